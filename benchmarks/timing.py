@@ -1,0 +1,76 @@
+"""Times functions fairly: CPU time, warmed up, in turns, the median of several rounds.
+
+CPU time and not the clock, so that a busy machine does not change the result much. Contestants take turns, so
+that a drift of the machine's speed meets all of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping
+
+_WARM_UP_CALLS = 3
+
+
+@contextlib.contextmanager
+def garbage_collection(is_on: bool) -> Iterator[None]:
+    """Collect now, then let the collector run inside the block or not."""
+    was_on = gc.isenabled()
+    gc.collect()
+    (gc.enable if is_on else gc.disable)()
+    try:
+        yield
+    finally:
+        (gc.enable if was_on else gc.disable)()
+
+
+def time_in_turns(
+    contestants: Mapping[str, Callable[[], object]],
+    *,
+    rounds: int = 9,
+    round_seconds: float = 0.03,
+    collect_garbage: bool = False,
+) -> dict[str, float]:
+    """CPU seconds per call of each function: the median of `rounds`, of about `round_seconds` each."""
+    calls: dict[str, int] = {}
+    for name, function in contestants.items():
+        for _ in range(_WARM_UP_CALLS):
+            function()
+        calls[name] = _calls_that_take(function, round_seconds)
+    results: dict[str, list[float]] = {name: [] for name in contestants}
+    for _ in range(rounds):
+        for name, function in contestants.items():
+            with garbage_collection(collect_garbage):
+                results[name].append(_time(function, calls[name]) / calls[name])
+    return {name: statistics.median(times) for name, times in results.items()}
+
+
+def time_once(function: Callable[[], object], *, rounds: int = 3, collect_garbage: bool = True) -> float:
+    """CPU seconds of one call, for functions that take long enough to be timed alone: the median of `rounds`.
+
+    The collector runs, as it does for a user: its share grows with what a long call keeps alive.
+    """
+    times: list[float] = []
+    for _ in range(rounds):
+        with garbage_collection(collect_garbage):
+            times.append(_time(function, 1))
+    return statistics.median(times)
+
+
+def _calls_that_take(function: Callable[[], object], seconds: float) -> int:
+    calls = 1
+    while (taken := _time(function, calls)) < seconds:
+        # Twice the estimate at most: the first estimates are of few calls and rough.
+        calls = max(calls + 1, int(calls * min(2.0, 1.1 * seconds / max(taken, 1e-9))))
+    return calls
+
+
+def _time(function: Callable[[], object], calls: int) -> float:
+    repeat = range(calls)
+    start = time.process_time()
+    for _ in repeat:
+        function()
+    return time.process_time() - start

@@ -1,0 +1,235 @@
+"""The developer's entry point: makes the environment it needs, then runs one task in it.
+
+Needs nothing but python3 and pip. It does not know how any task works; it only knows how each is started.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import shlex
+import subprocess
+import sys
+import venv
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+ROOT = Path(__file__).resolve().parent
+# CI points this elsewhere, so that its result never depends on what a developer has installed.
+ENVIRONMENT = ROOT / os.environ.get("ONNXSMITH_DEV_ENV", ".venv")
+PYTHON = ENVIRONMENT / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+STAMP = ENVIRONMENT / "onnxsmith-installed.json"
+
+NO_PIP = f"""{sys.executable} has no pip, and cannot make one. Install it, then run this again:
+  Debian, Ubuntu   apt install python3-pip
+  Fedora           dnf install python3-pip
+  elsewhere        https://pip.pypa.io/en/stable/installation/"""
+
+
+def say(message: str) -> None:
+    """Print a progress line at once, before what a subprocess prints."""
+    print(f"dev.py: {message}", flush=True)
+
+
+def fail(message: str) -> NoReturn:
+    """Stop with a message and no traceback."""
+    sys.exit(f"dev.py: {message}")
+
+
+def run(*command: str | Path) -> int:
+    """Run a command in the repository's root; return its exit status."""
+    words = [str(word) for word in command]
+    say("$ " + shlex.join(words))
+    return subprocess.call(words, cwd=ROOT)
+
+
+# ---- the environment ----
+
+
+def installed_extras(fingerprint: str) -> set[str]:
+    """The extras that are installed for this very pyproject.toml."""
+    try:
+        stamp = json.loads(STAMP.read_text())
+    except (OSError, ValueError):
+        return set()
+    return set(stamp["extras"]) if stamp.get("fingerprint") == fingerprint else set()
+
+
+def has_pip(python: Path) -> bool:
+    """Whether an interpreter can run pip."""
+    probe = [str(python), "-c", "import pip"]
+    return subprocess.call(probe, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) == 0
+
+
+def make_environment() -> None:
+    """Create the virtual environment, without pip: Debian's bare python3 cannot put pip into one."""
+    say(f"making the environment {ENVIRONMENT}")
+    venv.EnvBuilder(symlinks=os.name != "nt", with_pip=False).create(ENVIRONMENT)
+
+
+def pip_command() -> list[str]:
+    """The pip that installs into the environment: its own, this interpreter's, or a bootstrapped one.
+
+    This interpreter's pip only reads the system's files (`--python` makes it act inside the environment), so
+    it works where a distribution forbids installing into its own Python (PEP 668).
+    """
+    if has_pip(PYTHON):
+        return [str(PYTHON), "-m", "pip"]
+    if importlib.util.find_spec("pip"):
+        return [sys.executable, "-m", "pip", "--python", str(PYTHON)]
+    if importlib.util.find_spec("ensurepip") and subprocess.call([PYTHON, "-m", "ensurepip"]) == 0:
+        return [str(PYTHON), "-m", "pip"]
+    fail(NO_PIP)
+
+
+def ensure(extras: set[str]) -> None:
+    """Make the environment hold the package and these extras; do nothing if it already does."""
+    fingerprint = hashlib.sha256((ROOT / "pyproject.toml").read_bytes()).hexdigest()
+    present = installed_extras(fingerprint) if PYTHON.exists() else set[str]()
+    if extras <= present:
+        return
+    if not PYTHON.exists():
+        make_environment()
+    wanted = ",".join(sorted(present | extras))
+    say(f"installing onnxsmith[{wanted}]; the first time takes a minute or two")
+    options = ["--quiet", "--disable-pip-version-check", "--no-input"]
+    if subprocess.call([*pip_command(), "install", *options, "--editable", f"{ROOT}[{wanted}]"]) != 0:
+        fail("the installation failed; pip's messages are above")
+    STAMP.write_text(json.dumps({"fingerprint": fingerprint, "extras": sorted(present | extras)}))
+
+
+# ---- the tasks ----
+
+
+def demo(arguments: list[str]) -> int:
+    """Author, run, save and print a small model."""
+    ensure({"ort"})
+    return run(PYTHON, "examples/demo.py", *arguments)
+
+
+def test(arguments: list[str]) -> int:
+    """Run the tests; arguments go to pytest."""
+    ensure({"dev"})
+    return run(PYTHON, "-m", "pytest", *arguments)
+
+
+def lint(arguments: list[str]) -> int:
+    """Check style with ruff, changing nothing."""
+    ensure({"dev"})
+    checked = run(PYTHON, "-m", "ruff", "check", *arguments)
+    return run(PYTHON, "-m", "ruff", "format", "--check", *arguments) or checked
+
+
+def format_code(arguments: list[str]) -> int:
+    """Apply ruff's safe fixes and format the code."""
+    ensure({"dev"})
+    checked = run(PYTHON, "-m", "ruff", "check", "--fix", *arguments)
+    return run(PYTHON, "-m", "ruff", "format", *arguments) or checked
+
+
+def types(arguments: list[str]) -> int:
+    """Type-check: pyright on the package, mypy on programs that use it."""
+    ensure({"dev"})
+    package = run(PYTHON, "-m", "pyright", "--pythonpath", PYTHON, *arguments)
+    return run(PYTHON, "-m", "mypy", "--python-executable", PYTHON) or package
+
+
+def layers(arguments: list[str]) -> int:
+    """Check that imports respect the layers of the design."""
+    return run(sys.executable, "tools/check_layers.py", *arguments)
+
+
+def sizes(arguments: list[str]) -> int:
+    """Check file sizes and file names."""
+    return run(sys.executable, "tools/check_sizes.py", *arguments)
+
+
+def stubs(arguments: list[str]) -> int:
+    """Generate the operator stubs again; --check only compares."""
+    ensure({"dev"})
+    return run(PYTHON, "tools/generate_stubs.py", *arguments)
+
+
+def docs(arguments: list[str]) -> int:
+    """Build the documentation, running its examples; a warning is an error."""
+    ensure({"dev"})
+    target = ROOT / "docs" / "_build" / "html"
+    # -E: a page that did not change can still hold an example that no longer works.
+    status = run(PYTHON, "-m", "sphinx", "-E", "-W", "--keep-going", "-q", *arguments, "docs", target)
+    if status == 0:
+        say(f"the documentation is at {target / 'index.html'}")
+    return status
+
+
+def bench(arguments: list[str]) -> int:
+    """Run the benchmarks: [name ...] [--json FILE] [--no-peers]."""
+    ensure({"ort"} if "--no-peers" in arguments else {"bench"})
+    return run(PYTHON, "-m", "benchmarks", *arguments)
+
+
+def check(arguments: list[str]) -> int:
+    """Run every static check: lint, layers, sizes, stubs, types."""
+    if arguments:
+        fail("check takes no arguments; run the single task to pass some")
+    results = {
+        "lint": lint([]),
+        "layers": layers([]),
+        "sizes": sizes([]),
+        "stubs": stubs(["--check"]),
+        "types": types([]),
+    }
+    for name, status in results.items():
+        say(f"{name:8} {'ok' if status == 0 else 'FAILED'}")
+    return int(any(results.values()))
+
+
+def hooks(arguments: list[str]) -> int:
+    """Install the pre-commit hooks into this clone."""
+    ensure({"dev"})
+    return run(PYTHON, "-m", "pre_commit", "install", *arguments)
+
+
+TASKS: dict[str, Callable[[list[str]], int]] = {
+    "demo": demo,
+    "test": test,
+    "check": check,
+    "lint": lint,
+    "format": format_code,
+    "types": types,
+    "layers": layers,
+    "sizes": sizes,
+    "stubs": stubs,
+    "docs": docs,
+    "bench": bench,
+    "hooks": hooks,
+}
+
+
+def usage() -> str:
+    """The help text."""
+    lines = ["usage: python3 dev.py TASK [arguments]", ""]
+    lines += [f"  {name:8}{task.__doc__}" for name, task in TASKS.items()]
+    lines += ["", "The environment is .venv, or the folder that ONNXSMITH_DEV_ENV names."]
+    return "\n".join(lines)
+
+
+def main(arguments: list[str]) -> int:
+    """Run the task that the arguments name; return its exit status."""
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(usage())
+        return 0
+    if arguments[0] not in TASKS:
+        fail(f"there is no task {arguments[0]!r}\n\n{usage()}")
+    return TASKS[arguments[0]](arguments[1:])
+
+
+if __name__ == "__main__":
+    if sys.version_info < (3, 11):  # noqa: UP036 - the version that runs this file is not the one ruff assumes
+        fail(f"onnxsmith needs Python 3.11 or newer; this is {sys.version.split()[0]} ({sys.executable})")
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,187 @@
+"""The one way to call an operator: bind, promote, infer, emit.
+
+Whoever calls (a user, Python's own operators, a translator) comes through here, and whatever is done with the call
+(a node, a run) happens in the target. Knows no syntax trees and no runtimes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from onnxsmith.core.target import Target, target_of
+from onnxsmith.core.value import Value
+from onnxsmith.errors import InputTypeError, OutputCountError
+from onnxsmith.schema.bind import bind
+from onnxsmith.schema.definition import AttributeReference, AttributeType, OperatorDef
+from onnxsmith.schema.inference import infer
+from onnxsmith.schema.inference.known import Known
+from onnxsmith.schema.promote import (
+    Like,
+    check_types,
+    is_literal,
+    literal_array,
+    parameter_at,
+    resolve_literals,
+)
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import AnyValueType, TensorType
+
+if TYPE_CHECKING:
+    from onnxsmith.core.operator import Operator
+
+
+def call(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Perform a call; one output is returned as it is, several as a tuple."""
+    op = operator.definition
+    inputs, attributes, output_count = bind(op, args, kwargs)
+    target = target_of(inputs)
+    lifted = promote(op, inputs, target)
+    if attributes and _has_graph(op, attributes):
+        finished = target.run_bodies(op, lifted, attributes)
+        if finished is not None:
+            return finished[0] if len(finished) == 1 else finished
+        attributes = dict(target.bodies(op, lifted, attributes))
+    if output_count is None:
+        output_count = count_outputs(op, lifted, attributes)
+    known: Sequence[Known] = ()
+    if target.needs_inference:
+        known = infer(
+            op,
+            operator.version,
+            [None if each is None else each.known for each in lifted],
+            attributes,
+            output_count,
+            {name: value.outputs for name, value in attributes.items() if hasattr(value, "outputs")},
+        )
+    outputs = target.emit(op, operator.version_to_record, lifted, attributes, output_count, known)
+    target.learn(operator, args, kwargs, lifted, attributes, output_count)
+    return outputs[0] if len(outputs) == 1 else outputs
+
+
+def promote(op: OperatorDef, inputs: Sequence[Any], target: Target) -> list[Any]:
+    """The inputs as the target takes them, with literals converted to the element types they meet."""
+    types: list[AnyValueType | None] = []
+    literals: dict[int, Any] = {}
+    lifted: list[Any] = []
+    for position, value in enumerate(inputs):
+        if value is None:
+            types.append(None)
+            lifted.append(None)
+        elif isinstance(value, Value):
+            types.append(value.known.type)
+            lifted.append(value)
+        elif isinstance(value, np.ndarray):
+            array = cast("np.ndarray[Any, Any]", value)
+            types.append(_array_type(op, position, array))
+            lifted.append(target.constant(array))
+        elif _takes_sequence(op, position) and isinstance(value, list | tuple):
+            sequence = target.sequence(cast("list[Any]", value))
+            types.append(sequence.known.type if isinstance(sequence, Value) else None)
+            lifted.append(sequence)
+        elif is_literal(value):
+            types.append(None)
+            literals[position] = value
+            lifted.append(None)
+        else:
+            element = _lift_other(op, position, value, target)
+            types.append(element.known.type if isinstance(element, Value) else None)
+            lifted.append(element)
+    if literals:
+        for position, resolved in resolve_literals(op, types, literals).items():
+            value = literals[position]
+            if isinstance(resolved, Like):
+                lifted[position] = target.constant_like(np.asarray(value), lifted[resolved.position])
+                continue
+            array = literal_array(op, position, value, resolved)
+            types[position] = TensorType(resolved, array.shape)
+            lifted[position] = target.constant(array)
+    if op.is_known:
+        check_types(op, types)
+    return lifted
+
+
+def _array_type(op: OperatorDef, position: int, array: np.ndarray[Any, Any]) -> TensorType:
+    dtype = DType.from_numpy(array.dtype)
+    if dtype is None:
+        raise InputTypeError(
+            f"{op.qualified_name} was given an array of numpy dtype {array.dtype}, which ONNX does not have",
+            culprit=("input", position),
+        )
+    return TensorType(dtype, array.shape)
+
+
+def _takes_sequence(op: OperatorDef, position: int) -> bool:
+    parameter = parameter_at(op, position)
+    return parameter is not None and any(each.startswith("seq(") for each in parameter.types)
+
+
+def _lift_other(op: OperatorDef, position: int, value: Any, target: Target) -> Any:
+    """Lists that hold tensors, numpy scalars, and whatever says that it can be an array."""
+    if isinstance(value, list | tuple):
+        return stack(cast("list[Any]", value), target)
+    if isinstance(value, np.generic) or hasattr(value, "__array__"):
+        array = np.asarray(value)
+        _array_type(op, position, array)
+        return target.constant(array)
+    parameter = parameter_at(op, position)
+    name = "an input" if parameter is None else f"'{parameter.name}'"
+    raise InputTypeError(
+        f"{op.qualified_name} cannot take {type(value).__name__} as {name}",
+        help="an input is a tensor, an array, a number, or a list of these",
+        culprit=("input", position),
+    )
+
+
+def stack(elements: Sequence[Any], target: Target) -> Any:
+    """A list that mixes scalar tensors with numbers, `[n, 4]`, as a vector."""
+    operators = target.operators
+    tensors = [each for each in elements if isinstance(each, Value)]
+    if not tensors:
+        return target.constant(np.asarray(elements))
+    parts: list[Any] = []
+    for element in elements:
+        if is_literal(element):
+            dtype = tensors[0].known.type
+            known = dtype.dtype if isinstance(dtype, TensorType) else None
+            element = np.asarray(element, known.numpy if known is not None and known.is_native else None)
+        parts.append(operators.Reshape(element, np.array([-1], np.int64)))
+    return operators.Concat(*parts, axis=0) if len(parts) > 1 else parts[0]
+
+
+def _has_graph(op: OperatorDef, attributes: Mapping[str, Any]) -> bool:
+    if not op.is_known:
+        return any(callable(value) for value in attributes.values())
+    return any(op.attributes[name].type in (AttributeType.GRAPH, AttributeType.GRAPHS) for name in attributes)
+
+
+def count_outputs(op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]) -> int:
+    """How many outputs a call has where the schema leaves it open: a body, a list or an attribute decides."""
+    for name, hidden in (("then_branch", 0), ("body", 1 if op.name == "Loop" else 0)):
+        body = attributes.get(name)
+        if body is not None:
+            return len(body.outputs if hasattr(body, "outputs") else body.output) - hidden
+    count = attributes.get("num_outputs", attributes.get("split"))
+    if isinstance(count, int):
+        return count
+    if isinstance(count, tuple):
+        return len(cast("tuple[Any, ...]", count))
+    if op.name == "Split" and len(inputs) > 1 and inputs[1] is not None:
+        length = _vector_length(inputs[1])
+        if length is not None:
+            return length
+    reason = "num_outputs is given by reference" if isinstance(count, AttributeReference) else "nothing says how many"
+    raise OutputCountError(
+        f"{op.qualified_name} has any number of outputs, and {reason}", help=f"{op.name}(…, outputs=2)"
+    )
+
+
+def _vector_length(value: Any) -> int | None:
+    if isinstance(value, np.ndarray):
+        return int(cast("np.ndarray[Any, Any]", value).size)
+    kind = value.known.type
+    if isinstance(kind, TensorType) and kind.shape is not None and len(kind.shape) == 1:
+        return kind.shape[0] if isinstance(kind.shape[0], int) else None
+    return None

@@ -1,0 +1,275 @@
+"""The tensor that user code holds: Python's operators, indexing and numpy's methods, for both kinds of tensor.
+
+Each method is one line: the meanings stand in `arithmetic`, `indexing` and `methods`, written once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from onnxsmith.core import arithmetic, indexing, methods
+from onnxsmith.core.update import Updates
+from onnxsmith.core.value import Value
+from onnxsmith.diagnostics import hide_own_frames
+from onnxsmith.errors import OnnxsmithError
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import TensorType
+
+if TYPE_CHECKING:
+    from onnxsmith.core.dimensions import Dimensions
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _guarded(function: F) -> F:
+    """Errors that leave a method point at the user's expression, without our frames."""
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(self, *args, **kwargs)
+        except OnnxsmithError as error:
+            error.locate_at_caller()
+            hide_own_frames(error)
+            raise
+
+    method.__name__, method.__doc__, method.__wrapped__ = function.__name__, function.__doc__, function  # type: ignore[attr-defined]
+    return method  # type: ignore[return-value]
+
+
+def _binary(meaning: Callable[[Any, Any], Any]) -> Any:
+    def operator(self: Tensor, other: Any) -> Any:
+        if not _is_operand(other):
+            return NotImplemented
+        try:
+            return meaning(self, other)
+        except OnnxsmithError as error:
+            error.locate_at_caller()
+            hide_own_frames(error)
+            raise
+
+    operator.__doc__ = meaning.__doc__
+    return operator
+
+
+def _reflected(meaning: Callable[[Any, Any], Any]) -> Any:
+    return _binary(lambda self, other: meaning(other, self))
+
+
+def _unary(meaning: Callable[[Any], Any]) -> Any:
+    return _guarded(lambda self: meaning(self))  # type: ignore[misc]
+
+
+def _is_operand(other: Any) -> bool:
+    return isinstance(other, Value | bool | int | float | complex | str | list | tuple) or hasattr(other, "dtype")
+
+
+class Tensor(Value):
+    """A tensor: running (an array behind it) or symbolic (a value of a graph being made).
+
+    >>> import numpy as np, onnxsmith
+    >>> x = onnxsmith.tensor(np.arange(6, dtype=np.float32).reshape(2, 3))
+    >>> x[:, ::-1] * 2
+    tensor([[ 4.,  2.,  0.],
+            [10.,  8.,  6.]], dtype=float32)
+    """
+
+    __slots__ = ()
+
+    # Lets numpy arrays hand over: array + tensor is the tensor's __radd__, not an array of tensors.
+    __array_ufunc__ = None
+    __hash__ = object.__hash__
+
+    __add__, __radd__ = _binary(arithmetic.add), _reflected(arithmetic.add)
+    __sub__, __rsub__ = _binary(arithmetic.subtract), _reflected(arithmetic.subtract)
+    __mul__, __rmul__ = _binary(arithmetic.multiply), _reflected(arithmetic.multiply)
+    __truediv__, __rtruediv__ = _binary(arithmetic.divide), _reflected(arithmetic.divide)
+    __floordiv__, __rfloordiv__ = _binary(arithmetic.floor_divide), _reflected(arithmetic.floor_divide)
+    __mod__, __rmod__ = _binary(arithmetic.remainder), _reflected(arithmetic.remainder)
+    __pow__, __rpow__ = _binary(arithmetic.power), _reflected(arithmetic.power)
+    __matmul__, __rmatmul__ = _binary(arithmetic.matmul), _reflected(arithmetic.matmul)
+    __and__, __rand__ = _binary(arithmetic.bitwise_and), _reflected(arithmetic.bitwise_and)
+    __or__, __ror__ = _binary(arithmetic.bitwise_or), _reflected(arithmetic.bitwise_or)
+    __xor__, __rxor__ = _binary(arithmetic.bitwise_xor), _reflected(arithmetic.bitwise_xor)
+    __lshift__, __rlshift__ = _binary(arithmetic.shift_left), _reflected(arithmetic.shift_left)
+    __rshift__, __rrshift__ = _binary(arithmetic.shift_right), _reflected(arithmetic.shift_right)
+    __eq__ = _binary(arithmetic.equal)
+    __ne__ = _binary(arithmetic.not_equal)
+    __lt__ = _binary(arithmetic.less)
+    __le__ = _binary(arithmetic.less_equal)
+    __gt__ = _binary(arithmetic.greater)
+    __ge__ = _binary(arithmetic.greater_equal)
+    __neg__ = _unary(arithmetic.negate)
+    __invert__ = _unary(arithmetic.invert)
+    __abs__ = _unary(arithmetic.absolute)
+
+    def __pos__(self) -> Tensor:
+        return self
+
+    @_guarded
+    def __round__(self, digits: int | None = None) -> Tensor:
+        return arithmetic.round_half_even(self, digits)
+
+    # -- what it is ------------------------------------------------------------------------------------
+
+    @property
+    def type(self) -> TensorType:
+        """Element type and shape, as far as they are known."""
+        kind = self.known.type
+        assert isinstance(kind, TensorType)  # whoever makes a Tensor has checked it
+        return kind
+
+    @property
+    def dtype(self) -> DType | None:
+        """The element type; None where a generic parameter leaves it open."""
+        return self.type.dtype
+
+    @property
+    def ndim(self) -> int:
+        """How many dimensions it has."""
+        return methods.rank(self)
+
+    @property
+    def shape(self) -> Dimensions:
+        """Its dimensions: ints where they are known, scalar tensors where the model decides."""
+        return methods.shape(self)
+
+    @property
+    def size(self) -> Any:
+        """How many elements it has."""
+        return methods.size(self)
+
+    @property
+    def T(self) -> Tensor:
+        """All dimensions in reverse order."""
+        return methods.transpose(self)
+
+    # -- parts of it -----------------------------------------------------------------------------------
+
+    @_guarded
+    def __getitem__(self, index: Any) -> Tensor:
+        return indexing.get(self, index)
+
+    @property
+    def at(self) -> Updates:
+        """Functional updates: `x.at[i].set(v)` is a new tensor."""
+        return Updates(self)
+
+    @_guarded
+    def __setitem__(self, index: Any, value: Any) -> None:
+        indexing.refuse_assignment(self, index, value)
+
+    @_guarded
+    def __len__(self) -> int:
+        return methods.length(self)
+
+    @_guarded
+    def __iter__(self) -> Iterator[Tensor]:
+        return methods.iterate(self)
+
+    def __contains__(self, item: Any) -> bool:
+        return bool((self == item).any())
+
+    # -- numpy's methods -------------------------------------------------------------------------------
+
+    @_guarded
+    def reshape(self, *shape: Any) -> Tensor:
+        """The same elements in another shape; one dimension may be -1."""
+        return methods.reshape(self, shape)
+
+    @_guarded
+    def transpose(self, *axes: Any) -> Tensor:
+        """The dimensions in another order; reversed when none is given."""
+        return methods.transpose(self, *axes)
+
+    @_guarded
+    def astype(self, dtype: Any) -> Tensor:
+        """The elements converted: `x.astype(FLOAT)`."""
+        return methods.astype(self, dtype)
+
+    @_guarded
+    def sum(self, axis: Any = None, keepdims: bool = False) -> Tensor:
+        """The sum along axes; small integers add up in 64 bits, as numpy's do."""
+        return methods.sum(self, axis, keepdims)
+
+    @_guarded
+    def mean(self, axis: Any = None, keepdims: bool = False) -> Tensor:
+        """The mean along axes; of integers it is float64, as numpy's is."""
+        return methods.mean(self, axis, keepdims)
+
+    @_guarded
+    def prod(self, axis: Any = None, keepdims: bool = False) -> Tensor:
+        """The product along axes."""
+        return methods.prod(self, axis, keepdims)
+
+    @_guarded
+    def max(self, axis: Any = None, keepdims: bool = False) -> Tensor:
+        """The greatest along axes."""
+        return methods.max(self, axis, keepdims)
+
+    @_guarded
+    def min(self, axis: Any = None, keepdims: bool = False) -> Tensor:
+        """The least along axes."""
+        return methods.min(self, axis, keepdims)
+
+    @_guarded
+    def argmax(self, axis: int | None = None, keepdims: bool = False) -> Tensor:
+        """Where the greatest stands; in the flattened tensor when no axis is given."""
+        return methods.argmax(self, axis, keepdims)
+
+    @_guarded
+    def argmin(self, axis: int | None = None, keepdims: bool = False) -> Tensor:
+        """Where the least stands; in the flattened tensor when no axis is given."""
+        return methods.argmin(self, axis, keepdims)
+
+    @_guarded
+    def any(self, axis: Any = None, keepdims: bool = False) -> Tensor:
+        """Whether any element is true."""
+        return methods.any(self, axis, keepdims)
+
+    @_guarded
+    def all(self, axis: Any = None, keepdims: bool = False) -> Tensor:
+        """Whether all elements are true."""
+        return methods.all(self, axis, keepdims)
+
+    @_guarded
+    def clip(self, min: Any = None, max: Any = None) -> Tensor:
+        """The elements held between two bounds."""
+        return methods.clip(self, min, max)
+
+    @_guarded
+    def squeeze(self, axis: Any = None) -> Tensor:
+        """Without its dimensions of size 1, or without those named."""
+        return methods.squeeze(self, axis)
+
+    @_guarded
+    def flatten(self) -> Tensor:
+        """All elements in one dimension."""
+        return methods.reshape(self, (-1,))
+
+    @_guarded
+    def item(self) -> bool | int | float | complex | str:
+        """The one element, as a Python value."""
+        return methods.item(self)
+
+    # -- Python's conversions --------------------------------------------------------------------------
+
+    @_guarded
+    def __bool__(self) -> bool:
+        return bool(methods.item(self, "bool"))
+
+    @_guarded
+    def __int__(self) -> int:
+        return int(methods.item(self, "int"))
+
+    @_guarded
+    def __float__(self) -> float:
+        return float(methods.item(self, "float"))
+
+    @_guarded
+    def __complex__(self) -> complex:
+        return complex(methods.item(self, "complex"))
+
+    @_guarded
+    def __index__(self) -> int:
+        return methods.as_index(self)

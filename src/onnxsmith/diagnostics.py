@@ -1,0 +1,158 @@
+"""How a mistake is shown: source excerpts with carets, and tracebacks without our own frames.
+
+Renders what it is given; it decides nothing about what is wrong.
+"""
+
+from __future__ import annotations
+
+import difflib
+import linecache
+import os
+import types
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from onnxsmith.source import PACKAGE_DIRECTORY, Span
+
+#: Set to "full" to see this package's own frames in tracebacks.
+TRACEBACK_VARIABLE = "ONNXSMITH_TRACEBACK"
+
+_MAXIMUM_LINE_WIDTH = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A span with a few words about it; the first label of an error is where the mistake stands."""
+
+    span: Span
+    text: str = ""
+
+
+def render(summary: str, labels: Sequence[Label], help_text: str | None) -> str:
+    """The text of an error: summary, place, source lines with the ranges underlined, help."""
+    if not labels:
+        return summary if help_text is None else f"{summary}\n  = help: {_indent_rest(help_text, 10)}"
+    width = len(str(max(label.span.line for label in labels)))
+    gutter = " " * width
+    primary = labels[0].span
+    out = [
+        summary,
+        f"{gutter} --> {display_path(primary.file)}:{primary.line}:{primary.column + 1} in {primary.function}",
+    ]
+    previous_file = primary.file
+    for (file, line), group in _group_by_line(labels):
+        if file != previous_file:
+            out.append(f"{gutter} ::: {display_path(file)}:{line}")
+            previous_file = file
+        out.extend(_excerpt(line, group, labels[0], width))
+    if help_text is not None:
+        out.append(f"{gutter} = help: {_indent_rest(help_text, width + 9)}")
+    return "\n".join(out)
+
+
+def _indent_rest(text: str, by: int) -> str:
+    return text.replace("\n", "\n" + " " * by)
+
+
+def _group_by_line(labels: Iterable[Label]) -> Iterable[tuple[tuple[str, int], list[Label]]]:
+    groups: dict[tuple[str, int], list[Label]] = {}
+    for label in labels:
+        groups.setdefault((label.span.file, label.span.line), []).append(label)
+    return groups.items()
+
+
+def _excerpt(line: int, labels: Sequence[Label], primary: Label, width: int) -> list[str]:
+    """One source line and the marks below it; nothing when the file cannot be read."""
+    text = linecache.getline(labels[0].span.file, line).rstrip("\n")
+    if not text:
+        return []
+    gutter = " " * width
+    marks = [" "] * (len(text) + 1)
+    words: list[str] = []
+    # Secondary marks first, so that the primary caret wins where two overlap.
+    for label in sorted(labels, key=lambda each: each is primary):
+        start = _character_column(text, label.span.column)
+        on_one_line = label.span.end_line == label.span.line
+        end = _character_column(text, label.span.end_column) if on_one_line else len(text)
+        if end <= start and label.span.column == 0 and label.span.end_column == 0:
+            continue  # the interpreter kept no columns; the line itself is all we know
+        for column in range(start, min(max(end, start + 1), len(marks))):
+            marks[column] = "^" if label is primary else "-"
+        if label.text:
+            words.append(label.text)
+    # A tab in the source is kept in the mark line, so that carets stay under what they mark.
+    mark_line = "".join("\t" if c == "\t" and m == " " else m for c, m in zip(text + " ", marks, strict=True))
+    shown, mark_line = _clip(text, mark_line.rstrip())
+    out = [f"{line:>{width}} | {shown}"]
+    if mark_line or words:
+        out.append(f"{gutter} | {mark_line} {', '.join(words)}".rstrip())
+    return out
+
+
+def _character_column(text: str, byte_column: int) -> int:
+    """The interpreter counts columns in UTF-8 bytes; people count characters."""
+    if text.isascii():
+        return min(byte_column, len(text))
+    return len(text.encode()[:byte_column].decode(errors="ignore"))
+
+
+def _clip(text: str, marks: str) -> tuple[str, str]:
+    """Cut very long lines around what is marked."""
+    if len(text) <= _MAXIMUM_LINE_WIDTH:
+        return text, marks
+    first = len(marks) - len(marks.lstrip())
+    start = max(0, min(first - 40, len(text) - _MAXIMUM_LINE_WIDTH))
+    stop = start + _MAXIMUM_LINE_WIDTH
+    head, tail = ("… " if start else ""), (" …" if stop < len(text) else "")
+    return head + text[start:stop] + tail, " " * len(head) + marks[start:stop]
+
+
+def display_path(path: str) -> str:
+    """A path as its reader would type it: relative when it lies below the working directory."""
+    if not os.path.isabs(path):
+        return path
+    try:
+        relative = os.path.relpath(path)
+    except (ValueError, OSError):  # another drive, or the working directory is gone
+        return path
+    return path if relative.startswith("..") else relative
+
+
+def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
+    """A suggestion for a misspelt name, or None."""
+    pool = list(candidates)
+    by_lower = {candidate.lower(): candidate for candidate in pool}
+    if name.lower() in by_lower:
+        return f"did you mean '{by_lower[name.lower()]}'?"
+    near = difflib.get_close_matches(name, pool, n=3, cutoff=0.7)
+    if not near:
+        near = [by_lower[match] for match in difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=0.7)]
+    if not near:
+        return None
+    return "did you mean " + " or ".join(f"'{each}'" for each in near) + "?"
+
+
+def wants_full_traceback() -> bool:
+    """Whether the user asked to see our frames."""
+    return os.environ.get(TRACEBACK_VARIABLE) == "full"
+
+
+def hide_own_frames(error: BaseException) -> None:
+    """Remove this package's frames from the traceback that `error` carries so far.
+
+    To be called in an `except` block that ends in a bare `raise`: a bare raise adds no entry for the frame it
+    stands in, so the traceback then ends at the user's own line.
+    """
+    if wants_full_traceback():
+        return
+    kept: list[types.TracebackType] = []
+    traceback = error.__traceback__
+    while traceback is not None:
+        if not traceback.tb_frame.f_code.co_filename.startswith(PACKAGE_DIRECTORY):
+            kept.append(traceback)
+        traceback = traceback.tb_next
+    result: types.TracebackType | None = None
+    for entry in reversed(kept):
+        result = types.TracebackType(result, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    error.__traceback__ = result
+    error.__suppress_context__ = True

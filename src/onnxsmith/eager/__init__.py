@@ -1,0 +1,5 @@
+"""Run operators at once: sessions of ONNX Runtime, kept; function bodies and the reference evaluator where it cannot."""
+
+from onnxsmith.eager.engine import clear_cache as clear_cache
+from onnxsmith.eager.settings import Settings as Settings
+from onnxsmith.eager.settings import using as using

@@ -1,0 +1,301 @@
+"""The entry to eager execution: a runner for one way to call an operator, from whoever can run it.
+
+Asks, in order, ONNX Runtime, ONNX Runtime on the operator's function body, and onnx's reference evaluator. Binding,
+literals and types are checked before a call comes here.
+"""
+
+from __future__ import annotations
+
+import functools
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import onnx
+
+from onnxsmith.eager import onnxruntime_api, policy, single_node, validity
+from onnxsmith.eager.equivalents import earlier_calls
+from onnxsmith.eager.failure import not_runnable, operator_failed, plain_reason, says_not_supported
+from onnxsmith.eager.feeds import Recover, Run, session_runner
+from onnxsmith.eager.function_body import expanded_model, inlined_model
+from onnxsmith.eager.guards import guard_for
+from onnxsmith.eager.reference import NoReference, ReferenceSession
+from onnxsmith.eager.sessions import RunnerCache
+from onnxsmith.eager.settings import DEFAULT_CACHE_SIZE, Settings, chosen, current
+from onnxsmith.eager.single_node import Call, InputType
+from onnxsmith.errors import MissingDependencyError, OnnxsmithError, OperatorFailedError
+from onnxsmith.schema.definition import AttributeType, OperatorDef
+
+Source: TypeAlias = Literal["onnxruntime", "function body", "reference", "nothing"]
+
+_TITLES: dict[Source, str] = {
+    "onnxruntime": "ONNX Runtime",
+    "function body": "its function body",
+    "reference": "the reference evaluator",
+}
+#: How many combinations of ranks are kept for one call of an operator that needs them.
+_MOST_RANKS = 16
+#: Seeds are float attributes, which hold integers exactly up to here.
+_MOST_SEEDS = 1 << 24
+
+
+class Runner:
+    """Runs one operator, called one way, on any shapes.
+
+    `run` is the whole of it, and what a hot path calls; `source` says who runs it. Inputs are one per input type
+    (None in holes), then the captured values in the order they were named.
+    """
+
+    __slots__ = ("run", "source")
+
+    def __init__(self, run: Run, source: Source) -> None:
+        self.run = run
+        self.source: Source = source
+
+    def __call__(self, inputs: Sequence[Any]) -> list[Any]:
+        return self.run(inputs)
+
+
+def prepare(
+    op: OperatorDef,
+    input_types: Sequence[InputType],
+    attributes: Mapping[str, Any],
+    output_count: int,
+    *,
+    captured: Mapping[str, InputType] | None = None,
+    opset_version: int | None = None,
+) -> Runner:
+    """The runner for one way to call an operator, made once and kept.
+
+    `input_types` has an element type per input, a type for what is no tensor, None for a hole. `opset_version` is
+    that of the bodies among the attributes. Does not fail: what nothing can run says so when it is run, and that
+    verdict is kept, too.
+    """
+    settings = current()
+    call = Call(op, tuple(input_types), attributes, output_count, captured or {}, opset_version)
+    return runners().get_or_make(single_node.cache_key(call), lambda: build(call, settings))
+
+
+_default_runners: RunnerCache[Runner] = RunnerCache(DEFAULT_CACHE_SIZE)
+
+
+@functools.lru_cache(maxsize=16)
+def _runners_under(settings: Settings) -> RunnerCache[Runner]:
+    return RunnerCache(settings.cache_size)
+
+
+def runners() -> RunnerCache[Runner]:
+    """The runners kept under the settings of this context.
+
+    A caller may keep a runner there under a key of its own as well, to find it again sooner than `prepare` does.
+    """
+    settings = chosen.get()
+    return _default_runners if settings is None else _runners_under(settings)
+
+
+def clear_cache() -> None:
+    """Forget all runners, under all settings, and free their memory.
+
+    >>> clear_cache()
+    """
+    _default_runners.clear()
+    _runners_under.cache_clear()
+
+
+def build(call: Call, settings: Settings) -> Runner:
+    """A new runner; `prepare` is the one that keeps them."""
+    if call.ranks is None and policy.needs_ranks(call):
+        return _guarded(call, Runner(_run_by_rank(call, settings), "onnxruntime"))
+    candidates = _candidates(call, settings)
+    runner = _first_of(call, settings, candidates, [])
+    is_wrong = policy.wrong_on(call) if runner.source == "onnxruntime" else None
+    if is_wrong is not None:
+        runner = Runner(_run_elsewhere(call, settings, runner.run, candidates[1:], is_wrong), runner.source)
+    return _guarded(call, runner)
+
+
+def _first_of(
+    call: Call, settings: Settings, candidates: Sequence[Source], tried: list[tuple[str, str]]
+) -> Runner:
+    """The runner from the first source that has one; else one that says who was asked and why they cannot."""
+    for position, source in enumerate(candidates):
+        recover = functools.partial(_recover, call, settings, source, tuple(candidates[position + 1 :]))
+        try:
+            return Runner(_MAKERS[source](call, settings, recover), source)
+        except _NotThere as error:
+            tried.append((_TITLES[source], str(error)))
+        except _IllFormed as error:
+            return Runner(_refusal(call, str(error)), "nothing")
+    reasons = tuple(tried)
+
+    def refuse(inputs: Sequence[Any]) -> list[Any]:
+        raise not_runnable(call, inputs, reasons)
+
+    return Runner(refuse, "nothing")
+
+
+def _refusal(call: Call, reason: str) -> Run:
+    def refuse(inputs: Sequence[Any]) -> list[Any]:
+        raise operator_failed(call, inputs, reason)
+
+    return refuse
+
+
+def _candidates(call: Call, settings: Settings) -> list[Source]:
+    if settings.runtime == "reference":
+        return ["reference"]
+    preferred = policy.preferred_source(call)
+    order: list[Source] = ["onnxruntime", "function body", "reference"]
+    return order if preferred is None else [preferred, *(each for each in order if each != preferred)]
+
+
+def _run_by_rank(call: Call, settings: Settings) -> Run:
+    """For what runtimes take only with known ranks: one runner for each combination of ranks that comes along."""
+    by_rank: RunnerCache[Runner] = RunnerCache(_MOST_RANKS)
+
+    def run(inputs: Sequence[Any]) -> list[Any]:
+        ranks = tuple(each.ndim if isinstance(each, np.ndarray) else None for each in inputs)
+        return by_rank.get_or_make(ranks, lambda: build(replace(call, ranks=ranks), settings)).run(inputs)
+
+    return run
+
+
+def _run_elsewhere(
+    call: Call, settings: Settings, run: Run, others: Sequence[Source], is_wrong: Callable[[Sequence[Any]], bool]
+) -> Run:
+    """For operators that ONNX Runtime gets wrong on some inputs: those go to the others."""
+
+    @functools.cache
+    def elsewhere() -> Runner:
+        return _first_of(call, settings, others, [])
+
+    def run_right(inputs: Sequence[Any]) -> list[Any]:
+        return elsewhere().run(inputs) if is_wrong(inputs) else run(inputs)
+
+    return run_right
+
+
+class _NotThere(Exception):
+    """This source cannot run the call; the text says why."""
+
+
+class _IllFormed(Exception):
+    """The call is against ONNX's own rules; no source may run it."""
+
+
+def _onnxruntime_run(call: Call, settings: Settings, recover: Recover) -> Run:
+    model = single_node.make_model(_with_seed(call))
+    try:
+        return session_runner(_session(model, call, settings), call, recover)
+    except Exception as error:
+        refused = error
+    if call.op.is_known and not onnxruntime_api.is_not_implemented(refused):
+        wrong = validity.objection(model)
+        if wrong is not None:
+            raise _IllFormed(wrong) from refused
+    for earlier in earlier_calls(call):
+        try:
+            return session_runner(_session(single_node.make_model(_with_seed(earlier)), call, settings), call, recover)
+        except Exception:
+            continue
+    raise _NotThere(plain_reason(refused)) from refused
+
+
+def _with_seed(call: Call) -> Call:
+    """Random operators without a seed get one: ONNX Runtime gives all sessions of a process the same."""
+    if call.op.name not in policy.RANDOM or "seed" in call.attributes:
+        return call
+    formal = call.op.attributes.get("seed")
+    if formal is None:
+        return call
+    seed = secrets.randbelow(_MOST_SEEDS)
+    value = float(seed) if formal.type is AttributeType.FLOAT else seed
+    return replace(call, attributes={**call.attributes, "seed": value})
+
+
+def _function_run(call: Call, settings: Settings, recover: Recover) -> Run:
+    try:
+        model = expanded_model(call)
+    except Exception as error:  # onnx's function builders throw on what they do not expect
+        raise _NotThere(plain_reason(error)) from error
+    if model is None:
+        raise _NotThere("it has none")
+    try:
+        return session_runner(_session(model, call, settings), call, recover)
+    except Exception as error:
+        reason = plain_reason(error)
+    try:  # a body may use operators that the runtime only lacks because they have bodies themselves
+        return session_runner(_session(inlined_model(model), call, settings), call, recover)
+    except Exception as error:
+        raise _NotThere(reason) from error
+
+
+def _session(model: onnx.ModelProto, call: Call, settings: Settings) -> Any:
+    threads = settings.intra_op_threads or policy.threads_for(call.op)
+    return onnxruntime_api.create_session(model.SerializeToString(), threads=threads, providers=settings.providers)
+
+
+def _reference_run(call: Call, settings: Settings, recover: Recover) -> Run:
+    try:
+        session = ReferenceSession(single_node.make_model(call))
+    except NoReference as error:
+        raise _NotThere(plain_reason(error)) from error
+    names = call.feed_names
+
+    def run(inputs: Sequence[Any]) -> list[Any]:
+        try:
+            return session.run(names, inputs)
+        except Exception as error:
+            return recover(error, inputs)
+
+    return run
+
+
+_MAKERS: dict[Source, Callable[[Call, Settings, Recover], Run]] = {
+    "onnxruntime": _onnxruntime_run,
+    "function body": _function_run,
+    "reference": _reference_run,
+}
+
+
+def _recover(
+    call: Call, settings: Settings, source: Source, rest: Sequence[Source], error: Exception, inputs: Sequence[Any]
+) -> list[Any]:
+    """After a source failed on these inputs: ask the others if it only lacks something, else say what is wrong."""
+    reason = plain_reason(error)
+    if isinstance(error, ImportError):
+        raise MissingDependencyError(f"{call.op.qualified_name} cannot run: {reason}") from error
+    is_lack = says_not_supported(error) or policy.is_mere_refusal(call.op, reason)
+    if not is_lack or isinstance(error, MemoryError):
+        raise operator_failed(call, inputs, reason) from error
+    tried = [(_TITLES[source], reason)]
+    while rest:
+        source, *rest = rest
+        runner = _first_of(call, settings, [source], tried)
+        if runner.source == "nothing":
+            continue
+        try:
+            return runner.run(inputs)
+        except OperatorFailedError:
+            raise
+        except OnnxsmithError as later:
+            tried.append((_TITLES[source], later.message))
+    raise not_runnable(call, inputs, tried) from error
+
+
+def _guarded(call: Call, runner: Runner) -> Runner:
+    """The runner with the check that keeps its operator from taking the process down, where there is one."""
+    check = guard_for(call)
+    if check is None:
+        return runner
+    run = runner.run
+
+    def guarded(inputs: Sequence[Any]) -> list[Any]:
+        reason = check(inputs)
+        if reason is not None:
+            raise operator_failed(call, inputs, reason)
+        return run(inputs)
+
+    return Runner(guarded, runner.source)

@@ -1,0 +1,106 @@
+"""What went wrong in a runtime, in plain words.
+
+Takes ONNX Runtime's and the reference evaluator's exceptions apart; decides nothing about what happens next.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from onnxsmith.eager.single_node import Call
+from onnxsmith.errors import NotRunnableError, OperatorFailedError
+from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.types.dtypes import DType
+
+_STATUS = re.compile(r"^\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : ")
+_WHILE_RUNNING = re.compile(r"^.*?Non-zero status code returned while running .*? Status Message: ", re.DOTALL)
+#: A C++ assertion: file, line, signature, the condition "was false.", then words for people.
+_ASSERTION = re.compile(r"(?:/|[A-Za-z]:\\)\S+\.(?:cc|cpp|cxx|h|hpp):\d+ .*? was false\.\s*", re.DOTALL)
+#: A C++ throw: file, line, signature, then words for people.
+_THROW = re.compile(
+    r"(?:/|[A-Za-z]:\\)\S+\.(?:cc|cpp|cxx|h|hpp):\d+ [^\n]*?\)(?: const)?(?: \[with [^\]]*\])?\s+", re.DOTALL
+)
+_FILE = re.compile(r"(?:/|[A-Za-z]:\\)\S+\.(?:cc|cpp|cxx|h|hpp):\d+\s*")
+_NOISE = (
+    re.compile(r"\[(?:Shape|Type)InferenceError\]\s*"),
+    re.compile(r"\(op_type:[^)]*\):?\s*"),
+    re.compile(r"\s*Name:'[^']*'"),
+    re.compile(r"^Load model from .*? failed:\s*"),
+    re.compile(r"^Exception during (?:loading|initialization):\s*"),
+    re.compile(r"^This is an invalid model\.\s*"),
+    re.compile(r"^Error:\s*"),
+    re.compile(r"\s*in node \(\)"),
+)
+_NOT_SUPPORTED = re.compile(
+    r"not[ _]implemented|not (?:yet |currently |been )?supported|unsupported|only supports|doesn't support|does not support"
+    r"|currently supports|no implementation|not support|not a registered function/op|MLDataType for",
+    re.IGNORECASE,
+)
+
+
+def plain_reason(error: BaseException) -> str:
+    """The part of an exception's text that a user can act on."""
+    text = _STATUS.sub("", str(error).strip())
+    text = _WHILE_RUNNING.sub("", text)
+    text = text.partition("\nStacktrace")[0]
+    for pattern in (_ASSERTION, _THROW, _FILE, *_NOISE):
+        stripped = pattern.sub("", text, count=1).strip()
+        # An assertion without words for people still says more as its condition than as nothing.
+        text = stripped or text
+    if not text:
+        return type(error).__name__
+    return " ".join(text.split())
+
+
+def says_not_supported(error: BaseException) -> bool:
+    """Whether a runtime says that it cannot do this, as opposed to that this cannot be done."""
+    return isinstance(error, NotImplementedError) or _NOT_SUPPORTED.search(str(error)) is not None
+
+
+def described_value(value: Any) -> str:
+    """An input's element type and shape, or what else it is."""
+    if isinstance(value, np.ndarray):
+        dtype = DType.from_numpy(value.dtype)
+        return f"{value.dtype if dtype is None else dtype.spelling} of shape {value.shape}"
+    if isinstance(value, list | tuple):
+        return f"sequence of {len(value)}" + (f" ({described_value(value[0])}, ...)" if value else "")  # pyright: ignore[reportUnknownArgumentType]
+    if isinstance(value, dict):
+        return f"map of {len(value)} entries"  # pyright: ignore[reportUnknownArgumentType]
+    return "absent" if value is None else type(value).__name__
+
+
+def input_name(op: OperatorDef, position: int) -> str:
+    """The schema's name of an input; variadic ones are counted."""
+    if position < len(op.inputs) and op.inputs[position].option != "variadic":
+        return op.inputs[position].name
+    if op.inputs and op.inputs[-1].option == "variadic":
+        return f"{op.inputs[-1].name}[{position - len(op.inputs) + 1}]"
+    return f"input {position}"
+
+
+def described_inputs(call: Call, inputs: Sequence[Any]) -> str:
+    """Each input's name, element type and shape."""
+    names = [input_name(call.op, k) for k in range(len(call.input_types))] + list(call.captured)
+    shown = [f"{name}: {described_value(value)}" for name, value in zip(names, inputs, strict=False) if value is not None]
+    return ", ".join(shown) or "no inputs"
+
+
+def operator_failed(call: Call, inputs: Sequence[Any], reason: str, help: str | None = None) -> OperatorFailedError:
+    """The error for a call that a runtime can run in general, but not on these inputs."""
+    return OperatorFailedError(
+        f"{call.op.qualified_name} cannot run on ({described_inputs(call, inputs)}): {reason}", help=help
+    )
+
+
+def not_runnable(call: Call, inputs: Sequence[Any], tried: Sequence[tuple[str, str]]) -> NotRunnableError:
+    """The error for a call that nothing installed can run; `tried` is who was asked and what they said."""
+    told = "\n".join(f"{who}: {why}" for who, why in tried)
+    return NotRunnableError(
+        f"nothing installed can run {call.op.qualified_name}-{call.op.since_version}"
+        f" on ({described_inputs(call, inputs)})",
+        help=told or None,
+    )

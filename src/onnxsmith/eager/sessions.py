@@ -1,0 +1,82 @@
+"""A bounded, thread-safe cache of runners, least recently used first out.
+
+It holds what it is given under the keys it is given; how a runner is made is not known here.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+V = TypeVar("V")
+
+
+class RunnerCache(Generic[V]):
+    """Least-recently-used entries are dropped once there are more than `limit`.
+
+    >>> cache = RunnerCache[int](2)
+    >>> for key in "abc":
+    ...     cache.put(key, ord(key))
+    >>> cache.get("a"), cache.get("c"), len(cache)
+    (None, 99, 2)
+    """
+
+    __slots__ = ("_building", "_entries", "_lock", "limit")
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self._entries: OrderedDict[Hashable, V] = OrderedDict()
+        self._lock = threading.Lock()
+        # One lock per key that is being made, so that two threads do not make the same session twice, and a slow
+        # one holds up nobody else.
+        self._building: dict[Hashable, threading.Lock] = {}
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, key: Hashable) -> V | None:
+        """What was put under `key`, or None.
+
+        Takes no lock: both calls below are single operations of the interpreter, and an entry that another
+        thread drops in between is still the right one to return.
+        """
+        entries = self._entries
+        value = entries.get(key)
+        if value is not None:
+            try:
+                entries.move_to_end(key)
+            except KeyError:
+                pass
+        return value
+
+    def put(self, key: Hashable, value: V) -> None:
+        """Keep `value` under `key`; what was used longest ago goes when there are too many."""
+        with self._lock:
+            self._entries[key] = value
+            while len(self._entries) > self.limit:
+                self._entries.popitem(last=False)
+
+    def get_or_make(self, key: Hashable, make: Callable[[], V]) -> V:
+        """What is kept under `key`, made first if need be, once even when several threads ask."""
+        value = self.get(key)
+        if value is not None:
+            return value
+        with self._lock:
+            building = self._building.setdefault(key, threading.Lock())
+        try:
+            with building:
+                value = self.get(key)
+                if value is None:
+                    value = make()
+                    self.put(key, value)
+        finally:
+            with self._lock:
+                self._building.pop(key, None)
+        return value
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._entries.clear()

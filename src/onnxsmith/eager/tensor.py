@@ -1,0 +1,95 @@
+"""A tensor with an array behind it: what scripts hold while they run eagerly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from onnxsmith.core.target import default_target
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.errors import InputTypeError, boundary
+from onnxsmith.schema.inference.known import Known
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import TensorType
+
+if TYPE_CHECKING:
+    from onnxsmith.core.target import Target
+
+
+class EagerTensor(Tensor):
+    """A tensor that runs: operators on it execute at once, and it can be printed, compared and converted.
+
+    Its operators are ONNX's, not numpy's, so that a program gives the same result eagerly and as a model.
+    """
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        self.array = array
+
+    @property
+    def known(self) -> Known:
+        return Known(self.type)
+
+    @property
+    def type(self) -> TensorType:
+        return TensorType(DType.from_numpy(self.array.dtype), self.array.shape)
+
+    @property
+    def target(self) -> Target:
+        return default_target()
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """The array behind it, not a copy."""
+        return self.array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.array(self.array, dtype=dtype, copy=True if copy else None)
+
+    def __repr__(self) -> str:
+        return np.array_repr(self.array).replace("array(", "tensor(").replace("\n      ", "\n       ")
+
+    def __str__(self) -> str:
+        return str(self.array)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.array.item() if spec and self.array.size == 1 else self.array, spec)
+
+    def __copy__(self) -> EagerTensor:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> EagerTensor:
+        return EagerTensor(self.array.copy())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return EagerTensor, (self.array,)
+
+
+@boundary
+def tensor(value: Any, dtype: Any = None) -> EagerTensor:
+    """A tensor of an array, a number or a list, to compute with ONNX's operators.
+
+    >>> tensor([1, 2, 3]) // 2
+    tensor([0, 1, 1])
+    """
+    from onnxsmith.types.annotations import read_dtype
+
+    if isinstance(value, EagerTensor):
+        value = value.array
+    wanted = None
+    if dtype is not None and (wanted := read_dtype(dtype)) is None:
+        raise InputTypeError(f"{dtype!r} is no element type", help="write FLOAT, FLOAT.dtype or a numpy dtype")
+    try:
+        array = np.asarray(value, None if wanted is None else wanted.numpy)
+    except (TypeError, ValueError) as error:
+        raise InputTypeError(f"a tensor cannot be made of this {type(value).__name__}: {error}") from None
+    if wanted is None and not hasattr(value, "dtype") and array.dtype == np.float64:
+        array = array.astype(np.float32)  # Python floats are FLOAT, as in every operator call
+    if DType.from_numpy(array.dtype) is None or (array.dtype == object and not _is_text(array)):
+        raise InputTypeError(f"a tensor cannot hold {type(value).__name__} of numpy dtype {array.dtype}")
+    return EagerTensor(array)
+
+
+def _is_text(array: np.ndarray[Any, Any]) -> bool:
+    return all(isinstance(each, str | bytes) for each in array.reshape(-1).tolist())

@@ -1,0 +1,98 @@
+"""The lowest opset and IR versions that say the same thing, so that older runtimes accept a model.
+
+An opset version only says which definition each operator has: a model whose operators have all had the same
+definition since version 14 means the same under 14 and under 28. Nothing else about a model is changed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import onnx
+from onnx import defs
+
+#: Below this nothing relevant differs: functions, optionals and initializers that are no inputs are all in.
+_BASE_IR_VERSION = 8
+
+_IR_VERSION_OF_ELEMENT_TYPE: dict[int, int] = {
+    onnx.TensorProto.FLOAT8E4M3FN: 9,
+    onnx.TensorProto.FLOAT8E4M3FNUZ: 9,
+    onnx.TensorProto.FLOAT8E5M2: 9,
+    onnx.TensorProto.FLOAT8E5M2FNUZ: 9,
+    onnx.TensorProto.UINT4: 10,
+    onnx.TensorProto.INT4: 10,
+    onnx.TensorProto.FLOAT4E2M1: 11,
+    onnx.TensorProto.FLOAT8E8M0: 12,
+    onnx.TensorProto.UINT2: 13,
+    onnx.TensorProto.INT2: 13,
+}
+
+
+def lower_opsets(model: onnx.ModelProto) -> None:
+    """Lower each imported opset version as far as every operator keeps its definition."""
+    local = {(function.domain, function.name) for function in model.functions}
+    _lower(model.opset_import, list(_nodes(model.graph.node)), local)
+    for function in model.functions:
+        _lower(function.opset_import, list(_nodes(function.node)), local)
+
+
+def _lower(
+    imports: Iterable[onnx.OperatorSetIdProto], nodes: list[onnx.NodeProto], local: set[tuple[str, str]]
+) -> None:
+    for entry in imports:
+        domain = "" if entry.domain == "ai.onnx" else entry.domain
+        lowest = 1
+        for node in nodes:
+            if ("" if node.domain == "ai.onnx" else node.domain) != domain or (node.domain, node.op_type) in local:
+                continue
+            try:
+                lowest = max(lowest, defs.get_schema(node.op_type, entry.version, domain).since_version)
+            except defs.SchemaError:
+                lowest = entry.version  # nobody knows what it means, so nothing may change
+        entry.version = lowest
+
+
+def _nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
+    """All nodes, those in bodies included."""
+    for node in nodes:
+        yield node
+        for attribute in node.attribute:
+            yield from _nodes(attribute.g.node)
+            for graph in attribute.graphs:
+                yield from _nodes(graph.node)
+
+
+def lowest_ir_version(model: onnx.ModelProto) -> int:
+    """The lowest IR version that has every element type of the model."""
+    return max((_IR_VERSION_OF_ELEMENT_TYPE.get(each, 0) for each in _element_types(model.graph)), default=0) or _BASE_IR_VERSION
+
+
+def _element_types(graph: onnx.GraphProto) -> Iterator[int]:
+    for info in (*graph.input, *graph.output, *graph.value_info):
+        yield _element_type(info.type)
+    for tensor in graph.initializer:
+        yield tensor.data_type
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.name in ("to", "dtype", "output_dtype"):
+                yield attribute.i
+            yield attribute.t.data_type
+            yield _element_type(attribute.tp)
+            for inner in (attribute.g, *attribute.graphs):
+                yield from _element_types(inner)
+
+
+def _element_type(proto: onnx.TypeProto) -> int:
+    match proto.WhichOneof("value"):
+        case "tensor_type":
+            return proto.tensor_type.elem_type
+        case "sequence_type":
+            return _element_type(proto.sequence_type.elem_type)
+        case "optional_type":
+            return _element_type(proto.optional_type.elem_type)
+        case "map_type":
+            return _element_type(proto.map_type.value_type)
+        case "sparse_tensor_type":
+            return proto.sparse_tensor_type.elem_type
+        case _:
+            return 0

@@ -1,0 +1,228 @@
+"""Models on disk: written whole or not at all, read as data.
+
+A write goes to a temporary file beside its place and is then renamed. Reading follows no path out of the model's
+folder and runs nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import onnx
+import onnx_ir as ir
+
+from onnxsmith.errors import ExternalDataError, ModelWriteError, UnreadableModelError
+
+#: Protobuf ends at 2 GiB; weights beyond this go to a file beside the model by themselves.
+EXTERNAL_PAST_BYTES = 1_900_000_000
+#: Tensors smaller than this stay in the model's own file.
+_SMALL_BYTES = 1024
+#: External tensors start at multiples of this, so that a runtime can map them.
+_ALIGNMENT = 4096
+
+
+def save(model: ir.Model, path: str | os.PathLike[str], external_data: bool | str | None) -> None:
+    """Write a model; `external_data` True or a file name puts the weights beside it, None decides by size."""
+    place = Path(os.fspath(path))
+    _check_place(place)
+    data_name = _data_name(model, place, external_data)
+    try:
+        if data_name is None:
+            with _replacing(place) as temporary:
+                temporary.write_bytes(serialize(model))
+        else:
+            with _replacing(place) as temporary, _replacing(place.parent / data_name) as temporary_data:
+                with _externalized(model, temporary_data, data_name):
+                    temporary.write_bytes(serialize(model))
+    except OSError as error:
+        raise ModelWriteError(f"cannot write {str(place)!r}: {error.strerror or error}") from None
+
+
+def serialize(model: ir.Model) -> bytes:
+    """The bytes of a model, with what is in memory inside it."""
+    proto = ir.to_proto(model)
+    try:
+        return proto.SerializeToString()
+    except Exception as error:  # noqa: BLE001  # protobuf's own exceptions differ between its implementations
+        raise ModelWriteError(
+            f"the model is too large for one file: {error}", help="save it with external_data=True"
+        ) from None
+
+
+def _check_place(place: Path) -> None:
+    if place.is_dir():
+        raise ModelWriteError(f"cannot write {str(place)!r}: it is a folder", help="name a file in it, m.onnx")
+    if not place.parent.is_dir():
+        raise ModelWriteError(f"cannot write {str(place)!r}: there is no folder {str(place.parent)!r}")
+
+
+def _data_name(model: ir.Model, place: Path, external_data: bool | str | None) -> str | None:
+    if external_data is False:
+        return None
+    if isinstance(external_data, str):
+        if Path(external_data).name != external_data or external_data in ("", ".", ".."):
+            raise ModelWriteError(
+                f"external_data={external_data!r} is no plain file name; the data lies beside the model"
+            )
+        return external_data
+    if external_data or weight_bytes(model) > EXTERNAL_PAST_BYTES:
+        return place.name + ".data"
+    return None
+
+
+def weight_bytes(model: ir.Model) -> int:
+    """How much memory the weights take."""
+    return sum(tensor.nbytes for _, tensor in _weights(model))
+
+
+def _weights(model: ir.Model) -> Iterator[tuple[ir.Value, ir.TensorProtocol]]:
+    """Initializers of the graph and all subgraphs, text left out."""
+    for graph in (model.graph, *model.graph.subgraphs()):
+        for value in graph.initializers.values():
+            tensor = value.const_value
+            if tensor is not None and tensor.dtype != ir.DataType.STRING:
+                yield value, tensor
+
+
+@contextlib.contextmanager
+def _replacing(place: Path) -> Iterator[Path]:
+    """A temporary file that takes the place of `place` when the block ends well, and vanishes when it does not."""
+    handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.", suffix=".tmp")
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        os.chmod(temporary, _mode_for(place))
+        yield temporary
+        os.replace(temporary, place)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _mode_for(place: Path) -> int:
+    with contextlib.suppress(OSError):
+        return place.stat().st_mode & 0o7777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+@contextlib.contextmanager
+def _externalized(model: ir.Model, data_file: Path, data_name: str) -> Iterator[None]:
+    """Write the weights to a file and let the model refer to them while it is serialized.
+
+    Each array goes to the file from its own memory; the model gets its arrays back whatever happens.
+    """
+    originals: list[tuple[ir.Value, ir.TensorProtocol]] = []
+    try:
+        with open(data_file, "wb") as file:
+            written: dict[int, tuple[int, int]] = {}
+            for value, tensor in _weights(model):
+                if tensor.nbytes < _SMALL_BYTES:
+                    continue
+                if id(tensor) not in written:
+                    offset = -(-file.tell() // _ALIGNMENT) * _ALIGNMENT
+                    file.write(b"\0" * (offset - file.tell()))
+                    _write_tensor(tensor, file)
+                    written[id(tensor)] = (offset, file.tell() - offset)
+                offset, length = written[id(tensor)]
+                originals.append((value, tensor))
+                value.const_value = ir.ExternalTensor(
+                    data_name,
+                    offset,
+                    length,
+                    tensor.dtype,
+                    shape=tensor.shape,  # type: ignore[arg-type]
+                    name=value.name or "",
+                    base_dir=data_file.parent,
+                )
+        yield
+    finally:
+        for value, tensor in originals:
+            value.const_value = tensor
+
+
+def _write_tensor(tensor: Any, file: Any) -> None:
+    """Straight from the array's memory where that is what the file holds; onnx-ir packs what is smaller than a byte."""
+    if isinstance(tensor, ir.Tensor) and tensor.dtype.bitwidth >= 8:
+        array = tensor.numpy()
+        if array.flags.c_contiguous:
+            file.write(memoryview(array.reshape(-1).view("uint8")))
+            return
+    if hasattr(tensor, "tofile"):
+        tensor.tofile(file)
+    else:
+        file.write(tensor.tobytes())
+
+
+def load(path: str | os.PathLike[str]) -> ir.Model:
+    """Read a model; its external data is mapped into memory when it is first used."""
+    place = Path(os.fspath(path))
+    try:
+        content = place.read_bytes()
+    except OSError as error:
+        raise UnreadableModelError(f"cannot read {str(place)!r}: {error.strerror or error}") from None
+    model = parse(content, f"{str(place)!r}")
+    for tensor in _external_tensors(model):
+        _check_external(tensor, place.parent)
+        tensor.base_dir = str(place.parent)
+    return model
+
+
+def parse(content: bytes, called: str) -> ir.Model:
+    """The model in these bytes; `called` names them in the error."""
+    proto = onnx.ModelProto()
+    try:
+        proto.ParseFromString(content)
+    except Exception:  # noqa: BLE001  # protobuf's own exceptions differ between its implementations
+        raise UnreadableModelError(
+            f"{called} is not an ONNX model, or only part of one", help="get the file again, whole"
+        ) from None
+    if not proto.HasField("graph") or proto.ir_version < 1:
+        raise UnreadableModelError(f"{called} holds no ONNX model: it has no graph", help="get the file again, whole")
+    return from_proto(proto, called)
+
+
+def from_proto(proto: onnx.ModelProto, called: str) -> ir.Model:
+    """A model from its proto; what onnx-ir cannot hold is an error of ours."""
+    try:
+        return ir.from_proto(proto)
+    except RecursionError:
+        raise UnreadableModelError(f"{called} nests graphs too deeply to be read") from None
+    except Exception as error:  # noqa: BLE001  # whatever a stranger's file makes onnx-ir raise
+        raise UnreadableModelError(f"{called} is not a valid ONNX model: {error}") from None
+
+
+def _external_tensors(model: ir.Model) -> Iterator[ir.ExternalTensor]:
+    graphs: list[ir.Graph] = [model.graph, *model.graph.subgraphs()]
+    for function in model.functions.values():
+        graphs += [function.graph, *function.graph.subgraphs()]
+    for graph in graphs:
+        for value in graph.initializers.values():
+            if isinstance(value.const_value, ir.ExternalTensor):
+                yield value.const_value
+        for node in graph:
+            for attribute in node.attributes.values():
+                if attribute.type == ir.AttributeType.TENSOR and isinstance(attribute.value, ir.ExternalTensor):
+                    yield attribute.value
+
+
+def _check_external(tensor: ir.ExternalTensor, folder: Path) -> None:
+    """External data lies in the model's folder, is there, and is long enough."""
+    location = os.fspath(tensor.location)
+    called = f"the external data of {tensor.name!r}"
+    place = (folder / location).resolve()
+    if Path(location).is_absolute() or not place.is_relative_to(folder.resolve()):
+        raise ExternalDataError(f"{called} points outside the model's folder: {location!r}")
+    if not place.is_file():
+        raise ExternalDataError(f"{called} is missing: there is no file {location!r} beside the model")
+    end = (tensor.offset or 0) + (tensor.nbytes if tensor.length is None else tensor.length)
+    size = place.stat().st_size
+    if (tensor.offset or 0) < 0 or end > size or (tensor.length is not None and tensor.length < tensor.nbytes):
+        raise ExternalDataError(
+            f"{called} does not fit: it ends at byte {end} of {location!r}, which has {size}", help="get the file again, whole"
+        )

@@ -1,0 +1,65 @@
+"""The lowest IR version that a model's content allows, so that older runtimes load it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import onnx_ir as ir
+from onnx import helper
+
+from onnxsmith.types.dtypes import DType
+
+#: Element types that came with an IR version of their own.
+_OF_DTYPE: dict[DType, int] = {
+    DType.FLOAT8E4M3FN: 9,
+    DType.FLOAT8E4M3FNUZ: 9,
+    DType.FLOAT8E5M2: 9,
+    DType.FLOAT8E5M2FNUZ: 9,
+    DType.INT4: 10,
+    DType.UINT4: 10,
+    DType.FLOAT4E2M1: 11,
+    DType.FLOAT8E8M0: 12,
+    DType.INT2: 13,
+    DType.UINT2: 13,
+}
+_INITIALIZERS_THAT_ARE_NO_INPUTS = 4
+_FUNCTIONS = 8
+_OVERLOADS = 10
+
+
+def lowest_ir_version(model: ir.Model) -> int:
+    """By opset (a runtime that knows an opset knows the IR version it came with), functions and element types."""
+    version = max(
+        _INITIALIZERS_THAT_ARE_NO_INPUTS,
+        _of_opsets(model.opset_imports),
+        *(_OF_DTYPE.get(dtype, 0) for dtype in set(_dtypes(model))),
+        0,
+    )
+    for function in model.functions.values():
+        version = max(version, _OVERLOADS if function.overload else _FUNCTIONS, _of_opsets(function.opset_imports))
+    return version
+
+
+def _of_opsets(imports: dict[str, int]) -> int:
+    standard = [(domain or "ai.onnx", version) for domain, version in imports.items() if domain in ("", "ai.onnx.ml")]
+    try:
+        return helper.find_min_ir_version_for([helper.make_opsetid(*each) for each in standard], ignore_unknown=True)
+    except ValueError:
+        return 0
+
+
+def _dtypes(model: ir.Model) -> Iterator[DType]:
+    graphs = [model.graph, *(function.graph for function in model.functions.values())]
+    for graph in graphs:
+        yield from _of_values([*graph.inputs, *graph.outputs, *graph.initializers.values()])
+        for node in graph.all_nodes():
+            yield from _of_values(node.outputs)
+            for attribute in node.attributes.values():
+                if attribute.type == ir.AttributeType.TENSOR and not attribute.is_ref():
+                    yield DType(int(attribute.as_tensor().dtype))
+
+
+def _of_values(values: list[ir.Value] | tuple[ir.Value, ...]) -> Iterator[DType]:
+    for value in values:
+        if value.dtype is not None and int(value.dtype):
+            yield DType(int(value.dtype))

@@ -1,0 +1,60 @@
+"""`Opset("my.domain", 1)`: operators of any domain, known or not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onnxsmith.core.operator import Operator
+from onnxsmith.errors import AttributeTypeError, boundary
+from onnxsmith.schema import registry
+
+
+class Opset:
+    """The operators of a domain and version, as attributes.
+
+    A domain that nobody has a schema for takes any operator, unchecked; say `outputs=2` where there are several.
+
+    >>> custom = Opset("my.domain", 1)
+    >>> custom.Frobnicate
+    <operator Frobnicate-1 of my.domain 1>
+    >>> Opset("", 21).Relu
+    <operator Relu-14 of opset 21>
+    """
+
+    def __init__(self, domain: str, version: int) -> None:
+        self._check(domain, version)
+        self.domain = "" if domain == "ai.onnx" else domain
+        self.version = version
+
+    @staticmethod
+    @boundary
+    def _check(domain: Any, version: Any) -> None:
+        if not isinstance(domain, str):
+            raise AttributeTypeError(f"a domain is a string, not {domain!r}")
+        if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+            raise AttributeTypeError(f"an opset version is an int from 1 up, not {version!r}")
+
+    @boundary
+    def __getattr__(self, name: str) -> Operator:
+        if name.startswith("_") or name in ("domain", "version"):
+            raise AttributeError(name)
+        found = Operator(registry.lookup(self.domain, name, self.version), self.version)
+        setattr(self, name, found)
+        return found
+
+    @boundary
+    def __getitem__(self, name: str) -> Operator:
+        """An operator whose name is no Python identifier."""
+        return Operator(registry.lookup(self.domain, name, self.version), self.version)
+
+    def __dir__(self) -> list[str]:
+        return [*registry.names(self.domain, self.version), "domain", "version"]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Opset) and (self.domain, self.version) == (other.domain, other.version)
+
+    def __hash__(self) -> int:
+        return hash((self.domain, self.version))
+
+    def __repr__(self) -> str:
+        return f"Opset({self.domain!r}, {self.version})"

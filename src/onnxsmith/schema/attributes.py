@@ -1,0 +1,240 @@
+"""Attribute values: what users write becomes the plain Python value that both targets take.
+
+Normal forms: int, float, str, tuples of these, a read-only use of numpy arrays for tensors, DType codes as ints;
+graphs, types and sparse tensors pass through as given.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from onnxsmith.diagnostics import did_you_mean
+from onnxsmith.errors import AttributeTypeError, AttributeValueError
+from onnxsmith.schema.definition import Attribute, AttributeReference, AttributeType, OperatorDef
+from onnxsmith.types.annotations import read_dtype
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import TensorType, ValueType
+
+_INT64 = range(-(2**63), 2**63)
+
+
+class _Refused(Exception):
+    """A reader does not take the value; `reason` adds to the message."""
+
+    def __init__(self, reason: str = "") -> None:
+        self.reason = reason
+
+
+def read_attribute(op: OperatorDef, attribute: Attribute, value: Any) -> Any:
+    """The normal form of an attribute's value."""
+    if isinstance(value, AttributeReference):
+        return _check_reference(op, attribute, value)
+    try:
+        if attribute.names_dtype:
+            return _read_dtype_code(value)
+        result = _READERS[attribute.type](value)
+    except _Refused as refused:
+        raise _type_error(op, attribute.name, attribute.type, value, refused.reason) from None
+    if attribute.choices is not None and result not in attribute.choices:
+        listed = ", ".join(repr(each) for each in attribute.choices)
+        raise AttributeValueError(
+            f"{op.qualified_name} does not know {attribute.name}={result!r}",
+            help=did_you_mean(str(result), attribute.choices) or f"it is one of {listed}",
+            culprit=("attribute", attribute.name),
+        )
+    return result
+
+
+def guess_attribute(op: OperatorDef, name: str, value: Any) -> Any:
+    """The normal form of an attribute of an operator nobody has a schema for: by the value's own type."""
+    if isinstance(value, AttributeReference | ValueType) or callable(value) or hasattr(value, "SerializeToString"):
+        return value
+    if isinstance(value, bool | numbers.Integral):
+        return int(value)
+    if isinstance(value, float | np.floating):
+        return float(value)
+    if isinstance(value, str | bytes):
+        return _read_string(value)
+    if isinstance(value, np.ndarray):
+        return cast("np.ndarray[Any, Any]", value)
+    if isinstance(value, Sequence):
+        items = cast("Sequence[Any]", value)
+        if all(isinstance(each, bool | numbers.Integral) for each in items):
+            return tuple(int(each) for each in items)
+        if all(isinstance(each, bool | numbers.Real) for each in items):
+            return tuple(float(each) for each in items)
+        if all(isinstance(each, str | bytes) for each in items):
+            return tuple(_read_string(each) for each in items)
+    raise AttributeTypeError(
+        f"{op.qualified_name} cannot take {name}={_describe(value)}: an attribute is a number, a string, an array, "
+        "a graph, or a list of these",
+        culprit=("attribute", name),
+    )
+
+
+def attribute_type_of(value: Any) -> AttributeType:
+    """The attribute type of a value in normal form."""
+    if isinstance(value, int):
+        return AttributeType.INT
+    if isinstance(value, float):
+        return AttributeType.FLOAT
+    if isinstance(value, str | bytes):
+        return AttributeType.STRING
+    if isinstance(value, np.ndarray):
+        return AttributeType.TENSOR
+    if isinstance(value, AttributeReference):
+        return value.type
+    if isinstance(value, tuple):
+        first = value[0] if value else 0  # pyright: ignore[reportUnknownVariableType]  # an empty list is a list of ints
+        if isinstance(first, int):
+            return AttributeType.INTS
+        return AttributeType.FLOATS if isinstance(first, float) else AttributeType.STRINGS
+    if isinstance(value, ValueType) or type(value).__name__ == "TypeProto":
+        return AttributeType.TYPE_PROTO
+    if type(value).__name__ == "SparseTensorProto":
+        return AttributeType.SPARSE_TENSOR
+    return AttributeType.GRAPH
+
+
+def _check_reference(op: OperatorDef, attribute: Attribute, value: AttributeReference) -> AttributeReference:
+    if value.type != attribute.type:
+        raise AttributeTypeError(
+            f"{op.qualified_name} needs {attribute.name}= to be {_WORDS[attribute.type]}, "
+            f"but the parameter '{value.name}' is {_WORDS[value.type]}",
+            culprit=("attribute", attribute.name),
+        )
+    return value
+
+
+def _read_dtype_code(value: Any) -> int:
+    dtype = read_dtype(value)
+    if dtype is None:
+        if isinstance(value, int) and value == 0:
+            return 0  # UNDEFINED: several operators spell "as the input" so
+        raise _Refused("an element type is FLOAT, FLOAT.dtype, a numpy dtype, or ONNX's code for one")
+    return int(dtype)
+
+
+def _read_int(value: Any) -> int:
+    if isinstance(value, float | np.floating) or not hasattr(value, "__index__") or isinstance(value, np.ndarray):
+        raise _Refused()
+    result = int(value)
+    if result not in _INT64:
+        raise _Refused("it does not fit in 64 bits")
+    return result
+
+
+def _read_float(value: Any) -> float:
+    if isinstance(value, str | bytes | np.ndarray) or not hasattr(value, "__float__"):
+        raise _Refused()
+    return float(value)
+
+
+def _read_string(value: Any) -> str | bytes:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return value
+    raise _Refused()
+
+
+def _list_of(read: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
+    def read_list(value: Any) -> tuple[Any, ...]:
+        if isinstance(value, np.ndarray) and cast("np.ndarray[Any, Any]", value).ndim == 1:
+            value = cast(Any, value).tolist()
+        if isinstance(value, str | bytes) or not isinstance(value, Sequence):
+            raise _Refused("one value goes in brackets: [value]")
+        return tuple(read(each) for each in cast("Sequence[Any]", value))
+
+    return read_list
+
+
+def _read_tensor(value: Any) -> np.ndarray[Any, Any]:
+    if hasattr(value, "SerializeToString"):
+        import onnx.numpy_helper  # heavy: on first use
+
+        return onnx.numpy_helper.to_array(value)
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError):
+        raise _Refused("it cannot be read as an array") from None
+    if not hasattr(value, "dtype") and array.dtype == np.float64:
+        array = array.astype(np.float32)  # Python floats are FLOAT, as everywhere in ONNX
+    if DType.from_numpy(array.dtype) is None:
+        raise _Refused(f"ONNX has no element type for the numpy dtype {array.dtype}")
+    return array
+
+
+def _read_graph(value: Any) -> Any:
+    if callable(value) or type(value).__name__ in ("GraphProto", "Graph", "GraphView"):
+        return value
+    raise _Refused("a graph is a function, a GraphProto or an onnx_ir.Graph")
+
+
+def _read_type(value: Any) -> Any:
+    if isinstance(value, ValueType) or type(value).__name__ == "TypeProto":
+        return value
+    raise _Refused("a type is FLOAT[...], Sequence[FLOAT[...]] and so on")
+
+
+def _read_sparse(value: Any) -> Any:
+    if type(value).__name__ == "SparseTensorProto":
+        return value
+    raise _Refused("a sparse tensor is an onnx.SparseTensorProto")
+
+
+_READERS: dict[AttributeType, Callable[[Any], Any]] = {
+    AttributeType.INT: _read_int,
+    AttributeType.FLOAT: _read_float,
+    AttributeType.STRING: _read_string,
+    AttributeType.TENSOR: _read_tensor,
+    AttributeType.GRAPH: _read_graph,
+    AttributeType.SPARSE_TENSOR: _read_sparse,
+    AttributeType.TYPE_PROTO: _read_type,
+    AttributeType.INTS: _list_of(_read_int),
+    AttributeType.FLOATS: _list_of(_read_float),
+    AttributeType.STRINGS: _list_of(_read_string),
+    AttributeType.TENSORS: _list_of(_read_tensor),
+    AttributeType.GRAPHS: _list_of(_read_graph),
+    AttributeType.SPARSE_TENSORS: _list_of(_read_sparse),
+    AttributeType.TYPE_PROTOS: _list_of(_read_type),
+}
+
+_WORDS: dict[AttributeType, str] = {
+    AttributeType.INT: "an int",
+    AttributeType.FLOAT: "a float",
+    AttributeType.STRING: "a string",
+    AttributeType.TENSOR: "an array",
+    AttributeType.GRAPH: "a graph",
+    AttributeType.SPARSE_TENSOR: "a sparse tensor",
+    AttributeType.TYPE_PROTO: "a type",
+    AttributeType.INTS: "a list of ints",
+    AttributeType.FLOATS: "a list of floats",
+    AttributeType.STRINGS: "a list of strings",
+    AttributeType.TENSORS: "a list of arrays",
+    AttributeType.GRAPHS: "a list of graphs",
+    AttributeType.SPARSE_TENSORS: "a list of sparse tensors",
+    AttributeType.TYPE_PROTOS: "a list of types",
+}
+
+
+def _type_error(op: OperatorDef, name: str, wanted: AttributeType, value: Any, reason: str) -> AttributeTypeError:
+    message = f"{op.qualified_name} needs {name}= to be {_WORDS[wanted]}, not {_describe(value)}"
+    if getattr(value, "is_symbolic", False):
+        reason = "an attribute is fixed when the model is made; a tensor has its value only when it runs"
+    return AttributeTypeError(message, help=reason or None, culprit=("attribute", name))
+
+
+def _describe(value: Any) -> str:
+    if isinstance(value, TensorType):
+        return f"the type {value!r}"
+    text = repr(value)
+    shown = text if len(text) <= 60 and "\n" not in text else f"a {type(value).__name__}"
+    return f"{shown} ({type(value).__name__})" if isinstance(value, str | int | float | list | tuple) else shown

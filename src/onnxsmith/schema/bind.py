@@ -1,0 +1,216 @@
+"""Binding: what a user wrote between the parentheses becomes inputs and attributes, as the schema puts them.
+
+Looks at positions, names and attribute values; the element types of inputs are `promote`'s business.
+"""
+
+from __future__ import annotations
+
+import keyword
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from onnxsmith.diagnostics import did_you_mean
+from onnxsmith.errors import (
+    MissingAttributeError,
+    MissingInputError,
+    OutputCountError,
+    TooManyInputsError,
+    UnknownAttributeError,
+)
+from onnxsmith.schema.attributes import guess_attribute, read_attribute
+from onnxsmith.schema.definition import Attribute, OperatorDef, Parameter
+
+
+class Bound(NamedTuple):
+    """A call after binding. `output_count` is None where only the inputs or a body decide it."""
+
+    inputs: list[Any]
+    attributes: dict[str, Any]
+    output_count: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """What binding needs of a definition, worked out once."""
+
+    input_positions: dict[str, int]
+    attribute_names: dict[str, Attribute]
+    required_attributes: tuple[Attribute, ...]
+    required_inputs: int
+    variadic: Parameter | None
+    fixed: int
+    default_outputs: int | None
+    is_simple: bool
+
+
+@lru_cache(maxsize=4096)
+def layout(op: OperatorDef) -> _Layout:
+    """Names as Python spells them: a keyword, or an attribute named like an input, gets a trailing underscore."""
+    inputs = {python_name(p.name): k for k, p in enumerate(op.inputs) if p.option != "variadic"}
+    attributes: dict[str, Attribute] = {}
+    for attribute in op.attributes.values():
+        spelled = python_name(attribute.name)
+        attributes[spelled + "_" if spelled in inputs else spelled] = attribute
+    variadic = op.inputs[-1] if op.inputs and op.inputs[-1].option == "variadic" else None
+    fixed = len(op.inputs) - (variadic is not None)
+    required = 0
+    for position, parameter in enumerate(op.inputs[:fixed]):
+        if parameter.option == "single" and position < op.min_inputs:
+            required = position + 1
+    has_variadic_output = any(p.option == "variadic" for p in op.outputs)
+    default_outputs = None if has_variadic_output else max(1, sum(p.option == "single" for p in op.outputs))
+    return _Layout(
+        inputs,
+        attributes,
+        tuple(a for a in op.attributes.values() if a.is_required),
+        required,
+        variadic,
+        fixed,
+        default_outputs,
+        op.is_known and variadic is None and not any(a.is_required for a in op.attributes.values()),
+    )
+
+
+def python_name(name: str) -> str:
+    """A schema's name as a Python keyword argument."""
+    return name + "_" if keyword.iskeyword(name) else name
+
+
+def bind(op: OperatorDef, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound:
+    """Sort the arguments of a call into inputs and attributes, or say what is wrong with them."""
+    plan = layout(op)
+    if not kwargs and plan.is_simple and plan.fixed == len(args) and None not in map(_is_none, args):
+        return Bound(list(args), {}, plan.default_outputs)
+    if not op.is_known:
+        return _bind_unknown(op, args, kwargs)
+    if len(args) > plan.fixed and plan.variadic is None:
+        raise _too_many(op, plan, args)
+    inputs: list[Any] = list(args)
+    attributes: dict[str, Any] = {}
+    output_count = plan.default_outputs
+    for name, value in kwargs.items():
+        position = plan.input_positions.get(name)
+        if position is not None:
+            _place_keyword_input(op, inputs, position, name, value)
+        elif name in plan.attribute_names:
+            attribute = plan.attribute_names[name]
+            if value is not None:
+                attributes[attribute.name] = read_attribute(op, attribute, value)
+        elif name == "outputs":
+            output_count = _read_output_count(op, value)
+        else:
+            raise _unknown_keyword(op, plan, name)
+    while inputs and inputs[-1] is None:
+        inputs.pop()
+    _check_required(op, plan, inputs, attributes)
+    return Bound(inputs, attributes, output_count)
+
+
+def _is_none(value: Any) -> bool | None:
+    # Used with `None not in map(...)`: identity, never ==, which tensors and arrays overload.
+    return None if value is None else True
+
+
+def _bind_unknown(op: OperatorDef, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound:
+    attributes = dict(kwargs)
+    count = attributes.pop("outputs", 1)
+    return Bound(
+        list(args),
+        {name: guess_attribute(op, name, value) for name, value in attributes.items() if value is not None},
+        _read_output_count(op, count),
+    )
+
+
+def _place_keyword_input(op: OperatorDef, inputs: list[Any], position: int, name: str, value: Any) -> None:
+    if position < len(inputs) and inputs[position] is not None:
+        raise TooManyInputsError(
+            f"{op.qualified_name} got input '{name}' twice, by position and by keyword", culprit=("attribute", name)
+        )
+    # Whatever lies between is a hole: the input goes where the schema puts it and does not shift.
+    inputs.extend([None] * (position + 1 - len(inputs)))
+    inputs[position] = value
+
+
+def _read_output_count(op: OperatorDef, value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise OutputCountError(f"outputs= is a number of outputs, not {value!r}", culprit=("attribute", "outputs"))
+    if not max(op.min_outputs, 1) <= value <= op.max_outputs:
+        names = ", ".join(parameter.name for parameter in op.outputs)
+        bound = "any number of" if op.max_outputs > 10_000 else str(op.max_outputs)
+        raise OutputCountError(
+            f"{op.qualified_name} has {bound} outputs ({names}), not {value}", culprit=("attribute", "outputs")
+        )
+    return value
+
+
+def _check_required(op: OperatorDef, plan: _Layout, inputs: list[Any], attributes: dict[str, Any]) -> None:
+    for position in range(plan.required_inputs):
+        if op.inputs[position].option == "single" and (position >= len(inputs) or inputs[position] is None):
+            raise _missing_input(op, op.inputs[position].name, inputs)
+    if plan.variadic is not None:
+        given = len(inputs) - plan.fixed
+        if given < plan.variadic.min_arity:
+            raise _missing_input(op, plan.variadic.name, inputs)
+        for position in range(plan.fixed, len(inputs)):
+            if inputs[position] is None:
+                raise MissingInputError(
+                    f"{op.qualified_name} takes no None among '{plan.variadic.name}'", culprit=("input", position)
+                )
+    for attribute in plan.required_attributes:
+        if attribute.name not in attributes:
+            raise MissingAttributeError(
+                f"{op.qualified_name} needs the attribute '{attribute.name}'",
+                help=f"{op.qualified_name}({', '.join(p.name for p in op.inputs)}, {attribute.name}=…)",
+            )
+
+
+def _missing_input(op: OperatorDef, name: str, inputs: list[Any]) -> MissingInputError:
+    given = sum(each is not None for each in inputs)
+    return MissingInputError(
+        f"{op.qualified_name} is missing input '{name}'; {given} of its inputs {_were(given)} given", help=call_form(op)
+    )
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
+
+
+def _too_many(op: OperatorDef, plan: _Layout, args: tuple[Any, ...]) -> TooManyInputsError:
+    names = ", ".join(parameter.name for parameter in op.inputs)
+    takes = f"{plan.fixed} inputs ({names})" if plan.fixed > 1 else f"one input ({names})" if names else "no inputs"
+    help_text = call_form(op)
+    if plan.attribute_names:
+        help_text += "; attributes are passed by keyword: " + ", ".join(plan.attribute_names)
+    return TooManyInputsError(
+        f"{op.qualified_name} takes {takes}, got {len(args)}", help=help_text, culprit=("input", plan.fixed)
+    )
+
+
+def _unknown_keyword(op: OperatorDef, plan: _Layout, name: str) -> UnknownAttributeError:
+    if plan.variadic is not None and name == plan.variadic.name:
+        return UnknownAttributeError(
+            f"{op.qualified_name} takes '{name}' by position",
+            help=f"{op.qualified_name}(a, b, …)",
+            culprit=("attribute", name),
+        )
+    known = [*plan.attribute_names, *plan.input_positions]
+    suggestion = did_you_mean(name, known)
+    if suggestion is None:
+        listed = ", ".join(plan.attribute_names)
+        suggestion = f"its attributes are {listed}" if listed else "it has no attributes"
+    return UnknownAttributeError(
+        f"{op.qualified_name} has no attribute '{name}' in version {op.since_version}",
+        help=suggestion,
+        culprit=("attribute", name),
+    )
+
+
+def call_form(op: OperatorDef) -> str:
+    """How a call is written: `Clip(input, min=None, max=None)`."""
+    parts: list[str] = []
+    for parameter in op.inputs:
+        name = python_name(parameter.name)
+        suffix = {"single": "", "optional": "=None", "variadic": ""}[parameter.option]
+        parts.append(f"*{name}" if parameter.option == "variadic" else name + suffix)
+    return f"{op.qualified_name}({', '.join(parts)})"

@@ -1,0 +1,65 @@
+"""The one entry point: which rule answers for a call.
+
+Holds no rule itself; `rules/` does, one file per family of operators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.schema.inference import rules as _rules  # pyright: ignore[reportUnusedImport]  # noqa: F401  # they enter themselves
+from onnxsmith.schema.inference.call import Call, Result, Rule, UnresolvedAttribute, find_rule
+from onnxsmith.schema.inference.fallback import infer_by_onnx
+from onnxsmith.schema.inference.known import NOTHING, BodyOutputs, Known
+from onnxsmith.schema.inference.signature import outputs_by_signature
+
+_NO_BODIES: Mapping[str, BodyOutputs] = MappingProxyType({})
+
+_CACHE_LIMIT = 8192
+# Definitions are made once and compared by identity, so one lookup answers for every later call.
+_rule_cache: dict[OperatorDef, Rule] = {}
+
+
+def infer(
+    op: OperatorDef,
+    version: int,
+    inputs: Sequence[Known | None],
+    attributes: Mapping[str, Any],
+    output_count: int,
+    bodies: Mapping[str, BodyOutputs] = _NO_BODIES,
+) -> tuple[Known, ...]:
+    """What is known about each of the `output_count` outputs of one call.
+
+    `version` is the opset version that the call is made in. A None input is an optional one left out. `attributes`
+    are Python values (arrays for tensors), without graphs: what is known of the outputs of those stands in `bodies`.
+
+    Raises ShapeError, AttributeValueError or InferenceError where the call certainly cannot work.
+    """
+    answer = _rule_cache.get(op) or _find(op)
+    call = Call(op, version, inputs, attributes, output_count, bodies)
+    try:
+        result = answer(call)
+    except UnresolvedAttribute:
+        result = outputs_by_signature(op, inputs, output_count)
+    if result is None:
+        result = infer_by_onnx(call)
+    if len(result) == output_count:
+        return result
+    if len(result) > output_count:
+        return result[:output_count]
+    return (*result, *outputs_by_signature(op, inputs, output_count)[len(result) :])
+
+
+def _find(op: OperatorDef) -> Rule:
+    found = (find_rule(op) or infer_by_onnx) if op.is_known else _know_nothing
+    if len(_rule_cache) >= _CACHE_LIMIT:
+        _rule_cache.clear()
+    _rule_cache[op] = found
+    return found
+
+
+def _know_nothing(call: Call) -> Result:
+    return (NOTHING,) * call.output_count

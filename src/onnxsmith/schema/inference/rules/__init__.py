@@ -1,0 +1,1 @@
+"""One module per family of operators; importing this package enters all their rules."""

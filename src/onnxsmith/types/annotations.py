@@ -1,0 +1,147 @@
+"""Reads what stands in an annotation, or is given as an example, as the type of a value or of an attribute.
+
+Evaluating an annotation's text is the caller's business; here it is an object already.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import types
+import typing
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from onnxsmith.errors import AnnotationError
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import (
+    UNKNOWN_TENSOR,
+    AnyValueType,
+    OptionalType,
+    SequenceType,
+    TensorType,
+    ValueType,
+)
+
+_SEQUENCE_ORIGINS = (list, collections.abc.Sequence)
+_UNION_ORIGINS = (typing.Union, types.UnionType)
+_HELP = "write FLOAT[...], FLOAT['N', 4], Sequence[FLOAT[...]] or Optional[FLOAT[...]]"
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeAnnotation:
+    """An annotation that makes a parameter an attribute: `int`, `float`, `str`, `bool`, or a list of them."""
+
+    scalar: type[int] | type[float] | type[str] | type[bool]
+    is_list: bool = False
+
+
+_ATTRIBUTE_SCALARS = (int, float, str, bool)
+
+
+def read_value_type(annotation: object, where: str = "annotation") -> AnyValueType:
+    """The value type that an annotation stands for; `where` names it in the error."""
+    if isinstance(annotation, TensorType | SequenceType | OptionalType):
+        return annotation
+    if isinstance(annotation, DType):
+        return TensorType(annotation, ())
+    if isinstance(annotation, np.ndarray | np.generic):
+        return type_of_example(annotation, where)
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is typing.Annotated:
+        return _read_annotated(arguments, where)
+    if origin in _SEQUENCE_ORIGINS and len(arguments) == 1:
+        return SequenceType(read_value_type(arguments[0], f"the element of {where}"))
+    if origin in _UNION_ORIGINS:
+        return _read_union(annotation, arguments, where)
+    raise AnnotationError(f"{where} is {_shown(annotation)}, which is no tensor type", help=_HELP)
+
+
+def _read_annotated(arguments: tuple[Any, ...], where: str) -> AnyValueType:
+    base, *dimensions = arguments
+    if not isinstance(base, TensorType):
+        return read_value_type(base, where)
+    if base.shape != ():
+        raise AnnotationError(f"{where} gives a shape twice: {base!r} and {tuple(dimensions)!r}")
+    return base[...] if dimensions == [...] else base[tuple(dimensions)]
+
+
+def _read_union(annotation: object, arguments: tuple[Any, ...], where: str) -> AnyValueType:
+    present = [each for each in arguments if each is not type(None)]
+    if len(present) == 1 and len(arguments) == 2:
+        element = read_value_type(present[0], where)
+        if isinstance(element, TensorType | SequenceType):
+            return OptionalType(element)
+    raise AnnotationError(
+        f"{where} is {_shown(annotation)}: an ONNX value has one type, or one type and None", help=_HELP
+    )
+
+
+def read_attribute_annotation(annotation: object) -> AttributeAnnotation | None:
+    """The attribute type that an annotation stands for, or None when it is not one."""
+    if isinstance(annotation, type) and annotation in _ATTRIBUTE_SCALARS:
+        return AttributeAnnotation(annotation)  # pyright: ignore[reportArgumentType]  # one of the four, checked above
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is tuple and len(arguments) == 2 and arguments[1] is ...:
+        arguments = arguments[:1]
+    elif origin not in _SEQUENCE_ORIGINS:
+        return None
+    if len(arguments) == 1 and arguments[0] in _ATTRIBUTE_SCALARS:
+        return AttributeAnnotation(arguments[0], is_list=True)
+    return None
+
+
+def type_of_example(example: object, where: str = "example") -> AnyValueType:
+    """The type of an example value: an array's dtype and shape, a list's common element type."""
+    if isinstance(example, list) and example:
+        elements = [type_of_example(each, where) for each in typing.cast("list[object]", example)]
+        first = elements[0]
+        if isinstance(first, TensorType):
+            same = all(each == first for each in elements)
+            return SequenceType(first if same else TensorType(first.dtype, None))
+    array = np.asarray(example)
+    dtype = DType.from_numpy(array.dtype)
+    if dtype is None:
+        raise AnnotationError(f"{where} has the numpy dtype {array.dtype}, which ONNX does not have")
+    return TensorType(dtype, array.shape)
+
+
+def read_dtype(value: object) -> DType | None:
+    """The element type that a user means by FLOAT, FLOAT.dtype, DType.FLOAT, np.float32, "float32" or 1."""
+    if isinstance(value, DType):
+        return value
+    if isinstance(value, TensorType):
+        return value.dtype
+    if isinstance(value, int) and not isinstance(value, bool):
+        return DType(value) if value in DType._value2member_map_ else None
+    if value is bool or value is np.bool_:
+        return DType.BOOL
+    if value is int:
+        return DType.INT64
+    if value is float:
+        return DType.DOUBLE  # as numpy reads it
+    if value is str:
+        return DType.STRING
+    if isinstance(value, str) and (value == "string" or DType.from_onnx_name(value) is not None):
+        return DType.from_onnx_name(value)
+    if value is None or isinstance(value, ValueType):
+        return None
+    try:
+        return DType.from_numpy(np.dtype(typing.cast(Any, value)))
+    except TypeError:
+        return None
+
+
+def _shown(annotation: object) -> str:
+    return annotation.__name__ if isinstance(annotation, type) else repr(annotation)
+
+
+__all__ = [
+    "UNKNOWN_TENSOR",
+    "AttributeAnnotation",
+    "read_attribute_annotation",
+    "read_dtype",
+    "read_value_type",
+    "type_of_example",
+]

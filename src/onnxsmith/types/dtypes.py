@@ -1,0 +1,164 @@
+"""The one table of element types: ONNX's codes and names, and numpy's dtypes (ml_dtypes' where numpy has none).
+
+Holds facts; makes no tensors and reads no models.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import ml_dtypes
+import numpy as np
+
+Kind = Literal["float", "signed", "unsigned", "bool", "string", "complex"]
+
+
+class DType(enum.IntEnum):
+    """An ONNX element type; the value is its code in `TensorProto.DataType`.
+
+    >>> DType.FLOAT
+    DType.FLOAT
+    >>> DType.FLOAT == 1, DType.FLOAT.numpy, DType.FLOAT.spelling
+    (True, dtype('float32'), 'float32')
+    >>> DType.from_numpy(np.dtype("int8"))
+    DType.INT8
+    """
+
+    FLOAT = 1
+    UINT8 = 2
+    INT8 = 3
+    UINT16 = 4
+    INT16 = 5
+    INT32 = 6
+    INT64 = 7
+    STRING = 8
+    BOOL = 9
+    FLOAT16 = 10
+    DOUBLE = 11
+    UINT32 = 12
+    UINT64 = 13
+    COMPLEX64 = 14
+    COMPLEX128 = 15
+    BFLOAT16 = 16
+    FLOAT8E4M3FN = 17
+    FLOAT8E4M3FNUZ = 18
+    FLOAT8E5M2 = 19
+    FLOAT8E5M2FNUZ = 20
+    UINT4 = 21
+    INT4 = 22
+    FLOAT4E2M1 = 23
+    FLOAT8E8M0 = 24
+    UINT2 = 25
+    INT2 = 26
+
+    def __repr__(self) -> str:
+        return f"DType.{self.name}"
+
+    def __str__(self) -> str:
+        return self.spelling
+
+    @property
+    def numpy(self) -> np.dtype[Any]:
+        """The numpy dtype that holds it (`object` for strings, ml_dtypes' for what numpy lacks)."""
+        return _FACTS[self].numpy
+
+    @property
+    def onnx_name(self) -> str:
+        """ONNX's word for it in type strings: `float` in `tensor(float)`."""
+        return _FACTS[self].onnx_name
+
+    @property
+    def spelling(self) -> str:
+        """The word Python users know it by: `float32`."""
+        return _FACTS[self].spelling
+
+    @property
+    def kind(self) -> Kind:
+        """Which family it belongs to."""
+        return _FACTS[self].kind
+
+    @property
+    def bits(self) -> int:
+        """How many bits one element takes in a model; 0 for strings."""
+        return _FACTS[self].bits
+
+    @property
+    def is_float(self) -> bool:
+        return _FACTS[self].kind == "float"
+
+    @property
+    def is_integer(self) -> bool:
+        return _FACTS[self].kind in ("signed", "unsigned")
+
+    @property
+    def is_native(self) -> bool:
+        """Whether numpy itself has it, so that every library reads such an array."""
+        return _FACTS[self].native
+
+    @classmethod
+    def from_numpy(cls, dtype: np.dtype[Any]) -> DType | None:
+        """The element type that a numpy dtype stands for, or None."""
+        found = _BY_NUMPY.get(dtype)
+        if found is None and dtype.kind in "UST":  # fixed-width and variable-width numpy strings
+            return cls.STRING
+        if found is None and not dtype.isnative:
+            return _BY_NUMPY.get(dtype.newbyteorder("="))
+        return found
+
+    @classmethod
+    def from_onnx_name(cls, name: str) -> DType | None:
+        """The element type of ONNX's word: `float` gives FLOAT."""
+        return _BY_ONNX_NAME.get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    onnx_name: str
+    spelling: str
+    kind: Kind
+    bits: int
+    numpy: np.dtype[Any]
+    native: bool
+
+
+def _native(onnx_name: str, spelling: str, kind: Kind, bits: int) -> _Facts:
+    return _Facts(onnx_name, spelling, kind, bits, np.dtype(object if kind == "string" else spelling), True)
+
+
+def _extended(name: str, kind: Kind, bits: int, scalar: type[Any]) -> _Facts:
+    return _Facts(name, np.dtype(scalar).name, kind, bits, np.dtype(scalar), False)
+
+
+_FACTS: dict[DType, _Facts] = {
+    DType.FLOAT: _native("float", "float32", "float", 32),
+    DType.DOUBLE: _native("double", "float64", "float", 64),
+    DType.FLOAT16: _native("float16", "float16", "float", 16),
+    DType.BFLOAT16: _extended("bfloat16", "float", 16, ml_dtypes.bfloat16),
+    DType.INT8: _native("int8", "int8", "signed", 8),
+    DType.INT16: _native("int16", "int16", "signed", 16),
+    DType.INT32: _native("int32", "int32", "signed", 32),
+    DType.INT64: _native("int64", "int64", "signed", 64),
+    DType.UINT8: _native("uint8", "uint8", "unsigned", 8),
+    DType.UINT16: _native("uint16", "uint16", "unsigned", 16),
+    DType.UINT32: _native("uint32", "uint32", "unsigned", 32),
+    DType.UINT64: _native("uint64", "uint64", "unsigned", 64),
+    DType.BOOL: _native("bool", "bool", "bool", 8),
+    DType.STRING: _native("string", "string", "string", 0),
+    DType.COMPLEX64: _native("complex64", "complex64", "complex", 64),
+    DType.COMPLEX128: _native("complex128", "complex128", "complex", 128),
+    DType.FLOAT8E4M3FN: _extended("float8e4m3fn", "float", 8, ml_dtypes.float8_e4m3fn),
+    DType.FLOAT8E4M3FNUZ: _extended("float8e4m3fnuz", "float", 8, ml_dtypes.float8_e4m3fnuz),
+    DType.FLOAT8E5M2: _extended("float8e5m2", "float", 8, ml_dtypes.float8_e5m2),
+    DType.FLOAT8E5M2FNUZ: _extended("float8e5m2fnuz", "float", 8, ml_dtypes.float8_e5m2fnuz),
+    DType.FLOAT8E8M0: _extended("float8e8m0", "float", 8, ml_dtypes.float8_e8m0fnu),
+    DType.FLOAT4E2M1: _extended("float4e2m1", "float", 4, ml_dtypes.float4_e2m1fn),
+    DType.INT4: _extended("int4", "signed", 4, ml_dtypes.int4),
+    DType.UINT4: _extended("uint4", "unsigned", 4, ml_dtypes.uint4),
+    DType.INT2: _extended("int2", "signed", 2, ml_dtypes.int2),
+    DType.UINT2: _extended("uint2", "unsigned", 2, ml_dtypes.uint2),
+}
+
+_BY_NUMPY: dict[np.dtype[Any], DType] = {facts.numpy: dtype for dtype, facts in _FACTS.items()}
+_BY_ONNX_NAME: dict[str, DType] = {facts.onnx_name: dtype for dtype, facts in _FACTS.items()}

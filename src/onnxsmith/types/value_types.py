@@ -1,0 +1,252 @@
+"""Types of ONNX values: tensors with symbolic dimensions, sequences, optionals, maps.
+
+These are what annotations become and what inference computes; they hold no values.
+"""
+
+from __future__ import annotations
+
+import re
+import typing
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from onnxsmith.errors import AnnotationError
+from onnxsmith.types.dtypes import DType
+
+#: One dimension: its size, the name of a symbolic size, or None where nothing is known.
+Dimension: TypeAlias = int | str | None
+Shape: TypeAlias = tuple[Dimension, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dim:
+    """A named dimension, for annotations in code that type checkers read: `N = Dim("N")`, then `FLOAT[N, 4]`.
+
+    >>> N = Dim("N")
+    >>> N + 1
+    Dim('N+1')
+    """
+
+    name: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.strip():  # pyright: ignore[reportUnnecessaryIsInstance]  # user input
+            raise AnnotationError(f"a dimension's name is a non-empty string, not {self.name!r}").locate_at_caller()
+
+    def __repr__(self) -> str:
+        return f"Dim({self.name!r})"
+
+    def __str__(self) -> str:
+        return self.name
+
+    def _combine(self, sign: str, other: object) -> Dim:
+        if not isinstance(other, Dim | int):
+            return NotImplemented
+        atoms = [each.name if isinstance(each, Dim) else str(each) for each in (self, other)]
+        left, right = (each if re.fullmatch(r"\w+", each) else f"({each})" for each in atoms)
+        return Dim(f"{left}{sign}{right}")
+
+    def __add__(self, other: Dim | int) -> Dim:
+        return self._combine("+", other)
+
+    def __sub__(self, other: Dim | int) -> Dim:
+        return self._combine("-", other)
+
+    def __mul__(self, other: Dim | int) -> Dim:
+        return self._combine("*", other)
+
+    def __floordiv__(self, other: Dim | int) -> Dim:
+        return self._combine("//", other)
+
+
+class ValueType:
+    """Base of the types below; `A | None` on any of them is an optional."""
+
+    __slots__ = ()
+
+    def __or__(self, other: object) -> Any:
+        return typing.Union[self, other]  # noqa: UP007  # the operator is what is being defined
+
+    def __ror__(self, other: object) -> Any:
+        return typing.Union[other, self]  # noqa: UP007
+
+    @property
+    def onnx_name(self) -> str:
+        """ONNX's type string, `tensor(float)`; empty while an element type is open."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TensorType(ValueType):
+    """A tensor's element type and shape; None stands for what is not known.
+
+    `FLOAT` is a scalar; brackets give a shape, `...` leaves it open.
+
+    >>> FLOAT = TensorType(DType.FLOAT, ())
+    >>> FLOAT["N", 4]
+    FLOAT['N', 4]
+    >>> FLOAT[...]
+    FLOAT[...]
+    >>> FLOAT["N", 4].shape, FLOAT.shape, FLOAT[...].shape
+    (('N', 4), (), None)
+    """
+
+    dtype: DType | None = None
+    shape: Shape | None = None
+
+    def __getitem__(self, dimensions: object) -> TensorType:
+        if self.shape != ():
+            raise AnnotationError(f"{self!r} already has a shape, and cannot be given {dimensions!r}").locate_at_caller()
+        if dimensions is ...:
+            return TensorType(self.dtype, None)
+        parts = dimensions if isinstance(dimensions, tuple) else (dimensions,)
+        return TensorType(self.dtype, tuple(self._dimension(part, k, parts) for k, part in enumerate(parts)))
+
+    def _dimension(self, part: object, position: int, parts: tuple[object, ...]) -> Dimension:
+        if isinstance(part, Dim):
+            return part.name
+        if part is None or (isinstance(part, str) and part.strip()):
+            return part
+        # numpy integers and the like say that they are integers through __index__; True is no dimension.
+        if not isinstance(part, bool) and hasattr(part, "__index__"):
+            size = int(part)  # type: ignore[call-overload]  # pyright: ignore
+            if size >= 0:
+                return size
+            why = "a dimension cannot be negative"
+        elif part is ...:
+            why = "'...' leaves the whole shape open and stands alone; write None for one unknown dimension"
+        elif isinstance(part, str):
+            why = "a dimension's name cannot be empty"
+        else:
+            why = "a dimension is an int, a name, a Dim, or None"
+        shown = ", ".join("..." if each is ... else repr(each) for each in parts)
+        which = "..." if part is ... else repr(part)
+        raise AnnotationError(
+            f"dimension {position} of {self._name}[{shown}] is {which}: {why}",
+            help=f'{self._name}[2, 10], {self._name}["N", 4], {self._name}[None, 4] or {self._name}[...]',
+        ).locate_at_caller()
+
+    @property
+    def _name(self) -> str:
+        return "TENSOR" if self.dtype is None else self.dtype.name
+
+    def __repr__(self) -> str:
+        if self.shape is None:
+            return f"{self._name}[...]"
+        if not self.shape:
+            return self._name
+        return f"{self._name}[{', '.join(map(repr, self.shape))}]"
+
+    def __call__(self, *_: object, **__: object) -> typing.NoReturn:
+        raise AnnotationError(
+            f"{self!r} is a type, not a function", help=f"convert a tensor with x.astype({self._name})"
+        ).locate_at_caller()
+
+    @property
+    def rank(self) -> int | None:
+        """How many dimensions, or None."""
+        return None if self.shape is None else len(self.shape)
+
+    @property
+    def onnx_name(self) -> str:
+        return "" if self.dtype is None else f"tensor({self.dtype.onnx_name})"
+
+    @property
+    def described(self) -> str:
+        """For messages: `float32 of shape (N, 4)`."""
+        word = "tensor" if self.dtype is None else self.dtype.spelling
+        if self.shape is None:
+            return f"{word} of unknown shape"
+        return f"{word} of shape {describe_shape(self.shape)}"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SequenceType(ValueType):
+    """A sequence of values of one type: `Sequence[FLOAT[...]]`."""
+
+    element: TensorType | OptionalType | SequenceType | MapType
+
+    def __repr__(self) -> str:
+        return f"Sequence[{self.element!r}]"
+
+    @property
+    def onnx_name(self) -> str:
+        return f"seq({self.element.onnx_name})" if self.element.onnx_name else ""
+
+    @property
+    def described(self) -> str:
+        return f"sequence of {self.element.described}"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class OptionalType(ValueType):
+    """A value that may be absent: `Optional[FLOAT[...]]`."""
+
+    element: TensorType | SequenceType
+
+    def __repr__(self) -> str:
+        return f"Optional[{self.element!r}]"
+
+    @property
+    def onnx_name(self) -> str:
+        return f"optional({self.element.onnx_name})" if self.element.onnx_name else ""
+
+    @property
+    def described(self) -> str:
+        return f"optional {self.element.described}"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class MapType(ValueType):
+    """A dictionary from keys to tensors; only the ai.onnx.ml domain has them."""
+
+    key: DType
+    value: TensorType
+
+    def __repr__(self) -> str:
+        return f"Map[{self.key.name}, {self.value!r}]"
+
+    @property
+    def onnx_name(self) -> str:
+        return f"map({self.key.onnx_name},{self.value.onnx_name})"
+
+    @property
+    def described(self) -> str:
+        return f"map from {self.key.spelling} to {self.value.described}"
+
+
+AnyValueType: TypeAlias = TensorType | SequenceType | OptionalType | MapType
+
+#: Nothing is known of it but that it is a tensor.
+UNKNOWN_TENSOR = TensorType(None, None)
+
+
+def describe_shape(shape: Shape) -> str:
+    """A shape as people write it: `(N, 4)`, `(?, 3)`, `()`."""
+    inner = ", ".join("?" if each is None else str(each) for each in shape)
+    return f"({inner},)" if len(shape) == 1 else f"({inner})"
+
+
+_PARSE = re.compile(r"(?P<head>\w+)\((?P<body>.*)\)")
+
+
+def parse_onnx_type(text: str) -> AnyValueType | None:
+    """Read ONNX's type string, `seq(tensor(float))`; None for what has no counterpart here."""
+    match = _PARSE.fullmatch(text.replace(" ", ""))
+    if match is None:
+        return None
+    head, body = match["head"], match["body"]
+    if head == "tensor":
+        dtype = DType.from_onnx_name(body)
+        return None if dtype is None else TensorType(dtype, None)
+    if head == "map":
+        key_name, _, value_name = body.partition(",")
+        key = DType.from_onnx_name(key_name)
+        value = parse_onnx_type(value_name) or parse_onnx_type(f"tensor({value_name})")
+        return MapType(key, value) if key is not None and isinstance(value, TensorType) else None
+    element = parse_onnx_type(body)
+    if head == "seq" and element is not None:
+        return SequenceType(element)
+    if head == "optional" and isinstance(element, TensorType | SequenceType):
+        return OptionalType(element)
+    return None

@@ -1,0 +1,153 @@
+"""The layer checker on small made-up packages: what it allows, what it reports and where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tools import check_layers
+
+
+def make_tree(root: Path, files: dict[str, str]) -> Path:
+    """Write a package below `root/src` from file names and their text."""
+    tree = root / "src" / "onnxsmith"
+    for name, text in {"__init__.py": "", **files}.items():
+        path = tree / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tree
+
+
+ALLOWED = {
+    "a lower row": {"core/call.py": "from onnxsmith.types import x", "types/__init__.py": "x = 1"},
+    "the own package": {"core/call.py": "from .value import x", "core/value.py": "x = 1"},
+    "a sibling module by name": {"core/call.py": "from . import value", "core/value.py": ""},
+    "a declared neighbour": {"errors.py": "import onnxsmith.source", "source.py": ""},
+    "the top imports everything": {
+        "__init__.py": "from onnxsmith.cli import main",
+        "cli/__init__.py": "main = 1",
+    },
+    "a public name of another capability": {
+        "torch/export.py": "from onnxsmith.passes import fold",
+        "passes/__init__.py": "from .fold import fold",
+        "passes/fold.py": "fold = 1",
+    },
+    "upwards for a type checker only": {
+        "types/t.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from onnxsmith.core import call",
+        "core/call.py": "",
+    },
+    "a circle for a type checker only": {
+        "core/a.py": "import typing\nif typing.TYPE_CHECKING:\n    from onnxsmith.core import b",
+        "core/b.py": "from onnxsmith.core import a",
+    },
+    "a lazy import with its reason beside it": {
+        "graph/save.py": "def f():\n    import onnx_ir  # takes half a second to import"
+    },
+    "a lazy import with its reason above it": {
+        "graph/save.py": "def f():\n    # takes half a second to import\n    import onnx_ir"
+    },
+    "an opset module beside the package": {
+        "opset21.py": "from onnxsmith.opset import x",
+        "opset/__init__.py": "",
+    },
+    "a foreign package that is named alike": {"types/t.py": "import onnxsmith_extras.cli"},
+}
+
+
+@pytest.mark.parametrize("files", ALLOWED.values(), ids=ALLOWED.keys())
+def test_allowed(files: dict[str, str], tmp_path: Path) -> None:
+    assert check_layers.problems(make_tree(tmp_path, files)) == []
+
+
+UPWARDS = "types (row 1) imports onnxsmith.core.call (row 2): only rows below 1 are allowed"
+NO_REASON = "import inside a function without a comment that says why; move it to the top or explain it"
+REPORTED = {
+    "a higher row": (
+        {"types/t.py": "x = 1\nfrom onnxsmith.core import call", "core/call.py": ""},
+        [f"types/t.py:2: {UPWARDS}"],
+    ),
+    "a higher row by a relative import": (
+        {"types/t.py": "from ..core.call import x", "core/call.py": ""},
+        [f"types/t.py:1: {UPWARDS}"],
+    ),
+    "a higher row from inside a function, whatever the comment says": (
+        {"types/t.py": "def f():\n    from onnxsmith.core import call  # later", "core/call.py": ""},
+        [f"types/t.py:2: {UPWARDS}"],
+    ),
+    "the branch that runs when no checker does": (
+        {
+            "types/t.py": "if TYPE_CHECKING:\n    pass\nelse:\n    from onnxsmith.core import call",
+            "core/call.py": "",
+        },
+        [f"types/t.py:4: {UPWARDS}"],
+    ),
+    "an undeclared neighbour": (
+        {"types/t.py": "import onnxsmith.schema", "schema/__init__.py": ""},
+        [
+            "types/t.py:1: types imports onnxsmith.schema, a neighbour in row 1; NEIGHBOURS does not allow that"
+        ],
+    ),
+    "internals of another capability": (
+        {"torch/t.py": "from onnxsmith.passes.fold import _x", "passes/fold.py": ""},
+        ["torch/t.py:1: torch imports internals of passes; use what its __init__ exports"],
+    ),
+    "the package itself": (
+        {"types/t.py": "from onnxsmith import FLOAT"},
+        [
+            "types/t.py:1: imports onnxsmith itself, which is above every layer; "
+            "import from the module that defines it"
+        ],
+    ),
+    "a package that no row names": (
+        {"extra/x.py": "import onnxsmith.types", "types/__init__.py": ""},
+        ["extra/x.py:1: 'extra' is in no row of the layer table in tools/check_layers.py"],
+    ),
+    "a lazy import without a reason": (
+        {"graph/save.py": "def f():\n    import onnx_ir"},
+        [f"graph/save.py:2: {NO_REASON}"],
+    ),
+    "a lazy import with a comment for a checker": (
+        {"graph/save.py": "async def f():\n    import onnx_ir  # noqa: PLC0415"},
+        [f"graph/save.py:2: {NO_REASON}"],
+    ),
+    "a circle of three": (
+        {
+            "core/a.py": "from . import b",
+            "core/b.py": "from . import c",
+            "core/c.py": "def f():\n    from . import a  # a circle is one, wherever it closes",
+        },
+        [
+            "core/a.py:1: import cycle: onnxsmith.core.a -> onnxsmith.core.b -> onnxsmith.core.c -> onnxsmith.core.a"
+        ],
+    ),
+    "a circle through a package's __init__": (
+        {"core/__init__.py": "from .a import x", "core/a.py": "from onnxsmith.core import y"},
+        ["core/__init__.py:1: import cycle: onnxsmith.core -> onnxsmith.core.a -> onnxsmith.core"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "expected"), REPORTED.values(), ids=REPORTED.keys())
+def test_reported(files: dict[str, str], expected: list[str], tmp_path: Path) -> None:
+    found = check_layers.problems(make_tree(tmp_path, files))
+    prefix = str(Path("src", "onnxsmith")) + "/"
+    assert [problem.replace("\\", "/").removeprefix(prefix) for problem in found] == expected
+
+
+def test_exit_status(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tree = make_tree(tmp_path, {"types/t.py": "import onnxsmith.core", "core/__init__.py": ""})
+    assert check_layers.main([str(tree)]) == 1
+    assert capsys.readouterr().out.endswith("layers: 3 modules, 1 problem\n")
+    (tree / "types" / "t.py").write_text("")
+    assert check_layers.main([str(tree)]) == 0
+
+
+def test_an_empty_tree_is_not_a_success(tmp_path: Path) -> None:
+    assert check_layers.main([str(tmp_path)]) == 1
+
+
+def test_every_neighbour_is_in_one_row() -> None:
+    for importer, allowed in check_layers.NEIGHBOURS.items():
+        rows = {check_layers.ROW_OF[package] for package in (importer, *allowed)}
+        assert len(rows) == 1, f"{importer} and {allowed} are in several rows"

@@ -1,0 +1,101 @@
+"""The developer's entry point: help, unknown tasks, when it installs, and what it says when it cannot."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dev
+
+
+@pytest.fixture
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An environment that looks as if it had been made; returns the stamp that says what is installed."""
+    python = tmp_path / "bin" / "python"
+    python.parent.mkdir()
+    python.touch()
+    monkeypatch.setattr(dev, "PYTHON", python)
+    monkeypatch.setattr(dev, "STAMP", tmp_path / "stamp.json")
+    monkeypatch.setattr(dev, "has_pip", lambda _: True)
+    return tmp_path / "stamp.json"
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What pip is asked for, instead of being run."""
+    asked: list[str] = []
+
+    def record(command: list[str]) -> int:
+        asked.append(command[-1].removeprefix(str(dev.ROOT)))
+        return 0
+
+    monkeypatch.setattr(dev.subprocess, "call", record)
+    return asked
+
+
+def test_without_a_task_it_prints_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dev.main([]) == 0
+    text = capsys.readouterr().out
+    for name in dev.TASKS:
+        assert f"\n  {name} " in text
+
+
+def test_every_task_has_one_line_of_help() -> None:
+    for name, task in dev.TASKS.items():
+        assert task.__doc__, name
+        assert "\n" not in task.__doc__, name
+
+
+def test_unknown_task() -> None:
+    with pytest.raises(SystemExit, match="there is no task 'tset'"):
+        dev.main(["tset"])
+
+
+def test_installs_once_and_again_for_more(environment: Path, installed: list[str]) -> None:
+    dev.ensure({"ort"})
+    dev.ensure({"ort"})
+    assert installed == ["[ort]"]
+    dev.ensure({"dev"})
+    dev.ensure({"ort"})
+    assert installed == ["[ort]", "[dev,ort]"]
+
+
+def test_installs_again_when_the_project_file_changed(environment: Path, installed: list[str]) -> None:
+    environment.write_text(json.dumps({"fingerprint": "of another file", "extras": ["dev"]}))
+    dev.ensure({"dev"})
+    assert installed == ["[dev]"]
+
+
+def test_a_damaged_stamp_is_no_stamp(environment: Path, installed: list[str]) -> None:
+    environment.write_text("{")
+    dev.ensure({"dev"})
+    assert installed == ["[dev]"]
+
+
+def test_a_failed_installation_leaves_no_stamp(environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dev.subprocess, "call", lambda command: 1)
+    with pytest.raises(SystemExit, match="the installation failed"):
+        dev.ensure({"dev"})
+    assert not environment.exists()
+
+
+def test_without_any_pip_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dev, "has_pip", lambda _: False)
+    monkeypatch.setattr(dev.importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(SystemExit, match="has no pip, and cannot make one") as stopped:
+        dev.pip_command()
+    assert "apt install python3-pip" in str(stopped.value)
+
+
+def test_it_starts_in_a_bare_interpreter() -> None:
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", str(Path(dev.__file__)), "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("usage: python3 dev.py TASK")

@@ -1,0 +1,250 @@
+"""Checks that every import inside the package respects the layers of the design, and that none goes in a circle.
+
+Reads syntax trees only: nothing is imported, and imports made through `importlib` are not seen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import io
+import re
+import sys
+import tokenize
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+PACKAGE = "onnxsmith"
+DEFAULT_TREE = Path(__file__).resolve().parent.parent / "src" / PACKAGE
+
+#: The rows of docs/explanation/design.md. A package imports from the rows before its own, and from itself.
+ROWS: tuple[tuple[str, ...], ...] = (
+    ("errors", "source", "diagnostics"),
+    ("types", "schema"),
+    ("core",),
+    ("opset",),
+    ("graph", "eager"),
+    ("script", "trace"),
+    ("decompile", "passes", "torch", "numpy", "grad", "sklearn", "view", "testing"),
+    ("cli",),
+)
+
+#: Imports between packages of one row that the design allows: importer -> imported.
+NEIGHBOURS: dict[str, tuple[str, ...]] = {
+    "diagnostics": ("source",),
+    "errors": ("diagnostics", "source"),
+    "schema": ("types",),
+}
+
+#: In this row packages may use each other, but only what the other's `__init__` exports.
+CAPABILITY_ROW = 6
+
+#: Modules at the top of the package that belong to the row of another name.
+ALIASES: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"opset\w*"), "opset"),
+    (re.compile(r"__main__"), "cli"),
+)
+
+ROW_OF = {package: number for number, row in enumerate(ROWS) for package in row}
+# A comment that only speaks to a checker gives no reason.
+_PRAGMA = re.compile(r"#\s*(noqa|type:|pyright:|mypy:|ruff:|fmt:|pragma)")
+
+
+@dataclass(frozen=True)
+class Import:
+    """One imported thing: who imports it, from where, and how the import stands in the file."""
+
+    importer: str
+    written: str  # the module as the statement names it, made absolute
+    name: str | None  # what is taken from it; None for a plain `import`
+    target: str  # the module that is loaded for it
+    line: int
+    in_function: bool
+    explained: bool
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it imports a module of this package."""
+        return self.target == PACKAGE or self.target.startswith(PACKAGE + ".")
+
+
+# ---- reading ----
+
+
+def find_modules(tree: Path) -> dict[str, Path]:
+    """Every module below the package's folder, by dotted name."""
+    modules: dict[str, Path] = {}
+    for path in sorted(tree.rglob("*.py")):
+        parts = [PACKAGE, *path.relative_to(tree).with_suffix("").parts]
+        if parts[-1] == "__init__":
+            parts.pop()
+        modules[".".join(parts)] = path
+    return modules
+
+
+def read_imports(module: str, path: Path, modules: Iterable[str]) -> list[Import]:
+    """The imports of one file, those for type checkers only left out."""
+    text = path.read_text(encoding="utf-8")
+    reader = _Reader(module, path.name == "__init__.py", frozenset(modules), _reason_lines(text))
+    reader.visit(ast.parse(text, str(path)))
+    return reader.imports
+
+
+def _reason_lines(text: str) -> frozenset[int]:
+    """The lines that carry a comment a person can learn something from."""
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    comments = (token for token in tokens if token.type == tokenize.COMMENT)
+    return frozenset(token.start[0] for token in comments if not _PRAGMA.match(token.string))
+
+
+class _Reader(ast.NodeVisitor):
+    """Collects imports, aware of functions and of `if TYPE_CHECKING`."""
+
+    def __init__(
+        self, module: str, is_package: bool, modules: frozenset[str], reasons: frozenset[int]
+    ) -> None:
+        self.module = module
+        self.package = module if is_package else module.rpartition(".")[0]
+        self.modules = modules
+        self.reasons = reasons
+        self.depth = 0
+        self.imports: list[Import] = []
+
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> None:
+        self.depth += 1
+        self.generic_visit(node)
+        self.depth -= 1
+
+    visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef
+
+    def visit_If(self, node: ast.If) -> None:
+        condition = node.test.attr if isinstance(node.test, ast.Attribute) else getattr(node.test, "id", None)
+        for child in node.orelse if condition == "TYPE_CHECKING" else ast.iter_child_nodes(node):
+            self.visit(child)
+
+    def visit_Import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            self._add(node, alias.name, None)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        written = node.module or ""
+        if node.level:
+            anchor = self.package.split(".")
+            anchor = anchor[: len(anchor) - (node.level - 1)]
+            written = ".".join([*anchor, written] if written else anchor)
+        for alias in node.names:
+            self._add(node, written, alias.name)
+
+    def _add(self, node: ast.stmt, written: str, name: str | None) -> None:
+        target = f"{written}.{name}" if f"{written}.{name}" in self.modules else written
+        near = range(node.lineno - 1, (node.end_lineno or node.lineno) + 1)
+        explained = not self.reasons.isdisjoint(near)
+        self.imports.append(
+            Import(self.module, written, name, target, node.lineno, self.depth > 0, explained)
+        )
+
+
+# ---- rules ----
+
+
+def package_of(module: str) -> str | None:
+    """The entry of the layer table that a module belongs to; None for the top of the package."""
+    if module == PACKAGE:
+        return None
+    first = module.split(".")[1]
+    return next((owner for pattern, owner in ALIASES if pattern.fullmatch(first)), first)
+
+
+def why_forbidden(one: Import) -> str | None:
+    """What an import of ours does against the layers, or None."""
+    importer, imported = package_of(one.importer), package_of(one.target)
+    if importer is None or importer == imported:
+        return None
+    if imported is None:
+        return f"imports {PACKAGE} itself, which is above every layer; import from the module that defines it"
+    for package in (importer, imported):
+        if package not in ROW_OF:
+            return f"{package!r} is in no row of the layer table in tools/check_layers.py"
+    mine, theirs = ROW_OF[importer], ROW_OF[imported]
+    if theirs < mine or imported in NEIGHBOURS.get(importer, ()):
+        return None
+    if theirs > mine:
+        return (
+            f"{importer} (row {mine}) imports {one.target} (row {theirs}): only rows below {mine} are allowed"
+        )
+    if mine != CAPABILITY_ROW:
+        return f"{importer} imports {one.target}, a neighbour in row {mine}; NEIGHBOURS does not allow that"
+    is_public = one.written == f"{PACKAGE}.{imported}" and not (one.name or "").startswith("_")
+    return None if is_public else f"{importer} imports internals of {imported}; use what its __init__ exports"
+
+
+def find_cycles(imports: Iterable[Import]) -> Iterator[list[Import]]:
+    """For each module that can reach itself, one shortest circle of imports; each circle once."""
+    outgoing: dict[str, list[Import]] = {}
+    for one in imports:
+        if one.is_ours and one.target != one.importer:
+            outgoing.setdefault(one.importer, []).append(one)
+    seen: set[str] = set()
+    for start in sorted(outgoing):
+        if start not in seen and (circle := _shortest_circle(start, outgoing)):
+            seen.update(one.importer for one in circle)
+            yield circle
+
+
+def _shortest_circle(start: str, outgoing: dict[str, list[Import]]) -> list[Import] | None:
+    arrived_by: dict[str, Import] = {}
+    queue = deque([start])
+    while queue:
+        for one in outgoing.get(queue.popleft(), ()):
+            if one.target not in arrived_by:
+                arrived_by[one.target] = one
+                queue.append(one.target)
+    if start not in arrived_by:
+        return None
+    circle = [arrived_by[start]]
+    while circle[-1].importer != start:
+        circle.append(arrived_by[circle[-1].importer])
+    return circle[::-1]
+
+
+def problems(tree: Path) -> list[str]:
+    """Everything wrong with the imports of a package, as `file:line: what` in the order of the files."""
+    modules = find_modules(tree)
+    imports = [one for module, path in modules.items() for one in read_imports(module, path, modules)]
+    found: list[tuple[Path, int, str]] = []
+    for one in imports:
+        path = modules[one.importer]
+        if one.is_ours and (reason := why_forbidden(one)):
+            found.append((path, one.line, reason))
+        if one.in_function and not one.explained:
+            advice = (
+                "import inside a function without a comment that says why; move it to the top or explain it"
+            )
+            found.append((path, one.line, advice))
+    for circle in find_cycles(imports):
+        names = " -> ".join([*(one.importer for one in circle), circle[0].importer])
+        found.append((modules[circle[0].importer], circle[0].line, f"import cycle: {names}"))
+    base = tree.parent.parent
+    return [f"{path.relative_to(base)}:{line}: {what}" for path, line, what in dict.fromkeys(sorted(found))]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the problems of a tree; return 1 if there are any."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tree", nargs="?", type=Path, default=DEFAULT_TREE, help="the package's folder")
+    tree = parser.parse_args(arguments).tree.resolve()
+    found = problems(tree)
+    for problem in found:
+        print(problem)
+    count = len(find_modules(tree))
+    if not count:
+        print(f"layers: no modules in {tree}")
+        return 1
+    print(f"layers: {count} modules, {len(found) or 'no'} problem{'' if len(found) == 1 else 's'}")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
