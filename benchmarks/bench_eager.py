@@ -1,6 +1,7 @@
 """What an eager operator call costs on tiny inputs, where the call is everything and the arithmetic nothing.
 
-The floor is a bare `InferenceSession.run` on a session made before: nobody can be faster through that door.
+The yardstick is a bare `InferenceSession.run` on a session made before, which is what a user without any library
+would write.
 """
 
 from __future__ import annotations

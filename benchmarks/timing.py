@@ -48,11 +48,8 @@ def time_in_turns(
     return {name: statistics.median(times) for name, times in results.items()}
 
 
-def time_once(function: Callable[[], object], *, rounds: int = 3, collect_garbage: bool = True) -> float:
-    """CPU seconds of one call, for functions that take long enough to be timed alone: the median of `rounds`.
-
-    The collector runs, as it does for a user: its share grows with what a long call keeps alive.
-    """
+def time_once(function: Callable[[], object], *, rounds: int = 5, collect_garbage: bool = False) -> float:
+    """CPU seconds of one call, for functions that take long enough to be timed alone: the median of `rounds`."""
     times: list[float] = []
     for _ in range(rounds):
         with garbage_collection(collect_garbage):

@@ -28,6 +28,9 @@ nb_execution_timeout = 120
 # They write models; those belong into a temporary folder.
 nb_execution_in_temp = True
 nb_merge_streams = True
+nb_render_markdown_format = "gfm"
+# Error messages stand in the pages as IPython prints them; its highlighter stumbles over some of their characters.
+suppress_warnings = ["misc.highlighting_failure"]
 
 html_theme = "furo"
 html_title = f"onnxsmith {release}"

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from onnxsmith import FLOAT, Model, OnnxsmithError, trace
+from onnxsmith import FLOAT, Model, trace
 from onnxsmith import opset21 as op
+from onnxsmith.errors import OnnxsmithError
 
 
 def main() -> None:
@@ -34,7 +35,7 @@ def main() -> None:
 
     print("\n4. A mistake is shown where it was made.\n")
     try:
-        op.MatMul(x, np.ones((5, 2), dtype=np.float32))
+        op.Add(x, np.array([1, 2, 3, 4]))
     except OnnxsmithError as error:
         print(error)
 

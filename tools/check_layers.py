@@ -25,10 +25,10 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("types", "schema"),
     ("core",),
     ("opset",),
-    ("graph", "eager"),
-    ("script", "trace"),
+    ("graphs", "eager"),
+    ("scripting", "tracing"),
     ("decompile", "passes", "torch", "numpy", "grad", "sklearn", "view", "testing"),
-    ("cli",),
+    ("cli", "mypy_plugin"),
 )
 
 #: Imports between packages of one row that the design allows: importer -> imported.

@@ -19,12 +19,16 @@ __version__ = "0.1.0.dev0"
 
 #: Public name -> the module it lives in.
 _LAZY = {
-    "Model": "onnxsmith.graph.model",
+    "Model": "onnxsmith.graphs.model",
     "Opset": "onnxsmith.opset.custom",
     "Tensor": "onnxsmith.core.tensor",
-    "load": "onnxsmith.graph.model",
+    "graph": "onnxsmith.scripting.decorators",
+    "jit": "onnxsmith.scripting.jit",
+    "load": "onnxsmith.graphs.model",
+    "script": "onnxsmith.scripting.decorators",
+    "static_range": "onnxsmith.scripting.loops",
     "tensor": "onnxsmith.eager.tensor",
-    "trace": "onnxsmith.trace.trace",
+    "trace": "onnxsmith.tracing.trace",
 }
 _SUBMODULES = ("eager", "errors")
 _OPSET = re.compile(r"opset(?:(?P<version>\d+)|_(?P<domain>[a-z_]+?)(?P<domain_version>\d+))")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar, Literal, ParamSpec, Self, TypeVar
 
 from onnxsmith.diagnostics import Label, hide_own_frames, render
-from onnxsmith.source import Span, caller_span
+from onnxsmith.source import Span, argument_span, caller_span, traceback_span
 
 #: Which part of a call is wrong: ("input", position) or ("attribute", name). Lets whoever knows the source
 #: underline that argument instead of the whole call.
@@ -36,9 +36,15 @@ class OnnxsmithError(Exception):
         self.labels = tuple(labels)
         self.help = help
         self.culprit = culprit
+        #: Whether more could be said if the types of inputs and the values of attributes were known: a function that
+        #: is written for any type may still be right for the ones it is called with.
+        self.needs_values = False
+        #: Further mistakes that were found with this one.
+        self.others: tuple[OnnxsmithError, ...] = ()
 
     def __str__(self) -> str:
-        return render(f"{self.message} [{self.code}]", self.labels, self.help)
+        text = render(f"{self.message} [{self.code}]", self.labels, self.help)
+        return "\n\n".join([text, *(str(each) for each in self.others)])
 
     @property
     def span(self) -> Span | None:
@@ -52,8 +58,20 @@ class OnnxsmithError(Exception):
         return self
 
     def locate_at_caller(self) -> Self:
-        """Say that the mistake stands at the expression that the user's code is evaluating now."""
-        return self if self.labels else self.locate(caller_span())
+        """Say that the mistake stands at the expression that the user's code is evaluating now.
+
+        Where the wrong argument is known, it alone is underlined.
+        """
+        return self if self.labels else self._locate_culprit(caller_span())
+
+    def locate_in_traceback(self) -> Self:
+        """Say that the mistake stands at the innermost expression of the user's that the error came through."""
+        return self if self.labels else self._locate_culprit(traceback_span(self.__traceback__) or caller_span())
+
+    def _locate_culprit(self, span: Span | None) -> Self:
+        if span is not None and self.culprit is not None:
+            span = argument_span(span, self.culprit[1]) or span
+        return self.locate(span)
 
     def also(self, span: Span | None, text: str) -> Self:
         """Add a secondary place: the definition that made this a mistake."""
@@ -77,11 +95,47 @@ def boundary(function: Callable[P, R]) -> Callable[P, R]:
         try:
             return function(*args, **kwargs)
         except OnnxsmithError as error:
-            error.locate_at_caller()
+            error.locate_in_traceback()
             hide_own_frames(error)
             raise
 
     return guarded
+
+
+class SourceNotFoundError(OnnxsmithError, OSError):
+    """The source text of a function cannot be found, and a script is compiled from its source.
+
+    Wrong: `@script` on a function typed into a plain `python` prompt. Right: put it in a file or a notebook.
+    """
+
+    code = "C101"
+
+
+class UnsupportedSyntaxError(OnnxsmithError, NotImplementedError):
+    """A statement or expression has no counterpart in ONNX.
+
+    Wrong: `try:` in a script. Right: what the message says to write instead.
+    """
+
+    code = "C102"
+
+
+class UndefinedNameError(OnnxsmithError, NameError):
+    """A name is defined nowhere.
+
+    Wrong: `op.MatMul(x, wieght)`. Right: `op.MatMul(x, weight)`.
+    """
+
+    code = "C201"
+
+
+class UnassignedVariableError(OnnxsmithError, UnboundLocalError):
+    """A variable has no value on some path to where it is used.
+
+    Wrong: assigning `y` in one branch only and using it afterwards. Right: give it a value before the `if`.
+    """
+
+    code = "C202"
 
 
 class UnknownOperatorError(OnnxsmithError, AttributeError):
@@ -264,6 +318,78 @@ class LeakedValueError(OnnxsmithError, ValueError):
     code = "C502"
 
 
+class ConditionError(OnnxsmithError, TypeError):
+    """The condition of an `if` or `while` is not one truth value.
+
+    Wrong: `if x > 0:` on a vector. Right: `if (x > 0).all():`.
+    """
+
+    code = "C503"
+
+
+class BranchTypeError(OnnxsmithError, TypeError):
+    """A variable or result has one type when the condition is true and another when it is false.
+
+    Wrong: `y = x` in one branch and `y = n` with an integer `n` in the other. Right: convert one of them.
+    """
+
+    code = "C504"
+
+
+class LoopTypeError(OnnxsmithError, TypeError):
+    """A variable changes its element type or kind from one iteration of a loop to the next.
+
+    Wrong: `s = op.Cast(s, to=DOUBLE)` in a loop that starts with a float32 `s`.
+    """
+
+    code = "C505"
+
+
+class DynamicPythonValueError(OnnxsmithError, TypeError):
+    """A Python object hangs on a condition that only the model knows.
+
+    Wrong: `name = "a" if x.sum() > 0 else "b"`. Right: choose between tensors.
+    """
+
+    code = "C506"
+
+
+class MutationError(OnnxsmithError, TypeError):
+    """A list, dict or object from outside is changed where only the model knows whether and how often.
+
+    Wrong: `items.append(y)` under `if x.sum() > 0:`. Right: assign a variable instead.
+    """
+
+    code = "C507"
+
+
+class NestingError(OnnxsmithError, RecursionError):
+    """Control flow is nested more deeply than a model file can hold.
+
+    Wrong: an `elif` chain of fifty tensor conditions. Right: a lookup, or op.Where.
+    """
+
+    code = "C508"
+
+
+class UnpackError(OnnxsmithError, ValueError):
+    """The number of variables and of values differ.
+
+    Wrong: `a, b, c = op.TopK(x, k)`. Right: `a, b = op.TopK(x, k)`.
+    """
+
+    code = "C509"
+
+
+class TensorAssignmentError(OnnxsmithError, TypeError):
+    """An element of a tensor was assigned. Tensors do not change.
+
+    Wrong: `y[0] = 1.0`. Right: `y = y.at[0].set(1.0)`.
+    """
+
+    code = "C510"
+
+
 class OpsetConflictError(OnnxsmithError, ValueError):
     """One graph uses two versions of a domain that define an operator it uses differently.
 
@@ -289,6 +415,51 @@ class FunctionError(OnnxsmithError, ValueError):
     """
 
     code = "C603"
+
+
+class ReturnTypeError(OnnxsmithError, TypeError):
+    """A function returns something else than its annotation says.
+
+    Wrong: `-> INT64["N"]` on a function that returns floats.
+    """
+
+    code = "C604"
+
+
+class MissingReturnError(OnnxsmithError, TypeError):
+    """A path through the function ends without a `return`.
+
+    Wrong: `if c: return x` and nothing after it. Right: return a tensor on every path.
+    """
+
+    code = "C605"
+
+
+class RecursiveFunctionError(OnnxsmithError, RecursionError):
+    """A function calls itself. ONNX functions cannot.
+
+    Wrong: a script that calls itself. Right: a loop.
+    """
+
+    code = "C606"
+
+
+class CallError(OnnxsmithError, TypeError):
+    """A script was called with arguments that do not fit its parameters.
+
+    Wrong: `gelu(x, y)` on a function of one parameter.
+    """
+
+    code = "C607"
+
+
+class AttributeParameterError(OnnxsmithError, TypeError):
+    """An attribute was given a tensor, or an attribute parameter was used where a tensor is needed, or the reverse.
+
+    Wrong: `def f(x, axis): return op.Softmax(x, axis=axis)`. Right: `def f(x, axis: int): …`.
+    """
+
+    code = "C608"
 
 
 class OperatorFailedError(OnnxsmithError, RuntimeError):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from onnxsmith.core.target import Target, target_of
-from onnxsmith.core.value import Value
+from onnxsmith.core.value import NumberValue, Value
 from onnxsmith.errors import InputTypeError, OutputCountError
 from onnxsmith.schema.bind import bind
 from onnxsmith.schema.definition import AttributeReference, AttributeType, OperatorDef
@@ -20,6 +20,7 @@ from onnxsmith.schema.inference import infer
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.schema.promote import (
     Like,
+    Resolved,
     check_types,
     is_literal,
     literal_array,
@@ -70,6 +71,10 @@ def promote(op: OperatorDef, inputs: Sequence[Any], target: Target) -> list[Any]
         if value is None:
             types.append(None)
             lifted.append(None)
+        elif isinstance(value, NumberValue):
+            types.append(None)
+            literals[position] = value
+            lifted.append(None)
         elif isinstance(value, Value):
             types.append(value.known.type)
             lifted.append(value)
@@ -90,8 +95,12 @@ def promote(op: OperatorDef, inputs: Sequence[Any], target: Target) -> list[Any]
             types.append(element.known.type if isinstance(element, Value) else None)
             lifted.append(element)
     if literals:
-        for position, resolved in resolve_literals(op, types, literals).items():
+        samples = {each: value.sample if isinstance(value, NumberValue) else value for each, value in literals.items()}
+        for position, resolved in resolve_literals(op, types, samples).items():
             value = literals[position]
+            if isinstance(value, NumberValue):
+                lifted[position], types[position] = _number_input(op, position, value, resolved, lifted)
+                continue
             if isinstance(resolved, Like):
                 lifted[position] = target.constant_like(np.asarray(value), lifted[resolved.position])
                 continue
@@ -101,6 +110,16 @@ def promote(op: OperatorDef, inputs: Sequence[Any], target: Target) -> list[Any]
     if op.is_known:
         check_types(op, types)
     return lifted
+
+
+def _number_input(
+    op: OperatorDef, position: int, value: NumberValue, resolved: Resolved, lifted: Sequence[Any]
+) -> tuple[Any, TensorType]:
+    """A number that only the model knows, with the element type that a literal would take in its place."""
+    if isinstance(resolved, Like):
+        return value.as_like(lifted[resolved.position]), TensorType(None, ())
+    literal_array(op, position, value.sample, resolved)  # refuses what a literal of this kind would be refused for
+    return value.as_dtype(resolved), TensorType(resolved, ())
 
 
 def _array_type(op: OperatorDef, position: int, array: np.ndarray[Any, Any]) -> TensorType:

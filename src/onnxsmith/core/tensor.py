@@ -1,23 +1,21 @@
 """The tensor that user code holds: Python's operators, indexing and numpy's methods, for both kinds of tensor.
 
-Each method is one line: the meanings stand in `arithmetic`, `indexing` and `methods`, written once.
+Each method is one line: the meanings stand in `arithmetic`, `bits`, `indexing`, `methods`, `reductions` and
+`conversions`, written once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from onnxsmith.core import arithmetic, indexing, methods
+from onnxsmith.core import arithmetic, bits, conversions, dimensions, indexing, methods, reductions
 from onnxsmith.core.update import Updates
 from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import hide_own_frames
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
-
-if TYPE_CHECKING:
-    from onnxsmith.core.dimensions import Dimensions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -61,7 +59,9 @@ def _unary(meaning: Callable[[Any], Any]) -> Any:
 
 
 def _is_operand(other: Any) -> bool:
-    return isinstance(other, Value | bool | int | float | complex | str | list | tuple) or hasattr(other, "dtype")
+    return isinstance(other, Value | bool | int | float | complex | str | list | tuple) or hasattr(
+        other, "dtype"
+    )
 
 
 class Tensor(Value):
@@ -74,7 +74,8 @@ class Tensor(Value):
             [10.,  8.,  6.]], dtype=float32)
     """
 
-    __slots__ = ()
+    # What was made of it before, such as its dimensions; see `memory`. Unset until it is first needed.
+    __slots__ = ("_memory",)
 
     # Lets numpy arrays hand over: array + tensor is the tensor's __radd__, not an array of tensors.
     __array_ufunc__ = None
@@ -87,12 +88,16 @@ class Tensor(Value):
     __floordiv__, __rfloordiv__ = _binary(arithmetic.floor_divide), _reflected(arithmetic.floor_divide)
     __mod__, __rmod__ = _binary(arithmetic.remainder), _reflected(arithmetic.remainder)
     __pow__, __rpow__ = _binary(arithmetic.power), _reflected(arithmetic.power)
+    __divmod__, __rdivmod__ = (
+        _binary(arithmetic.divide_with_remainder),
+        _reflected(arithmetic.divide_with_remainder),
+    )
     __matmul__, __rmatmul__ = _binary(arithmetic.matmul), _reflected(arithmetic.matmul)
-    __and__, __rand__ = _binary(arithmetic.bitwise_and), _reflected(arithmetic.bitwise_and)
-    __or__, __ror__ = _binary(arithmetic.bitwise_or), _reflected(arithmetic.bitwise_or)
-    __xor__, __rxor__ = _binary(arithmetic.bitwise_xor), _reflected(arithmetic.bitwise_xor)
-    __lshift__, __rlshift__ = _binary(arithmetic.shift_left), _reflected(arithmetic.shift_left)
-    __rshift__, __rrshift__ = _binary(arithmetic.shift_right), _reflected(arithmetic.shift_right)
+    __and__, __rand__ = _binary(bits.bitwise_and), _reflected(bits.bitwise_and)
+    __or__, __ror__ = _binary(bits.bitwise_or), _reflected(bits.bitwise_or)
+    __xor__, __rxor__ = _binary(bits.bitwise_xor), _reflected(bits.bitwise_xor)
+    __lshift__, __rlshift__ = _binary(bits.shift_left), _reflected(bits.shift_left)
+    __rshift__, __rrshift__ = _binary(bits.shift_right), _reflected(bits.shift_right)
     __eq__ = _binary(arithmetic.equal)
     __ne__ = _binary(arithmetic.not_equal)
     __lt__ = _binary(arithmetic.less)
@@ -100,7 +105,7 @@ class Tensor(Value):
     __gt__ = _binary(arithmetic.greater)
     __ge__ = _binary(arithmetic.greater_equal)
     __neg__ = _unary(arithmetic.negate)
-    __invert__ = _unary(arithmetic.invert)
+    __invert__ = _unary(bits.invert)
     __abs__ = _unary(arithmetic.absolute)
 
     def __pos__(self) -> Tensor:
@@ -109,6 +114,14 @@ class Tensor(Value):
     @_guarded
     def __round__(self, digits: int | None = None) -> Tensor:
         return arithmetic.round_half_even(self, digits)
+
+    def memory(self) -> dict[Any, Any]:
+        """What was computed from this tensor and may be used again, under keys of whoever computed it."""
+        try:
+            return self._memory
+        except AttributeError:
+            self._memory: dict[Any, Any] = {}
+            return self._memory
 
     # -- what it is ------------------------------------------------------------------------------------
 
@@ -125,21 +138,25 @@ class Tensor(Value):
         return self.type.dtype
 
     @property
+    @_guarded
     def ndim(self) -> int:
         """How many dimensions it has."""
         return methods.rank(self)
 
     @property
-    def shape(self) -> Dimensions:
+    @_guarded
+    def shape(self) -> tuple[Any, ...]:
         """Its dimensions: ints where they are known, scalar tensors where the model decides."""
-        return methods.shape(self)
+        return dimensions.shape(self)
 
     @property
+    @_guarded
     def size(self) -> Any:
         """How many elements it has."""
         return methods.size(self)
 
     @property
+    @_guarded
     def T(self) -> Tensor:
         """All dimensions in reverse order."""
         return methods.transpose(self)
@@ -161,12 +178,13 @@ class Tensor(Value):
 
     @_guarded
     def __len__(self) -> int:
-        return methods.length(self)
+        return conversions.length(self)
 
     @_guarded
     def __iter__(self) -> Iterator[Tensor]:
-        return methods.iterate(self)
+        return conversions.iterate(self)
 
+    @_guarded
     def __contains__(self, item: Any) -> bool:
         return bool((self == item).any())
 
@@ -190,47 +208,47 @@ class Tensor(Value):
     @_guarded
     def sum(self, axis: Any = None, keepdims: bool = False) -> Tensor:
         """The sum along axes; small integers add up in 64 bits, as numpy's do."""
-        return methods.sum(self, axis, keepdims)
+        return reductions.sum(self, axis, keepdims)
 
     @_guarded
     def mean(self, axis: Any = None, keepdims: bool = False) -> Tensor:
         """The mean along axes; of integers it is float64, as numpy's is."""
-        return methods.mean(self, axis, keepdims)
+        return reductions.mean(self, axis, keepdims)
 
     @_guarded
     def prod(self, axis: Any = None, keepdims: bool = False) -> Tensor:
         """The product along axes."""
-        return methods.prod(self, axis, keepdims)
+        return reductions.prod(self, axis, keepdims)
 
     @_guarded
     def max(self, axis: Any = None, keepdims: bool = False) -> Tensor:
         """The greatest along axes."""
-        return methods.max(self, axis, keepdims)
+        return reductions.max(self, axis, keepdims)
 
     @_guarded
     def min(self, axis: Any = None, keepdims: bool = False) -> Tensor:
         """The least along axes."""
-        return methods.min(self, axis, keepdims)
+        return reductions.min(self, axis, keepdims)
 
     @_guarded
     def argmax(self, axis: int | None = None, keepdims: bool = False) -> Tensor:
         """Where the greatest stands; in the flattened tensor when no axis is given."""
-        return methods.argmax(self, axis, keepdims)
+        return reductions.argmax(self, axis, keepdims)
 
     @_guarded
     def argmin(self, axis: int | None = None, keepdims: bool = False) -> Tensor:
         """Where the least stands; in the flattened tensor when no axis is given."""
-        return methods.argmin(self, axis, keepdims)
+        return reductions.argmin(self, axis, keepdims)
 
     @_guarded
     def any(self, axis: Any = None, keepdims: bool = False) -> Tensor:
         """Whether any element is true."""
-        return methods.any(self, axis, keepdims)
+        return reductions.any(self, axis, keepdims)
 
     @_guarded
     def all(self, axis: Any = None, keepdims: bool = False) -> Tensor:
         """Whether all elements are true."""
-        return methods.all(self, axis, keepdims)
+        return reductions.all(self, axis, keepdims)
 
     @_guarded
     def clip(self, min: Any = None, max: Any = None) -> Tensor:
@@ -250,26 +268,26 @@ class Tensor(Value):
     @_guarded
     def item(self) -> bool | int | float | complex | str:
         """The one element, as a Python value."""
-        return methods.item(self)
+        return conversions.item(self)
 
     # -- Python's conversions --------------------------------------------------------------------------
 
     @_guarded
     def __bool__(self) -> bool:
-        return bool(methods.item(self, "bool"))
+        return bool(conversions.item(self, "bool"))
 
     @_guarded
     def __int__(self) -> int:
-        return int(methods.item(self, "int"))
+        return int(conversions.item(self, "int"))
 
     @_guarded
     def __float__(self) -> float:
-        return float(methods.item(self, "float"))
+        return float(conversions.item(self, "float"))
 
     @_guarded
     def __complex__(self) -> complex:
-        return complex(methods.item(self, "complex"))
+        return complex(conversions.item(self, "complex"))
 
     @_guarded
     def __index__(self) -> int:
-        return methods.as_index(self)
+        return conversions.as_index(self)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from onnxsmith.schema.inference.known import Known
 
 if TYPE_CHECKING:
     from onnxsmith.core.target import Target
+    from onnxsmith.types.dtypes import DType
 
 
 class Value:
@@ -26,4 +27,23 @@ class Value:
     @property
     def target(self) -> Target:
         """Where operators on it go."""
+        raise NotImplementedError
+
+
+class NumberValue(Value):
+    """A Python number whose value only the model knows; in a call it takes the place of a literal."""
+
+    __slots__ = ()
+
+    @property
+    def sample(self) -> bool | int | float:
+        """A literal of the same kind, for whoever asks which element type it would take."""
+        raise NotImplementedError
+
+    def as_dtype(self, dtype: DType) -> Any:
+        """The number as a scalar tensor of an element type."""
+        raise NotImplementedError
+
+    def as_like(self, other: Any) -> Any:
+        """The number as a scalar tensor with the element type of another, which is not known yet."""
         raise NotImplementedError

@@ -1,13 +1,168 @@
-"""Operators that onnx's reference evaluator gets wrong, written out correctly.
+"""Operators that onnx's reference evaluator gets wrong or lacks, written out correctly.
 
 Each says what is wrong and has a test against ONNX's own data or specification. Nothing else belongs here.
 """
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportIncompatibleMethodOverride=false
+# onnx's reference evaluator has no types, and calls these methods with whatever the node has.
+
 from __future__ import annotations
 
+import functools
 from typing import Any
 
+import numpy as np
+import onnx
+from onnx import helper
 
+
+@functools.cache
 def operators() -> tuple[type[Any], ...]:
     """The classes to hand to the reference evaluator in place of its own."""
-    return ()
+    # Imported on first use: it loads a module for each operator.
+    from onnx.reference.op_run import OpRun
+
+    class Loop(OpRun):
+        """Its own does nothing without a condition, and joins scan outputs of rank 0 and 2 wrongly."""
+
+        op_domain = ""
+
+        def need_context(self) -> bool:
+            return True
+
+        def _run(self, *args, context=None, body=None, attributes=None, bindings=None) -> tuple[Any, ...]:
+            graph = self.body
+            trips, condition, *state = (*args, None, None)[: max(2, len(args))]
+            limit = None if trips is None else int(np.asarray(trips).reshape(()))
+            goes_on = True if condition is None else bool(np.asarray(condition).reshape(()))
+            collected: list[list[Any]] = [[] for _ in graph.output_names[1 + len(state) :]]
+            iteration = 0
+            while goes_on and (limit is None or iteration < limit):
+                feeds = dict(context or {})
+                feeds.update(
+                    zip(graph.input_names, [np.array(iteration, np.int64), np.array(goes_on), *state], strict=True)
+                )
+                first, *rest = self._run_body(feeds, attributes=attributes, bindings=bindings)
+                goes_on = bool(np.asarray(first).reshape(()))
+                state, scanned = rest[: len(state)], rest[len(state) :]
+                for column, element in zip(collected, scanned, strict=True):
+                    column.append(element)
+                iteration += 1
+            types = graph.output_types[1 + len(state) :]
+            return tuple([*state, *map(_stacked, collected, types)])
+
+    class Scan(OpRun):
+        """Its own knows no axes, no directions, no empty inputs, and not the batches of version 8."""
+
+        op_domain = ""
+
+        def need_context(self) -> bool:
+            return True
+
+        def _run(self, *args, context=None, bindings=None, **attributes) -> tuple[Any, ...]:
+            if self.run_params["opsets"].get("", 9) < 9:
+                return self._run_batches(args, context, bindings, attributes)
+            return self._run_once(args, context, bindings, attributes)
+
+        def _run_once(self, values, context, bindings, attributes) -> tuple[Any, ...]:
+            graph = self.body
+            count = len(values) - self.num_scan_inputs
+            state = list(values[:count])
+            slices = _moved(values[count:], attributes.get("scan_input_axes"), attributes.get("scan_input_directions"))
+            lengths = {len(each) for each in slices}
+            if len(lengths) != 1:
+                raise ValueError(f"the scan inputs have different lengths: {sorted(lengths)}")
+            collected: list[list[Any]] = [[] for _ in graph.output_names[count:]]
+            for step in range(lengths.pop()):
+                feeds = dict(context or {})
+                feeds.update(
+                    zip(graph.input_names, [*state, *(np.asarray(each[step]) for each in slices)], strict=True)
+                )
+                results = self._run_body(feeds, bindings=bindings)
+                state = list(results[:count])
+                for column, element in zip(collected, results[count:], strict=True):
+                    column.append(element)
+            stacked = map(_stacked, collected, graph.output_types[count:])
+            axes = attributes.get("scan_output_axes") or ()
+            directions = attributes.get("scan_output_directions") or ()
+            for k, array in enumerate(stacked):
+                turned = array[::-1] if k < len(directions) and directions[k] else array
+                state.append(np.moveaxis(turned, 0, axes[k]) if k < len(axes) else turned)
+            return tuple(state)
+
+        def _run_batches(self, values, context, bindings, attributes) -> tuple[Any, ...]:
+            lengths, *values = values
+            turned = {"scan_input_directions": attributes.get("directions")}
+            count = len(values) - self.num_scan_inputs
+            rows: list[tuple[Any, ...]] = []
+            for row in range(len(values[0])):
+                states = [each[row] for each in values[:count]]
+                length = None if lengths is None else int(lengths[row])
+                scanned = [each[row][:length] for each in values[count:]]
+                results = self._run_once([*states, *scanned], context, bindings, turned)
+                padded = [_padded(each, values[count].shape[1]) for each in results[count:]]
+                rows.append((*results[:count], *padded))
+            return tuple(np.stack(column) for column in zip(*rows, strict=True))
+
+    class Scatter(OpRun):
+        """It has none; it is ScatterElements by its former name."""
+
+        op_domain = ""
+
+        def _run(self, data, indices, updates, axis=None) -> tuple[Any, ...]:
+            result = np.copy(data)
+            axis = (axis or 0) % data.ndim
+            # A negative index counts from the end, as in ScatterElements.
+            np.put_along_axis(result, np.where(indices < 0, indices + data.shape[axis], indices), updates, axis)
+            return (result,)
+
+    class Optional(OpRun):
+        """Its own wraps what is there into a list, which is then taken for a sequence."""
+
+        op_domain = ""
+
+        def _run(self, value=None, type=None) -> tuple[Any, ...]:
+            return (value,)
+
+    class OptionalGetElement(OpRun):
+        """Its own takes a sequence of one element for that element."""
+
+        op_domain = ""
+
+        def _run(self, value) -> tuple[Any, ...]:
+            if value is None:
+                raise ValueError("the optional is empty")
+            return (value,)
+
+    class OptionalHasElement(OpRun):
+        """Its own takes an empty sequence for an absent one."""
+
+        op_domain = ""
+
+        def _run(self, value=None) -> tuple[Any, ...]:
+            return (np.array(value is not None),)
+
+    return Loop, Scan, Scatter, Optional, OptionalGetElement, OptionalHasElement
+
+
+def _moved(values: Any, axes: Any, directions: Any) -> list[np.ndarray[Any, Any]]:
+    """Scan inputs with the scanned axis first, in the order they are gone through."""
+    moved = [np.moveaxis(each, axes[k], 0) if axes and k < len(axes) else each for k, each in enumerate(values)]
+    return [each[::-1] if directions and k < len(directions) and directions[k] else each for k, each in enumerate(moved)]
+
+
+def _stacked(elements: list[Any], declared: onnx.TypeProto) -> Any:
+    """A scan output; with no element at all, its type is what the body declares, and unknown lengths are 0."""
+    if elements:
+        return np.stack(elements)
+    tensor = declared.tensor_type
+    shape = [dimension.dim_value for dimension in tensor.shape.dim]
+    return np.empty((0, *shape), helper.tensor_dtype_to_np_dtype(tensor.elem_type or onnx.TensorProto.FLOAT))
+
+
+def _padded(array: np.ndarray[Any, Any], length: int) -> np.ndarray[Any, Any]:
+    """Scan outputs of a shorter sequence end in zeros (Scan-8)."""
+    padded = np.zeros((length, *array.shape[1:]), array.dtype)
+    padded[: len(array)] = array
+    return padded

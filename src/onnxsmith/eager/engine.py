@@ -21,6 +21,8 @@ from onnxsmith.eager.failure import not_runnable, operator_failed, plain_reason,
 from onnxsmith.eager.feeds import Recover, Run, session_runner
 from onnxsmith.eager.function_body import expanded_model, inlined_model
 from onnxsmith.eager.guards import guard_for
+from onnxsmith.eager.model_session import ModelSession as ModelSession
+from onnxsmith.eager.model_session import load_session as load_session
 from onnxsmith.eager.reference import NoReference, ReferenceSession
 from onnxsmith.eager.sessions import RunnerCache
 from onnxsmith.eager.settings import DEFAULT_CACHE_SIZE, Settings, chosen, current
@@ -70,26 +72,30 @@ def prepare(
     """The runner for one way to call an operator, made once and kept.
 
     `input_types` has an element type per input, a type for what is no tensor, None for a hole. `opset_version` is
-    that of the bodies among the attributes. Does not fail: what nothing can run says so when it is run, and that
-    verdict is kept, too.
+    that of the bodies among the attributes, and does not matter without any. Does not fail: what nothing can run
+    says so when it is run, and that verdict is kept, too.
     """
     settings = current()
-    call = Call(op, tuple(input_types), attributes, output_count, captured or {}, opset_version)
+    has_body = any(isinstance(each, onnx.GraphProto) for each in attributes.values())
+    call = Call(
+        op, tuple(input_types), attributes, output_count, captured or {}, opset_version if has_body else None
+    )
     return runners().get_or_make(single_node.cache_key(call), lambda: build(call, settings))
 
 
-_default_runners: RunnerCache[Runner] = RunnerCache(DEFAULT_CACHE_SIZE)
+_default_runners: RunnerCache[Any] = RunnerCache(DEFAULT_CACHE_SIZE)
 
 
 @functools.lru_cache(maxsize=16)
-def _runners_under(settings: Settings) -> RunnerCache[Runner]:
+def _runners_under(settings: Settings) -> RunnerCache[Any]:
     return RunnerCache(settings.cache_size)
 
 
-def runners() -> RunnerCache[Runner]:
+def runners() -> RunnerCache[Any]:
     """The runners kept under the settings of this context.
 
-    A caller may keep a runner there under a key of its own as well, to find it again sooner than `prepare` does.
+    A caller may keep what it made of a runner there, too, under a key of its own, to find it again sooner than
+    `prepare` does.
     """
     settings = chosen.get()
     return _default_runners if settings is None else _runners_under(settings)
@@ -128,6 +134,8 @@ def _first_of(
             tried.append((_TITLES[source], str(error)))
         except _IllFormed as error:
             return Runner(_refusal(call, str(error)), "nothing")
+        except Exception as error:  # protos and evaluators throw what they like on absurd attributes
+            tried.append((_TITLES[source], plain_reason(error)))
     reasons = tuple(tried)
 
     def refuse(inputs: Sequence[Any]) -> list[Any]:
@@ -146,7 +154,9 @@ def _refusal(call: Call, reason: str) -> Run:
 def _candidates(call: Call, settings: Settings) -> list[Source]:
     if settings.runtime == "reference":
         return ["reference"]
-    preferred = policy.preferred_source(call)
+    # The preferences are about the CPU's kernels; who chose another provider wants that one.
+    is_on_cpu = all(name == "CPUExecutionProvider" for name, _ in settings.providers)
+    preferred = policy.preferred_source(call) if is_on_cpu else None
     order: list[Source] = ["onnxruntime", "function body", "reference"]
     return order if preferred is None else [preferred, *(each for each in order if each != preferred)]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,8 @@ _ASSERTION = re.compile(r"(?:/|[A-Za-z]:\\)\S+\.(?:cc|cpp|cxx|h|hpp):\d+ .*? was
 _THROW = re.compile(
     r"(?:/|[A-Za-z]:\\)\S+\.(?:cc|cpp|cxx|h|hpp):\d+ [^\n]*?\)(?: const)?(?: \[with [^\]]*\])?\s+", re.DOTALL
 )
-_FILE = re.compile(r"(?:/|[A-Za-z]:\\)\S+\.(?:cc|cpp|cxx|h|hpp):\d+\s*")
+#: A status: file, line, function, then words for people.
+_FILE = re.compile(r"\S+\.(?:cc|cpp|cxx|h|hpp):\d+ \S+\s+")
 _NOISE = (
     re.compile(r"\[(?:Shape|Type)InferenceError\]\s*"),
     re.compile(r"\(op_type:[^)]*\):?\s*"),
@@ -35,6 +36,7 @@ _NOISE = (
     re.compile(r"^Error:\s*"),
     re.compile(r"\s*in node \(\)"),
 )
+_UNKNOWN_OPSET = re.compile(r"only \*guarantees\* support for models stamped .* Opset (?P<version>\d+) is under development")
 _NOT_SUPPORTED = re.compile(
     r"not[ _]implemented|not (?:yet |currently |been )?supported|unsupported|only supports|doesn't support|does not support"
     r"|currently supports|no implementation|not support|not a registered function/op|MLDataType for",
@@ -47,6 +49,9 @@ def plain_reason(error: BaseException) -> str:
     text = _STATUS.sub("", str(error).strip())
     text = _WHILE_RUNNING.sub("", text)
     text = text.partition("\nStacktrace")[0]
+    unknown = _UNKNOWN_OPSET.search(text)
+    if unknown is not None:
+        return f"it does not know opset {unknown['version']} yet"
     for pattern in (_ASSERTION, _THROW, _FILE, *_NOISE):
         stripped = pattern.sub("", text, count=1).strip()
         # An assertion without words for people still says more as its condition than as nothing.
@@ -54,6 +59,23 @@ def plain_reason(error: BaseException) -> str:
     if not text:
         return type(error).__name__
     return " ".join(text.split())
+
+
+class FailedNode(NamedTuple):
+    """The node that a runtime says it failed in."""
+
+    operator: str
+    name: str
+
+
+_NODE = re.compile(r"while running (?P<operator>\S+) node\. Name:'(?P<name>[^']*)'")
+
+
+def failed_node(error: BaseException) -> FailedNode | None:
+    """The node that an exception of ONNX Runtime names, or None."""
+    # Bodies come inside out: the last one named is the innermost.
+    found = [FailedNode(match["operator"], match["name"]) for match in _NODE.finditer(str(error))]
+    return found[-1] if found else None
 
 
 def says_not_supported(error: BaseException) -> bool:

@@ -101,12 +101,40 @@ _PREFERRED: dict[str, Callable[[Call], Preference]] = {
 
 
 def wrong_on(call: Call) -> Callable[[Sequence[Any]], bool] | None:
-    """Which inputs ONNX Runtime gives a wrong result for; None for operators that have none such."""
+    """Which inputs ONNX Runtime gives a wrong result for, or dies of; None for operators that have none such."""
     if call.op.domain:
         return None
-    if call.op.name == "Resize" and call.attributes.get("coordinate_transformation_mode") == "align_corners":
+    name = call.op.name
+    if name == "Resize" and call.attributes.get("coordinate_transformation_mode") == "align_corners":
         return _has_fractional_length
+    if name.startswith("Reduce") or name == "Unique":
+        return _is_empty  # negative axes keep their length of 0; Unique aborts the process
+    if name == "Squeeze" and len(call.input_types) > 1 and call.input_types[1] is not None:
+        return _has_no_axes  # an empty list of axes is no list of all axes
+    if name in ("GlobalAveragePool", "GlobalMaxPool"):
+        return _has_many_dimensions
+    dtype = call.input_types[0] if call.input_types else None
+    if name in ("Div", "Mod") and dtype in (DType.INT32, DType.INT64):
+        return _overflows
     return None
+
+
+def _is_empty(inputs: Sequence[Any]) -> bool:
+    return inputs[0].size == 0
+
+
+def _has_no_axes(inputs: Sequence[Any]) -> bool:
+    return inputs[1].size == 0
+
+
+def _has_many_dimensions(inputs: Sequence[Any]) -> bool:
+    return inputs[0].ndim > 5
+
+
+def _overflows(inputs: Sequence[Any]) -> bool:
+    # The lowest integer by -1: the processor traps. numpy wraps around.
+    divided, divisor = inputs
+    return bool((divisor == -1).any() and (divided == np.iinfo(divided.dtype).min).any())
 
 
 def _has_fractional_length(inputs: Sequence[Any]) -> bool:

@@ -85,6 +85,12 @@ class EagerTarget:
         return tuple([_wrap(each) for each in results]) if wraps else tuple(results)
 
 
+    def model_runner(self, model: bytes | str) -> Callable[[Sequence[Any]], list[Any]]:
+        """Runs a whole model, given serialized or as a file, on arrays."""
+        from onnxsmith.eager.engine import load_session
+
+        return load_session(model)
+
     def learn(
         self,
         operator: Operator,

@@ -31,8 +31,9 @@ class _Refused(Exception):
 
 def read_attribute(op: OperatorDef, attribute: Attribute, value: Any) -> Any:
     """The normal form of an attribute's value."""
-    if isinstance(value, AttributeReference):
-        return _check_reference(op, attribute, value)
+    reference = getattr(value, "reference", value)
+    if isinstance(reference, AttributeReference):
+        return _check_reference(op, attribute, reference)
     try:
         if attribute.names_dtype:
             return _read_dtype_code(value)
@@ -51,6 +52,7 @@ def read_attribute(op: OperatorDef, attribute: Attribute, value: Any) -> Any:
 
 def guess_attribute(op: OperatorDef, name: str, value: Any) -> Any:
     """The normal form of an attribute of an operator nobody has a schema for: by the value's own type."""
+    value = getattr(value, "reference", value)
     if isinstance(value, AttributeReference | ValueType) or callable(value) or hasattr(value, "SerializeToString"):
         return value
     if isinstance(value, bool | numbers.Integral):
@@ -227,9 +229,12 @@ _WORDS: dict[AttributeType, str] = {
 
 def _type_error(op: OperatorDef, name: str, wanted: AttributeType, value: Any, reason: str) -> AttributeTypeError:
     message = f"{op.qualified_name} needs {name}= to be {_WORDS[wanted]}, not {_describe(value)}"
-    if getattr(value, "is_symbolic", False):
+    is_symbolic = getattr(value, "is_symbolic", False)
+    if is_symbolic:
         reason = "an attribute is fixed when the model is made; a tensor has its value only when it runs"
-    return AttributeTypeError(message, help=reason or None, culprit=("attribute", name))
+    error = AttributeTypeError(message, help=reason or None, culprit=("attribute", name))
+    error.needs_values = is_symbolic
+    return error
 
 
 def _describe(value: Any) -> str:

@@ -10,7 +10,7 @@ import typing
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from onnxsmith.errors import AnnotationError
+from onnxsmith.errors import AnnotationError, boundary
 from onnxsmith.types.dtypes import DType
 
 #: One dimension: its size, the name of a symbolic size, or None where nothing is known.
@@ -29,9 +29,10 @@ class Dim:
 
     name: str
 
+    @boundary
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():  # pyright: ignore[reportUnnecessaryIsInstance]  # user input
-            raise AnnotationError(f"a dimension's name is a non-empty string, not {self.name!r}").locate_at_caller()
+            raise AnnotationError(f"a dimension's name is a non-empty string, not {self.name!r}")
 
     def __repr__(self) -> str:
         return f"Dim({self.name!r})"
@@ -94,9 +95,10 @@ class TensorType(ValueType):
     dtype: DType | None = None
     shape: Shape | None = None
 
+    @boundary
     def __getitem__(self, dimensions: object) -> TensorType:
         if self.shape != ():
-            raise AnnotationError(f"{self!r} already has a shape, and cannot be given {dimensions!r}").locate_at_caller()
+            raise AnnotationError(f"{self!r} already has a shape, and cannot be given {dimensions!r}")
         if dimensions is ...:
             return TensorType(self.dtype, None)
         parts = dimensions if isinstance(dimensions, tuple) else (dimensions,)
@@ -124,7 +126,7 @@ class TensorType(ValueType):
         raise AnnotationError(
             f"dimension {position} of {self._name}[{shown}] is {which}: {why}",
             help=f'{self._name}[2, 10], {self._name}["N", 4], {self._name}[None, 4] or {self._name}[...]',
-        ).locate_at_caller()
+        )
 
     @property
     def _name(self) -> str:
@@ -137,10 +139,11 @@ class TensorType(ValueType):
             return self._name
         return f"{self._name}[{', '.join(map(repr, self.shape))}]"
 
+    @boundary
     def __call__(self, *_: object, **__: object) -> typing.NoReturn:
         raise AnnotationError(
             f"{self!r} is a type, not a function", help=f"convert a tensor with x.astype({self._name})"
-        ).locate_at_caller()
+        )
 
     @property
     def rank(self) -> int | None:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.errors import AttributeValueError, Culprit, ShapeError
+from onnxsmith.errors import AttributeValueError, Culprit, OnnxsmithError, ShapeError
 from onnxsmith.schema.definition import AttributeReference, OperatorDef
 from onnxsmith.schema.inference.known import BodyOutputs, Known
 from onnxsmith.schema.inference.signature import parameter_at
@@ -171,22 +171,23 @@ class Call:
         raise self.attribute_error(name, self._out_of_range(name, axis, position, rank + extra))
 
     def check_axes(
-        self, axes: Sequence[int], source: str | int, position: int, rank: int, name: str = "axes"
+        self, axes: Sequence[int], source: str | int, position: int, rank: int, may_repeat: bool = False
     ) -> tuple[int, ...]:
         """Several axes as indices from the front; `source` is the attribute or the input they come from."""
         for axis in axes:
             if not -rank <= axis < rank:
-                message = self._out_of_range("axis", axis, position, rank)
-                if isinstance(source, str):
-                    raise self.attribute_error(source, message)
-                raise self.shape_error(message, ("input", source))
+                raise self.axes_error(source, self._out_of_range("axis", axis, position, rank))
         result = tuple(axis + rank if axis < 0 else axis for axis in axes)
-        if len(set(result)) != len(result):
-            message = f"names an axis twice in {name}={tuple(axes)} on {self.described(position)}"
-            if isinstance(source, str):
-                raise self.attribute_error(source, message)
-            raise self.shape_error(message, ("input", source))
+        if not may_repeat and len(set(result)) != len(result):
+            message = f"names an axis twice in axes={tuple(axes)} on {self.described(position)}"
+            raise self.axes_error(source, message)
         return result
+
+    def axes_error(self, source: str | int, message: str) -> OnnxsmithError:
+        """An error about axes that come from an attribute or an input."""
+        if isinstance(source, str):
+            return self.attribute_error(source, message)
+        return self.shape_error(message, ("input", source))
 
     def _out_of_range(self, name: str, axis: int, position: int, rank: int) -> str:
         allowed = f"it is from {-rank} to {rank - 1}" if rank else "a scalar has no axes"

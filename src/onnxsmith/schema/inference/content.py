@@ -124,7 +124,10 @@ def _by_numpy(
         with np.errstate(all="ignore"):
             result = np.asarray(function(*typed))
         return from_array(result.astype(dtype.numpy, copy=False)) if result.size <= LARGEST_CONTENT else None
-    except (TypeError, ValueError):  # numpy has no such function for this element type, or the shapes are wrong
+    except (
+        TypeError,
+        ValueError,
+    ):  # numpy has no such function for this element type, or the shapes are wrong
         return None
 
 
@@ -135,12 +138,23 @@ def _divide(left: Array, right: Array) -> Array:
     return np.where((left < 0) == (right < 0), quotient, -quotient)
 
 
-def _choose(condition: object, left: Dimension, right: Dimension) -> Dimension:
-    return left if condition else right
+def _negative(entry: Dimension) -> Dimension:
+    return symbolic.sub(0, entry)
 
 
-_TESTS = {symbolic.compare_equal, symbolic.compare_less, symbolic.compare_greater}
-_TESTS |= {symbolic.compare_less_or_equal, symbolic.compare_greater_or_equal}
+def _magnitude(entry: Dimension) -> Dimension:
+    if isinstance(entry, int):
+        return abs(entry)
+    return entry if symbolic.is_at_least(entry, 0) else None
+
+
+_TESTS = {
+    symbolic.compare_equal,
+    symbolic.compare_less,
+    symbolic.compare_greater,
+    symbolic.compare_less_or_equal,
+    symbolic.compare_greater_or_equal,
+}
 
 _SYMBOLIC: dict[str, Callable[..., Any]] = {
     "Add": symbolic.add,
@@ -150,8 +164,8 @@ _SYMBOLIC: dict[str, Callable[..., Any]] = {
     "Mod": symbolic.mod,
     "Min": symbolic.minimum,
     "Max": symbolic.maximum,
-    "Neg": lambda entry: symbolic.sub(0, entry),
-    "Abs": lambda entry: abs(entry) if isinstance(entry, int) else entry if symbolic.is_at_least(entry, 0) else None,
+    "Neg": _negative,
+    "Abs": _magnitude,
     "Equal": symbolic.compare_equal,
     "Less": symbolic.compare_less,
     "Greater": symbolic.compare_greater,

@@ -6,7 +6,7 @@ Slower than a rule (tens of microseconds, most of it protobuf) and blind to symb
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +47,7 @@ def infer_by_onnx(call: Call) -> tuple[Known, ...]:
     schema = _onnx_schema(op)
     if schema is None or any(each.type in _GRAPHS for each in op.attributes.values()):
         return outputs_by_signature(op, inputs, output_count)
-    import onnx  # heavy
+    import onnx.checker  # heavy
     from onnx import shape_inference
 
     bound = bind_type_variables(op, inputs)
@@ -81,11 +81,15 @@ def infer_by_onnx(call: Call) -> tuple[Known, ...]:
             schema, node, types, data, opset_imports=[onnx.helper.make_opsetid(op.domain, call.version)]
         )
     except shape_inference.InferenceError as error:
+        if _has_open_dimension(inputs):
+            # Some of onnx's functions read a symbolic dimension as 0, so that this need not be a mistake.
+            return outputs_by_signature(op, inputs, output_count)
         raise InferenceError(f"{op.qualified_name}: {_reason(str(error))}") from None
-    except (RuntimeError, ValueError, IndexError, TypeError):
-        # Not a verdict on the call but a gap in onnx.
+    except (onnx.checker.ValidationError, RuntimeError, ValueError, IndexError, TypeError):
+        # Not a verdict on the call but a gap in onnx, or an element type that only stands for an unknown one.
         return outputs_by_signature(op, inputs, output_count)
     by_signature = outputs_by_signature(op, inputs, output_count)
+    is_symbolic = _has_open_dimension(inputs)
     result: list[Known] = []
     for position in range(output_count):
         found = inferred.get(f"o{position}")
@@ -93,9 +97,8 @@ def infer_by_onnx(call: Call) -> tuple[Known, ...]:
         if found is not None and found.WhichOneof("value"):
             parameter = parameter_at(op.outputs, position)
             guessed = parameter is not None and parameter.type_name in stood_in
-            known = Known(
-                _open_dtype(read_type(found)) if guessed else _sharpen(read_type(found), known.type)
-            )
+            value_type = _without_zeros(read_type(found)) if is_symbolic else read_type(found)
+            known = Known(_open_dtype(value_type) if guessed else _sharpen(value_type, known.type))
         result.append(known)
     return tuple(result)
 
@@ -157,6 +160,21 @@ def _open_dtype(value_type: AnyValueType) -> AnyValueType:
         element = _open_dtype(value_type.element)
         return OptionalType(element) if isinstance(element, TensorType | SequenceType) else value_type
     return MapType(value_type.key, TensorType(None, value_type.value.shape))
+
+
+def _has_open_dimension(inputs: Sequence[Known | None]) -> bool:
+    for known in inputs:
+        shape = known.type.shape if known is not None and isinstance(known.type, TensorType) else ()
+        if shape is None or not all(isinstance(each, int) for each in shape):
+            return True
+    return False
+
+
+def _without_zeros(value_type: AnyValueType) -> AnyValueType:
+    """Sizes of 0 left open: they may come of a symbolic dimension that was read as 0."""
+    if not isinstance(value_type, TensorType) or value_type.shape is None or 0 not in value_type.shape:
+        return value_type
+    return TensorType(value_type.dtype, tuple(None if each == 0 else each for each in value_type.shape))
 
 
 def _sharpen(inferred: AnyValueType, signature: AnyValueType) -> AnyValueType:

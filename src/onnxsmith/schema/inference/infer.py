@@ -5,18 +5,21 @@ Holds no rule itself; `rules/` does, one file per family of operators.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 from onnxsmith.schema.definition import OperatorDef
-from onnxsmith.schema.inference import rules as _rules  # pyright: ignore[reportUnusedImport]  # noqa: F401  # they enter themselves
 from onnxsmith.schema.inference.call import Call, Result, Rule, UnresolvedAttribute, find_rule
 from onnxsmith.schema.inference.fallback import infer_by_onnx
 from onnxsmith.schema.inference.known import NOTHING, BodyOutputs, Known
 from onnxsmith.schema.inference.signature import outputs_by_signature
 
 _NO_BODIES: Mapping[str, BodyOutputs] = MappingProxyType({})
+
+# Importing it enters the rules.
+_RULES = "onnxsmith.schema.inference.rules"
 
 _CACHE_LIMIT = 8192
 # Definitions are made once and compared by identity, so one lookup answers for every later call.
@@ -54,6 +57,7 @@ def infer(
 
 
 def _find(op: OperatorDef) -> Rule:
+    importlib.import_module(_RULES)  # heavy: 6 ms, on first use; calls that run at once never infer
     found = (find_rule(op) or infer_by_onnx) if op.is_known else _know_nothing
     if len(_rule_cache) >= _CACHE_LIMIT:
         _rule_cache.clear()

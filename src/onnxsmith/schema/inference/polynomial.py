@@ -295,7 +295,7 @@ def _wrapped(polynomial: Polynomial) -> str:
     return written if plain else f"({written})"
 
 
-_TOKEN = re.compile(r"\s*(\d+|[^\W\d][\w.]*|//|[-+*(),])")
+_TOKEN = re.compile(r"\s*([0-9]+|[^\W\d][\w.]*|//|[-+*(),])")
 
 
 @lru_cache(maxsize=4096)

@@ -69,11 +69,9 @@ def ceildiv(left: Dimension, right: Dimension) -> Dimension:
     >>> ceildiv(7, 2), ceildiv("N", 2)
     (4, '(N+1)//2')
     """
-    return (
-        sub(0, floordiv(sub(0, left), right))
-        if isinstance(left, int)
-        else floordiv(add(left, sub(right, 1)), right)
-    )
+    if not isinstance(left, int) and is_at_least(right, 1):
+        return floordiv(add(left, sub(right, 1)), right)
+    return sub(0, floordiv(sub(0, left), right))
 
 
 def truncdiv(left: Dimension, right: Dimension) -> Dimension:

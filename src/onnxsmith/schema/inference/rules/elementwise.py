@@ -14,7 +14,19 @@ from onnxsmith.types.value_types import Shape, TensorType
 
 @rule(
     *("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Celu", "Cos", "Cosh", "Elu", "Erf", "Exp", "Gelu"),
-    *("HardSigmoid", "HardSwish", "LeakyRelu", "Log", "Mish", "Relu", "Selu", "Shrink", "Sigmoid", "Sign", "Sin"),
+    *(
+        "HardSigmoid",
+        "HardSwish",
+        "LeakyRelu",
+        "Log",
+        "Mish",
+        "Relu",
+        "Selu",
+        "Shrink",
+        "Sigmoid",
+        "Sign",
+        "Sin",
+    ),
     *("Sinh", "Softplus", "Softsign", "Swish", "Tan", "Tanh", "ThresholdedRelu", "BitwiseNot", "Clip"),
 )
 def same_as_input(call: Call) -> Result:
@@ -100,7 +112,8 @@ def prelu(call: Call) -> Result:
         result = _broadcast_pair(call, shape, slope)
         if result is not None and len(result) > len(shape):
             raise call.shape_error(
-                f"cannot broadcast {call.described(1)} to {call.described(0)}: it has more dimensions", ("input", 1)
+                f"cannot broadcast {call.described(1)} to {call.described(0)}: it has more dimensions",
+                ("input", 1),
             )
     return (tensor(call.dtype(0, 1), shape),)
 

@@ -119,9 +119,9 @@ def slice_(call: Call) -> Result:
         if step == 0:
             raise call.shape_error(f"cannot step by 0 along axis {axis} of {call.described(0)}", ("input", 4))
         start, end = starts[position], ends[position]
-        known = isinstance(step, int)
-        out[axis] = slice_length(shape[axis], start, end, step) if known and isinstance(step, int) else None
-    return (Known(TensorType(dtype, tuple(out)), _sliced(call, starts, ends, steps) if rank == 1 else None),)
+        out[axis] = slice_length(shape[axis], start, end, step) if isinstance(step, int) else None
+    data = _sliced(call, starts, ends, steps) if rank == 1 and out[0] is not None else None
+    return (Known(TensorType(dtype, tuple(out)), data),)
 
 
 def _slice_axes(call: Call, by_input: bool, count: int, rank: int) -> tuple[int, ...] | None:
@@ -262,7 +262,8 @@ def center_crop_pad(call: Call) -> Result:
     axes = tuple(range(len(shape))) if given is None else call.check_axes(given, "axes", 0, len(shape))
     if sizes is not None and len(sizes) != len(axes):
         raise call.shape_error(
-            f"needs one size in shape per axis, not {describe_shape(sizes)} for {len(axes)} axes", ("input", 1)
+            f"needs one size in shape per axis, not {describe_shape(sizes)} for {len(axes)} axes",
+            ("input", 1),
         )
     out = list(shape)
     for position, axis in enumerate(axes):

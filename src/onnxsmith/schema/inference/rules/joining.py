@@ -27,9 +27,14 @@ def concat(call: Call) -> Result:
     if not base:
         raise call.shape_error(f"cannot join scalars: {call.input_name(first)} has no axes", ("input", first))
     axis = call.axis("axis", 1, first, len(base))
+    out = _joined_shape(call, shapes, base, axis, first)
+    return (Known(TensorType(dtype, out), _joined(call, axis) if len(base) == 1 else None),)
+
+
+def _joined_shape(call: Call, shapes: Sequence[Shape | None], base: Shape, axis: int, first: int) -> Shape:
     out: list[Dimension] = list(base)
     total: Dimension = 0
-    for position, shape in zip(positions, shapes, strict=True):
+    for position, shape in enumerate(shapes):
         if shape is None:
             total = None
             continue
@@ -41,24 +46,30 @@ def concat(call: Call) -> Result:
             )
         total = symbolic.add(total, shape[axis])
         if shape != base:
-            _match_others(call, out, position, shape, axis, first)
+            for other, each in enumerate(shape):
+                held = out[other]
+                if held == each or other == axis:
+                    continue
+                if not isinstance(held, int) or not isinstance(each, int):
+                    out[other] = None if held == 0 or each == 0 else meet_dimension(held, each)
+                elif any(given is not None and 0 in given for given in shapes):
+                    out[other] = None  # ONNX Runtime passes over an empty input, whatever its sizes
+                else:
+                    raise _cannot_join(call, shapes, position, axis, other, held)
     out[axis] = total
-    return (Known(TensorType(dtype, tuple(out)), _joined(call, axis) if len(base) == 1 else None),)
+    return tuple(out)
 
 
-def _match_others(call: Call, out: list[Dimension], position: int, shape: Shape, axis: int, first: int) -> None:
-    """Take over what another input says about the dimensions that all must share."""
-    for other, each in enumerate(shape):
-        if other == axis:
-            continue
-        held = out[other]
-        if isinstance(held, int) and isinstance(each, int) and held != each:
-            raise call.shape_error(
-                f"cannot join {call.described(first)} and {call.described(position)} along axis {axis}: "
-                f"axis {other} is {held} and {each}",
-                ("input", position),
-            )
-        out[other] = meet_dimension(held, each)
+def _cannot_join(
+    call: Call, shapes: Sequence[Shape | None], position: int, axis: int, other: int, held: int
+) -> Exception:
+    shape = shapes[position]
+    before = next(k for k, each in enumerate(shapes) if each is not None and each[other] == held)
+    return call.shape_error(
+        f"cannot join {call.described(before)} and {call.described(position)} along axis {axis}: "
+        f"axis {other} is {held} and {None if shape is None else shape[other]}",
+        ("input", position),
+    )
 
 
 def _joined(call: Call, axis: int) -> Data:
@@ -144,7 +155,10 @@ def _even(call: Call, whole: Dimension, count: int) -> tuple[Dimension, ...]:
         return (*(size,) * (count - 1), last)
     if symbolic.is_same(symbolic.mul(symbolic.floordiv(whole, count), count), whole):
         return (symbolic.floordiv(whole, count),) * count
-    return (*(size,) * (count - 1), None) if count == 1 else (None,) * count
+    if count == 2:
+        return size, symbolic.sub(whole, size)
+    # With few elements the later parts run empty, and runtimes differ on how.
+    return (size, *(None,) * (count - 1))
 
 
 def _sum(sizes: Sequence[Dimension]) -> Dimension:

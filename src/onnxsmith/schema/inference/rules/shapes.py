@@ -40,7 +40,9 @@ def size_of(call: Call) -> Result:
 @rule("Reshape")
 def reshape(call: Call) -> Result:
     dtype, shape = call.dtype(0), call.shape(0)
-    target: Sequence[Dimension] | None = call.entries(1) if call.op.since_version >= 5 else call.integers("shape")
+    target: Sequence[Dimension] | None = (
+        call.entries(1) if call.op.since_version >= 5 else call.integers("shape")
+    )
     if target is None:
         length = call.shape(1)
         rank = length[0] if length is not None and len(length) == 1 else None
@@ -96,7 +98,9 @@ def _missing_dimension(
     return symbolic.floordiv(total, known)
 
 
-def _uncancelled(left: Sequence[Dimension], right: Sequence[Dimension]) -> tuple[list[Dimension], list[Dimension]]:
+def _uncancelled(
+    left: Sequence[Dimension], right: Sequence[Dimension]
+) -> tuple[list[Dimension], list[Dimension]]:
     """Both without the names that stand on both sides; a name is never zero, and unknown ones cancel nothing."""
     first, second = list(left), list(right)
     for each in left:
@@ -175,19 +179,19 @@ def squeeze(call: Call) -> Result:
         return (tensor(dtype, out),)
     if shape is None:
         return (tensor(dtype, None),)
-    if axes is None:
-        if not all(isinstance(each, int) for each in shape):
+    if not axes:
+        if not all(isinstance(each, int) for each in shape) or (axes is not None and 1 in shape):
+            # No axes means all of size 1; an empty list of them means that to some runtimes, to others none.
             return (tensor(dtype, None),)
         out = tuple(each for each in shape if each != 1)
     else:
-        removed = call.check_axes([each for each in axes if isinstance(each, int)], source, 0, len(shape))
+        numbers = [each for each in axes if isinstance(each, int)]
+        removed = call.check_axes(numbers, source, 0, len(shape), may_repeat=True)
         for axis in removed:
             size = shape[axis]
             if isinstance(size, int) and size != 1:
                 message = f"cannot drop axis {axis} of {call.described(0)}: its size is {size}, not 1"
-                if isinstance(source, str):
-                    raise call.attribute_error(source, message)
-                raise call.shape_error(message, ("input", source))
+                raise call.axes_error(source, message)
         out = tuple(each for position, each in enumerate(shape) if position not in removed)
     return (Known(TensorType(dtype, out), _moved(call, out)),)
 
@@ -209,17 +213,11 @@ def unsqueeze(call: Call) -> Result:
     rank = len(shape) + len(numbers)
     for axis in numbers:
         if not -rank <= axis < rank:
-            message = (
-                f"cannot put axis {axis} into {call.described(0)}: "
-                f"an axis of the result is from {-rank} to {rank - 1}"
-            )
-            if isinstance(source, str):
-                raise call.attribute_error(source, message)
-            raise call.shape_error(message, ("input", source))
+            allowed = f"an axis of the result is from {-rank} to {rank - 1}"
+            raise call.axes_error(source, f"cannot put axis {axis} into {call.described(0)}: {allowed}")
     added = {axis + rank if axis < 0 else axis for axis in numbers}
     if len(added) < len(numbers):
-        message = f"names an axis twice in axes={tuple(numbers)}"
-        raise call.attribute_error("axes", message) if source == "axes" else call.shape_error(message, ("input", 1))
+        raise call.axes_error(source, f"names an axis twice in axes={tuple(numbers)}")
     rest = iter(shape)
     out = tuple(1 if position in added else next(rest) for position in range(rank))
     return (Known(TensorType(dtype, out), _moved(call, out)),)
@@ -237,7 +235,9 @@ def transpose(call: Call) -> Result:
         raise call.attribute_error(
             "perm",
             f"cannot use perm={order} on {call.described(0)}: it names each of the axes "
-            f"0 to {len(shape) - 1} once" if shape else f"cannot use perm={order} on a scalar",
+            f"0 to {len(shape) - 1} once"
+            if shape
+            else f"cannot use perm={order} on a scalar",
         )
     return (tensor(dtype, tuple(shape[axis] for axis in order)),)
 
@@ -292,7 +292,9 @@ def tile(call: Call) -> Result:
             f"needs one entry of repeats per axis of {call.described(0)}, not {describe_shape(repeats)}",
             ("input", 1),
         )
-    return (tensor(dtype, tuple(symbolic.mul(size, times) for size, times in zip(shape, repeats, strict=True))),)
+    return (
+        tensor(dtype, tuple(symbolic.mul(size, times) for size, times in zip(shape, repeats, strict=True))),
+    )
 
 
 @rule("DepthToSpace", "SpaceToDepth")
@@ -319,5 +321,9 @@ def exchange_depth(call: Call) -> Result:
                 raise call.shape_error(
                     f"cannot split axis {axis} of {call.described(0)} into blocks of {size}", ("input", 0)
                 )
-        out = (symbolic.mul(depth, size * size), symbolic.floordiv(height, size), symbolic.floordiv(width, size))
+        out = (
+            symbolic.mul(depth, size * size),
+            symbolic.floordiv(height, size),
+            symbolic.floordiv(width, size),
+        )
     return (tensor(dtype, (batch, *out)),)

@@ -1,0 +1,274 @@
+"""What type checkers see of `onnxsmith`; `__init__.py` imports the same names when they are first used.
+
+Written by hand. The opsets and their operators are generated; the tensor classes stand in `opset/_stubs/tensors.pyi`.
+"""
+
+# mypy: disable-error-code="overload-overlap, misc"
+# pyright: reportOverlappingOverload=false
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, overload
+
+import numpy as np
+from typing_extensions import TypeVar
+
+from onnxsmith import eager as eager
+from onnxsmith import errors as errors
+from onnxsmith.graphs.model import Model as Model
+from onnxsmith.graphs.model import load as load
+from onnxsmith.opset._stubs.opsets import *
+from onnxsmith.opset._stubs.tensors import BFLOAT16 as BFLOAT16
+from onnxsmith.opset._stubs.tensors import BOOL as BOOL
+from onnxsmith.opset._stubs.tensors import COMPLEX128 as COMPLEX128
+from onnxsmith.opset._stubs.tensors import COMPLEX64 as COMPLEX64
+from onnxsmith.opset._stubs.tensors import DOUBLE as DOUBLE
+from onnxsmith.opset._stubs.tensors import FLOAT as FLOAT
+from onnxsmith.opset._stubs.tensors import FLOAT16 as FLOAT16
+from onnxsmith.opset._stubs.tensors import FLOAT4E2M1 as FLOAT4E2M1
+from onnxsmith.opset._stubs.tensors import FLOAT8E4M3FN as FLOAT8E4M3FN
+from onnxsmith.opset._stubs.tensors import FLOAT8E4M3FNUZ as FLOAT8E4M3FNUZ
+from onnxsmith.opset._stubs.tensors import FLOAT8E5M2 as FLOAT8E5M2
+from onnxsmith.opset._stubs.tensors import FLOAT8E5M2FNUZ as FLOAT8E5M2FNUZ
+from onnxsmith.opset._stubs.tensors import FLOAT8E8M0 as FLOAT8E8M0
+from onnxsmith.opset._stubs.tensors import INT16 as INT16
+from onnxsmith.opset._stubs.tensors import INT2 as INT2
+from onnxsmith.opset._stubs.tensors import INT32 as INT32
+from onnxsmith.opset._stubs.tensors import INT4 as INT4
+from onnxsmith.opset._stubs.tensors import INT64 as INT64
+from onnxsmith.opset._stubs.tensors import INT8 as INT8
+from onnxsmith.opset._stubs.tensors import STRING as STRING
+from onnxsmith.opset._stubs.tensors import Tensor as Tensor
+from onnxsmith.opset._stubs.tensors import UINT16 as UINT16
+from onnxsmith.opset._stubs.tensors import UINT2 as UINT2
+from onnxsmith.opset._stubs.tensors import UINT32 as UINT32
+from onnxsmith.opset._stubs.tensors import UINT4 as UINT4
+from onnxsmith.opset._stubs.tensors import UINT64 as UINT64
+from onnxsmith.opset._stubs.tensors import UINT8 as UINT8
+from onnxsmith.opset._stubs.tensors import Array as _Array
+from onnxsmith.opset._stubs.tensors import DTypeLike as _DTypeLike
+from onnxsmith.opset._stubs.tensors import Nested as _Nested
+from onnxsmith.opset.custom import Opset as Opset
+from onnxsmith.types.dtypes import DType as DType
+from onnxsmith.types.value_types import Dim as Dim
+
+__version__: str
+
+# -- tensor ------------------------------------------------------------------------------------------------------
+
+_T = TypeVar("_T", bound=Tensor)
+
+class _Nothing(np.generic):
+    """No array has elements of it, so only an array of unknown element type passes for one."""
+
+@overload
+def tensor(value: Any, dtype: type[_T]) -> _T:
+    """A tensor of an array, a number or a list, to compute with ONNX's operators."""
+
+@overload
+def tensor(value: Any, dtype: _DTypeLike) -> Tensor: ...
+@overload
+def tensor(value: _Nested[bool]) -> BOOL: ...
+@overload
+def tensor(value: _Nested[int]) -> INT64: ...
+@overload
+def tensor(value: _Nested[float]) -> FLOAT: ...
+@overload
+def tensor(value: _Nested[complex]) -> COMPLEX128: ...
+@overload
+def tensor(value: _Nested[str]) -> STRING: ...
+@overload
+def tensor(value: np.ndarray[Any, np.dtype[_Nothing]]) -> Tensor: ...
+@overload
+def tensor(value: np.ndarray[Any, np.dtype[np.float32]]) -> FLOAT: ...
+@overload
+def tensor(value: np.ndarray[Any, np.dtype[np.float64]]) -> DOUBLE: ...
+@overload
+def tensor(value: np.ndarray[Any, np.dtype[np.float16]]) -> FLOAT16: ...
+@overload
+def tensor(value: np.ndarray[Any, np.dtype[np.int64]]) -> INT64: ...
+@overload
+def tensor(value: np.ndarray[Any, np.dtype[np.int32]]) -> INT32: ...
+@overload
+def tensor(value: np.ndarray[Any, np.dtype[np.int16]]) -> INT16: ...
+@overload
+def tensor(value: np.ndarray[Any, np.dtype[np.int8]]) -> INT8: ...
+@overload
+def tensor(value: np.ndarray[Any, np.dtype[np.uint64]]) -> UINT64: ...
+@overload
+def tensor(value: np.ndarray[Any, np.dtype[np.uint32]]) -> UINT32: ...
+@overload
+def tensor(value: np.ndarray[Any, np.dtype[np.uint16]]) -> UINT16: ...
+@overload
+def tensor(value: np.ndarray[Any, np.dtype[np.uint8]]) -> UINT8: ...
+@overload
+def tensor(value: np.ndarray[Any, np.dtype[np.bool_]]) -> BOOL: ...
+@overload
+def tensor(value: np.ndarray[Any, np.dtype[np.str_]]) -> STRING: ...
+@overload
+def tensor(value: np.ndarray[Any, np.dtype[np.complex64]]) -> COMPLEX64: ...
+@overload
+def tensor(value: np.ndarray[Any, np.dtype[np.complex128]]) -> COMPLEX128: ...
+@overload
+def tensor(value: Any, dtype: None = None) -> Tensor: ...
+
+# -- trace -------------------------------------------------------------------------------------------------------
+
+# The types given are those of the function's parameters: a lambda's are checked as if they were annotated.
+_A = TypeVar("_A", default=Any)
+_B = TypeVar("_B", default=Any)
+_C = TypeVar("_C", default=Any)
+_D = TypeVar("_D", default=Any)
+_E = TypeVar("_E", default=Any)
+_F = TypeVar("_F", default=Any)
+_G = TypeVar("_G", default=Any)
+_H = TypeVar("_H", default=Any)
+
+_Traced: TypeAlias = Tensor | _Array | Sequence[Any]
+
+@overload
+def trace(
+    function: Callable[..., _Traced],
+    /,
+    *examples: _Array | np.generic,
+    opset_version: int | None = None,
+    name: str | None = None,
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+) -> Model:
+    """The model of a function: called once with symbolic tensors of these types (or types of example arrays)."""
+
+@overload
+def trace(
+    function: Callable[[_A], _Traced],
+    a: type[_A] | _Array,
+    /,
+    *,
+    opset_version: int | None = None,
+    name: str | None = None,
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+) -> Model: ...
+@overload
+def trace(
+    function: Callable[[_A, _B], _Traced],
+    a: type[_A] | _Array,
+    b: type[_B] | _Array,
+    /,
+    *,
+    opset_version: int | None = None,
+    name: str | None = None,
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+) -> Model: ...
+@overload
+def trace(
+    function: Callable[[_A, _B, _C], _Traced],
+    a: type[_A] | _Array,
+    b: type[_B] | _Array,
+    c: type[_C] | _Array,
+    /,
+    *,
+    opset_version: int | None = None,
+    name: str | None = None,
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+) -> Model: ...
+@overload
+def trace(
+    function: Callable[[_A, _B, _C, _D], _Traced],
+    a: type[_A] | _Array,
+    b: type[_B] | _Array,
+    c: type[_C] | _Array,
+    d: type[_D] | _Array,
+    /,
+    *,
+    opset_version: int | None = None,
+    name: str | None = None,
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+) -> Model: ...
+@overload
+def trace(
+    function: Callable[[_A, _B, _C, _D, _E], _Traced],
+    a: type[_A] | _Array,
+    b: type[_B] | _Array,
+    c: type[_C] | _Array,
+    d: type[_D] | _Array,
+    e: type[_E] | _Array,
+    /,
+    *,
+    opset_version: int | None = None,
+    name: str | None = None,
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+) -> Model: ...
+@overload
+def trace(
+    function: Callable[[_A, _B, _C, _D, _E, _F], _Traced],
+    a: type[_A] | _Array,
+    b: type[_B] | _Array,
+    c: type[_C] | _Array,
+    d: type[_D] | _Array,
+    e: type[_E] | _Array,
+    f: type[_F] | _Array,
+    /,
+    *,
+    opset_version: int | None = None,
+    name: str | None = None,
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+) -> Model: ...
+@overload
+def trace(
+    function: Callable[[_A, _B, _C, _D, _E, _F, _G], _Traced],
+    a: type[_A] | _Array,
+    b: type[_B] | _Array,
+    c: type[_C] | _Array,
+    d: type[_D] | _Array,
+    e: type[_E] | _Array,
+    f: type[_F] | _Array,
+    g: type[_G] | _Array,
+    /,
+    *,
+    opset_version: int | None = None,
+    name: str | None = None,
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+) -> Model: ...
+@overload
+def trace(
+    function: Callable[[_A, _B, _C, _D, _E, _F, _G, _H], _Traced],
+    a: type[_A] | _Array,
+    b: type[_B] | _Array,
+    c: type[_C] | _Array,
+    d: type[_D] | _Array,
+    e: type[_E] | _Array,
+    f: type[_F] | _Array,
+    g: type[_G] | _Array,
+    h: type[_H] | _Array,
+    /,
+    *,
+    opset_version: int | None = None,
+    name: str | None = None,
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+) -> Model: ...
+@overload
+def trace(
+    function: Callable[..., _Traced],
+    a: Any,
+    b: Any,
+    c: Any,
+    d: Any,
+    e: Any,
+    f: Any,
+    g: Any,
+    h: Any,
+    i: Any,
+    /,
+    *types: Any,
+    opset_version: int | None = None,
+    name: str | None = None,
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+) -> Model: ...

@@ -1,0 +1,211 @@
+"""A tensor as a Python value: `bool(x)`, `int(x)`, `len(x)`, `for row in x`.
+
+An eager tensor has its value. A traced one has it where it is known when the graph is made; elsewhere the error says
+what to write instead, from what the user wrote.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import textwrap
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from onnxsmith.core.operands import Array, content_of, dtype_of, shape_of
+from onnxsmith.errors import DTypeNotAllowedError, OnnxsmithError, ShapeError, TracedValueError
+from onnxsmith.source import Span, caller_span
+from onnxsmith.types.value_types import describe_shape
+
+if TYPE_CHECKING:
+    from onnxsmith.core.tensor import Tensor
+
+Wanted = Literal["item", "bool", "int", "float", "complex", "index"]
+
+
+def item(x: Tensor, wanted: Wanted = "item") -> Any:
+    """The one element as a Python value; raises where there are several, or where only the model knows it."""
+    content = content_of(x)
+    if content is None:
+        raise _unknown(x, wanted)
+    if content.size != 1:
+        raise _not_one(content, wanted)
+    return content.item()
+
+
+def as_index(x: Tensor) -> int:
+    """`operator.index(x)`: what `range(x)` and `a_list[x]` ask for; only an integer scalar has one."""
+    dtype, shape = dtype_of(x), shape_of(x)
+    if dtype is not None and not dtype.is_integer:
+        raise DTypeNotAllowedError(
+            f"an index is an integer, not a tensor of {dtype.spelling}", help="x.astype(INT64)"
+        )
+    if shape is not None and shape:
+        raise ShapeError(
+            f"an index is a scalar, not a tensor of shape {describe_shape(shape)}", help="x.item(), or x[0]"
+        )
+    return int(item(x, "index"))
+
+
+def length(x: Tensor) -> int:
+    """`len(x)`"""
+    shape = shape_of(x)
+    if shape == ():
+        raise ShapeError("a scalar tensor has no length")
+    if shape is None or not isinstance(shape[0], int):
+        raise TracedValueError(
+            f"len() is a Python int, and how long {_described(x)} is, is known only when the model runs",
+            help="x.shape[0] is its length as a tensor",
+        )
+    return shape[0]
+
+
+def iterate(x: Tensor) -> Iterator[Tensor]:
+    """`for row in x`, unrolled: one part after the other along the first dimension."""
+    shape = shape_of(x)
+    if shape == ():
+        raise ShapeError("a scalar tensor cannot be iterated over")
+    if shape is None or not isinstance(shape[0], int):
+        raise TracedValueError(
+            f"how often this repeats is known only when the model runs: it iterates over {_described(x)}",
+            help="compute on the whole tensor, call op.Scan or op.Loop, or write the loop in a @script function; "
+            "a first dimension of known size is unrolled",
+        )
+    return iter([x[position] for position in range(shape[0])])
+
+
+def _described(x: Tensor) -> str:
+    return x.type.described
+
+
+# -- what is wrong, and what to write instead ----------------------------------------------------------
+
+
+def _not_one(content: Array, wanted: Wanted) -> OnnxsmithError:
+    count = f"{content.size} elements" if content.size else "no elements"
+    if wanted == "bool":
+        return ShapeError(
+            f"the truth value of a tensor with {count} is ambiguous",
+            help="x.any() or x.all()",
+        )
+    word = "item()" if wanted == "item" else f"{wanted}()"
+    return ShapeError(f"{word} needs a tensor of one element, and this one has {count}")
+
+
+_EXPLANATIONS: dict[Wanted, tuple[str, str]] = {
+    "bool": (
+        "Python asks whether this tensor is true, which is known only when the model runs",
+        "in place of a branch, op.Where(condition, a, b) or op.If, or write it in a @script function;\n"
+        "in place of `and`, `or`, `not`: `&`, `|`, `~` on bool tensors",
+    ),
+    "int": (
+        "int() makes a Python int, and this tensor's value is known only when the model runs",
+        "x.astype(INT64)",
+    ),
+    "float": (
+        "float() makes a Python float, and this tensor's value is known only when the model runs",
+        "x.astype(FLOAT)",
+    ),
+    "complex": (
+        "complex() makes a Python number, and this tensor's value is known only when the model runs",
+        "",
+    ),
+    "item": (
+        "item() makes a Python value, and this tensor's is known only when the model runs",
+        "x.reshape(()) is a scalar tensor",
+    ),
+    "index": (
+        "Python needs an int here, and this tensor's value is known only when the model runs",
+        "to index with it, index a tensor: op.Gather(table, i), or table[i] where table is a tensor;\n"
+        "in place of range(n), op.Loop or a loop in a @script function",
+    ),
+}
+
+
+def _unknown(x: Tensor, wanted: Wanted) -> TracedValueError:
+    message, help_text = _EXPLANATIONS[wanted]
+    if wanted == "bool" and (extremum := _extremum_call()) is not None:
+        name, arguments = extremum
+        return TracedValueError(
+            f"{name}() compares tensors in Python, and which is less is known only when the model runs",
+            help=f"op.{name.capitalize()}({arguments})",
+        )
+    return TracedValueError(f"{message}: {_described(x)}", help=help_text or None)
+
+
+def _extremum_call() -> tuple[str, str] | None:
+    """`min` or `max` and its arguments as written, when that call is what asks for a truth value."""
+    parsed = _parse(_text(caller_span()))
+    if (
+        isinstance(parsed, ast.Call)
+        and isinstance(parsed.func, ast.Name)
+        and parsed.func.id in ("min", "max")
+    ):
+        return parsed.func.id, ", ".join(map(ast.unparse, parsed.args))
+    return None
+
+
+class Assignment(NamedTuple):
+    """The parts of `x[i] = v`, as the user wrote them."""
+
+    tensor: str
+    place: str
+    value: str
+    method: str
+
+
+_AUGMENTED: dict[type[ast.operator], str] = {ast.Add: "add", ast.Mult: "multiply"}
+
+
+def assignment_text() -> Assignment | None:
+    """What stands in the user's assignment to a subscript; None when the source cannot be read."""
+    span = caller_span()
+    if span is None:
+        return None
+    first = span.line
+    for last in range(span.end_line, span.end_line + 10):
+        lines = [linecache.getline(span.file, number) for number in range(first, last + 1)]
+        try:
+            module = ast.parse(textwrap.dedent("".join(lines)))
+        except SyntaxError:
+            continue
+        return next((found for each in ast.walk(module) if (found := _assignment(each)) is not None), None)
+    return None
+
+
+def _assignment(node: ast.AST) -> Assignment | None:
+    if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
+        target, method, value = node.targets[0], "set", ast.unparse(node.value)
+    elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Subscript):
+        target, operand = node.target, ast.unparse(node.value)
+        found = _AUGMENTED.get(type(node.op))
+        if found is None:  # x[i] -= v and its like have no method of their own
+            whole = ast.unparse(ast.BinOp(node.target, node.op, node.value))
+            method, value = "set", whole
+        else:
+            method, value = found, operand
+    else:
+        return None
+    index = ast.unparse(target.slice)
+    if isinstance(target.slice, ast.Tuple):  # unparse puts parentheses around it, which slices do not allow
+        index = ", ".join(map(ast.unparse, target.slice.elts)) + "," * (len(target.slice.elts) == 1)
+    return Assignment(ast.unparse(target.value), index, value, method)
+
+
+def _text(span: Span | None) -> str:
+    """The source text that a span covers, or nothing."""
+    if span is None or (span.line == span.end_line and span.column == span.end_column):
+        return ""
+    lines = [linecache.getline(span.file, number).encode() for number in range(span.line, span.end_line + 1)]
+    if not lines:
+        return ""
+    lines[-1] = lines[-1][: span.end_column]
+    lines[0] = lines[0][span.column :]
+    return b"".join(lines).decode(errors="replace")
+
+
+def _parse(text: str) -> ast.expr | None:
+    try:
+        return ast.parse(text.strip(), mode="eval").body if text.strip() else None
+    except SyntaxError:
+        return None

@@ -1,0 +1,212 @@
+"""What `x.shape` is: a tuple whose unknown entries become tensors when they are looked at, and not before.
+
+Where everything is known, `x.shape` is a plain tuple of ints; where the rank is not, the 1-D tensor `op.Shape(x)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, cast, overload
+
+import numpy as np
+
+from onnxsmith.core.operands import is_static, operators_for, shape_of
+from onnxsmith.core.target import target_of
+from onnxsmith.core.value import Value
+from onnxsmith.errors import TracedValueError
+from onnxsmith.schema.inference import symbolic
+from onnxsmith.types.value_types import Dimension
+
+if TYPE_CHECKING:
+    from onnxsmith.core.tensor import Tensor
+
+
+def shape(x: Tensor) -> Any:
+    """`x.shape`"""
+    dimensions = shape_of(x)
+    if dimensions is None:
+        return _remembered(x, "shape", lambda: operators_for(x).Shape(x))
+    if is_static(dimensions):
+        return dimensions
+    entries = (
+        each if isinstance(each, int) else OpenDimension(x, axis) for axis, each in enumerate(dimensions)
+    )
+    return Dimensions(entries)
+
+
+def dimension(x: Tensor, axis: int) -> Any:
+    """One dimension of a tensor of known rank: an int, or a scalar INT64 tensor made once per graph."""
+    dimensions = shape_of(x)
+    assert dimensions is not None, "the caller knows the rank"
+    size = dimensions[axis]
+    return size if isinstance(size, int) else OpenDimension(x, axis % len(dimensions)).value()
+
+
+class OpenDimension:
+    """A dimension that the model decides; no node is made for it until `value` is called."""
+
+    __slots__ = ("axis", "source")
+
+    def __init__(self, source: Tensor, axis: int) -> None:
+        self.source = source
+        self.axis = axis
+
+    @property
+    def name(self) -> Dimension:
+        """Its symbolic size, or None."""
+        dimensions = shape_of(self.source)
+        return None if dimensions is None else dimensions[self.axis]
+
+    def value(self) -> Any:
+        """The dimension as a scalar tensor. All those of one tensor read the same `Shape` node."""
+
+        def make() -> Any:
+            op = operators_for(self.source)
+            whole = _remembered(self.source, "shape", lambda: op.Shape(self.source))
+            return op.Gather(whole, np.array(self.axis, np.int64))
+
+        return _remembered(self.source, self.axis, make)
+
+    def __index__(self) -> int:
+        """Called when the tuple goes to code that needs numbers, such as `np.zeros(x.shape)`."""
+        return self.value().__index__()
+
+    def __repr__(self) -> str:
+        return "?" if self.name is None else repr(self.name)
+
+
+class Dimensions(tuple[Any, ...]):
+    """The shape of a tensor whose rank is known, and some of whose dimensions only the model knows.
+
+    Behaves as the tuple of ints and scalar tensors that it stands for.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, entries: Iterable[Any]) -> Dimensions:
+        return super().__new__(cls, entries)
+
+    @property
+    def entries(self) -> tuple[Any, ...]:
+        """What it holds, without making nodes: ints, tensors and `OpenDimension`s."""
+        return tuple(super().__iter__())
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([_value(each) for each in super().__iter__()])
+
+    @overload  # type: ignore[override]
+    def __getitem__(self, index: slice) -> Dimensions: ...
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    def __getitem__(self, index: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        found: Any = super().__getitem__(index)
+        return Dimensions(found) if isinstance(index, slice) else _value(found)
+
+    def __add__(self, other: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return Dimensions(self.entries + _entries(other)) if isinstance(other, tuple) else NotImplemented
+
+    def __radd__(self, other: Any) -> Any:
+        return Dimensions(_entries(other) + self.entries) if isinstance(other, tuple) else NotImplemented
+
+    def __mul__(self, count: Any) -> Any:
+        return Dimensions(self.entries * count)
+
+    __rmul__ = __mul__
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are certainly equal; TracedValueError when only the model knows."""
+        if not isinstance(other, tuple):
+            return NotImplemented
+        theirs = _entries(other)
+        if len(theirs) != len(self):
+            return False
+        verdicts = [_is_same(a, b) for a, b in zip(self.entries, theirs, strict=True)]
+        if False in verdicts:
+            return False
+        if None in verdicts:
+            shown = ", ".join("…" if isinstance(each, Value) else repr(each) for each in theirs)
+            comma = "," if len(theirs) == 1 else ""
+            raise TracedValueError(
+                f"whether the shape {self!r} equals ({shown}{comma}) is known only when the model runs",
+                help="give the dimension a size where the tensor's type is written, or compare only its rank",
+            ).locate_at_caller()
+        return True
+
+    def __ne__(self, other: object) -> bool:
+        equal = self.__eq__(other)
+        return equal if equal is NotImplemented else not equal
+
+    # Equal shapes may be written in different ways, so no hash would agree with ==.
+    __hash__ = None  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType, reportIncompatibleVariableOverride]
+
+    def __contains__(self, item: object) -> bool:
+        verdicts = [_is_same(each, item) for each in self.entries]
+        if True not in verdicts and None in verdicts:
+            raise TracedValueError(
+                f"whether {item!r} is among the dimensions {self!r} is known only when the model runs"
+            ).locate_at_caller()
+        return True in verdicts
+
+    def index(self, *args: Any) -> int:
+        return tuple(self).index(*args)
+
+    def count(self, item: Any) -> int:
+        return tuple(self).count(item)
+
+    def __repr__(self) -> str:
+        inner = ", ".join("…" if isinstance(each, Value) else repr(each) for each in self.entries)
+        return f"({inner},)" if len(self) == 1 else f"({inner})"
+
+
+def symbolic_size(entry: Any) -> Dimension:
+    """A shape's entry as inference writes it: a size, a name, None."""
+    if isinstance(entry, OpenDimension):
+        return entry.name
+    if isinstance(entry, Value):
+        data = entry.known.data
+        if isinstance(data, np.ndarray):
+            return int(data.item()) if data.size == 1 else None
+        return None if isinstance(data, tuple) else data
+    return int(cast(int, entry)) if isinstance(entry, int | np.integer) else None
+
+
+def _value(entry: Any) -> Any:
+    return entry.value() if isinstance(entry, OpenDimension) else entry
+
+
+def _entries(shape: Any) -> tuple[Any, ...]:
+    return shape.entries if isinstance(shape, Dimensions) else cast("tuple[Any, ...]", shape)
+
+
+def _is_same(left: Any, right: Any) -> bool | None:
+    """Whether two entries are equal, or None when that is not known yet."""
+    a, b = symbolic_size(left), symbolic_size(right)
+    if isinstance(a, int) and isinstance(b, int):
+        return a == b
+    if symbolic.is_same(a, b):
+        return True
+    if isinstance(left, OpenDimension) and isinstance(right, OpenDimension):
+        if left.source is right.source and left.axis == right.axis:
+            return True
+    elif not isinstance(left, Value | OpenDimension | int) or not isinstance(
+        right, Value | OpenDimension | int
+    ):
+        return False
+    return None
+
+
+def _remembered(x: Tensor, key: Any, make: Callable[[], Any]) -> Any:
+    """What `make` made for this tensor in this graph before, or makes now.
+
+    Kept on the tensor: a node made in the tensor's own graph is seen wherever the tensor is; one made in a subgraph
+    only there.
+    """
+    target = target_of((x,))
+    memory = x.memory()
+    for place in (target, x.target):
+        found = memory.get((id(place), key))
+        if found is not None:
+            return found[1]
+    result = make()
+    memory[id(target), key] = (target, result)  # the target is held, so that its id stays its own
+    return result

@@ -1,0 +1,176 @@
+"""`//`, `%` and `divmod` on tensors, with Python's rounding and numpy's answers at the edges.
+
+ONNX has a division that truncates and a remainder of either sign; runtimes stop, or end the process, on some
+integers that numpy divides. Each definition here says how it goes around that.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from onnxsmith.core.operands import data_of, dtype_of, is_array, operators_for
+from onnxsmith.core.operator import Operators
+from onnxsmith.core.pairs import as_pair, check_one_dtype
+from onnxsmith.core.value import Value
+from onnxsmith.errors import DTypeNotAllowedError
+from onnxsmith.schema.inference import symbolic
+from onnxsmith.schema.inference.known import Data
+from onnxsmith.types.dtypes import DType
+
+
+def floor_divide(a: Any, b: Any) -> Any:
+    """`a // b`, rounding towards minus infinity on every type, with numpy's answers near the rounding limits."""
+    op, dtype, a, b = _prepare_division("//", a, b)
+    if not dtype.is_integer:
+        return _in_wider_floats(op, dtype, a, b, _float_quotient)
+    if dtype.kind == "unsigned" or (_is_at_least(a, 0) and _is_at_least(b, 1)):
+        return _without_zero(op, op.Div, dtype, a, b)
+    sign = _known_sign(b)
+    if sign is None:
+        return _guarded_quotient(op, dtype, a, b)
+    divisors = _data(b)
+    if is_array(divisors) and (divisors == -1).any():
+        return op.Neg(a) if divisors.ndim == 0 else _guarded_quotient(op, dtype, a, b)
+    quotient = op.Div(a, b)
+    product = op.Mul(quotient, b)
+    rounded_up = op.Less(a, product) if sign > 0 else op.Greater(a, product)
+    return op.Sub(quotient, op.Cast(rounded_up, to=dtype))
+
+
+def remainder(a: Any, b: Any) -> Any:
+    """`a % b`, with the sign of `b`."""
+    op, dtype, a, b = _prepare_division("%", a, b)
+    if not dtype.is_integer:
+        return _in_wider_floats(op, dtype, a, b, _float_remainder)
+    if dtype.kind == "signed" and dtype.bits >= 32 and _known_sign(b) is None:
+        # The smallest integer over -1 overflows, which ends a process on x86; whatever is divided by 1 has no rest.
+        b = op.Where(_is_zero_or_minus_one(op, b), np.array(1, dtype.numpy), b)
+        return op.Mod(a, b)
+    return op.Mod(a, b if _known_sign(b) is not None else _one_for_zero(op, dtype, b)[0])
+
+
+def divide_with_remainder(a: Any, b: Any) -> tuple[Any, Any]:
+    """`divmod(a, b)`"""
+    return floor_divide(a, b), remainder(a, b)
+
+
+def _prepare_division(symbol: str, a: Any, b: Any) -> tuple[Operators, DType, Any, Any]:
+    op = operators_for(a, b)
+    a, b = as_pair(op, a, b)
+    dtype = dtype_of(a, b)
+    if dtype is None:
+        raise DTypeNotAllowedError(
+            f"'{symbol}' is computed in other ways on integers than on floats, "
+            "and the element type is not known here",
+            help="annotate the parameter, or call op.Div and op.Mod",
+        )
+    check_one_dtype(symbol, a, b)
+    if not dtype.is_integer and not dtype.is_float:
+        raise DTypeNotAllowedError(f"'{symbol}' is for numbers, not {dtype.spelling}")
+    return op, dtype, a, b
+
+
+def _known_sign(value: Any) -> int | None:
+    """1 or -1 for numbers that are known now, never zero and of one sign; None otherwise."""
+    data = _data(value)
+    if is_array(data) and data.size and data.dtype.kind in "iuf":
+        if (data > 0).all():
+            return 1
+        return -1 if (data < 0).all() else None
+    return 1 if _is_at_least(value, 1) else None
+
+
+def _is_at_least(value: Any, bound: int) -> bool:
+    """Whether an integer is known to be so large: dimensions are, and what is computed from them may be."""
+    data = _data(value)
+    if isinstance(data, np.ndarray):
+        return data.dtype.kind in "iu" and bool((data >= bound).all())
+    entries = data if isinstance(data, tuple) else (data,)
+    return all(symbolic.is_at_least(each, bound) for each in entries)
+
+
+def _data(value: Any) -> Data:
+    """What is known of a value when a graph is made. An eager tensor's elements are not looked at, so that it is
+    computed as a traced one is.
+    """
+    return None if isinstance(value, Value) and not value.is_symbolic else data_of(value)
+
+
+def _one_for_zero(op: Operators, dtype: DType, b: Any) -> tuple[Any, Any]:
+    """`b` with 1 in place of 0, and where that was."""
+    is_zero = op.Equal(b, np.array(0, dtype.numpy))
+    return op.Add(b, op.Cast(is_zero, to=dtype)), is_zero
+
+
+def _without_zero(op: Operators, divide_by: Any, dtype: DType, a: Any, b: Any) -> Any:
+    """A division that gives 0 where numpy does: over 0."""
+    if _known_sign(b) is not None:
+        return divide_by(a, b)
+    safe, is_zero = _one_for_zero(op, dtype, b)
+    return op.Mul(divide_by(a, safe), op.Cast(op.Not(is_zero), to=dtype))
+
+
+def _is_zero_or_minus_one(op: Operators, b: Any) -> Any:
+    dtype = dtype_of(b)
+    assert dtype is not None
+    return op.Or(op.Equal(b, np.array(0, dtype.numpy)), op.Equal(b, np.array(-1, dtype.numpy)))
+
+
+def _guarded_quotient(op: Operators, dtype: DType, a: Any, b: Any) -> Any:
+    """Signed integers over anything: over 0 and -1 the quotient is a product, because dividing may trap."""
+    if dtype.bits < 32:  # C computes these in int, where -128 over -1 does not overflow
+        return _without_zero(op, functools.partial(_signed_quotient, op), dtype, a, b)
+    one = np.array(1, dtype.numpy)
+    is_special = _is_zero_or_minus_one(op, b)
+    quotient = _signed_quotient(op, a, op.Where(is_special, one, b))
+    return op.Mul(quotient, op.Where(is_special, b, one))
+
+
+def _signed_quotient(op: Operators, a: Any, b: Any) -> Any:
+    """The truncated quotient, less 1 where the rest that truncation leaves is not Python's: they differ by `b`."""
+    quotient = op.Div(a, b)
+    rest = op.Sub(a, op.Mul(quotient, b))
+    return op.Sub(quotient, op.Div(op.Sub(op.Mod(a, b), rest), b))
+
+
+def _in_wider_floats(op: Operators, dtype: DType, a: Any, b: Any, compute: Any) -> Any:
+    """Half precision is computed in single precision, as numpy does: a quotient may need more digits than it has."""
+    if dtype in (DType.FLOAT, DType.DOUBLE):
+        return compute(op, a, b)
+    a, b = (each.astype(np.float32) if is_array(each) else op.Cast(each, to=DType.FLOAT) for each in (a, b))
+    return op.Cast(compute(op, a, b), to=dtype)
+
+
+def _float_quotient(op: Operators, a: Any, b: Any) -> Any:
+    """Of what divides evenly, so that 1.0 // 0.1 is 9 and not floor(10.0); the rest is only rounding."""
+    rest = op.Mod(a, b, fmod=1)
+    even = op.Div(op.Sub(a, rest), b)
+    rounds_down = op.Cast(_has_wrong_sign(op, rest, b), to=dtype_of(a, b))
+    result = op.Round(op.Sub(even, rounds_down))
+    if _known_sign(b) is not None:
+        return result
+    return op.Where(op.Equal(b, np.array(0, _numpy_dtype(b))), op.Div(a, b), result)
+
+
+def _float_remainder(op: Operators, a: Any, b: Any) -> Any:
+    rest = op.Mod(a, b, fmod=1)
+    return op.Where(_has_wrong_sign(op, rest, b), op.Add(rest, b), rest)
+
+
+def _has_wrong_sign(op: Operators, rest: Any, b: Any) -> Any:
+    """Where C's remainder, which has the sign of the dividend, is not Python's, which has that of the divisor."""
+    zero = np.array(0, _numpy_dtype(b))
+    sign = _known_sign(b)
+    if sign is not None:
+        return op.Less(rest, zero) if sign > 0 else op.Greater(rest, zero)
+    differ = op.Xor(op.Less(rest, zero), op.Less(b, zero))
+    return op.And(op.Cast(rest, to=DType.BOOL), differ)
+
+
+def _numpy_dtype(value: Any) -> np.dtype[Any]:
+    dtype = dtype_of(value)
+    assert dtype is not None
+    return dtype.numpy

@@ -1,0 +1,151 @@
+"""What is known of an operand now: element type, shape, content, and which operators work on it.
+
+Reads facts off tensors, arrays and literals; calls no operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias, TypeGuard, cast
+
+import numpy as np
+
+from onnxsmith.core.operator import Operators
+from onnxsmith.core.target import target_of
+from onnxsmith.core.value import NumberValue, Value
+from onnxsmith.errors import AttributeTypeError, AttributeValueError, UnknownRankError
+from onnxsmith.schema.inference.known import Data
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import Shape, TensorType
+
+#: A numpy array of any element type.
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+
+def operators_for(*values: Any) -> Operators:
+    """The operators that Python's syntax on these values is made of."""
+    return target_of(values).operators
+
+
+def is_array(value: Any) -> TypeGuard[Array]:
+    """Whether a value is a numpy array."""
+    return isinstance(value, np.ndarray)
+
+
+def dtype_of(*values: Any) -> DType | None:
+    """The element type that an operation on these values has, or None when it is not known yet.
+
+    Literals, and numbers that only the model knows, have none of their own.
+    """
+    for value in values:
+        if isinstance(value, NumberValue):
+            continue
+        if isinstance(value, Value):
+            kind = value.known.type
+            if isinstance(kind, TensorType) and kind.dtype is not None:
+                return kind.dtype
+        elif is_array(value):
+            return DType.from_numpy(value.dtype)
+    return None
+
+
+def shape_of(value: Any) -> Shape | None:
+    """The dimensions of a tensor or array: sizes, names, None for an unknown one; None when the rank is unknown."""
+    if isinstance(value, Value):
+        kind = value.known.type
+        return kind.shape if isinstance(kind, TensorType) else None
+    return np.shape(value)
+
+
+def static_shape(value: Any) -> tuple[int, ...] | None:
+    """The shape, when all of it is known now."""
+    shape = shape_of(value)
+    return cast("tuple[int, ...]", shape) if shape is not None and is_static(shape) else None
+
+
+def is_static(shape: Sequence[Any]) -> bool:
+    """Whether every dimension is a number."""
+    return all(isinstance(each, int) for each in shape)
+
+
+def rank_of(value: Any) -> int | None:
+    """How many dimensions, or None."""
+    shape = shape_of(value)
+    return None if shape is None else len(shape)
+
+
+def needed_rank(value: Any, purpose: str) -> int:
+    """How many dimensions; UnknownRankError says that `purpose` needs them."""
+    rank = rank_of(value)
+    if rank is None:
+        raise UnknownRankError(
+            f"{purpose} needs the number of dimensions, and this tensor's is not known when the graph is made",
+            help='annotate the shape, as in FLOAT["N", "M"]',
+        )
+    return rank
+
+
+def as_tensor(value: Any) -> Any:
+    """A number that only the model knows as the scalar tensor that it is; anything else as it is."""
+    if isinstance(value, NumberValue):
+        kind = value.known.type
+        assert isinstance(kind, TensorType)
+        assert kind.dtype is not None
+        return value.as_dtype(kind.dtype)
+    return value
+
+
+def data_of(value: Any) -> Data:
+    """The content as far as it is known now; names stand for what the model decides."""
+    if isinstance(value, Value):
+        return value.known.data if value.is_symbolic else np.asarray(cast(Any, value))
+    return np.asarray(value)
+
+
+def content_of(value: Any) -> Array | None:
+    """The elements, when all of them are known now."""
+    data = data_of(value)
+    if data is None or isinstance(data, str):
+        return None
+    if isinstance(data, tuple):
+        return np.array(data, np.int64) if all(isinstance(each, int) for each in data) else None
+    return data if is_array(data) else np.array(data, np.int64)
+
+
+def read_axis(axis: Any, rank: int, name: str = "axis") -> int:
+    """An axis counted from the front, or an error that says what may stand there."""
+    number = _read_integer(axis, name)
+    if not -rank <= number < rank:
+        if rank == 0:
+            raise AttributeValueError(f"{name}={number} is out of range: a scalar has no axes")
+        raise AttributeValueError(
+            f"{name}={number} is out of range for a tensor of {rank} dimension{'s' * (rank > 1)}",
+            help=f"an axis is from {-rank} to {rank - 1}",
+        )
+    return number % rank
+
+
+def read_axes(axis: Any, value: Any, purpose: str) -> tuple[int, ...] | None:
+    """Axes from None, an int or several; None stays None. Counted from the front where the rank is known.
+
+    Raises UnknownRankError when several axes of a tensor of unknown rank are counted from both ends.
+    """
+    if axis is None:
+        return None
+    given = tuple(cast("Sequence[Any]", axis)) if isinstance(axis, list | tuple) else (axis,)
+    rank = rank_of(value)
+    if rank is None:
+        numbers = tuple(_read_integer(each, "axis") for each in given)
+        if len({each < 0 for each in numbers}) > 1:
+            needed_rank(value, purpose)
+    else:
+        numbers = tuple(read_axis(each, rank) for each in given)
+    if len(set(numbers)) < len(numbers):
+        raise AttributeValueError(f"axis={axis!r} names an axis twice")
+    return numbers
+
+
+def _read_integer(axis: Any, name: str) -> int:
+    if isinstance(axis, bool) or not hasattr(axis, "__index__"):
+        raise AttributeTypeError(f"{name} is an int, not {axis!r}")
+    return int(axis.__index__())

@@ -1,0 +1,43 @@
+"""The two sides of a Python operator that takes several nodes: one element type, a literal converted once."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+from onnxsmith.core.operands import dtype_of
+from onnxsmith.core.operator import Operators
+from onnxsmith.core.value import NumberValue
+from onnxsmith.errors import MixedDTypesError
+from onnxsmith.schema.promote import is_literal, literal_array
+
+
+def as_pair(op: Operators, a: Any, b: Any) -> tuple[Any, Any]:
+    """Both sides, with literals in the other side's element type as far as that is known."""
+    return as_operand(op, a, b, 0), as_operand(op, b, a, 1)
+
+
+def as_operand(op: Operators, value: Any, other: Any, position: int) -> Any:
+    """One side of an operator, with the element type of the other where it has none of its own."""
+    dtype = dtype_of(value, other)
+    if isinstance(value, NumberValue):
+        if dtype is None:
+            return value.as_like(other)
+        literal_array(
+            op.Add.definition, position, value.sample, dtype
+        )  # refused as a literal of its kind would be
+        return value.as_dtype(dtype)
+    if not is_literal(value):
+        return np.array(cast(Any, value)) if isinstance(value, np.generic) else value
+    return value if dtype is None else literal_array(op.Add.definition, position, value, dtype)
+
+
+def check_one_dtype(symbol: str, a: Any, b: Any, hint: str = "") -> None:
+    """Refuse two element types; `symbol` is the operator as the user wrote it."""
+    left, right = dtype_of(a), dtype_of(b)
+    if left is not None and right is not None and left is not right:
+        raise MixedDTypesError(
+            f"'{symbol}' needs one element type, got {left.spelling} and {right.spelling}",
+            help=f"ONNX does not promote element types; convert one of them with x.astype(…){hint}",
+        )

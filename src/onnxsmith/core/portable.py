@@ -1,0 +1,146 @@
+"""Operators whose call form changed between opset versions, written once.
+
+What was an attribute in one version is an input in another; the definition at hand says which. Knows forms, not
+meanings: nothing here looks at element types or values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from onnxsmith.core.operands import as_tensor, content_of, dtype_of, is_array
+from onnxsmith.core.operator import Operator, Operators
+from onnxsmith.errors import OperatorNotInOpsetError
+from onnxsmith.types.dtypes import DType
+
+
+def integers(values: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Axes, shapes and the like, as ONNX takes them."""
+    return np.array(values, np.int64)
+
+
+def as_int64(op: Operators, value: Any) -> Any:
+    """An integer tensor or array in the type that every operator takes for indices and shapes."""
+    value = as_tensor(value)
+    if is_array(value):
+        return value.astype(np.int64)
+    return value if dtype_of(value) is DType.INT64 else op.Cast(value, to=DType.INT64)
+
+
+def vector(op: Operators, entries: Sequence[Any]) -> Any:
+    """A 1-D INT64 tensor of ints and scalar tensors; an array when all are ints."""
+    if all(isinstance(each, int) for each in entries):
+        return integers(entries)
+    parts: list[Any] = []
+    run: list[int] = []
+    for entry in entries:
+        if isinstance(entry, int):
+            run.append(entry)
+            continue
+        if run:
+            parts.append(integers(run))
+            run = []
+        parts.append(unsqueeze(op, as_int64(op, entry), (0,)))
+    if run:
+        parts.append(integers(run))
+    return parts[0] if len(parts) == 1 else op.Concat(*parts, axis=0)
+
+
+def _takes_attribute(operator: Operator, name: str) -> bool:
+    return name in operator.definition.attributes
+
+
+def unsqueeze(op: Operators, x: Any, axes: Sequence[int]) -> Any:
+    """New dimensions of size 1 at these axes of the result."""
+    if not axes:
+        return x
+    if _takes_attribute(op.Unsqueeze, "axes"):
+        return op.Unsqueeze(x, axes=tuple(axes))
+    return op.Unsqueeze(x, integers(axes))
+
+
+def squeeze(op: Operators, x: Any, axes: Sequence[int] | None) -> Any:
+    """Without these dimensions of size 1; without all of them for None."""
+    if axes is None:
+        return op.Squeeze(x)
+    if not axes:
+        return x
+    if _takes_attribute(op.Squeeze, "axes"):
+        return op.Squeeze(x, axes=tuple(axes))
+    return op.Squeeze(x, integers(axes))
+
+
+def reduce(op: Operators, kind: str, x: Any, axes: Sequence[int] | None, keepdims: bool) -> Any:
+    """`Reduce<kind>`, as in `reduce(op, "Sum", x, (0,), False)`; over all axes for None."""
+    operator: Operator = getattr(op, f"Reduce{kind}")
+    attributes: dict[str, Any] = {} if keepdims else {"keepdims": 0}
+    if axes is None:
+        return operator(x, **attributes)
+    if _takes_attribute(operator, "axes"):
+        return operator(x, axes=tuple(axes), **attributes)
+    return operator(x, integers(axes), **attributes)
+
+
+def slice(
+    op: Operators,
+    x: Any,
+    axes: Sequence[int],
+    starts: Sequence[Any],
+    ends: Sequence[Any],
+    steps: Sequence[Any],
+) -> Any:
+    """`Slice` along several axes; bounds and steps are ints or scalar INT64 tensors."""
+    has_steps = any(content_of(each) != 1 for each in steps)
+    if not _takes_attribute(op.Slice, "starts"):
+        inputs = [vector(op, starts), vector(op, ends), integers(axes)]
+        return op.Slice(x, *inputs, vector(op, steps)) if has_steps else op.Slice(x, *inputs)
+    if has_steps or not all(isinstance(each, int) for each in (*starts, *ends)):
+        raise OperatorNotInOpsetError(
+            f"a slice with a step, or with bounds that are tensors, needs opset 10; this graph is of opset {op.version}"
+        )
+    return op.Slice(x, axes=tuple(axes), starts=tuple(starts), ends=tuple(ends))
+
+
+def split(op: Operators, x: Any, sizes: Sequence[int], axis: int) -> tuple[Any, ...]:
+    """Parts of these sizes along an axis; always a tuple."""
+    if _takes_attribute(op.Split, "split"):
+        parts: Any = op.Split(x, split=tuple(sizes), axis=axis, outputs=len(sizes))
+    else:
+        parts = op.Split(x, integers(sizes), axis=axis, outputs=len(sizes))
+    return cast("tuple[Any, ...]", parts) if isinstance(parts, tuple) else (parts,)
+
+
+def clip(op: Operators, x: Any, low: Any, high: Any) -> Any:
+    """`Clip` to scalar bounds, each a literal, a tensor or None."""
+    if not _takes_attribute(op.Clip, "min"):
+        return op.Clip(x, low, high)
+    bounds = [None if each is None else content_of(each) for each in (low, high)]
+    if (low is not None and bounds[0] is None) or (high is not None and bounds[1] is None):
+        raise OperatorNotInOpsetError(f"Clip with bounds that are tensors needs opset 11, not {op.version}")
+    numbers = [None if each is None else float(each) for each in bounds]
+    return op.Clip(x, min=numbers[0], max=numbers[1])
+
+
+def reshape(op: Operators, x: Any, shape: Any, *, keeps_zero: bool = False) -> Any:
+    """`Reshape`; `keeps_zero` makes a 0 a dimension of size 0 instead of a copy of the input's."""
+    if not keeps_zero:
+        return op.Reshape(x, shape)
+    if not _takes_attribute(op.Reshape, "allowzero"):
+        raise OperatorNotInOpsetError(
+            f"reshaping to a shape that has or may have a dimension of size 0 needs opset 14, not {op.version}"
+        )
+    return op.Reshape(x, shape, allowzero=1)
+
+
+def shape_part(op: Operators, x: Any, start: int, end: int | None = None) -> Any:
+    """Some dimensions of a tensor, `Shape(x)[start:end]`, as a 1-D tensor; negative numbers count from the end."""
+    if start == 0 and end is None:
+        return op.Shape(x)
+    if _takes_attribute(op.Shape, "start"):
+        bounds = {"start": start} if end is None else {"start": start, "end": end}
+        return op.Shape(x, **bounds)
+    stop = np.iinfo(np.int64).max if end is None else end
+    return slice(op, op.Shape(x), (0,), (start,), (int(stop),), (1,))

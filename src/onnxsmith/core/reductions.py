@@ -1,0 +1,171 @@
+"""numpy's methods that make one element of many, each defined once for both kinds of tensor.
+
+Element types are numpy's: small integers add up in 64 bits, the mean of integers is float64.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onnxsmith.core import portable
+from onnxsmith.core.operands import (
+    dtype_of,
+    needed_rank,
+    operators_for,
+    rank_of,
+    read_axes,
+    read_axis,
+    shape_of,
+)
+from onnxsmith.core.operator import Operators
+from onnxsmith.errors import DTypeNotAllowedError, ShapeError
+from onnxsmith.schema.inference import symbolic
+from onnxsmith.types.dtypes import DType
+
+if TYPE_CHECKING:
+    from onnxsmith.core.tensor import Tensor
+
+#: Integers that ONNX, or ONNX Runtime, does not order, and the type in which it does. uint64 fits no other.
+_ORDERED_AS = {
+    DType.BOOL: DType.INT32,
+    DType.INT4: DType.INT32,
+    DType.UINT4: DType.INT32,
+    DType.INT2: DType.INT32,
+    DType.UINT2: DType.INT32,
+    DType.INT16: DType.INT32,
+    DType.UINT16: DType.INT32,
+    DType.UINT32: DType.INT64,
+}
+
+
+def sum(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """`x.sum(axis, keepdims)`; the sum of nothing is 0."""
+    return _accumulate("Sum", x, axis, keepdims)
+
+
+def prod(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """`x.prod(axis, keepdims)`; the product of nothing is 1."""
+    return _accumulate("Prod", x, axis, keepdims)
+
+
+def _accumulate(kind: str, x: Any, axis: Any, keepdims: bool) -> Any:
+    op, dtype = operators_for(x), dtype_of(x)
+    axes = read_axes(axis, x, kind.lower())
+    _refuse_text(kind.lower(), dtype)
+    if dtype is None or not (dtype.is_integer or dtype is DType.BOOL):
+        return _reduce(op, kind, x, axes, keepdims)
+    # Integers wrap alike with and without a sign, and ONNX Runtime has no unsigned sums.
+    result = _reduce(op, kind, _cast(op, x, DType.INT64), axes, keepdims)
+    return _cast(op, result, DType.UINT64) if dtype.kind == "unsigned" else result
+
+
+def mean(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """`x.mean(axis, keepdims)`; the mean of nothing is NaN."""
+    op, dtype = operators_for(x), dtype_of(x)
+    axes = read_axes(axis, x, "mean")
+    _refuse_text("mean", dtype)
+    y: Any = (
+        _cast(op, x, DType.DOUBLE) if dtype is not None and (dtype.is_integer or dtype is DType.BOOL) else x
+    )
+    if _is_of_nothing(y, axes):
+        return op.Div(_reduce(op, "Sum", y, axes, keepdims), 0.0)  # ONNX leaves open what ReduceMean gives
+    return _reduce(op, "Mean", y, axes, keepdims)
+
+
+def max(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """`x.max(axis, keepdims)`; ONNX leaves open what becomes of NaN."""
+    return _extremum("Max", x, axis, keepdims)
+
+
+def min(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """`x.min(axis, keepdims)`; ONNX leaves open what becomes of NaN."""
+    return _extremum("Min", x, axis, keepdims)
+
+
+def _extremum(kind: str, x: Any, axis: Any, keepdims: bool) -> Any:
+    op, dtype = operators_for(x), dtype_of(x)
+    axes = read_axes(axis, x, kind.lower())
+    _refuse_text(kind.lower(), dtype)
+    if _is_of_nothing(x, axes):
+        raise ShapeError(f"{kind.lower()}() of no elements has no value: {x.type.described}")
+    wide = None if dtype is None else _ORDERED_AS.get(dtype)
+    if dtype is not None and dtype in (DType.INT8, DType.UINT8) and not _allows(op, dtype):
+        wide = DType.INT32
+    if wide is None:
+        return _reduce(op, kind, x, axes, keepdims)
+    return op.Cast(_reduce(op, kind, op.Cast(x, to=wide), axes, keepdims), to=dtype)
+
+
+def argmax(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """`x.argmax(axis, keepdims)`; the first of equals."""
+    return _position("ArgMax", x, axis, keepdims)
+
+
+def argmin(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """`x.argmin(axis, keepdims)`; the first of equals."""
+    return _position("ArgMin", x, axis, keepdims)
+
+
+def _position(kind: str, x: Any, axis: Any, keepdims: bool) -> Any:
+    op, dtype = operators_for(x), dtype_of(x)
+    _refuse_text(kind.lower(), dtype)
+    axes = read_axes(axis, x, kind.lower())
+    if _is_of_nothing(x, axes):
+        raise ShapeError(f"{kind.lower()}() of no elements has no value: {x.type.described}")
+    wide = _ORDERED_AS.get(dtype) if dtype is not None else None
+    y = x if wide is None else op.Cast(x, to=wide)
+    operator = getattr(op, kind)
+    if axis is None:
+        flat = y if rank_of(y) == 1 else op.Reshape(y, portable.integers((-1,)))
+        if not keepdims:
+            return operator(flat, axis=0, keepdims=0)
+        ones = portable.integers((1,) * needed_rank(x, f"{kind.lower()} with keepdims and no axis"))
+        return op.Reshape(operator(flat, axis=0), ones)
+    number = read_axis(axis, rank_of(x) or 0) if rank_of(x) is not None else axis
+    return operator(y, axis=number) if keepdims else operator(y, axis=number, keepdims=0)
+
+
+def any(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """`x.any(axis, keepdims)`; none of nothing is true."""
+    op, axes, truth = _truth("any", x, axis)
+    # Counted in 64 bits, where no number of elements overflows; 0 for nothing, where a maximum would be undefined.
+    count = _reduce(op, "Sum", op.Cast(truth, to=DType.INT64), axes, keepdims)
+    return op.Cast(count, to=DType.BOOL)
+
+
+def all(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """`x.all(axis, keepdims)`; all of nothing are true."""
+    op, axes, truth = _truth("all", x, axis)
+    return op.Cast(_reduce(op, "Prod", op.Cast(truth, to=DType.INT32), axes, keepdims), to=DType.BOOL)
+
+
+def _truth(name: str, x: Any, axis: Any) -> tuple[Operators, tuple[int, ...] | None, Any]:
+    op = operators_for(x)
+    _refuse_text(name, dtype_of(x))
+    return op, read_axes(axis, x, name), _cast(op, x, DType.BOOL)
+
+
+def _refuse_text(name: str, dtype: DType | None) -> None:
+    if dtype is DType.STRING:
+        raise DTypeNotAllowedError(f"{name}() is for numbers and bool, not {dtype.spelling}")
+
+
+def _reduce(op: Operators, kind: str, x: Any, axes: tuple[int, ...] | None, keepdims: bool) -> Any:
+    """Over no axes at all nothing is reduced, as in numpy; ONNX would reduce over all of them."""
+    return x if axes == () else portable.reduce(op, kind, x, axes, keepdims)
+
+
+def _allows(op: Operators, dtype: DType) -> bool:
+    return f"tensor({dtype.onnx_name})" in op.ReduceMax.definition.inputs[0].types
+
+
+def _cast(op: Operators, x: Any, dtype: DType) -> Any:
+    return x if dtype_of(x) is dtype else op.Cast(x, to=dtype)
+
+
+def _is_of_nothing(x: Any, axes: tuple[int, ...] | None) -> bool:
+    """Whether the reduced elements are known to be none."""
+    shape = shape_of(x)
+    if shape is None:
+        return False
+    return symbolic.product(shape if axes is None else [shape[each] for each in axes]) == 0

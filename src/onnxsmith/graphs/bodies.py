@@ -1,0 +1,180 @@
+"""Functions given as graph attributes become subgraphs: what their parameters are, operator by operator.
+
+A loop's body is traced until the types of its loop-carried values hold still: a dimension that changes from one
+iteration to the next is left open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import onnx_ir as ir
+
+from onnxsmith.core.target import ACTIVE
+from onnxsmith.errors import FunctionError, MixedDTypesError
+from onnxsmith.graphs.body import Body
+from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.source import caller_span
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import (
+    AnyValueType,
+    SequenceType,
+    TensorType,
+)
+
+if TYPE_CHECKING:
+    from onnxsmith.graphs.builder import GraphTarget
+
+_ATTEMPTS = 4
+
+
+def make_bodies(
+    scope: GraphTarget, op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The attributes with every function among them made into a body."""
+    made: dict[str, Any] = {}
+    for name, value in attributes.items():
+        if callable(value) and not isinstance(value, ir.Graph):
+            made[name] = _make(scope, op, name, value, inputs, attributes)
+        else:
+            made[name] = value
+    return made
+
+
+def _make(
+    scope: GraphTarget,
+    op: OperatorDef,
+    attribute: str,
+    function: Callable[..., Any],
+    inputs: Sequence[Any],
+    attributes: Mapping[str, Any],
+) -> Body:
+    title = f"{op.name}.{attribute}"
+    if op.name == "Loop":
+        return _loop_body(scope, function, inputs, title)
+    if op.name == "Scan":
+        return _scan_body(scope, function, inputs, attributes["num_scan_inputs"], attributes, op, title)
+    if op.name == "SequenceMap":
+        kinds = [_element(each.known.type) for each in inputs]
+        return trace_body(scope, function, kinds, title)
+    return trace_body(scope, function, [], title)
+
+
+def trace_body(
+    scope: GraphTarget, function: Callable[..., Any], kinds: Sequence[AnyValueType], title: str
+) -> Body:
+    """Call a function on new inputs of a subgraph, and take what it returns as the subgraph's outputs."""
+    inner = scope.subgraph()
+    names = parameter_names(function, len(kinds))
+    arguments = [inner.input(name, kind, caller_span()) for name, kind in zip(names, kinds, strict=True)]
+    token = ACTIVE.set(inner)
+    try:
+        result = function(*arguments)
+    finally:
+        ACTIVE.reset(token)
+    if result is None:
+        raise FunctionError(f"the function given as {title} returns nothing", help="return the outputs of the body")
+    values = cast("Sequence[Any]", result) if isinstance(result, tuple | list) else (result,)
+    return inner.finish_body(values, _snake(title))
+
+
+def _snake(title: str) -> str:
+    return title.replace(".", "_").lower()
+
+
+def _loop_body(scope: GraphTarget, function: Callable[..., Any], inputs: Sequence[Any], title: str) -> Body:
+    fixed: list[AnyValueType] = [TensorType(DType.INT64, ()), TensorType(DType.BOOL, ())]
+    state = [each.known.type for each in inputs[2:]]
+    return _until_stable(scope, function, fixed, state, [], title, hidden=1)
+
+
+def _scan_body(
+    scope: GraphTarget,
+    function: Callable[..., Any],
+    inputs: Sequence[Any],
+    scan_count: int,
+    attributes: Mapping[str, Any],
+    op: OperatorDef,
+    title: str,
+) -> Body:
+    given = inputs[1:] if op.since_version < 9 else inputs  # Scan-8 has sequence_lens first, and a batch dimension
+    batch = 1 if op.since_version < 9 else 0
+    split = len(given) - scan_count
+    axes = attributes.get("scan_input_axes", (0,) * scan_count)
+    state = [_without_axis(each.known.type, 0) if batch else each.known.type for each in given[:split]]
+    scanned: list[AnyValueType] = []
+    for each, axis in zip(given[split:], axes, strict=True):
+        kind = _without_axis(each.known.type, axis + batch if axis >= 0 else axis)
+        scanned.append(_without_axis(kind, 0) if batch else kind)
+    return _until_stable(scope, function, [], state, scanned, title, hidden=0)
+
+
+def _until_stable(
+    scope: GraphTarget,
+    function: Callable[..., Any],
+    before: Sequence[AnyValueType],
+    state: Sequence[AnyValueType],
+    after: Sequence[AnyValueType],
+    title: str,
+    hidden: int,
+) -> Body:
+    kinds = list(state)
+    for _ in range(_ATTEMPTS):
+        body = trace_body(scope, function, [*before, *kinds, *after], title)
+        if len(body.outputs) < hidden + len(kinds):
+            needed = f"{hidden + len(kinds)}" + (", the condition first" if hidden else "")
+            raise FunctionError(f"the function given as {title} returns {len(body.outputs)} values; it needs {needed}")
+        merged = [
+            _merge(kind, known.type, title, position)
+            for position, (kind, known) in enumerate(zip(kinds, body.outputs[hidden:], strict=False))
+        ]
+        if merged == kinds:
+            break
+        kinds = merged
+    return body
+
+
+def _merge(before: AnyValueType, after: AnyValueType, title: str, position: int) -> AnyValueType:
+    """The type that holds at every iteration: equal dimensions stay, others are left open."""
+    if not isinstance(before, TensorType) or not isinstance(after, TensorType):
+        return before
+    if before.dtype is not None and after.dtype is not None and before.dtype is not after.dtype:
+        raise MixedDTypesError(
+            f"loop-carried value {position} of {title} is {before.dtype.spelling} going in "
+            f"and {after.dtype.spelling} coming out",
+            help="convert it with x.astype(…) before the body returns it",
+        )
+    dtype = before.dtype if before.dtype is not None else after.dtype
+    if before.shape is None or after.shape is None or len(before.shape) != len(after.shape):
+        return TensorType(dtype, None)
+    shape = tuple(a if a == b else None for a, b in zip(before.shape, after.shape, strict=True))
+    return TensorType(dtype, shape)
+
+
+def _without_axis(kind: AnyValueType, axis: int) -> AnyValueType:
+    if not isinstance(kind, TensorType) or kind.shape is None or not kind.shape:
+        return kind
+    rank = len(kind.shape)
+    dropped = axis + rank if axis < 0 else axis
+    return TensorType(kind.dtype, tuple(each for k, each in enumerate(kind.shape) if k != dropped))
+
+
+def _element(kind: AnyValueType) -> AnyValueType:
+    return kind.element if isinstance(kind, SequenceType) else kind
+
+
+def parameter_names(function: Callable[..., Any], count: int) -> list[str]:
+    """Names for a function's parameters: its own, then numbered ones."""
+    given = getattr(function, "parameter_names", None)
+    code = getattr(function, "__code__", None)
+    if given is not None:
+        own: list[str] = list(given)
+    else:
+        own = list(code.co_varnames[: code.co_argcount]) if code is not None else []
+    if own and hasattr(function, "__self__"):
+        own = own[1:]
+    own = own[:count]
+    return own + [f"input_{k}" for k in range(len(own), count)]
+
+

@@ -1,0 +1,270 @@
+"""The graph target: each operator call becomes a node of an onnx-ir graph.
+
+One `GraphTarget` per graph or subgraph; what they share is in their `Program`. It checks that values belong where
+they are used, and nothing else: binding, promotion and inference came before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, cast
+
+import numpy as np
+import onnx_ir as ir
+
+from onnxsmith.core.operator import Operator, Operators
+from onnxsmith.core.target import ACTIVE
+from onnxsmith.core.value import Value
+from onnxsmith.errors import InputTypeError, LeakedValueError
+from onnxsmith.graphs import bodies
+from onnxsmith.graphs.attributes import attribute_to_ir
+from onnxsmith.graphs.body import Body
+from onnxsmith.graphs.ir_types import array_to_ir, shape_to_ir, tensor_type_to_ir, type_to_ir
+from onnxsmith.graphs.names import snake_case
+from onnxsmith.graphs.program import Program, known_of_array
+from onnxsmith.graphs.value import SymbolicTensor, wrap
+from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.schema.inference.known import Known
+from onnxsmith.source import Span, caller_span
+from onnxsmith.types.value_types import AnyValueType, TensorType
+
+#: The key of node metadata that holds where in the user's source a node was made: `file:line:column`.
+SOURCE_KEY = "onnxsmith.source"
+
+
+class GraphTarget:
+    """A graph being built."""
+
+    needs_inference: ClassVar[bool] = True
+
+    def __init__(self, program: Program, parent: GraphTarget | None = None) -> None:
+        self.program = program
+        self.parent = parent
+        self.nodes: list[ir.Node] = []
+        self.inputs: list[ir.Value] = []
+        self.depth: int = 0 if parent is None else parent.depth + 1
+        self.is_finished = False
+        self._operators: Operators | None = None
+        # Constants of a function body, which has no initializers: content -> the node's output.
+        self._constants: dict[tuple[Any, ...], Any] = {}
+
+    # -- the target protocol ---------------------------------------------------------------------------
+
+    @property
+    def operators(self) -> Operators:
+        version = self.program.opsets.version("")
+        if self._operators is None or self._operators.version != version:
+            self._operators = Operators(version)
+        return self._operators
+
+    def constant(self, array: np.ndarray[Any, Any]) -> Any:
+        if self.program.kind == "function":
+            return self._constant_node(array)
+        value, known = self.program.initializer(array)
+        return SymbolicTensor(value, known, self.root, None)
+
+    def constant_like(self, array: np.ndarray[Any, Any], like: Any) -> Any:
+        # Python's floats are doubles: rounding them when the type is known gives what an eager run gives.
+        return self.operators.CastLike(self.constant(array), like)
+
+    def sequence(self, elements: Sequence[Any]) -> Any:
+        if not elements:
+            raise InputTypeError("an empty list has no element type", help="write op.SequenceEmpty(dtype=FLOAT)")
+        return self.operators.SequenceConstruct(*elements)
+
+    def bodies(self, op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]) -> Mapping[str, Any]:
+        return bodies.make_bodies(self, op, inputs, attributes)
+
+    def run_bodies(
+        self, op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]
+    ) -> tuple[Any, ...] | None:
+        return None
+
+    def emit(
+        self,
+        op: OperatorDef,
+        version: int | None,
+        inputs: Sequence[Any],
+        attributes: Mapping[str, Any],
+        output_count: int,
+        outputs: Sequence[Known],
+    ) -> tuple[Any, ...]:
+        if self.is_finished:
+            raise LeakedValueError("the graph that these tensors belong to is finished; nothing can be added to it")
+        ir_inputs = [None if each is None else self.own(each) for each in inputs]
+        self.program.opsets.use(op, version)
+        span = caller_span()
+        wish = snake_case(op.name)
+        results = [self.new_value(wish, known) for known in outputs]
+        self.append(
+            ir.Node(
+                op.domain,
+                op.name,
+                ir_inputs,
+                [attribute_to_ir(op, name, value) for name, value in attributes.items()],
+                outputs=results,
+                name=self.program.node_names.unique(wish),
+                metadata_props=None if span is None else {SOURCE_KEY: str(span)},
+            )
+        )
+        return tuple([wrap(value, known, self, span) for value, known in zip(results, outputs, strict=True)])
+
+    def learn(
+        self,
+        operator: Operator,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        lifted: Sequence[Any],
+        attributes: Mapping[str, Any],
+        output_count: int,
+    ) -> None:
+        """A graph is made once; there is nothing to remember."""
+
+    # -- building --------------------------------------------------------------------------------------
+
+    @property
+    def root(self) -> GraphTarget:
+        """The outermost graph."""
+        return self if self.parent is None else self.parent.root
+
+    def input(self, name: str, kind: AnyValueType, span: Span | None = None) -> Any:
+        """A new input of this graph."""
+        value = ir.Value(name=self.program.names.unique(name))
+        value.type, value.shape = type_to_ir(kind)
+        self.inputs.append(value)
+        return wrap(value, Known(kind), self, span)
+
+    def subgraph(self) -> GraphTarget:
+        """A graph inside this one, which sees its values."""
+        return GraphTarget(self.program, self)
+
+    def finish(self, outputs: Sequence[Any], name: str) -> ir.Graph:
+        """The graph, with these values as its outputs; nothing can be added afterwards."""
+        graph_outputs = [self.own(each) for each in outputs]
+        self.is_finished = True
+        is_root_model = self.parent is None and self.program.kind == "model"
+        return ir.Graph(
+            self.inputs,
+            graph_outputs,
+            nodes=self.nodes,
+            initializers=self.program.initializers if is_root_model else (),
+            opset_imports=self.program.opsets.imports(),
+            name=name,
+        )
+
+    def finish_body(self, values: Sequence[Any], title: str) -> Body:
+        """The subgraph as a body. A value from outside, an input, or one returned twice gets a node of its own."""
+        token = ACTIVE.set(self)
+        try:
+            outputs: list[Any] = []
+            for value in values:
+                lifted = self.lift(value)
+                is_made_here = lifted.scope is self and lifted.ir_value.producer() is not None
+                is_new = all(lifted.ir_value is not each.ir_value for each in outputs)
+                outputs.append(lifted if is_made_here and is_new else self.operators.Identity(lifted))
+        finally:
+            ACTIVE.reset(token)
+        graph = self.finish(outputs, self.program.node_names.unique(title))
+        return Body(graph, tuple(each.known for each in outputs))
+
+    def discard(self) -> None:
+        """Forget the nodes: what they used is not used by them any more."""
+        for node in reversed(self.nodes):
+            _disconnect(node)
+        self.nodes.clear()
+        self.is_finished = True
+
+    def suggest_name(self, value: Any, wish: str) -> None:
+        """Call a value as the user's variable is called, unless a variable named it before."""
+        ir_value: ir.Value = value.ir_value
+        old = ir_value.name or ""
+        if value.scope is not self or old in self.program.named or ir_value.producer() is None:
+            return
+        self.program.names.release(old)
+        ir_value.name = self.program.names.unique(wish)
+        self.program.named.add(ir_value.name)
+
+    def name_results(self, outputs: Sequence[Any], wishes: Sequence[str], bodies: Sequence[tuple[Body, str]]) -> None:
+        """Call outputs of control flow as the user's variables; what the bodies called so gets a suffix."""
+        for output, wish in zip(outputs, wishes, strict=False):
+            for body, suffix in bodies:
+                for inner in body.graph.outputs:
+                    if inner.name == wish:
+                        inner.name = self.program.names.unique(f"{wish}_{suffix}")
+                        self.program.names.release(wish)
+            self.suggest_name(output, wish)
+
+    def lift(self, value: Any) -> Any:
+        """Anything a user may return or pass, as a value of this graph."""
+        if isinstance(value, Value):
+            return value
+        if isinstance(value, list):
+            return self.sequence(cast("list[Any]", value))
+        return self.constant(np.asarray(value))
+
+    def append(self, node: ir.Node) -> None:
+        """Add a node at the end."""
+        self.nodes.append(node)
+
+    def truncate(self, count: int) -> None:
+        """Forget the nodes after the first `count`."""
+        for node in reversed(self.nodes[count:]):
+            _disconnect(node)
+        del self.nodes[count:]
+
+    def new_value(self, wish: str, known: Known) -> ir.Value:
+        """A value for a node's output, with what is known of it."""
+        kind = known.type
+        value = ir.Value(name=self.program.names.unique(wish))
+        if isinstance(kind, TensorType):
+            if kind.dtype is not None:  # a shape without an element type has no place in a model
+                value.type = tensor_type_to_ir(kind.dtype)
+                value.shape = shape_to_ir(kind.shape)
+        else:
+            value.type, value.shape = type_to_ir(kind)
+        return value
+
+    def own(self, value: Any) -> ir.Value:
+        """The onnx-ir value behind a Python one, if it can be seen from this graph."""
+        if not getattr(value, "is_symbolic", False):
+            lifted = self.lift(value.array if hasattr(value, "array") else value)
+            return lifted.ir_value
+        scope = value.scope
+        here: GraphTarget | None = self
+        while here is not None:
+            if here is scope:
+                return value.ir_value
+            here = here.parent
+        error = LeakedValueError(
+            f"'{value.name}' belongs to another graph than the one it is used in",
+            help="a tensor lives in the function that made it: return it, or pass it as an argument",
+        ).locate(caller_span())
+        raise error.also(value.span, f"'{value.name}' was made here")
+
+    def _constant_node(self, array: np.ndarray[Any, Any]) -> Any:
+        key = (array.dtype, array.shape, array.tobytes()) if array.nbytes <= 1024 and array.dtype != object else None
+        if key is not None:
+            here: GraphTarget | None = self
+            while here is not None:
+                if key in here._constants:  # the same class: an enclosing graph's constants are visible here
+                    return here._constants[key]
+                here = here.parent
+        known = known_of_array(array)
+        operator = self.operators.Constant
+        self.program.opsets.use(operator.definition, None)
+        result = self.new_value("const", known)
+        attribute = ir.Attr("value", ir.AttributeType.TENSOR, array_to_ir(array))
+        self.append(ir.Node("", "Constant", [], [attribute], outputs=[result], name=self.program.node_names.unique("const")))
+        tensor = SymbolicTensor(result, known, self, None)
+        if key is not None:
+            self._constants[key] = tensor
+        return tensor
+
+
+def _disconnect(node: ir.Node) -> None:
+    for position in range(len(node.inputs)):
+        node.replace_input_with(position, None)
+    for attribute in node.attributes.values():
+        if attribute.type == ir.AttributeType.GRAPH and not attribute.is_ref():
+            for inner in reversed(list(attribute.as_graph())):
+                _disconnect(inner)

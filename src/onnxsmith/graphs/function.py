@@ -1,0 +1,67 @@
+"""ONNX functions in a graph: calling one, and carrying along all it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import onnx_ir as ir
+
+from onnxsmith.errors import FunctionError
+from onnxsmith.graphs.attributes import attribute_to_ir
+from onnxsmith.graphs.builder import SOURCE_KEY, GraphTarget
+from onnxsmith.graphs.names import snake_case
+from onnxsmith.graphs.value import wrap
+from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.schema.inference.known import Known
+from onnxsmith.source import caller_span
+
+#: The version under which a function's domain is imported.
+FUNCTION_DOMAIN_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionBody:
+    """A finished ONNX function with the functions that it calls."""
+
+    function: ir.Function
+    called: Mapping[ir.OperatorIdentifier, ir.Function]
+
+
+def call_function(
+    scope: GraphTarget,
+    body: FunctionBody,
+    inputs: Sequence[Any],
+    attributes: Mapping[str, Any],
+    outputs: Sequence[Known],
+) -> tuple[Any, ...]:
+    """A node that calls a function, which the program then holds."""
+    function = body.function
+    for identifier, each in ((function.identifier(), function), *body.called.items()):
+        held = scope.program.functions.setdefault(identifier, each)
+        if held is not each:
+            raise FunctionError(
+                f"two different functions are called {identifier[1]!r} in domain {identifier[0]!r}",
+                help="give one of them another name, domain or overload",
+            )
+    scope.program.opsets.use_domain(function.domain, FUNCTION_DOMAIN_VERSION)
+    span = caller_span()
+    wish = snake_case(function.name)
+    results = [scope.new_value(wish, known) for known in outputs]
+    node = ir.Node(
+        function.domain,
+        function.name,
+        [None if each is None else scope.own(each) for each in inputs],
+        [attribute_to_ir(_UNKNOWN, name, value) for name, value in attributes.items()],
+        overload=function.overload,
+        outputs=results,
+        name=scope.program.node_names.unique(wish),
+        metadata_props=None if span is None else {SOURCE_KEY: str(span)},
+    )
+    scope.append(node)
+    return tuple(wrap(value, known, scope, span) for value, known in zip(results, outputs, strict=True))
+
+
+# Attributes of a function have no schema; their types follow from their values.
+_UNKNOWN = OperatorDef("", "function", 1, (), (), {}, 0, 0, 0, 0, is_known=False)

@@ -1,0 +1,76 @@
+"""Our types as onnx-ir's and back; the only place that knows both."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, cast
+
+import numpy as np
+import onnx_ir as ir
+
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import (
+    UNKNOWN_TENSOR,
+    AnyValueType,
+    MapType,
+    OptionalType,
+    SequenceType,
+    Shape,
+    TensorType,
+)
+
+
+@lru_cache(maxsize=256)
+def tensor_type_to_ir(dtype: DType) -> ir.TensorType:
+    """One shared object per element type: they are immutable."""
+    return ir.TensorType(ir.DataType(int(dtype)))
+
+
+def shape_to_ir(shape: Shape | None) -> ir.Shape | None:
+    """A shape; unknown dimensions stay unnamed."""
+    return None if shape is None else ir.Shape(shape)
+
+
+def type_to_ir(kind: AnyValueType) -> tuple[ir.TypeProtocol | None, ir.Shape | None]:
+    """Type and shape as onnx-ir keeps them apart; the shape is that of the innermost tensor."""
+    if isinstance(kind, TensorType):
+        # A shape without an element type has no place in a model.
+        return (None, None) if kind.dtype is None else (tensor_type_to_ir(kind.dtype), shape_to_ir(kind.shape))
+    if isinstance(kind, MapType):
+        return None, None  # onnx-ir has no maps; such a value stays untyped inside a graph
+    element, shape = type_to_ir(kind.element)
+    if element is None:
+        return None, None
+    wrapper = ir.SequenceType if isinstance(kind, SequenceType) else ir.OptionalType
+    return wrapper(cast(Any, element)), shape
+
+
+def type_from_ir(kind: ir.TypeProtocol | None, shape: ir.ShapeProtocol | None) -> AnyValueType:
+    """The type of an onnx-ir value."""
+    if isinstance(kind, ir.SequenceType):
+        return SequenceType(type_from_ir(kind.elem_type, shape))
+    if isinstance(kind, ir.OptionalType):
+        return OptionalType(cast(Any, type_from_ir(kind.elem_type, shape)))
+    if kind is None:
+        return UNKNOWN_TENSOR if shape is None else TensorType(None, shape_from_ir(shape))
+    code = int(kind.dtype)
+    return TensorType(DType(code) if code else None, shape_from_ir(shape))
+
+
+def shape_from_ir(shape: ir.ShapeProtocol | None) -> Shape | None:
+    """A shape with symbolic dimensions by name."""
+    if shape is None:
+        return None
+    return tuple(each if isinstance(each, int) else each.value for each in cast(Any, shape))
+
+
+def array_to_ir(array: np.ndarray[Any, Any], name: str | None = None) -> ir.TensorProtocol:
+    """An array as a tensor that refers to it; nothing is copied but text."""
+    dtype = DType.from_numpy(array.dtype)
+    assert dtype is not None  # the call pipeline has refused everything else
+    if dtype is DType.STRING:
+        flat = [each if isinstance(each, bytes) else str(each).encode() for each in array.reshape(-1).tolist()]
+        return ir.StringTensor(np.array(flat, dtype=object).reshape(array.shape), shape=ir.Shape(array.shape), name=name)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    return ir.Tensor(array, dtype=ir.DataType(int(dtype)), name=name)

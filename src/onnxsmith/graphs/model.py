@@ -1,0 +1,191 @@
+"""A finished model: look at it, run it, save it, load it."""
+
+from __future__ import annotations
+
+import html
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+
+from onnxsmith.core.target import default_target
+from onnxsmith.errors import InvalidModelError, ModelInputError, boundary
+from onnxsmith.graphs import files
+from onnxsmith.graphs.ir_types import type_from_ir
+from onnxsmith.types.value_types import AnyValueType
+
+
+class Port(NamedTuple):
+    """An input or output of a model: its name and type."""
+
+    name: str
+    type: AnyValueType
+
+
+class Model:
+    """An ONNX model.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a, b: op.Relu(a @ b + 1.0), FLOAT["N", 4], FLOAT[4, 8])
+    >>> model
+    Model(a: FLOAT['N', 4], b: FLOAT[4, 8]) -> relu: FLOAT['N', 8], 3 nodes, opset 21
+    >>> model(np.ones((2, 4), np.float32), np.ones((4, 8), np.float32)).shape
+    (2, 8)
+    """
+
+    def __init__(self, model: ir.Model) -> None:
+        self._ir = model
+        self._run: Callable[[Sequence[Any]], list[Any]] | None = None
+
+    @staticmethod
+    @boundary
+    def load(path: str | os.PathLike[str]) -> Model:
+        """Read a model from a file. Weights in a file beside it are mapped into memory, not read."""
+        return Model(files.load(path))
+
+    @staticmethod
+    @boundary
+    def from_proto(proto: onnx.ModelProto) -> Model:
+        """The model of a ModelProto."""
+        return Model(files.from_proto(proto, "the ModelProto"))
+
+    @boundary
+    def save(self, path: str | os.PathLike[str], *, external_data: bool | str | None = None) -> None:
+        """Write the model, whole or not at all.
+
+        `external_data` True, or a file name, puts the weights in a file beside it; past 2 GB that happens by itself.
+        """
+        files.save(self._ir, path, external_data)
+
+    @property
+    def ir(self) -> ir.Model:
+        """The onnx-ir model behind it. After changing it, make a new Model of it."""
+        return self._ir
+
+    @property
+    def proto(self) -> onnx.ModelProto:
+        """The model as a ModelProto, weights included: a copy."""
+        return ir.to_proto(self._ir)
+
+    @property
+    def inputs(self) -> tuple[Port, ...]:
+        """Names and types of the inputs that must be given."""
+        graph = self._ir.graph
+        return tuple(_port(value) for value in graph.inputs if value.name not in graph.initializers)
+
+    @property
+    def outputs(self) -> tuple[Port, ...]:
+        """Names and types of the outputs."""
+        return tuple(_port(value) for value in self._ir.graph.outputs)
+
+    @property
+    def opset_imports(self) -> Mapping[str, int]:
+        """Domain and version of the opsets it uses."""
+        return dict(self._ir.opset_imports)
+
+    @boundary
+    def check(self) -> None:
+        """Raise InvalidModelError where the model breaks one of ONNX's rules."""
+        try:
+            onnx.checker.check_model(self.proto, full_check=True)
+        except Exception as error:  # noqa: BLE001  # the checker and inference raise unrelated classes
+            raise InvalidModelError(f"the model is not valid: {error}") from None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run it on arrays, by position or by name: one output comes back as it is, several as a tuple."""
+        return self._call(args, kwargs)
+
+    def runner(self) -> Callable[[Sequence[Any]], Any]:
+        """A function of the inputs as a list of arrays, for calls that must cost little."""
+        if self._run is None:
+            self._run = self._make_runner()
+        run = self._run
+        if len(self._ir.graph.outputs) == 1:
+            return lambda arrays: run(arrays)[0]
+        return lambda arrays: tuple(run(arrays))
+
+    @boundary
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        feeds = self._bind(args, kwargs)
+        if self._run is None:
+            self._run = self._make_runner()
+        outputs = self._run(feeds)
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _make_runner(self) -> Callable[[Sequence[Any]], list[Any]]:
+        make: Callable[[bytes | str], Callable[[Sequence[Any]], list[Any]]] = cast(Any, default_target()).model_runner
+        if files.weight_bytes(self._ir) <= files.EXTERNAL_PAST_BYTES:
+            return make(files.serialize(self._ir))
+        # Too large for one message: the runtime reads the weights from a file, which can go when it has.
+        with tempfile.TemporaryDirectory(prefix="onnxsmith-") as folder:
+            path = os.path.join(folder, "model.onnx")
+            files.save(self._ir, path, external_data=True)
+            return make(path)
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        ports = self.inputs
+        names = [port.name for port in ports]
+        form = f"the model takes {', '.join(names) or 'no inputs'}"
+        if len(args) > len(ports):
+            raise ModelInputError(f"{form}, and was given {len(args)} inputs")
+        given = dict(zip(names, args, strict=False))
+        for name, value in kwargs.items():
+            if name not in names:
+                raise ModelInputError(f"the model has no input '{name}'", help=form)
+            if name in given:
+                raise ModelInputError(f"input '{name}' was given twice")
+            given[name] = value
+        missing = [name for name in names if name not in given]
+        if missing:
+            raise ModelInputError(f"input '{missing[0]}' is missing", help=form)
+        return [_feed(port, given[port.name]) for port in ports]
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(f"{name}: {kind!r}" for name, kind in self.inputs)
+        outputs = ", ".join(f"{name}: {kind!r}" for name, kind in self.outputs)
+        count = sum(1 for _ in self._ir.graph)
+        nodes = "1 node" if count == 1 else f"{count} nodes"
+        opsets = ", ".join(f"{domain or 'opset'} {version}" for domain, version in self._ir.opset_imports.items())
+        return f"Model({inputs}) -> {outputs}, {nodes}, {opsets}"
+
+    def __str__(self) -> str:
+        """The whole model as ONNX text."""
+        return onnx.printer.to_text(self.proto)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{kind}</td><td><code>{html.escape(port.name)}</code></td>"
+            f"<td><code>{html.escape(repr(port.type))}</code></td></tr>"
+            for kind, ports in (("input", self.inputs), ("output", self.outputs))
+            for port in ports
+        )
+        text = html.escape(str(self)) if files.weight_bytes(self._ir) < 100_000 else ""
+        detail = f"<details><summary>ONNX text</summary><pre>{text}</pre></details>" if text else ""
+        return f"<p>{html.escape(repr(self))}</p><table>{rows}</table>{detail}"
+
+
+def _port(value: ir.Value) -> Port:
+    return Port(value.name or "", type_from_ir(value.type, value.shape))
+
+
+def _feed(port: Port, value: Any) -> Any:
+    from onnxsmith.types.value_types import TensorType
+
+    if value is None or isinstance(value, list | dict) or not isinstance(port.type, TensorType):
+        return value
+    array = np.asarray(value)
+    dtype = port.type.dtype
+    if dtype is not None and not hasattr(value, "dtype") and dtype.is_native:
+        array = np.asarray(value, dtype.numpy)  # Python numbers and lists take the input's type
+    return array
+
+
+@boundary
+def load(path: str | os.PathLike[str]) -> Model:
+    """Read a model from a file: `onnxsmith.load("m.onnx")`."""
+    return Model(files.load(path))

@@ -1,0 +1,55 @@
+"""Names of values and nodes: readable, unique within a model, the same at every run."""
+
+from __future__ import annotations
+
+import re
+
+_WORD_BREAK = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+class Names:
+    """Hands out names that were not handed out before.
+
+    >>> names = Names()
+    >>> names.unique("x"), names.unique("x"), names.unique("x")
+    ('x', 'x_1', 'x_2')
+    """
+
+    def __init__(self) -> None:
+        self._taken: dict[str, int] = {}
+
+    def unique(self, wish: str) -> str:
+        """The wished name, or the first free one with a number behind it."""
+        count = self._taken.get(wish)
+        if count is None:
+            self._taken[wish] = 1
+            return wish
+        while (name := f"{wish}_{count}") in self._taken:
+            count += 1
+        self._taken[wish] = count + 1
+        self._taken[name] = 1
+        return name
+
+    def release(self, name: str) -> None:
+        """Make a name free again that nothing bears any more."""
+        self._taken.pop(name, None)
+
+    def copy(self) -> Names:
+        """The same state, to come back to."""
+        result = Names()
+        result._taken = self._taken.copy()
+        return result
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._taken
+
+
+_snake_cache: dict[str, str] = {}
+
+
+def snake_case(operator_name: str) -> str:
+    """`LayerNormalization` as `layer_normalization`; the names of operators are few, so all are remembered."""
+    found = _snake_cache.get(operator_name)
+    if found is None:
+        found = _snake_cache[operator_name] = _WORD_BREAK.sub("_", operator_name).lower()
+    return found

@@ -1,0 +1,112 @@
+"""Which opset version a graph imports: the one that every operator in it agrees with.
+
+A graph imports one version per domain. An operator that has not changed between two versions fits both, so two
+modules' opsets mix as long as no operator used differs between them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from onnxsmith.errors import OpsetConflictError
+from onnxsmith.schema import registry
+from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.source import Span, caller_span
+
+
+@dataclass(slots=True)
+class _Range:
+    """The versions of one domain that fit every operator used so far; `last` is None while there is no end."""
+
+    first: int
+    last: int | None
+    first_set_by: tuple[OperatorDef, Span | None] | None = None
+    last_set_by: tuple[OperatorDef, Span | None] | None = None
+    named: int | None = None
+
+    def choose(self, default: int) -> int:
+        version = default if self.named is None else self.named
+        version = max(version, self.first)
+        return version if self.last is None else min(version, self.last)
+
+
+class OpsetVersions:
+    """The versions that a graph and its subgraphs use, narrowed with every operator."""
+
+    def __init__(self, default: int, *, is_fixed: bool = False) -> None:
+        self.default = default
+        self._is_fixed = is_fixed
+        self._ranges: dict[str, _Range] = {}
+        self._seen: set[tuple[OperatorDef, int | None]] = set()
+
+    def copy(self) -> OpsetVersions:
+        """The same state, to come back to."""
+        result = OpsetVersions(self.default, is_fixed=self._is_fixed)
+        result._ranges = {domain: replace(known) for domain, known in self._ranges.items()}
+        result._seen = set(self._seen)
+        return result
+
+    def use(self, op: OperatorDef, version: int | None) -> None:
+        """Take note of an operator; `version` is the one its module names, None when Python's syntax chose it."""
+        key = (op, version)
+        if key in self._seen:
+            return
+        self._narrow(op, version)
+        self._seen.add(key)
+
+    def use_domain(self, domain: str, version: int) -> None:
+        """Take note of a domain that functions live in."""
+        self._ranges.setdefault(domain, _Range(version, version, named=version))
+
+    def _narrow(self, op: OperatorDef, version: int | None) -> None:
+        first, end = registry.valid_range(op) if op.is_known else (op.since_version, op.since_version + 1)
+        span = caller_span()
+        known = self._ranges.setdefault(op.domain, _Range(1, None))
+        if self._is_fixed and op.domain == "" and not (first <= self.default and (end is None or self.default < end)):
+            raise OpsetConflictError(
+                f"{op.qualified_name}-{op.since_version} is not the {op.name} of opset {self.default}, "
+                "which was asked for this model",
+                help=f"use opset{self.default}.{op.name}, or another opset_version",
+            ).locate(span)
+        new_first = max(known.first, first)
+        new_last = known.last if end is None else end - 1 if known.last is None else min(known.last, end - 1)
+        if new_last is not None and new_first > new_last:
+            raise self._conflict(op, known, first, end, span)
+        if new_first != known.first:
+            known.first, known.first_set_by = new_first, (op, span)
+        if new_last != known.last:
+            known.last, known.last_set_by = new_last, (op, span)
+        if version is not None:
+            known.named = version if known.named is None else max(known.named, version)
+
+    @staticmethod
+    def _conflict(op: OperatorDef, known: _Range, first: int, end: int | None, span: Span | None) -> OpsetConflictError:
+        other = known.last_set_by if known.last is not None and first > known.last else known.first_set_by
+        until = "on" if end is None else f"to {end - 1}"
+        error = OpsetConflictError(
+            f"{op.qualified_name}-{op.since_version} belongs to opset {first} {until}, "
+            f"but this graph already needs {_described(known)}",
+            help="use one opset version in a graph; a function of its own may use another",
+        ).locate(span)
+        if other is not None:
+            error.also(other[1], f"{other[0].qualified_name}-{other[0].since_version} is used here")
+        return error
+
+    def version(self, domain: str) -> int:
+        """The version of a domain that fits all that was used so far."""
+        known = self._ranges.get(domain)
+        if domain == "":
+            return self.default if known is None or self._is_fixed else known.choose(self.default)
+        return 1 if known is None else known.choose(1)
+
+    def imports(self) -> dict[str, int]:
+        """Domain and version of all that was used, the standard domain always and first."""
+        return {"": self.version("")} | {domain: self.version(domain) for domain in self._ranges if domain}
+
+
+def _described(known: _Range) -> str:
+    if known.last is None:
+        return f"opset {known.first} or later"
+    if known.first == known.last:
+        return f"opset {known.first}"
+    return f"an opset from {known.first} to {known.last}"

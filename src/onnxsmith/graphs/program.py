@@ -1,0 +1,124 @@
+"""What one model or function under construction shares between its graph and all subgraphs.
+
+Names, opset versions, initializers and called functions; the nodes themselves are in each `GraphTarget`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+import onnx_ir as ir
+
+from onnxsmith.graphs.ir_types import array_to_ir
+from onnxsmith.graphs.names import Names
+from onnxsmith.graphs.opsets import OpsetVersions
+from onnxsmith.schema.inference.known import Known
+from onnxsmith.source import caller_frame
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import TensorType
+
+#: Arrays up to this many bytes are shared when they are equal, larger ones when they are the same object.
+#: Comparing costs a copy of the bytes, which nobody notices here.
+_COMPARED_BYTES = 256
+#: And only up to this size does what is known of a value carry its content: shapes are computed from small arrays.
+_DATA_ELEMENTS = 1024
+
+
+class Program:
+    """The state of one model or function while it is built."""
+
+    def __init__(self, kind: Literal["model", "function"], opsets: OpsetVersions) -> None:
+        self.kind: Literal["model", "function"] = kind
+        self.opsets = opsets
+        self.names = Names()
+        self.node_names = Names()
+        #: Names that the user's variables gave.
+        self.named: set[str] = set()
+        self.functions: dict[ir.OperatorIdentifier, ir.Function] = {}
+        self.initializers: list[ir.Value] = []
+        self._by_content: dict[tuple[Any, ...], tuple[ir.Value, Known]] = {}
+        # id -> (array, ...): the array is kept alive here, so that its id stays its own.
+        self._by_identity: dict[int, tuple[np.ndarray[Any, Any], ir.Value, Known]] = {}
+
+    def initializer(self, array: np.ndarray[Any, Any]) -> tuple[ir.Value, Known]:
+        """The initializer for an array; the same array gives the same one, and no array is copied."""
+        found = self._by_identity.get(id(array))
+        if found is not None:
+            return found[1], found[2]
+        key: tuple[Any, ...] | None = None
+        if array.nbytes <= _COMPARED_BYTES and array.dtype != object:
+            key = (array.dtype, array.shape, array.tobytes())
+            equal = self._by_content.get(key)
+            if equal is not None:
+                return equal
+        known = known_of_array(array)
+        wish = _name_of(array) or ("const" if array.size <= 1 else "weight")
+        value = ir.Value(name=self.names.unique(wish))
+        fill(value, array, known)
+        self.initializers.append(value)
+        if key is not None:
+            self._by_content[key] = (value, known)
+        else:
+            self._by_identity[id(array)] = (array, value, known)
+        return value, known
+
+    def checkpoint(self) -> Callable[[], None]:
+        """Remember the state; the function returned brings it back, for an attempt that did not work out."""
+        names, node_names = self.names.copy(), self.node_names.copy()
+        named, functions = set(self.named), dict(self.functions)
+        count, by_content, by_identity = len(self.initializers), dict(self._by_content), dict(self._by_identity)
+        opsets = self.opsets.copy()
+
+        def roll_back() -> None:
+            self.names, self.node_names, self.named = names, node_names, named
+            self.functions, self.opsets = functions, opsets
+            del self.initializers[count:]
+            self._by_content, self._by_identity = by_content, by_identity
+
+        return roll_back
+
+    def named_initializer(self, array: np.ndarray[Any, Any], name: str) -> tuple[ir.Value, Known]:
+        """An initializer of exactly this name, shared with no other."""
+        known = known_of_array(array)
+        value = ir.Value(name=self.names.unique(name))
+        fill(value, array, known)
+        self.initializers.append(value)
+        self._by_identity[id(array)] = (array, value, known)
+        return value, known
+
+
+def fill(value: ir.Value, array: np.ndarray[Any, Any], known: Known) -> None:
+    """Give an initializer its array, type and shape."""
+    value.const_value = array_to_ir(array, value.name)
+    value.type = ir.TensorType(ir.DataType(int(_dtype(known))))
+    value.shape = ir.Shape(array.shape)
+
+
+def known_of_array(array: np.ndarray[Any, Any]) -> Known:
+    """What is known of a constant: all of it, when it is small."""
+    return Known(
+        TensorType(DType.from_numpy(array.dtype), array.shape), array if array.size <= _DATA_ELEMENTS else None
+    )
+
+
+def _dtype(known: Known) -> DType:
+    assert isinstance(known.type, TensorType) and known.type.dtype is not None
+    return known.type.dtype
+
+
+def _name_of(array: np.ndarray[Any, Any]) -> str | None:
+    """The variable that the user's code calls this array by, so that the model calls it so, too."""
+    frame = caller_frame()
+    if frame is None:
+        return None
+    for scope in (frame.f_locals, frame.f_globals):
+        for name, value in scope.items():
+            if value is array and not name.startswith("__"):
+                return name
+    owner = frame.f_locals.get("self")
+    for name, value in getattr(owner, "__dict__", {}).items():
+        if value is array:
+            return name
+    return None

@@ -1,0 +1,88 @@
+"""Values of a graph that is being made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import onnx_ir as ir
+
+from onnxsmith.core.sequence import TensorSequence
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.value import Value
+from onnxsmith.schema.inference.known import Known
+from onnxsmith.source import Span
+from onnxsmith.types.value_types import TensorType
+
+if TYPE_CHECKING:
+    from onnxsmith.graphs.builder import GraphTarget
+
+
+class SymbolicValue(Value):
+    """A value that exists when the model runs: what is known of it, and where it was made."""
+
+    __slots__ = ()
+    is_symbolic: ClassVar[bool] = True
+
+
+class SymbolicTensor(Tensor, SymbolicValue):
+    """A tensor of a graph."""
+
+    __slots__ = ("_known", "ir_value", "scope", "span")
+
+    def __init__(self, ir_value: ir.Value, known: Known, scope: GraphTarget, span: Span | None) -> None:
+        self.ir_value = ir_value
+        self._known = known
+        self.scope = scope
+        self.span = span
+
+    @property
+    def known(self) -> Known:
+        return self._known
+
+    @property
+    def target(self) -> GraphTarget:
+        return self.scope
+
+    @property
+    def name(self) -> str:
+        """Its name in the graph."""
+        return self.ir_value.name or ""
+
+    def __repr__(self) -> str:
+        return f"<symbolic tensor {self.name}: {self.type!r}>"
+
+
+class SymbolicSequence(TensorSequence, SymbolicValue):
+    """A sequence or optional of a graph."""
+
+    __slots__ = ("_known", "ir_value", "scope", "span")
+
+    def __init__(self, ir_value: ir.Value, known: Known, scope: GraphTarget, span: Span | None) -> None:
+        self.ir_value = ir_value
+        self._known = known
+        self.scope = scope
+        self.span = span
+
+    @property
+    def known(self) -> Known:
+        return self._known
+
+    @property
+    def target(self) -> GraphTarget:
+        return self.scope
+
+    @property
+    def name(self) -> str:
+        """Its name in the graph."""
+        return self.ir_value.name or ""
+
+    def __repr__(self) -> str:
+        return f"<symbolic {self.known.type!r} {self.name}>"
+
+
+def wrap(ir_value: ir.Value, known: Known, scope: GraphTarget, span: Span | None) -> Any:
+    """The Python object for a value of a graph, by its type."""
+    kind = SymbolicTensor if isinstance(known.type, TensorType) else SymbolicSequence
+    return kind(ir_value, known, scope, span)
+
+

@@ -1,0 +1,364 @@
+"""What type checkers see of tensors: one class per element type, and what may stand where an operator takes an input.
+
+Exists for checkers and editors alone. When a program runs, `FLOAT` is an object that describes a type and a tensor is
+a `core.tensor.Tensor`; here both are classes, so that `x: FLOAT[N, 4]` declares what `x` can do.
+"""
+
+# mypy: disable-error-code="assignment, override, overload-overlap, misc"
+# pyright: reportIncompatibleMethodOverride=false, reportIncompatibleVariableOverride=false
+# pyright: reportOverlappingOverload=false, reportAssignmentType=false
+
+from builtins import type as _type
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar, Generic, Protocol, SupportsIndex, TypeAlias, overload
+
+import numpy as np
+from typing_extensions import Self, TypeVar
+
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import TensorType
+
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+# A tensor's first parameter is its own class: `class FLOAT(Tensor[FLOAT, float])`. Being invariant, it keeps FLOAT and
+# INT64 apart where one type variable stands for both inputs of an operator, which inheritance alone would not: both
+# are tensors. `Tensor` without parameters leaves it open and goes with everything.
+_Class = TypeVar("_Class", default=Any)
+# The second is the Python number that such a tensor meets without losing more than rounding.
+_Literal = TypeVar("_Literal", default=Any)
+
+_X = TypeVar("_X")
+_Number = TypeVar("_Number")
+
+# -- what may stand where an operator takes an input -------------------------------------------------------------
+
+# One Sequence with a union inside, not a union of Sequences: mypy infers `[n, 4]` from the first and not from the second.
+Nested: TypeAlias = _X | Sequence[_X | Sequence[_X | Sequence[_X]]]
+ArrayOr: TypeAlias = Nested[_X] | Array | np.generic
+Input: TypeAlias = Tensor[_X, _Number] | ArrayOr[_Number]
+# A list of positions or sizes may hold scalar tensors among its numbers: `op.Reshape(x, [n, -1])`.
+Indices: TypeAlias = (
+    Tensor[_X, _Number]
+    | _Number
+    | Sequence[Tensor[_X, _Number] | _Number | Sequence[_Number | Sequence[_Number]]]
+    | Array
+    | np.generic
+)
+
+# -- what may stand where an operator takes an attribute ---------------------------------------------------------
+
+Int: TypeAlias = int | np.integer[Any]
+Float: TypeAlias = float | np.floating[Any] | np.integer[Any]
+Ints: TypeAlias = Sequence[Int] | np.ndarray[Any, np.dtype[np.integer[Any]]]
+Floats: TypeAlias = Sequence[Float] | np.ndarray[Any, np.dtype[np.floating[Any]]]
+DTypeLike: TypeAlias = _type[Tensor] | DType | int | np.dtype[Any] | _type[np.generic]
+TensorValue: TypeAlias = Tensor | ArrayOr[complex | str] | Proto
+TypeValue: TypeAlias = _type[Any] | Proto
+Body: TypeAlias = Callable[..., Any] | Proto
+
+class Proto(Protocol):
+    """A protocol buffer: TensorProto, GraphProto and their like."""
+
+    def SerializeToString(self, **kwargs: Any) -> bytes: ...
+
+# -- tensors -----------------------------------------------------------------------------------------------------
+
+class _Unorderable:
+    """Nothing is one. Makes `max(x, y)` pass, which wants a comparison that returns a bool."""
+
+class _Subscripted(type):
+    def __getitem__(cls: _type[_X], shape: Any) -> _type[_X]: ...
+
+class _Shaped(metaclass=_Subscripted):
+    def __class_getitem__(cls, shape: Any) -> _type[Self]: ...
+
+_Axis: TypeAlias = int | Sequence[int] | None
+
+class Tensor(Generic[_Class, _Literal]):
+    """A tensor: running (an array behind it) or symbolic (a value of a graph being made).
+
+    `Tensor` leaves the element type open; `FLOAT`, `INT64` and the others say what it is.
+    """
+
+    dtype: ClassVar[DType]
+
+    def __add__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
+    def __radd__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
+    def __sub__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
+    def __rsub__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
+    def __mul__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
+    def __rmul__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
+    def __truediv__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
+    def __rtruediv__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
+    def __floordiv__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
+    def __rfloordiv__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
+    def __mod__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
+    def __rmod__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
+    def __pow__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
+    def __rpow__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
+    def __matmul__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
+    def __rmatmul__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
+    def __and__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
+    def __rand__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
+    def __or__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
+    def __ror__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
+    def __xor__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
+    def __rxor__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
+    def __lshift__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
+    def __rlshift__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
+    def __rshift__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
+    def __rrshift__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
+    def __neg__(self) -> Self: ...
+    def __pos__(self) -> Self: ...
+    def __abs__(self) -> Self: ...
+    def __invert__(self) -> Self: ...
+    def __round__(self, digits: SupportsIndex | None = None) -> Self: ...
+    def __eq__(self, other: Self | ArrayOr[_Literal]) -> BOOL: ...
+    def __ne__(self, other: Self | ArrayOr[_Literal]) -> BOOL: ...
+    @overload
+    def __lt__(self, other: Self | ArrayOr[_Literal]) -> BOOL: ...
+    @overload
+    def __lt__(self, other: _Unorderable) -> bool: ...
+    def __le__(self, other: Self | ArrayOr[_Literal]) -> BOOL: ...
+    @overload
+    def __gt__(self, other: Self | ArrayOr[_Literal]) -> BOOL: ...
+    @overload
+    def __gt__(self, other: _Unorderable) -> bool: ...
+    def __ge__(self, other: Self | ArrayOr[_Literal]) -> BOOL: ...
+    def __hash__(self) -> int: ...
+    def __bool__(self) -> bool: ...
+    def __int__(self) -> int: ...
+    def __float__(self) -> float: ...
+    def __complex__(self) -> complex: ...
+    def __index__(self) -> int: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Self]: ...
+    def __contains__(self, item: Self | ArrayOr[_Literal]) -> bool: ...
+    def __getitem__(self, index: Any) -> Self: ...
+    @property
+    def at(self) -> _Updates[Self, _Literal]:
+        """Functional updates: `x.at[i].set(v)` is a new tensor."""
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """Its dimensions: ints where they are known, scalar tensors where the model decides."""
+
+    @property
+    def ndim(self) -> int:
+        """How many dimensions it has."""
+
+    @property
+    def size(self) -> Any:
+        """How many elements it has."""
+
+    @property
+    def T(self) -> Self:
+        """All dimensions in reverse order."""
+
+    def reshape(self, *shape: Any) -> Self:
+        """The same elements in another shape; one dimension may be -1."""
+
+    def transpose(self, *axes: Any) -> Self:
+        """The dimensions in another order; reversed when none is given."""
+
+    def squeeze(self, axis: _Axis = None) -> Self:
+        """Without its dimensions of size 1, or without those named."""
+
+    def flatten(self) -> Self:
+        """All elements in one dimension."""
+
+    @overload
+    def astype(self, dtype: _type[_X]) -> _X:
+        """The elements converted: `x.astype(FLOAT)`."""
+
+    @overload
+    def astype(self, dtype: DTypeLike) -> Tensor: ...
+    def sum(self, axis: _Axis = None, keepdims: bool = False) -> Tensor:
+        """The sum along axes; small integers add up in 64 bits, as numpy's do."""
+
+    def prod(self, axis: _Axis = None, keepdims: bool = False) -> Tensor:
+        """The product along axes; small integers in 64 bits, as numpy's."""
+
+    def mean(self, axis: _Axis = None, keepdims: bool = False) -> Tensor:
+        """The mean along axes; of integers it is float64, as numpy's is."""
+
+    def max(self, axis: _Axis = None, keepdims: bool = False) -> Self:
+        """The greatest along axes."""
+
+    def min(self, axis: _Axis = None, keepdims: bool = False) -> Self:
+        """The least along axes."""
+
+    def argmax(self, axis: int | None = None, keepdims: bool = False) -> INT64:
+        """Where the greatest stands; in the flattened tensor when no axis is given."""
+
+    def argmin(self, axis: int | None = None, keepdims: bool = False) -> INT64:
+        """Where the least stands; in the flattened tensor when no axis is given."""
+
+    def any(self, axis: _Axis = None, keepdims: bool = False) -> BOOL:
+        """Whether any element is true."""
+
+    def all(self, axis: _Axis = None, keepdims: bool = False) -> BOOL:
+        """Whether all elements are true."""
+
+    def clip(
+        self, min: Self | ArrayOr[_Literal] | None = None, max: Self | ArrayOr[_Literal] | None = None
+    ) -> Self:
+        """The elements held between two bounds."""
+
+    def item(self) -> _Literal:
+        """The one element, as a Python value."""
+
+    def numpy(self) -> Array:
+        """The array behind it, not a copy."""
+
+    @property
+    def type(self) -> TensorType:
+        """Element type and shape, as far as they are known."""
+
+_T = TypeVar("_T")
+
+class _Updates(Generic[_T, _Literal]):
+    def __getitem__(self, index: Any) -> _Update[_T, _Literal]: ...
+
+class _Update(Generic[_T, _Literal]):
+    def set(self, value: _T | ArrayOr[_Literal]) -> _T: ...
+    def add(self, value: _T | ArrayOr[_Literal]) -> _T: ...
+    def multiply(self, value: _T | ArrayOr[_Literal]) -> _T: ...
+    def min(self, value: _T | ArrayOr[_Literal]) -> _T: ...
+    def max(self, value: _T | ArrayOr[_Literal]) -> _T: ...
+
+class _WithoutBits:
+    __and__: None
+    __rand__: None
+    __or__: None
+    __ror__: None
+    __xor__: None
+    __rxor__: None
+    __invert__: None
+    __lshift__: None
+    __rlshift__: None
+    __rshift__: None
+    __rrshift__: None
+
+class _WithoutArithmetic:
+    __add__: None
+    __radd__: None
+    __sub__: None
+    __rsub__: None
+    __mul__: None
+    __rmul__: None
+    __truediv__: None
+    __rtruediv__: None
+    __floordiv__: None
+    __rfloordiv__: None
+    __mod__: None
+    __rmod__: None
+    __pow__: None
+    __rpow__: None
+    __matmul__: None
+    __rmatmul__: None
+    __neg__: None
+    __abs__: None
+    __round__: None
+
+class _Float(_WithoutBits, Tensor[_Class, float]):
+    def sum(self, axis: _Axis = None, keepdims: bool = False) -> Self: ...
+    def prod(self, axis: _Axis = None, keepdims: bool = False) -> Self: ...
+    def mean(self, axis: _Axis = None, keepdims: bool = False) -> Self: ...
+
+class _Complex(_WithoutBits, Tensor[_Class, complex]):
+    def sum(self, axis: _Axis = None, keepdims: bool = False) -> Self: ...
+    def prod(self, axis: _Axis = None, keepdims: bool = False) -> Self: ...
+    def mean(self, axis: _Axis = None, keepdims: bool = False) -> Self: ...
+
+class _Signed(Tensor[_Class, int]):
+    def sum(self, axis: _Axis = None, keepdims: bool = False) -> INT64: ...
+    def prod(self, axis: _Axis = None, keepdims: bool = False) -> INT64: ...
+    def mean(self, axis: _Axis = None, keepdims: bool = False) -> DOUBLE: ...
+
+class _Unsigned(Tensor[_Class, int]):
+    def sum(self, axis: _Axis = None, keepdims: bool = False) -> UINT64: ...
+    def prod(self, axis: _Axis = None, keepdims: bool = False) -> UINT64: ...
+    def mean(self, axis: _Axis = None, keepdims: bool = False) -> DOUBLE: ...
+
+class FLOAT(_Float[FLOAT], _Shaped):
+    """A float32 tensor; brackets give a shape, as in `FLOAT[N, 4]` or `FLOAT[...]`."""
+
+class DOUBLE(_Float[DOUBLE], _Shaped):
+    """A float64 tensor."""
+
+class FLOAT16(_Float[FLOAT16], _Shaped):
+    """A float16 tensor."""
+
+class BFLOAT16(_Float[BFLOAT16], _Shaped):
+    """A bfloat16 tensor."""
+
+class FLOAT8E4M3FN(_Float[FLOAT8E4M3FN], _Shaped):
+    """A float8_e4m3fn tensor."""
+
+class FLOAT8E4M3FNUZ(_Float[FLOAT8E4M3FNUZ], _Shaped):
+    """A float8_e4m3fnuz tensor."""
+
+class FLOAT8E5M2(_Float[FLOAT8E5M2], _Shaped):
+    """A float8_e5m2 tensor."""
+
+class FLOAT8E5M2FNUZ(_Float[FLOAT8E5M2FNUZ], _Shaped):
+    """A float8_e5m2fnuz tensor."""
+
+class FLOAT8E8M0(_Float[FLOAT8E8M0], _Shaped):
+    """A float8_e8m0fnu tensor."""
+
+class FLOAT4E2M1(_Float[FLOAT4E2M1], _Shaped):
+    """A float4_e2m1fn tensor."""
+
+class INT2(_Signed[INT2], _Shaped):
+    """An int2 tensor."""
+
+class INT4(_Signed[INT4], _Shaped):
+    """An int4 tensor."""
+
+class INT8(_Signed[INT8], _Shaped):
+    """An int8 tensor."""
+
+class INT16(_Signed[INT16], _Shaped):
+    """An int16 tensor."""
+
+class INT32(_Signed[INT32], _Shaped):
+    """An int32 tensor."""
+
+class INT64(_Signed[INT64], _Shaped):
+    """An int64 tensor."""
+
+class UINT2(_Unsigned[UINT2], _Shaped):
+    """A uint2 tensor."""
+
+class UINT4(_Unsigned[UINT4], _Shaped):
+    """A uint4 tensor."""
+
+class UINT8(_Unsigned[UINT8], _Shaped):
+    """A uint8 tensor."""
+
+class UINT16(_Unsigned[UINT16], _Shaped):
+    """A uint16 tensor."""
+
+class UINT32(_Unsigned[UINT32], _Shaped):
+    """A uint32 tensor."""
+
+class UINT64(_Unsigned[UINT64], _Shaped):
+    """A uint64 tensor."""
+
+class COMPLEX64(_Complex[COMPLEX64], _Shaped):
+    """A complex64 tensor."""
+
+class COMPLEX128(_Complex[COMPLEX128], _Shaped):
+    """A complex128 tensor."""
+
+class BOOL(_WithoutArithmetic, Tensor[BOOL, bool], _Shaped):
+    """A bool tensor: what comparisons give."""
+
+    def sum(self, axis: _Axis = None, keepdims: bool = False) -> INT64: ...
+    def prod(self, axis: _Axis = None, keepdims: bool = False) -> INT64: ...
+    def mean(self, axis: _Axis = None, keepdims: bool = False) -> DOUBLE: ...
+
+class STRING(_WithoutArithmetic, _WithoutBits, Tensor[STRING, str], _Shaped):
+    """A tensor of strings."""

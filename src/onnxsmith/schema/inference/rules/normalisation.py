@@ -1,0 +1,94 @@
+"""Normalisations, softmax, dropout and losses: outputs shaped like the input, and statistics beside them."""
+
+from __future__ import annotations
+
+from onnxsmith.schema.inference.broadcasting import meet_dimension
+from onnxsmith.schema.inference.call import Call, Result, rule, tensor
+from onnxsmith.schema.inference.rules.elementwise import same_as_input
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import Dimension
+
+
+@rule("Softmax", "LogSoftmax", "Hardmax", "LpNormalization")
+def along_axis(call: Call) -> Result:
+    shape = call.shape(0)
+    if shape is not None and call.attributes:
+        is_last = call.op.since_version >= 13 or call.op.name == "LpNormalization"
+        call.axis("axis", -1 if is_last else 1, 0, len(shape))
+    return same_as_input(call)
+
+
+@rule("InstanceNormalization", "GroupNormalization", "LRN", "MeanVarianceNormalization", "RotaryEmbedding")
+def normalise(call: Call) -> Result:
+    shape = call.shape(0)
+    if shape is not None and len(shape) < 2:
+        raise call.shape_error(f"needs a batch and a channel axis, not {call.described(0)}", ("input", 0))
+    return same_as_input(call)
+
+
+@rule("LayerNormalization")
+def layer_normalization(call: Call) -> Result:
+    shape, dtype = call.shape(0), call.dtype(0)
+    statistics = call.given_dtype("stash_type") or DType.FLOAT
+    reduced = None
+    if shape is not None:
+        axis = call.axis("axis", -1, 0, len(shape))
+        reduced = shape[:axis] + (1,) * (len(shape) - axis)
+    return tensor(dtype, shape), tensor(statistics, reduced), tensor(statistics, reduced)
+
+
+@rule("RMSNormalization")
+def rms_normalization(call: Call) -> Result:
+    shape = call.shape(0)
+    if shape is not None:
+        call.axis("axis", -1, 0, len(shape))
+    return (tensor(call.dtype(1), shape),)
+
+
+@rule("BatchNormalization")
+def batch_normalization(call: Call) -> Result:
+    shape, dtype = call.shape(0), call.dtype(0)
+    channels: Dimension = None
+    if shape is not None:
+        if len(shape) < 2:
+            channels = 1
+        else:
+            channels = shape[1]
+    for position in range(1, 5):
+        given = call.shape(position)
+        if given is None:
+            continue
+        if len(given) != 1:
+            raise call.shape_error(
+                f"needs one value per channel, not {call.described(position)}", ("input", position)
+            )
+        if isinstance(channels, int) and isinstance(given[0], int) and channels != given[0]:
+            raise call.shape_error(
+                f"cannot apply {call.described(position)} to {call.described(0)}: "
+                f"the input has {channels} channels",
+                ("input", position),
+            )
+        channels = meet_dimension(channels, given[0])
+    statistics = tensor(call.dtype(3, 4), (channels,))
+    return tensor(dtype, shape), statistics, statistics, statistics, statistics
+
+
+@rule("Dropout")
+def dropout(call: Call) -> Result:
+    shape, dtype = call.shape(0), call.dtype(0)
+    mask = dtype if call.op.since_version < 10 else DType.BOOL
+    return tensor(dtype, shape), tensor(mask, shape)
+
+
+@rule("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss")
+def loss(call: Call) -> Result:
+    dtype = call.dtype(0, 2)
+    scores, labels = call.shape(0), call.shape(1)
+    if scores is not None and labels is not None and len(labels) != len(scores) - 1:
+        raise call.shape_error(
+            f"needs {call.input_name(1)} of rank {len(scores) - 1} for {call.described(0)}, "
+            f"not {call.described(1)}",
+            ("input", 1),
+        )
+    is_scalar = call.string("reduction", "mean") != "none"
+    return tensor(dtype, () if is_scalar else labels), tensor(dtype, scores)

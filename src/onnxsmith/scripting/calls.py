@@ -1,0 +1,182 @@
+"""Calling a script where a graph is being made: a node that calls an ONNX function, or the body in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from onnxsmith.core.number import Number
+from onnxsmith.core.target import ACTIVE
+from onnxsmith.core.value import Value
+from onnxsmith.errors import OnnxsmithError, RecursiveFunctionError, UnknownRankError
+from onnxsmith.graphs.function import FunctionBody, call_function
+from onnxsmith.schema.definition import AttributeReference
+from onnxsmith.schema.inference.known import Known
+from onnxsmith.scripting.closures import closure_of, run_staged
+from onnxsmith.scripting.eager_call import attribute_argument, check_input
+from onnxsmith.scripting.staging import make_body, stage
+from onnxsmith.types.value_types import AnyValueType, OptionalType, TensorType
+
+if TYPE_CHECKING:
+    from onnxsmith.graphs.builder import GraphTarget
+    from onnxsmith.scripting.function import ScriptFunction
+    from onnxsmith.scripting.signature import ScriptParameter
+
+_in_progress: list[ScriptFunction] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a call gives: the types of the outputs, and whether they come as a tuple."""
+
+    outputs: tuple[Known, ...]
+    is_tuple: bool
+
+
+def call_in_graph(script: ScriptFunction, arguments: dict[str, Any]) -> Any:
+    """The outputs of a call, as values of the graph being made."""
+    if script in _in_progress:
+        raise RecursiveFunctionError(
+            f"'{script.name}' calls itself, and an ONNX function cannot", help="write a loop"
+        )
+    scope = cast("GraphTarget", ACTIVE.get())
+    inputs: dict[str, Any] = {}
+    attributes: dict[str, Any] = {}
+    for parameter in script.parameters.parameters:
+        value = arguments.get(parameter.name)
+        if parameter.role == "input":
+            inputs[parameter.name] = _lift(script, parameter, value, scope)
+        elif parameter.role == "attribute":
+            reference = getattr(value, "reference", None)
+            attributes[parameter.name] = value if reference else attribute_argument(script, parameter, value)
+    if script.is_inline or script.parameters.is_variadic or script.fixed_arguments:
+        return _inlined(script, {**arguments, **{k: v for k, v in inputs.items()}, **attributes})
+    types = {name: None if value is None else value.known.type for name, value in inputs.items()}
+    body, result = _resolve(script, types, attributes)
+    node_attributes = _node_attributes(script, body, attributes)
+    outputs = call_function(scope, body, _trimmed(list(inputs.values())), node_attributes, result.outputs)
+    return outputs if result.is_tuple else outputs[0]
+
+
+def _inlined(script: ScriptFunction, arguments: Mapping[str, Any]) -> Any:
+    _in_progress.append(script)
+    try:
+        return run_staged(
+            script.analysis, script.function.__globals__, closure_of(script.function), script.completed(arguments)
+        )
+    finally:
+        _in_progress.pop()
+
+
+def _lift(script: ScriptFunction, parameter: ScriptParameter, value: Any, scope: GraphTarget) -> Any:
+    """An argument as a value of the graph; a literal takes the annotated element type."""
+    if value is None:
+        return None
+    kind = parameter.type.element if isinstance(parameter.type, OptionalType) else parameter.type
+    dtype = kind.dtype if isinstance(kind, TensorType) else None
+    if isinstance(value, Number):
+        lifted = value.tensor if dtype is None else value.as_dtype(dtype)
+    elif isinstance(value, Value):
+        lifted = getattr(value, "tensor", value)
+    elif isinstance(value, bool | int | float):
+        natural = np.float32 if isinstance(value, float) else None
+        lifted = scope.constant(np.array(value, natural if dtype is None else dtype.numpy))
+    else:
+        lifted = scope.lift(value)
+    check_input(script, parameter, lifted.known.type, kind)
+    return lifted
+
+
+def _resolve(
+    script: ScriptFunction, types: Mapping[str, AnyValueType | None], attributes: Mapping[str, Any]
+) -> tuple[FunctionBody, Result]:
+    """The function to call, and what comes out of it for inputs of these types."""
+    absent = tuple(name for name, kind in types.items() if kind is None)
+    by_value = {name: value for name, value in attributes.items() if not hasattr(value, "reference")}
+    key = (tuple(sorted((name, repr(kind)) for name, kind in types.items())), repr(sorted(by_value.items())))
+    body = generic_body(script, absent)
+    found = script.results.get(key)
+    if found is None:
+        _in_progress.append(script)
+        try:
+            staged = stage(script, "function", types, by_value)
+        finally:
+            _in_progress.pop()
+        result = Result(tuple(each.known for each in staged.outputs), staged.is_tuple)
+        special = None
+        if body is None:
+            special = make_body(script, staged, _overload(script), bound=tuple(by_value))
+        found = script.results[key] = (special, result)
+    special, result = found
+    chosen = body if body is not None else special
+    assert chosen is not None
+    return chosen, result
+
+
+def _overload(script: ScriptFunction) -> str:
+    """Functions that are staged per type are told apart by number."""
+    script.variants += 1
+    return f"{script.overload}{script.variants}"
+
+
+def generic_body(script: ScriptFunction, absent: tuple[str, ...]) -> FunctionBody | None:
+    """The function for any types; None where it cannot be written without knowing them."""
+    if absent in script.bodies:
+        return script.bodies[absent]
+    types: dict[str, AnyValueType | None] = {}
+    for parameter in script.parameters.inputs:
+        kind = parameter.type
+        if parameter.name in absent:
+            types[parameter.name] = None
+        else:
+            types[parameter.name] = kind.element if isinstance(kind, OptionalType) and parameter.has_default else kind
+    _in_progress.append(script)
+    try:
+        staged = stage(script, "function", types, {})
+        overload = script.overload if not script.bodies else _overload(script)
+        body: FunctionBody | None = make_body(script, staged, overload)
+    except OnnxsmithError as error:
+        if not may_pass_with_types(script, error):
+            raise
+        script.generic_error = error
+        body = None
+    finally:
+        _in_progress.pop()
+    script.bodies[absent] = body
+    return body
+
+
+def may_pass_with_types(script: ScriptFunction, error: OnnxsmithError) -> bool:
+    """Whether a mistake may vanish when types and attribute values are known, as they are in every call."""
+    is_open = script.parameters.attributes or any(_is_open(each.type) for each in script.parameters.inputs)
+    return bool(is_open) and (error.needs_values or isinstance(error, UnknownRankError))
+
+
+def _is_open(kind: AnyValueType) -> bool:
+    return not isinstance(kind, TensorType) or kind.dtype is None or kind.shape is None or None in kind.shape
+
+
+def _node_attributes(script: ScriptFunction, body: FunctionBody, attributes: Mapping[str, Any]) -> dict[str, Any]:
+    formal = body.function.attributes
+    result: dict[str, Any] = {}
+    for parameter in script.parameters.attributes:
+        value = attributes[parameter.name]
+        if parameter.name not in formal or value is None:
+            continue
+        reference = getattr(value, "reference", None)
+        if isinstance(reference, AttributeReference):
+            result[parameter.name] = reference
+        elif isinstance(value, list):
+            result[parameter.name] = tuple(cast("list[Any]", value))
+        else:
+            result[parameter.name] = int(value) if isinstance(value, bool) else value
+    return result
+
+
+def _trimmed(values: list[Any]) -> list[Any]:
+    while values and values[-1] is None:
+        values.pop()
+    return values

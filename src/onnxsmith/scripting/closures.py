@@ -1,0 +1,215 @@
+"""Calling Python functions from a staged function: nested ones, helpers, methods.
+
+A plain helper that is called with symbolic values is staged where it is called, so that its own `if` and `for` on
+tensors work. Libraries are called as they are.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import os
+import sysconfig
+import types
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from onnxsmith.core.target import ACTIVE
+from onnxsmith.core.value import Value
+from onnxsmith.errors import RecursiveFunctionError, SourceNotFoundError
+from onnxsmith.scripting.analysis import Analysis, analyze
+from onnxsmith.scripting.frame import Frame
+from onnxsmith.scripting.function_source import find_function
+from onnxsmith.scripting.subset import find_unsupported
+from onnxsmith.source import PACKAGE_DIRECTORY, Span
+
+if TYPE_CHECKING:
+    from onnxsmith.graphs.builder import GraphTarget
+
+_LIBRARIES = tuple(
+    {os.path.join(sysconfig.get_path(name), "") for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+)
+_DEEPEST_CALLS = 200
+
+
+class StagedClosure:
+    """A function defined inside a staged one."""
+
+    def __init__(self, frame: Frame, node: ast.FunctionDef) -> None:
+        self.frame = frame
+        self.node = node
+        self.__name__ = node.name
+        self.__doc__ = ast.get_docstring(node)
+        self.analysis = analyze(node, frame.analysis.file, node.name, _visible_names(frame))
+        self.signature = _signature(node, frame)
+
+    @property
+    def span(self) -> Span:
+        """Where it is defined."""
+        return self.frame.span(self.node)
+
+    @property
+    def parameter_names(self) -> list[str]:
+        """The names of its parameters, in order."""
+        return list(self.analysis.parameters)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        bound = self.signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return run_staged(self.analysis, self.frame.globals, self.frame.closure, bound.arguments, self.frame)
+
+
+def _visible_names(frame: Frame) -> set[str]:
+    names: set[str] = set()
+    here: Frame | None = frame
+    while here is not None:
+        names |= here.analysis.local_names | set(here.closure)
+        here = here.outer
+    return names
+
+
+def _signature(node: ast.FunctionDef, frame: Frame) -> inspect.Signature:
+    kinds = inspect.Parameter
+    arguments = node.args
+    parameters: list[inspect.Parameter] = []
+    positional = [*arguments.posonlyargs, *arguments.args]
+    defaults: list[Any] = [kinds.empty] * (len(positional) - len(arguments.defaults))
+    defaults += [frame.evaluate(each) for each in arguments.defaults]
+    for k, (each, default) in enumerate(zip(positional, defaults, strict=True)):
+        kind = kinds.POSITIONAL_ONLY if k < len(arguments.posonlyargs) else kinds.POSITIONAL_OR_KEYWORD
+        parameters.append(kinds(each.arg, kind, default=default))
+    if arguments.vararg:
+        parameters.append(kinds(arguments.vararg.arg, kinds.VAR_POSITIONAL))
+    for each, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        default = kinds.empty if value is None else frame.evaluate(value)
+        parameters.append(kinds(each.arg, kinds.KEYWORD_ONLY, default=default))
+    if arguments.kwarg:
+        parameters.append(kinds(arguments.kwarg.arg, kinds.VAR_KEYWORD))
+    return inspect.Signature(parameters)
+
+
+def run_staged(
+    analysis: Analysis,
+    global_names: dict[str, Any],
+    closure: Mapping[str, Any],
+    arguments: Mapping[str, Any],
+    outer: Frame | None = None,
+) -> Any:
+    """Stage one call of a function and give what it returns."""
+    from onnxsmith.scripting.stager import Stager  # the stager calls functions, and functions are staged by it
+
+    frame = Frame(analysis, global_names, closure, outer)
+    frame.variables.update(arguments)
+    frame.depth = cast("GraphTarget", ACTIVE.get()).depth
+    return Stager(frame).call()
+
+
+def in_place(function: Any) -> Any:
+    """What to call instead of `function` in a staged function."""
+    if isinstance(function, types.MethodType):
+        inner = function.__func__
+        if isinstance(inner, types.FunctionType) and is_user_code(inner):
+            return _InPlace(inner, (function.__self__,))
+        return function
+    if isinstance(function, types.FunctionType):
+        return _InPlace(function, ()) if is_user_code(function) else function
+    if isinstance(function, functools.partial) or isinstance(function, type):
+        return function
+    inner = getattr(type(function), "__call__", None)
+    if isinstance(inner, types.FunctionType) and is_user_code(inner):
+        return _InPlace(inner, (function,))
+    return function
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_library(file: str) -> bool:
+    return file.startswith((PACKAGE_DIRECTORY, *_LIBRARIES)) or f"{os.sep}site-packages{os.sep}" in file
+
+
+def is_user_code(function: types.FunctionType) -> bool:
+    """Whether a function belongs to the user's program and not to a library."""
+    return not _is_library(function.__code__.co_filename)
+
+
+def has_symbolic(values: Any, depth: int = 3) -> bool:
+    """Whether symbolic values are among these, or in the containers among these."""
+    for value in values:
+        if isinstance(value, Value):
+            if value.is_symbolic:
+                return True
+        elif depth and isinstance(value, tuple | list | set):
+            if has_symbolic(cast("list[Any]", value), depth - 1):
+                return True
+        elif depth and isinstance(value, dict) and has_symbolic(cast("dict[Any, Any]", value).values(), depth - 1):
+            return True
+    return False
+
+
+class _InPlace:
+    """A helper, staged where it is called if it is given symbolic values."""
+
+    __slots__ = ("_bound", "_function")
+
+    def __init__(self, function: types.FunctionType, bound: tuple[Any, ...]) -> None:
+        self._function = function
+        self._bound = bound
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        function, args = self._function, (*self._bound, *args)
+        if not has_symbolic((*args, *kwargs.values())):
+            return function(*args, **kwargs)
+        analysis = helper_analysis(function)
+        if analysis is None:
+            return function(*args, **kwargs)
+        bound = inspect.signature(function).bind(*args, **kwargs)
+        bound.apply_defaults()
+        with _Depth(function):
+            return run_staged(analysis, function.__globals__, closure_of(function), bound.arguments)
+
+
+def helper_analysis(function: types.FunctionType) -> Analysis | None:
+    """The analysis of a helper; None where it has no source or uses what scripts cannot: Python then runs it."""
+    try:
+        node = find_function(function)
+    except SourceNotFoundError:
+        return None
+    if find_unsupported(node, function.__code__.co_filename, function.__name__):
+        return None
+    return analyze(node, function.__code__.co_filename, function.__name__, function.__code__.co_freevars)
+
+
+def closure_of(function: types.FunctionType) -> dict[str, Any]:
+    """The variables of the functions around a function, as they are now; those without a value are left out."""
+    found: dict[str, Any] = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:  # assigned later, or deleted
+            continue
+    return found
+
+
+_call_depth = 0
+
+
+class _Depth:
+    """Counts helpers that call helpers, so that endless recursion ends in an error that says so."""
+
+    def __init__(self, function: types.FunctionType) -> None:
+        self._function = function
+
+    def __enter__(self) -> None:
+        global _call_depth
+        if _call_depth >= _DEEPEST_CALLS:
+            raise RecursiveFunctionError(
+                f"'{self._function.__name__}' calls itself without end",
+                help="a recursion whose end depends on a tensor cannot be a model; write a loop",
+            )
+        _call_depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        global _call_depth
+        _call_depth -= 1
+
+

@@ -1,0 +1,60 @@
+"""Notices when Python objects from outside are changed where only the model knows whether that happens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from onnxsmith.errors import MutationError
+from onnxsmith.source import Span
+
+if TYPE_CHECKING:
+    from onnxsmith.scripting.frame import Frame
+
+
+class Guard:
+    """A picture of all containers that variables hold, to compare with later."""
+
+    def __init__(self, frame: Frame) -> None:
+        self._pictures: list[tuple[str, Any, Any]] = []
+        seen: set[int] = set()
+        here: Frame | None = frame
+        while here is not None:
+            for name, value in here.variables.items():
+                if isinstance(value, list | dict | set) and id(value) not in seen:
+                    seen.add(id(value))
+                    self._pictures.append((name, value, value.copy()))
+                elif name == "self" and hasattr(value, "__dict__"):
+                    self._pictures.append((name, value.__dict__, dict(value.__dict__)))
+            here = here.outer
+
+    def check(self, span: Span | None) -> None:
+        """Put changed containers back and say so."""
+        changed: str | None = None
+        for name, container, picture in self._pictures:
+            if not _is_same(container, picture):
+                _restore(container, picture)
+                changed = changed or name
+        if changed is not None:
+            raise MutationError(
+                f"'{changed}' is changed here, but only the model knows whether and how often",
+                help=f"assign a new value to a variable instead of changing '{changed}'",
+            ).locate(span)
+
+
+def _is_same(container: Any, picture: Any) -> bool:
+    if len(container) != len(picture):
+        return False
+    if isinstance(container, set):
+        return container == picture  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(container, dict):
+        pairs = zip(cast("dict[Any, Any]", container).items(), picture.items(), strict=True)
+        return all(a == b and x is y for (a, x), (b, y) in pairs)
+    return all(x is y for x, y in zip(container, picture, strict=True))
+
+
+def _restore(container: Any, picture: Any) -> None:
+    if isinstance(container, list):
+        container[:] = picture
+        return
+    container.clear()
+    container.update(picture)

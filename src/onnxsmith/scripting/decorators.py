@@ -1,0 +1,76 @@
+"""`@script` and `@graph`."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from onnxsmith.errors import CallError, boundary
+from onnxsmith.opset.custom import Opset
+from onnxsmith.scripting.function import ScriptFunction
+from onnxsmith.scripting.function_source import unwrapped
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@boundary
+def script(
+    function: Any = None,
+    default_opset: Any = None,
+    *,
+    domain: str | None = None,
+    overload: str = "",
+    inline: bool = False,
+) -> Any:
+    """Make a Python function an ONNX function: `@script`, `@script()`, `@script(default_opset=opset18)`.
+
+    Called with arrays it runs at once; `to_model_proto()` and `to_function_proto()` are the same program in ONNX.
+    `domain` (or an `Opset` as first argument) and `overload` say where the function lives; `inline=True` puts its
+    body where it is called. Without a named opset, Python's own operators use the one that the code uses, or else
+    the newest that the installed ONNX Runtime runs.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset18 as op
+    >>> double = script(lambda x: x + x)
+    >>> double(np.float32([1, 2]))
+    array([2., 4.], dtype=float32)
+    """
+    if isinstance(function, Opset) and function.domain:
+        return _decorator(function.domain if domain is None else domain, default_opset, overload, inline)
+    if function is None or isinstance(function, Opset | int) or _is_opset_module(function):
+        return _decorator(domain, function if default_opset is None else default_opset, overload, inline)
+    return _make(function, domain, default_opset, overload, inline)
+
+
+def _decorator(domain: str | None, default_opset: Any, overload: str, inline: bool) -> Callable[[Any], ScriptFunction]:
+    @boundary
+    def decorate(function: Any) -> ScriptFunction:
+        return _make(function, domain, default_opset, overload, inline)
+
+    return decorate
+
+
+def _make(function: Any, domain: str | None, default_opset: Any, overload: str, inline: bool) -> ScriptFunction:
+    plain = unwrapped(function)
+    if plain is None:
+        raise CallError(
+            f"@script is for Python functions, not {type(function).__name__}", help="define a function with def"
+        )
+    made = ScriptFunction(plain, domain=domain, overload=overload, default_opset=default_opset, inline=inline)
+    made.check()
+    return made
+
+
+def _is_opset_module(value: Any) -> bool:
+    return isinstance(value, types.ModuleType) and value.__name__.startswith("onnxsmith.opset.opset")
+
+
+def graph(function: Any = None) -> Any:
+    """Mark a nested function as the body of `op.Loop`, `op.Scan`, `op.If` or `op.SequenceMap`.
+
+    The body sees the variables around it. `@graph` and `@graph()` mean the same.
+    """
+    if function is not None:
+        return function
+    return lambda inner: inner

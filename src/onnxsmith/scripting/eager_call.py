@@ -1,0 +1,146 @@
+"""Running a script eagerly: Python runs the function itself, on tensors that execute each operator at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from onnxsmith.core.target import ACTIVE, Target
+from onnxsmith.core.value import Value
+from onnxsmith.eager.target import EagerTarget
+from onnxsmith.eager.tensor import EagerTensor
+from onnxsmith.errors import AttributeParameterError, DTypeNotAllowedError, InputTypeError, ShapeError
+from onnxsmith.types.annotations import type_of_example
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import AnyValueType, OptionalType, SequenceType, TensorType, describe_shape
+
+if TYPE_CHECKING:
+    from onnxsmith.scripting.function import ScriptFunction
+    from onnxsmith.scripting.signature import ScriptParameter
+
+#: Inside a script every result is a tensor of ours, also of operators that were given arrays or nothing.
+_TARGET = EagerTarget(wraps=True)
+
+
+def run_eagerly(script: ScriptFunction, arguments: dict[str, Any], active: Target | None) -> Any:
+    """Call the function with tensors; arrays in give arrays out."""
+    gives_tensors = active is not None
+    for parameter in script.parameters.parameters:
+        value = arguments.get(parameter.name)
+        if parameter.role == "attribute":
+            arguments[parameter.name] = attribute_argument(script, parameter, value)
+        elif parameter.role == "input":
+            gives_tensors = gives_tensors or isinstance(value, EagerTensor)
+            arguments[parameter.name] = _input(script, parameter, value)
+    arguments = {name: _extra(script, name, value) for name, value in arguments.items()}
+    bound = script.signature.bind_partial()
+    bound.arguments.update(arguments)  # type: ignore[arg-type]
+    token = ACTIVE.set(_TARGET)
+    try:
+        result = script.function(*bound.args, **bound.kwargs)
+    finally:
+        ACTIVE.reset(token)
+    return _results(result, gives_tensors)
+
+
+def _extra(script: ScriptFunction, name: str, value: Any) -> Any:
+    """What came in through `*args` and `**kwargs`."""
+    known = any(each.name == name for each in script.parameters.parameters)
+    if known:
+        return value
+    if isinstance(value, tuple):
+        return tuple(to_tensor(each) for each in cast("tuple[Any, ...]", value))
+    return {key: to_tensor(each) for key, each in cast("dict[str, Any]", value).items()}
+
+
+def to_tensor(value: Any) -> Any:
+    """An array as a tensor; everything else as it is."""
+    return EagerTensor(np.asarray(value)) if isinstance(value, np.ndarray | np.generic) else value
+
+
+def attribute_argument(script: ScriptFunction, parameter: ScriptParameter, value: Any) -> Any:
+    """The value of an attribute parameter, checked."""
+    if value is None and parameter.default is None:
+        return None
+    annotation = parameter.attribute
+    assert annotation is not None
+    word = f"list of {annotation.scalar.__name__}" if annotation.is_list else annotation.scalar.__name__
+    items = cast("list[Any]", value) if annotation.is_list and isinstance(value, list | tuple) else [value]
+    accepted = {int: (int, np.integer), float: (int, float, np.integer, np.floating), bool: (bool, np.bool_, int), str: str}
+    fits = all(isinstance(each, accepted[annotation.scalar]) for each in items)
+    if not fits or (annotation.is_list and not isinstance(value, list | tuple)):
+        what = "a tensor" if isinstance(value, Value | np.ndarray) else f"{value!r}"
+        raise AttributeParameterError(
+            f"'{parameter.name}' of {script.name} is an attribute, {word}; it was given {what}",
+            help="an attribute's value is fixed when the model is made; a tensor parameter has no int or float annotation",
+            culprit=("attribute", parameter.name),
+        )
+    return parameter.attribute_value(value)
+
+
+def _input(script: ScriptFunction, parameter: ScriptParameter, value: Any) -> Any:
+    kind = parameter.type
+    if value is None:
+        return None
+    if isinstance(kind, OptionalType):
+        kind = kind.element
+    if isinstance(value, list) and (isinstance(kind, SequenceType) or _holds_arrays(cast("list[Any]", value))):
+        return [to_tensor(each) for each in cast("list[Any]", value)]
+    dtype = kind.dtype if isinstance(kind, TensorType) else None
+    array = _array(script, parameter, value, dtype)
+    check_input(script, parameter, type_of_example(array, f"'{parameter.name}' of {script.name}"), kind)
+    return EagerTensor(array)
+
+
+def _holds_arrays(values: list[Any]) -> bool:
+    return any(isinstance(each, np.ndarray | EagerTensor) for each in values)
+
+
+def _array(script: ScriptFunction, parameter: ScriptParameter, value: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
+    if isinstance(value, EagerTensor):
+        return value.array
+    if isinstance(value, np.ndarray | np.generic) or hasattr(value, "__array__"):
+        return np.asarray(value)
+    try:
+        array = np.asarray(value, None if dtype is None else dtype.numpy)
+    except (TypeError, ValueError):
+        array = np.asarray(None)
+    if array.dtype == object and dtype is not DType.STRING:
+        raise InputTypeError(f"'{parameter.name}' of {script.name} cannot be {type(value).__name__}")
+    return array.astype(np.float32) if dtype is None and array.dtype == np.float64 else array
+
+
+def check_input(script: ScriptFunction, parameter: ScriptParameter, actual: AnyValueType, wanted: AnyValueType) -> None:
+    """Refuse an argument whose type is certainly not the annotated one."""
+    if not isinstance(actual, TensorType) or not isinstance(wanted, TensorType):
+        return
+    if actual.dtype is not None and wanted.dtype is not None and actual.dtype is not wanted.dtype:
+        raise DTypeNotAllowedError(
+            f"{script.name} takes {wanted.dtype.spelling} as '{parameter.name}', not {actual.dtype.spelling}",
+            help=f"convert it with .astype({wanted.dtype.name}), or leave the parameter without annotation",
+        ).locate_at_caller().also(script.definition, f"'{parameter.name}: {wanted!r}'")
+    if actual.shape is None or wanted.shape is None:
+        return
+    same = len(actual.shape) == len(wanted.shape) and all(
+        not (isinstance(a, int) and isinstance(b, int)) or a == b
+        for a, b in zip(actual.shape, wanted.shape, strict=True)
+    )
+    if not same:
+        raise ShapeError(
+            f"{script.name} takes shape {describe_shape(wanted.shape)} as '{parameter.name}', "
+            f"not {describe_shape(actual.shape)}"
+        ).locate_at_caller().also(script.definition, f"'{parameter.name}: {wanted!r}'")
+
+
+def _results(result: Any, gives_tensors: bool) -> Any:
+    if isinstance(result, tuple):
+        return tuple(_results(each, gives_tensors) for each in cast("tuple[Any, ...]", result))
+    if isinstance(result, list):
+        return [_results(each, gives_tensors) for each in cast("list[Any]", result)]
+    if isinstance(result, bool | int | float):
+        # What a model would give: Python's numbers are INT64, FLOAT and BOOL.
+        result = EagerTensor(np.array(result, np.float32 if isinstance(result, float) else None))
+    elif isinstance(result, np.ndarray | np.generic):
+        result = EagerTensor(np.asarray(result))
+    return result if gives_tensors or not isinstance(result, EagerTensor) else result.array

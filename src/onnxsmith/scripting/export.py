@@ -1,0 +1,187 @@
+"""A script as a file's worth of ONNX: a model, or a function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import onnx
+import onnx_ir as ir
+
+from onnxsmith.errors import AnnotationError, CallError, OnnxsmithError
+from onnxsmith.graphs.ir_types import type_to_ir
+from onnxsmith.graphs.ir_version import lowest_ir_version
+from onnxsmith.graphs.model import Model
+from onnxsmith.scripting.calls import generic_body
+from onnxsmith.scripting.staging import Staged, stage
+from onnxsmith.types.annotations import read_value_type
+from onnxsmith.types.value_types import AnyValueType, OptionalType, SequenceType, TensorType
+
+if TYPE_CHECKING:
+    from onnxsmith.scripting.function import ScriptFunction
+    from onnxsmith.scripting.signature import ScriptParameter
+
+PRODUCER = "onnxsmith"
+
+
+def check_generic(script: ScriptFunction) -> None:
+    """Stage the script for the types its annotations give, so that mistakes show when it is decorated."""
+    optional = tuple(each.name for each in script.parameters.inputs if each.default is None)
+    for absent in {(), optional}:
+        generic_body(script, absent)
+
+
+def function_proto(script: ScriptFunction) -> onnx.FunctionProto:
+    """The generic function of a script."""
+    body = generic_body(script, ())
+    if body is None:
+        assert script.generic_error is not None
+        raise script.generic_error
+    return ir.serde.serialize_function(body.function)
+
+
+def make_model(
+    script: ScriptFunction,
+    *,
+    input_types: Sequence[Any] | Mapping[str, Any] | None = None,
+    output_types: Sequence[Any] | Mapping[str, Any] | None = None,
+    io_types: Any = None,
+    value_infos: Mapping[str, Any] | None = None,
+    opset_version: int | None = None,
+    ir_version: int | None = None,
+    producer_name: str = PRODUCER,
+    functions: Sequence[Any] = (),
+    inline: bool = False,
+    **attributes: Any,
+) -> Model:
+    """The model of a script."""
+    types = _input_types(script, input_types, io_types)
+    values = _attribute_values(script, attributes)
+    staged = stage(script, "model", types, values, opset_version=opset_version)
+    _set_output_types(script, staged, output_types)
+    graph = staged.scope.finish(staged.outputs, script.name)
+    if script.__doc__:
+        graph.doc_string = script.__doc__
+    held = dict(staged.scope.program.functions)
+    for each in functions:
+        function = _as_function(each)
+        held.setdefault(function.identifier(), function)
+    model = ir.Model(graph, ir_version=10, producer_name=producer_name, functions=list(held.values()))
+    for function in held.values():
+        model.opset_imports.setdefault(function.domain, 1)
+    if value_infos:
+        _set_value_types(graph, value_infos)
+    if inline and held:
+        model = _dissolved(model)
+    model.ir_version = lowest_ir_version(model) if ir_version is None else ir_version
+    return Model(model)
+
+
+def _dissolved(model: ir.Model) -> ir.Model:
+    import onnx_ir.passes.common as passes  # heavy: only where functions are inlined
+
+    return passes.InlinePass()(model).model
+
+
+def _input_types(
+    script: ScriptFunction, given: Sequence[Any] | Mapping[str, Any] | None, io_types: Any
+) -> dict[str, AnyValueType | None]:
+    parameters = script.parameters.inputs
+    named = _by_name([each.name for each in parameters], given, "input_types", script)
+    types: dict[str, AnyValueType | None] = {}
+    for parameter in parameters:
+        if parameter.name in named:
+            types[parameter.name] = read_value_type(named[parameter.name], f"the type of input '{parameter.name}'")
+            continue
+        if parameter.default is None:
+            types[parameter.name] = None  # an optional input that the model does not have
+            continue
+        if parameter.has_default:
+            continue
+        types[parameter.name] = _completed(script, parameter, io_types)
+    return types
+
+
+def _completed(script: ScriptFunction, parameter: ScriptParameter, io_types: Any) -> AnyValueType:
+    kind = parameter.type
+    if _is_typed(kind):
+        return kind
+    if io_types is not None:
+        return read_value_type(io_types, "io_types")
+    raise AnnotationError(
+        f"input '{parameter.name}' of {script.name} has no element type, and a model's inputs need one",
+        help=f"annotate it, or say to_model_proto(input_types={{'{parameter.name}': FLOAT[...]}})",
+    ).locate(script.definition)
+
+
+def _is_typed(kind: AnyValueType) -> bool:
+    while isinstance(kind, SequenceType | OptionalType):
+        kind = kind.element
+    return not isinstance(kind, TensorType) or kind.dtype is not None
+
+
+def _by_name(
+    names: Sequence[str], given: Sequence[Any] | Mapping[str, Any] | None, called: str, script: ScriptFunction
+) -> dict[str, Any]:
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        unknown = [name for name in given if name not in names]
+        if unknown:
+            raise CallError(f"{called} names '{unknown[0]}'; {script.name} has {', '.join(names)}")
+        return dict(given)
+    if len(given) > len(names):
+        raise CallError(f"{called} has {len(given)} types; {script.name} has {len(names)}: {', '.join(names)}")
+    return dict(zip(names, given, strict=False))
+
+
+def _attribute_values(script: ScriptFunction, given: Mapping[str, Any]) -> dict[str, Any]:
+    from onnxsmith.scripting.eager_call import attribute_argument
+
+    parameters = {each.name: each for each in script.parameters.attributes}
+    for name in given:
+        if name not in parameters:
+            listed = ", ".join(parameters) or "none"
+            raise CallError(f"{script.name} has no attribute '{name}'; its attributes are: {listed}")
+    values: dict[str, Any] = {}
+    for name, parameter in parameters.items():
+        if name in given:
+            values[name] = attribute_argument(script, parameter, given[name])
+        elif parameter.has_default:
+            values[name] = parameter.default
+        else:
+            raise CallError(
+                f"the attribute '{name}' of {script.name} needs a value in a model",
+                help=f"{script.name}.to_model_proto({name}=…)",
+            ).locate(script.definition)
+    return values
+
+
+def _set_output_types(
+    script: ScriptFunction, staged: Staged, given: Sequence[Any] | Mapping[str, Any] | None
+) -> None:
+    names = [each.ir_value.name for each in staged.outputs]
+    for name, kind in _by_name(names, given, "output_types", script).items():
+        value = staged.outputs[names.index(name)].ir_value
+        value.type, value.shape = type_to_ir(read_value_type(kind, f"the type of output '{name}'"))
+
+
+def _set_value_types(graph: ir.Graph, types: Mapping[str, Any]) -> None:
+    values = {value.name: value for node in graph.all_nodes() for value in node.outputs}
+    for name, kind in types.items():
+        if name not in values:
+            raise CallError(f"value_infos names '{name}', and the model has no such value")
+        values[name].type, values[name].shape = type_to_ir(read_value_type(kind, f"the type of '{name}'"))
+
+
+def _as_function(value: Any) -> ir.Function:
+    if isinstance(value, onnx.FunctionProto):
+        return ir.serde.deserialize_function(value)
+    if isinstance(value, ir.Function):
+        return value
+    body = generic_body(value, ())
+    if body is None:
+        raise cast("ScriptFunction", value).generic_error or OnnxsmithError("the function is not generic")
+    return body.function
+
+

@@ -1,0 +1,118 @@
+"""A function while it is staged: its variables, and how its expressions are evaluated."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from onnxsmith.diagnostics import did_you_mean
+from onnxsmith.errors import DynamicPythonValueError, UnassignedVariableError, UndefinedNameError
+from onnxsmith.scripting.analysis import Analysis
+from onnxsmith.scripting.function_source import span_of
+from onnxsmith.scripting.merge import Differing, Unassigned
+from onnxsmith.source import Span
+
+if TYPE_CHECKING:
+    from onnxsmith.scripting.hooks import Hooks
+
+_ABSENT = object()
+
+
+class Frame:
+    """The variables of one call of a function that is being staged."""
+
+    def __init__(
+        self,
+        analysis: Analysis,
+        global_names: dict[str, Any],
+        closure: Mapping[str, Any],
+        outer: Frame | None = None,
+    ) -> None:
+        self.analysis = analysis
+        self.globals = global_names
+        self.closure = closure
+        self.outer = outer
+        self.variables: dict[str, Any] = {}
+        self.hooks: Hooks | None = None
+        #: How deep in subgraphs the call stands; deeper means under a condition only the model knows.
+        self.depth = 0
+        self._functions = analysis.expressions.instantiate(global_names)
+
+    def evaluate(self, root: ast.AST) -> Any:
+        """The value of an expression, computed by Python at the user's own position."""
+        site = self.analysis.expressions.sites[id(root)]
+        variables = self.variables
+        values: list[Any] = []
+        for name in site.names:
+            value = variables.get(name, _ABSENT)
+            if value is _ABSENT or value.__class__ is Unassigned or value.__class__ is Differing:
+                value = self._look_further(name, value, root)
+            values.append(value)
+        return self._functions[site.position](self.hooks, *values)
+
+    def read(self, name: str, place: ast.AST) -> Any:
+        """The value of a variable that is used at `place`."""
+        value = self.variables.get(name, _ABSENT)
+        if value is _ABSENT or isinstance(value, Unassigned | Differing):
+            value = self._look_further(name, value, place)
+        return value
+
+    def span(self, node: ast.AST) -> Span:
+        """Where a node stands."""
+        return span_of(node, self.analysis.file, self.analysis.name)
+
+    def _look_further(self, name: str, value: Any, place: ast.AST) -> Any:
+        if value is _ABSENT and name not in self.analysis.local_names:
+            found = self._outside(name, place)
+            if found is not _ABSENT:
+                return found
+        if _may_skip(place):
+            return value if value is not _ABSENT else Unassigned(None, "")
+        raise self._mistake(name, value, place)
+
+    def _outside(self, name: str, place: ast.AST) -> Any:
+        frame = self.outer
+        while frame is not None:
+            if name in frame.analysis.local_names:
+                return frame.read(name, place)
+            if name in frame.closure:
+                return frame.closure[name]
+            frame = frame.outer
+        if name in self.closure:
+            return self.closure[name]
+        if name in self.globals:
+            return self.globals[name]
+        return getattr(builtins, name, _ABSENT)
+
+    def _mistake(self, name: str, value: Any, place: ast.AST) -> Exception:
+        uses = [each for each in ast.walk(place) if isinstance(each, ast.Name) and each.id == name]
+        span = self.span(uses[0] if uses else place)
+        if isinstance(value, Unassigned):
+            error = UnassignedVariableError(
+                f"'{name}' may have no value here",
+                help=f"give '{name}' a value before, on every path",
+            ).locate(span, "used here")
+            return error.also(value.span, value.reason)
+        if isinstance(value, Differing):
+            return DynamicPythonValueError(
+                f"'{name}' is {_shown(value.then)} or {_shown(value.otherwise)}, depending on a tensor's value",
+                help="only tensors and numbers can depend on a tensor; choose between tensors instead",
+            ).locate(span)
+        known = [*self.analysis.local_names, *self.closure, *self.globals, *dir(builtins)]
+        if name in self.analysis.local_names:
+            return UnassignedVariableError(
+                f"'{name}' is used before it is assigned", help=did_you_mean(name, set(known) - {name})
+            ).locate(span)
+        return UndefinedNameError(f"'{name}' is not defined", help=did_you_mean(name, known)).locate(span)
+
+
+def _may_skip(place: ast.AST) -> bool:
+    """Whether part of an expression may never be evaluated, so that a missing variable may never be needed."""
+    return any(isinstance(each, ast.IfExp | ast.BoolOp | ast.Lambda) for each in ast.walk(place))
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"a {type(value).__name__}"

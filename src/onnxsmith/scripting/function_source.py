@@ -1,0 +1,145 @@
+"""From a Python function to its syntax tree, in the coordinates of the file, notebook cell or string it came from.
+
+Files are parsed whole and once, so that lines and columns need no correction and a file with many scripts costs
+one parse.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import sys
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from onnxsmith.errors import SourceNotFoundError
+from onnxsmith.source import Span
+
+FunctionNode: TypeAlias = ast.FunctionDef | ast.Lambda
+
+_PARSED_LIMIT = 256
+
+
+@dataclass(frozen=True, slots=True)
+class _ParsedFile:
+    text: str
+    #: (first line, name) -> the functions that start there.
+    functions: dict[tuple[int, str], list[FunctionNode]]
+
+
+_parsed: dict[str, _ParsedFile] = {}
+
+
+def find_function(function: types.FunctionType) -> FunctionNode:
+    """The syntax tree of a function, or an error that says why there is none."""
+    code = function.__code__
+    text = _text(code, function)
+    if text is not None:
+        candidates = _functions(code.co_filename, text).get((code.co_firstlineno, code.co_name), [])
+        if len(candidates) > 1:  # several lambdas on one line: the body's columns tell them apart
+            candidates = [each for each in candidates if _starts_like(each, code)] or candidates
+        if candidates:
+            return candidates[0]
+    raise SourceNotFoundError(
+        f"the source of '{function.__name__}' cannot be read",
+        help="define it in a file or a notebook cell; for generated code, put the text into linecache.cache first",
+    )
+
+
+def _text(code: types.CodeType, function: types.FunctionType) -> str | None:
+    lines = linecache.getlines(code.co_filename, function.__globals__)
+    if lines:
+        return "".join(lines)
+    return _executed_text(code)
+
+
+def _executed_text(code: types.CodeType) -> str | None:
+    """Source given to `exec` as a string: it is still in a variable of whoever called exec."""
+    frame = sys._getframe()  # pyright: ignore[reportPrivateUsage]  # the documented way to read the stack
+    current: types.FrameType | None = frame
+    while current is not None:
+        if current.f_code.co_filename == code.co_filename and current.f_back is not None:
+            caller = current.f_back
+            for text in (*caller.f_locals.values(), *caller.f_code.co_consts, *caller.f_globals.values()):
+                if isinstance(text, str) and _defines(text, code):
+                    # Excerpts in error messages come from linecache, too.
+                    linecache.cache[code.co_filename] = (len(text), None, text.splitlines(True), code.co_filename)
+                    return text
+        current = current.f_back
+    return None
+
+
+def _defines(text: str, code: types.CodeType) -> bool:
+    if code.co_name not in text and code.co_name != "<lambda>":
+        return False
+    try:
+        return (code.co_firstlineno, code.co_name) in _index(text)
+    except (SyntaxError, ValueError):
+        return False
+
+
+def _functions(file: str, text: str) -> dict[tuple[int, str], list[FunctionNode]]:
+    found = _parsed.get(file)
+    if found is None or found.text != text:
+        if len(_parsed) >= _PARSED_LIMIT:
+            _parsed.clear()
+        try:
+            found = _parsed[file] = _ParsedFile(text, _index(text))
+        except (SyntaxError, ValueError):  # a file that changed since it was imported
+            return {}
+    return found.functions
+
+
+def _index(text: str) -> dict[tuple[int, str], list[FunctionNode]]:
+    index: dict[tuple[int, str], list[FunctionNode]] = {}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef):
+            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            index.setdefault((first, node.name), []).append(node)
+        elif isinstance(node, ast.Lambda):
+            index.setdefault((node.lineno, "<lambda>"), []).append(node)
+    return index
+
+
+def _starts_like(node: FunctionNode, code: types.CodeType) -> bool:
+    body = node.body[0] if isinstance(node, ast.FunctionDef) else node.body
+    columns = [(line, column) for line, _, column, _ in code.co_positions() if line is not None and column is not None]
+    inside = [(line, column) for line, column in columns if (line, column) >= (node.lineno, node.col_offset)]
+    return min(inside, default=None) == (body.lineno, body.col_offset)
+
+
+def span_of(node: ast.AST, file: str, function: str) -> Span:
+    """The span of a node of a file's tree."""
+    return Span(
+        file,
+        node.lineno,  # type: ignore[attr-defined]
+        node.col_offset,  # type: ignore[attr-defined]
+        node.end_lineno,  # type: ignore[attr-defined]
+        node.end_col_offset,  # type: ignore[attr-defined]
+        function,
+    )
+
+
+def module_level_names(file: str) -> Iterator[str]:
+    """Names that a file defines at its top, now or further down: what a forward reference may mean."""
+    text = "".join(linecache.getlines(file))
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            yield statement.name
+        else:
+            for node in ast.walk(statement):
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                    yield node.id
+
+
+def unwrapped(function: object) -> types.FunctionType | None:
+    """The plain function behind a decorator or partial that keeps it; None for what is no Python function."""
+    inner = inspect.unwrap(function) if callable(function) else function  # type: ignore[arg-type]
+    return inner if isinstance(inner, types.FunctionType) else None

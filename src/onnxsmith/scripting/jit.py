@@ -1,0 +1,102 @@
+"""`jit`: a whole function as one session, made once per element types and ranks of the inputs."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from onnxsmith.diagnostics import hide_own_frames
+from onnxsmith.errors import CallError, OnnxsmithError
+from onnxsmith.graphs.model import Model
+from onnxsmith.types.annotations import type_of_example
+from onnxsmith.types.value_types import AnyValueType, OptionalType, TensorType
+
+if TYPE_CHECKING:
+    from onnxsmith.scripting.function import ScriptFunction
+
+_LIMIT = 256
+
+
+class Jit:
+    """Runs a script as a model; `jit(f)` makes one."""
+
+    def __init__(self, script: ScriptFunction) -> None:
+        self.script = script
+        self._runs: dict[Any, Callable[[Sequence[Any]], Any]] = {}
+        self._input_count = len(script.parameters.inputs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            if not kwargs and len(args) == self._input_count:
+                key: list[Any] = []
+                for value in args:
+                    if value.__class__ is not np.ndarray:
+                        return self._general(args, kwargs)
+                    key.append(value.dtype)
+                    key.append(value.ndim)
+                run = self._runs.get(tuple(key))
+                if run is not None:
+                    return run(args)
+            return self._general(args, kwargs)
+        except OnnxsmithError as error:
+            error.locate_at_caller()
+            hide_own_frames(error)
+            raise
+
+    def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        script = self.script
+        bound = script.signature.bind(*script.fixed_arguments.values(), *args, **kwargs)
+        bound.apply_defaults()
+        attributes = {each.name: bound.arguments[each.name] for each in script.parameters.attributes}
+        arrays: list[Any] = []
+        types: dict[str, AnyValueType] = {}
+        for parameter in script.parameters.inputs:
+            value = bound.arguments[parameter.name]
+            if value is None:
+                continue
+            array = value if isinstance(value, list) else np.asarray(value)
+            arrays.append(array)
+            types[parameter.name] = _open_type(parameter.type, array)
+        attribute_key = repr(sorted(attributes.items()))
+        key = (tuple((name, repr(kind)) for name, kind in types.items()), attribute_key)
+        run = self._runs.get(key)
+        if run is None:
+            run = self._make(types, attributes)
+            if len(self._runs) >= _LIMIT:
+                self._runs.clear()
+            self._runs[key] = run
+            is_plain = not kwargs and len(args) == self._input_count == len(arrays)
+            if is_plain and all(each.__class__ is np.ndarray for each in args):
+                self._runs[tuple(part for each in args for part in (each.dtype, each.ndim))] = run
+        return run(arrays)
+
+    def _make(self, types: dict[str, AnyValueType], attributes: dict[str, Any]) -> Callable[[Sequence[Any]], Any]:
+        given = {name: value for name, value in attributes.items() if value is not None}
+        model: Model = self.script.to_model(input_types=types, **given)
+        return model.runner()
+
+
+def _open_type(annotated: AnyValueType, array: Any) -> AnyValueType:
+    """The type that inputs of this element type and rank share, with the dimensions that the annotation names."""
+    actual = type_of_example(array)
+    wanted = annotated.element if isinstance(annotated, OptionalType) else annotated
+    if not isinstance(actual, TensorType) or actual.shape is None:
+        return actual
+    if isinstance(wanted, TensorType) and wanted.shape is not None and len(wanted.shape) == len(actual.shape):
+        return TensorType(actual.dtype, wanted.shape)
+    return TensorType(actual.dtype, (None,) * len(actual.shape))
+
+
+def jit(function: Any) -> Any:
+    """A script that runs as one model: `fast = jit(f)`, then `fast(x)`."""
+    from onnxsmith.scripting.decorators import script
+    from onnxsmith.scripting.function import ScriptFunction
+
+    if isinstance(function, ScriptFunction):
+        return Jit(function)
+    if inspect.isfunction(function):
+        return Jit(script(function))
+    raise CallError(f"jit is for scripts and functions, not {type(function).__name__}")

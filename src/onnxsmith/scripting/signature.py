@@ -1,0 +1,158 @@
+"""What a script's parameters are: tensors, or attributes, by their annotations."""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from onnxsmith.errors import AnnotationError, OnnxsmithError
+from onnxsmith.schema.definition import AttributeType
+from onnxsmith.scripting.closures import closure_of
+from onnxsmith.source import Span
+from onnxsmith.types.annotations import AttributeAnnotation, read_attribute_annotation, read_value_type
+from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType, OptionalType
+
+_ATTRIBUTE_TYPES: dict[tuple[type, bool], AttributeType] = {
+    (int, False): AttributeType.INT,
+    (bool, False): AttributeType.INT,
+    (float, False): AttributeType.FLOAT,
+    (str, False): AttributeType.STRING,
+    (int, True): AttributeType.INTS,
+    (bool, True): AttributeType.INTS,
+    (float, True): AttributeType.FLOATS,
+    (str, True): AttributeType.STRINGS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptParameter:
+    """A parameter: an input with a type, or an attribute."""
+
+    name: str
+    role: Literal["input", "attribute", "self"]
+    type: AnyValueType = UNKNOWN_TENSOR
+    attribute: AttributeAnnotation | None = None
+    default: Any = inspect.Parameter.empty
+
+    @property
+    def has_default(self) -> bool:
+        return self.default is not inspect.Parameter.empty
+
+    @property
+    def is_optional(self) -> bool:
+        """Whether the input may be None."""
+        return isinstance(self.type, OptionalType) or self.default is None
+
+    @property
+    def attribute_type(self) -> AttributeType:
+        assert self.attribute is not None
+        return _ATTRIBUTE_TYPES[self.attribute.scalar, self.attribute.is_list]
+
+    def attribute_value(self, value: Any) -> Any:
+        """A value given for the attribute, as an eager run has it: floats are rounded as ONNX keeps them."""
+        assert self.attribute is not None
+        scalar = self.attribute.scalar
+        if self.attribute.is_list:
+            return [_attribute_scalar(scalar, each) for each in value]
+        return _attribute_scalar(scalar, value)
+
+
+def _attribute_scalar(scalar: type, value: Any) -> Any:
+    return float(np.float32(value)) if scalar is float else scalar(value)
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptSignature:
+    """All parameters of a script, and what its annotation says it returns."""
+
+    python: inspect.Signature
+    parameters: tuple[ScriptParameter, ...]
+    returns: tuple[AnyValueType, ...] | None
+    is_variadic: bool
+
+    @property
+    def inputs(self) -> tuple[ScriptParameter, ...]:
+        return tuple(each for each in self.parameters if each.role == "input")
+
+    @property
+    def attributes(self) -> tuple[ScriptParameter, ...]:
+        return tuple(each for each in self.parameters if each.role == "attribute")
+
+
+def read_signature(function: types.FunctionType, span: Span | None) -> ScriptSignature:
+    """The signature of a script; annotations are evaluated where the function stands."""
+    try:
+        return _read(function)
+    except OnnxsmithError as error:
+        error.locate(span)
+        raise
+
+
+def _read(function: types.FunctionType) -> ScriptSignature:
+    hints = {name: _evaluated(function, name, each) for name, each in function.__annotations__.items()}
+    signature = inspect.signature(function)
+    parameters: list[ScriptParameter] = []
+    is_variadic = False
+    for position, (name, parameter) in enumerate(signature.parameters.items()):
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            is_variadic = True
+            continue
+        if position == 0 and name in ("self", "cls") and name not in hints:
+            parameters.append(ScriptParameter(name, "self"))
+            continue
+        parameters.append(_parameter(name, hints.get(name), parameter.default))
+    return ScriptSignature(signature, tuple(parameters), _returns(hints), is_variadic)
+
+
+def _parameter(name: str, hint: Any, default: Any) -> ScriptParameter:
+    if hint is None:
+        return ScriptParameter(name, "input", default=default)
+    attribute = read_attribute_annotation(hint)
+    if attribute is None and default is None:  # `alpha: int | None = None`
+        present = [each for each in typing.get_args(hint) if each is not type(None)]
+        attribute = read_attribute_annotation(present[0]) if len(present) == 1 else None
+    if attribute is not None:
+        return ScriptParameter(name, "attribute", attribute=attribute, default=default)
+    if _is_any_tensor(hint):
+        return ScriptParameter(name, "input", default=default)
+    return ScriptParameter(name, "input", read_value_type(hint, f"the annotation of '{name}'"), default=default)
+
+
+def _is_any_tensor(hint: Any) -> bool:
+    """Annotations that say no more than none: Any, np.ndarray, onnxsmith.Tensor."""
+    return hint is Any or hint is np.ndarray or getattr(hint, "__name__", "") == "Tensor"
+
+
+def _returns(hints: dict[str, Any]) -> tuple[AnyValueType, ...] | None:
+    if "return" not in hints or hints["return"] is None or _is_any_tensor(hints["return"]):
+        return None
+    hint = hints["return"]
+    if typing.get_origin(hint) is tuple:
+        arguments = typing.get_args(hint)
+        if len(arguments) == 2 and arguments[1] is ...:
+            return None
+        return tuple(_result_type(each) for each in arguments)
+    return (_result_type(hint),)
+
+
+def _result_type(hint: Any) -> AnyValueType:
+    return UNKNOWN_TENSOR if _is_any_tensor(hint) else read_value_type(hint, "the return annotation")
+
+
+def _evaluated(function: types.FunctionType, name: str, annotation: Any) -> Any:
+    """An annotation as an object; under `from __future__ import annotations` it is text."""
+    if not isinstance(annotation, str):
+        return annotation
+    try:
+        return eval(annotation, function.__globals__, closure_of(function))  # noqa: S307  # the user's own annotation, as typing.get_type_hints does
+    except OnnxsmithError:
+        raise
+    except Exception as error:
+        raise AnnotationError(
+            f"the annotation {annotation!r} of '{name}' cannot be evaluated: {error}"
+        ) from None

@@ -1,0 +1,192 @@
+"""Stages a whole script: as the body of an ONNX function, or as a model.
+
+A function's body is generic where its annotations leave types open; a model is typed, and its attributes have values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+import onnx_ir as ir
+
+from onnxsmith.core.number import Number
+from onnxsmith.core.target import ACTIVE
+from onnxsmith.core.value import Value
+from onnxsmith.errors import MissingReturnError, ReturnTypeError
+from onnxsmith.graphs.builder import GraphTarget
+from onnxsmith.graphs.function import FunctionBody
+from onnxsmith.graphs.opsets import OpsetVersions
+from onnxsmith.graphs.program import Program
+from onnxsmith.schema.inference.known import Known
+from onnxsmith.scripting.attribute_values import attribute_value
+from onnxsmith.scripting.closures import closure_of, run_staged
+from onnxsmith.scripting.location import located
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import AnyValueType, SequenceType, TensorType, describe_shape
+
+if TYPE_CHECKING:
+    from onnxsmith.scripting.function import ScriptFunction
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A staged script: its graph is open until someone finishes it."""
+
+    scope: GraphTarget
+    outputs: list[Any]
+    #: Whether the script returned a tuple, so that one output in a tuple stays one.
+    is_tuple: bool
+
+
+def stage(
+    script: ScriptFunction,
+    kind: Literal["model", "function"],
+    types: Mapping[str, AnyValueType | None],
+    attributes: Mapping[str, Any],
+    *,
+    opset_version: int | None = None,
+) -> Staged:
+    """Stage a script on inputs of these types (None: left out); attributes not given stay references."""
+    version = opset_version or script.opset_version
+    program = Program(kind, OpsetVersions(version, is_fixed=opset_version is not None))
+    scope = GraphTarget(program)
+    arguments = dict(script.fixed_arguments)
+    for parameter in script.parameters.inputs:
+        if parameter.name in types:
+            given = types[parameter.name]
+            arguments[parameter.name] = (
+                None if given is None else scope.input(parameter.name, given, script.definition)
+            )
+        else:
+            arguments[parameter.name] = parameter.default
+    for parameter in script.parameters.attributes:
+        if parameter.name in attributes:
+            value = attributes[parameter.name]
+            arguments[parameter.name] = value if value is None else parameter.attribute_value(value)
+        else:
+            arguments[parameter.name] = attribute_value(parameter)
+    token = ACTIVE.set(scope)
+    try:
+        result = run_staged(
+            script.analysis, script.function.__globals__, closure_of(script.function), script.completed(arguments)
+        )
+        with located(script.definition):
+            outputs = _outputs(script, scope, result)
+    finally:
+        ACTIVE.reset(token)
+    return Staged(scope, outputs, isinstance(result, tuple | list))
+
+
+def _outputs(script: ScriptFunction, scope: GraphTarget, result: Any) -> list[Any]:
+    """What a script returns as outputs of its graph; one that is an input, or comes twice, gets an Identity."""
+    returns = script.parameters.returns
+    if isinstance(result, list) and returns is not None and len(returns) == 1 and isinstance(returns[0], SequenceType):
+        result = (scope.sequence(cast("list[Any]", result)),)
+    values = list(cast("Sequence[Any]", result)) if isinstance(result, tuple | list) else [result]
+    if returns is not None and len(returns) != len(values):
+        raise ReturnTypeError(
+            f"'{script.name}' returns {len(values)} values, and its annotation says {len(returns)}"
+        )
+    outputs: list[Any] = []
+    seen: set[int] = set()
+    for position, value in enumerate(values):
+        tensor = _as_output(script, scope, value)
+        if returns is not None:
+            _check_result(script, position, tensor.known.type, returns[position])
+        if tensor.ir_value.producer() is None or tensor.scope is not scope or id(tensor.ir_value) in seen:
+            tensor = scope.operators.Identity(tensor)
+        seen.add(id(tensor.ir_value))
+        outputs.append(tensor if returns is None else _refined(scope, tensor, returns[position]))
+    return outputs
+
+
+def _as_output(script: ScriptFunction, scope: GraphTarget, value: Any) -> Any:
+    if value is None or isinstance(value, dict | set):
+        what = "nothing" if value is None else f"a {type(value).__name__}"
+        raise MissingReturnError(
+            f"'{script.name}' returns {what}", help="return the tensors that are the outputs, as a tuple if several"
+        )
+    if isinstance(value, Number):
+        return value.as_dtype(DType.FLOAT) if value.kind == "float" else value.tensor
+    if isinstance(value, Value) and value.is_symbolic:
+        return getattr(value, "tensor", value)
+    if isinstance(value, float):
+        return scope.constant(np.array(value, np.float32))
+    return scope.lift(value)
+
+
+def _check_result(script: ScriptFunction, position: int, actual: AnyValueType, annotated: AnyValueType) -> None:
+    """Refuse what certainly differs from the annotation."""
+    differs = type(actual) is not type(annotated)
+    if isinstance(actual, TensorType) and isinstance(annotated, TensorType):
+        differs = actual.dtype is not None and annotated.dtype is not None and actual.dtype is not annotated.dtype
+        if not differs and actual.shape is not None and annotated.shape is not None:
+            differs = len(actual.shape) != len(annotated.shape) or any(
+                isinstance(a, int) and isinstance(b, int) and a != b
+                for a, b in zip(actual.shape, annotated.shape, strict=True)
+            )
+    if differs:
+        which = "returns" if position == 0 else f"returns as value {position}"
+        shown = f" with shape {describe_shape(actual.shape)}" if _has_shape(actual, annotated) else ""
+        raise ReturnTypeError(
+            f"'{script.name}' {which} {_word(actual)}{shown}, but its annotation says {annotated!r}",
+            help=f"change the annotation to {actual!r}, or convert the result",
+        )
+
+
+def _has_shape(actual: AnyValueType, annotated: AnyValueType) -> bool:
+    return isinstance(actual, TensorType) and isinstance(annotated, TensorType) and actual.dtype is annotated.dtype
+
+
+def _word(kind: AnyValueType) -> str:
+    return kind.dtype.spelling if isinstance(kind, TensorType) and kind.dtype is not None else kind.described
+
+
+def _refined(scope: GraphTarget, tensor: Any, annotated: AnyValueType) -> Any:
+    """An output with the dimensions that its annotation adds to what is known."""
+    from onnxsmith.graphs.ir_types import shape_to_ir, tensor_type_to_ir
+    from onnxsmith.graphs.value import wrap
+
+    actual = tensor.known.type
+    if not isinstance(actual, TensorType) or not isinstance(annotated, TensorType):
+        return tensor
+    dtype = actual.dtype or annotated.dtype
+    shape = actual.shape
+    if annotated.shape is not None:
+        shape = (
+            annotated.shape
+            if shape is None
+            else tuple(
+                b if a is None or isinstance(b, str) and not isinstance(a, int) else a
+                for a, b in zip(shape, annotated.shape, strict=True)
+            )
+        )
+    if dtype is not None:
+        tensor.ir_value.type = tensor_type_to_ir(dtype)
+    tensor.ir_value.shape = shape_to_ir(shape)
+    return wrap(tensor.ir_value, Known(TensorType(dtype, shape)), scope, tensor.span)
+
+
+def make_body(script: ScriptFunction, staged: Staged, overload: str, bound: Sequence[str] = ()) -> FunctionBody:
+    """The ONNX function of a staged script; attributes in `bound` have their values inside already."""
+    scope = staged.scope
+    graph = scope.finish(staged.outputs, script.name)
+    attributes: list[ir.Attr] = []
+    for parameter in script.parameters.attributes:
+        if parameter.name not in bound:
+            attributes.append(_formal_attribute(parameter))
+    function = ir.Function(script.domain, script.name, overload, graph=graph, attributes=attributes)
+    return FunctionBody(function, dict(scope.program.functions))
+
+
+def _formal_attribute(parameter: Any) -> ir.Attr:
+    kind = ir.AttributeType(int(parameter.attribute_type))
+    if not parameter.has_default or parameter.default is None:
+        return ir.Attr(parameter.name, kind, None)
+    value = parameter.attribute_value(parameter.default)
+    if isinstance(value, list):
+        value = tuple(cast("list[Any]", value))
+    return ir.Attr(parameter.name, kind, int(value) if isinstance(value, bool) else value)

@@ -1,0 +1,167 @@
+"""`trace`: call a function on symbolic tensors and take the graph that its operators leave behind.
+
+No syntax tree is read: Python itself runs the function, once. Control flow that hangs on a tensor's value is an
+error here; that is what scripts are for.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, cast
+
+import onnx_ir as ir
+
+from onnxsmith.core.operator import Operator
+from onnxsmith.core.target import ACTIVE
+from onnxsmith.core.value import Value
+from onnxsmith.errors import TraceError, boundary
+from onnxsmith.graphs.builder import GraphTarget
+from onnxsmith.graphs.ir_version import lowest_ir_version
+from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.opsets import OpsetVersions
+from onnxsmith.graphs.program import Program
+from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.source import Span
+from onnxsmith.types.annotations import read_value_type
+
+PRODUCER = "onnxsmith"
+
+
+@boundary
+def trace(
+    function: Callable[..., Any],
+    *types: Any,
+    opset_version: int | None = None,
+    name: str | None = None,
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+) -> Model:
+    """The model of a function: called once with symbolic tensors of these types (or types of example arrays).
+
+    >>> from onnxsmith import FLOAT, opset21 as op
+    >>> trace(lambda a, b: op.Relu(a @ b + 1.0), FLOAT["N", 4], FLOAT[4, 8])
+    Model(a: FLOAT['N', 4], b: FLOAT[4, 8]) -> relu: FLOAT['N', 8], 3 nodes, opset 21
+    """
+    if not callable(function):
+        raise TraceError(f"trace needs a function first, not {type(function).__name__}")
+    kinds = [read_value_type(each, f"type {position} of trace") for position, each in enumerate(types)]
+    names = _input_names(function, len(kinds), input_names)
+    version = opset_version if opset_version is not None else _named_version(function)
+    program = Program("model", OpsetVersions(version or default_opset_version(), is_fixed=opset_version is not None))
+    scope = GraphTarget(program)
+    definition = definition_span(function)
+    arguments = [scope.input(each, kind, definition) for each, kind in zip(names, kinds, strict=True)]
+    token = ACTIVE.set(scope)
+    try:
+        result = function(*arguments)
+        outputs = _outputs(scope, result, definition)
+    finally:
+        ACTIVE.reset(token)
+    _rename_outputs(program, outputs, output_names)
+    graph = scope.finish(outputs, name or _graph_name(function))
+    model = ir.Model(graph, ir_version=10, producer_name=PRODUCER)
+    model.ir_version = lowest_ir_version(model)
+    return Model(model)
+
+
+def _input_names(function: Callable[..., Any], count: int, given: Sequence[str] | None) -> list[str]:
+    if given is not None:
+        if len(given) != count:
+            raise TraceError(f"input_names has {len(given)} names for {count} inputs")
+        return list(given)
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # builtins without a signature
+        return [f"input_{k}" for k in range(count)]
+    try:
+        bound = signature.bind(*range(count))
+    except TypeError as error:
+        raise TraceError(
+            f"the function does not take {count} arguments: {error}", help="give trace one type per parameter"
+        ).locate(definition_span(function)) from None
+    names: list[str] = []
+    for name, value in bound.arguments.items():
+        names += [f"{name}_{k}" for k in range(len(value))] if isinstance(value, tuple) else [name]
+    return names
+
+
+def _outputs(scope: GraphTarget, result: Any, definition: Span | None) -> list[Any]:
+    """What the function returned as the model's outputs: an output that is an input or comes twice gets an Identity."""
+    values = list(cast("Sequence[Any]", result)) if isinstance(result, tuple | list) else [result]
+    outputs: list[Any] = []
+    seen: set[int] = set()
+    for position, value in enumerate(values):
+        if value is None or isinstance(value, str | dict | set):
+            shown = "None" if value is None else f"a {type(value).__name__}"
+            which = "the function returns" if len(values) == 1 else f"result {position} of the function is"
+            raise TraceError(f"{which} {shown}, not a tensor", help="return the tensors that are the outputs").locate(
+                definition
+            )
+        lifted = value if isinstance(value, Value) and value.is_symbolic else scope.lift(getattr(value, "array", value))
+        if lifted.ir_value.producer() is None or id(lifted.ir_value) in seen:
+            lifted = scope.operators.Identity(lifted)
+        seen.add(id(lifted.ir_value))
+        outputs.append(lifted)
+    return outputs
+
+
+def _rename_outputs(program: Program, outputs: Sequence[Any], names: Sequence[str] | None) -> None:
+    if names is None:
+        return
+    if len(names) != len(outputs):
+        raise TraceError(f"output_names has {len(names)} names for {len(outputs)} outputs")
+    for value, name in zip(outputs, names, strict=True):
+        if name in program.names and value.name != name:
+            raise TraceError(f"'{name}' names another value of the model already")
+        value.ir_value.name = program.names.unique(name) if value.name != name else name
+
+
+def definition_span(function: Callable[..., Any]) -> Span | None:
+    """Where a function is defined."""
+    code: types.CodeType | None = getattr(inspect.unwrap(function), "__code__", None)
+    if code is None:
+        return None
+    return Span(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0, code.co_name)
+
+
+def _graph_name(function: Callable[..., Any]) -> str:
+    name = getattr(function, "__name__", "") or type(function).__name__
+    return "traced" if name == "<lambda>" else name
+
+
+def _named_version(function: Callable[..., Any]) -> int | None:
+    """The opset version that the function's code refers to, so that `a @ b` before `op.Relu` means the same opset."""
+    versions = {version for version in _versions_in(inspect.unwrap(function)) if version}
+    return max(versions) if versions else None
+
+
+def _versions_in(function: Any) -> Iterator[int | None]:
+    code: types.CodeType | None = getattr(function, "__code__", None)
+    if code is None:
+        function = getattr(type(function), "__call__", None)
+        code = getattr(function, "__code__", None)
+        if code is None:
+            return
+    try:
+        outer = inspect.getclosurevars(function) if isinstance(function, types.FunctionType) else None
+    except ValueError:  # a cell that is still empty
+        outer = None
+    scopes: list[Mapping[str, Any]] = [outer.nonlocals, outer.globals] if outer is not None else []
+    for scope in scopes:
+        for value in scope.values():
+            yield _version_of(value)
+
+
+def _version_of(value: Any) -> int | None:
+    if isinstance(value, Operator) and value.definition.domain == "":
+        return value.version
+    if isinstance(value, types.ModuleType) and value.__name__.startswith("onnxsmith.opset.opset"):
+        digits = value.__name__.removeprefix("onnxsmith.opset.opset")
+        return int(digits) if digits.isdigit() else None
+    if getattr(value, "domain", None) == "" and isinstance(getattr(value, "version", None), int):
+        return value.version
+    return None
+
+

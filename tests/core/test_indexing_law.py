@@ -1,0 +1,73 @@
+"""The law of indexing: eager = traced model in ONNX Runtime = numpy, for every form of index."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from tests.core.index_strategies import subscripts
+from tests.core.laws import ALL, agree, check, counted, law, run, shapes, types_of
+
+from onnxsmith import tensor, trace
+from onnxsmith.errors import UnknownRankError
+
+
+@st.composite
+def cases(draw: Any, dynamic: bool, arrays: bool = True) -> Any:
+    shape = draw(shapes())
+    subscript = draw(subscripts(shape, dynamic, arrays))
+    array = counted(draw(st.sampled_from((*ALL, "str"))), shape)
+    try:
+        expected = array[subscript.fill(subscript.inputs)]
+    except IndexError:  # arrays that do not broadcast, after all
+        assume(False)
+    return array, subscript, np.asarray(expected, array.dtype)
+
+
+@law(300)
+@given(cases(dynamic=False, arrays=False))
+def test_basic(case: Any) -> None:
+    array, subscript, expected = case
+    check(lambda x: x[subscript.fill([])], [array], expected)
+
+
+@law(500)
+@given(cases(dynamic=False))
+def test_all_forms(case: Any) -> None:
+    array, subscript, expected = case
+    check(lambda x: x[subscript.fill([])], [array], expected)
+
+
+@law(500)
+@given(cases(dynamic=True))
+def test_parts_that_are_tensors(case: Any) -> None:
+    array, subscript, expected = case
+    check(
+        lambda x, *parts: x[subscript.fill(parts)],
+        [array, *subscript.inputs],
+        expected,
+        kinds=("static", "named", "open"),
+    )
+
+
+@law(300)
+@given(cases(dynamic=True))
+def test_unknown_rank(case: Any) -> None:
+    """Either it works, or it says that it needs the rank."""
+    array, subscript, expected = case
+    types = [*types_of([array], "unranked"), *types_of(subscript.inputs, "open")]
+    try:
+        model = trace(lambda x, *parts: x[subscript.fill(parts)], *types)
+    except UnknownRankError:
+        return
+    agree("traced, unranked", run(model, [array, *subscript.inputs]), expected)
+
+
+def test_iteration_unrolls() -> None:
+    array = counted("float32", (3, 2))
+    model = trace(lambda x: sum(list(x), start=0.0), *types_of([array], "static"))
+    agree("traced", run(model, [array]), array.sum(axis=0))
+    assert [np.asarray(row).tolist() for row in tensor(array)] == array.tolist()

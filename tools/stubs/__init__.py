@@ -1,0 +1,1 @@
+"""The parts of the stub generator, `tools/generate_stubs.py`."""
