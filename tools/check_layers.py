@@ -213,7 +213,11 @@ def problems(tree: Path) -> list[str]:
     """Everything wrong with the imports of a package, as `file:line: what` in the order of the files."""
     modules = find_modules(tree)
     imports = [one for module, path in modules.items() for one in read_imports(module, path, modules)]
-    found: list[tuple[Path, int, str]] = []
+    # A folder without __init__.py imports too, but tools that look for a package's root stop there, and take the
+    # modules below it for others than they are.
+    inits = {path.parent / "__init__.py" for path in modules.values()}
+    advice = "is missing: a folder with modules is a package"
+    found = [(path, 1, advice) for path in inits if not path.exists()]
     for one in imports:
         path = modules[one.importer]
         if one.is_ours and (reason := why_forbidden(one)):

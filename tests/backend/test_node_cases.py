@@ -27,11 +27,19 @@ def is_expected_to_pass(name: str) -> bool:
     return module is not None and importlib.util.find_spec(module) is not None
 
 
+def is_random(name: str) -> bool:
+    """Whether only the form of a result can be compared."""
+    return KNOWN.get(name, {}).get("reason", "").startswith("random")
+
+
 def failure(case: Any) -> str | None:
     """What is wrong with a case's result, or None."""
     try:
         for actual, expected in run_case(case):
-            check_equal(actual, expected, case.rtol, case.atol)
+            if is_random(case.name):
+                assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape)
+            else:
+                check_equal(actual, expected, case.rtol, case.atol)
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     return None
@@ -42,9 +50,9 @@ def test_cases_give_their_data(shard: int) -> None:
     wrong: list[str] = []
     for name, case in sorted(all_cases().items())[shard::SHARDS]:
         found = failure(case)
-        if is_expected_to_pass(name) and found is not None:
+        if (is_expected_to_pass(name) or is_random(name)) and found is not None:
             wrong.append(f"{name}: {found}")
-        elif not is_expected_to_pass(name) and found is None and not KNOWN[name]["reason"].startswith("random"):
+        elif not is_expected_to_pass(name) and not is_random(name) and found is None:
             wrong.append(f"{name} passes now: remove it from known_unrunnable.toml")
     assert not wrong, "\n".join(wrong)
 

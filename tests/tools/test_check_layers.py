@@ -16,6 +16,8 @@ def make_tree(root: Path, files: dict[str, str]) -> Path:
         path = tree / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+    for folder in {path.parent for path in tree.rglob("*.py")}:
+        (folder / "__init__.py").touch()
     return tree
 
 
@@ -42,10 +44,10 @@ ALLOWED = {
         "core/b.py": "from onnxsmith.core import a",
     },
     "a lazy import with its reason beside it": {
-        "graph/save.py": "def f():\n    import onnx_ir  # takes half a second to import"
+        "graphs/save.py": "def f():\n    import onnx_ir  # takes half a second to import"
     },
     "a lazy import with its reason above it": {
-        "graph/save.py": "def f():\n    # takes half a second to import\n    import onnx_ir"
+        "graphs/save.py": "def f():\n    # takes half a second to import\n    import onnx_ir"
     },
     "an opset module beside the package": {
         "opset21.py": "from onnxsmith.opset import x",
@@ -104,12 +106,12 @@ REPORTED = {
         ["extra/x.py:1: 'extra' is in no row of the layer table in tools/check_layers.py"],
     ),
     "a lazy import without a reason": (
-        {"graph/save.py": "def f():\n    import onnx_ir"},
-        [f"graph/save.py:2: {NO_REASON}"],
+        {"graphs/save.py": "def f():\n    import onnx_ir"},
+        [f"graphs/save.py:2: {NO_REASON}"],
     ),
     "a lazy import with a comment for a checker": (
-        {"graph/save.py": "async def f():\n    import onnx_ir  # noqa: PLC0415"},
-        [f"graph/save.py:2: {NO_REASON}"],
+        {"graphs/save.py": "async def f():\n    import onnx_ir  # noqa: PLC0415"},
+        [f"graphs/save.py:2: {NO_REASON}"],
     ),
     "a circle of three": (
         {
@@ -138,9 +140,16 @@ def test_reported(files: dict[str, str], expected: list[str], tmp_path: Path) ->
 def test_exit_status(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tree = make_tree(tmp_path, {"types/t.py": "import onnxsmith.core", "core/__init__.py": ""})
     assert check_layers.main([str(tree)]) == 1
-    assert capsys.readouterr().out.endswith("layers: 3 modules, 1 problem\n")
+    assert capsys.readouterr().out.endswith("layers: 4 modules, 1 problem\n")
     (tree / "types" / "t.py").write_text("")
     assert check_layers.main([str(tree)]) == 0
+
+
+def test_a_folder_without_init_is_reported(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path, {"types/t.py": ""})
+    (tree / "types" / "__init__.py").unlink()
+    expected = Path("src", "onnxsmith", "types", "__init__.py")
+    assert check_layers.problems(tree) == [f"{expected}:1: is missing: a folder with modules is a package"]
 
 
 def test_an_empty_tree_is_not_a_success(tmp_path: Path) -> None:

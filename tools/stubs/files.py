@@ -27,10 +27,10 @@ _PYRIGHT = "# pyright: reportOverlappingOverload=false\n"
 _PACKAGE = "onnxsmith.opset._stubs"
 _LINE_WIDTH = 118
 
-_FROM_TYPING = ("Any", "Literal", "TypeAlias", "overload")
+_FROM_TYPING = ("Any", "Literal", "overload")
 _FROM_TENSORS = (
-    "Array", "ArrayOr", "Body", "DTypeLike", "Float", "Floats", "Indices", "Input", "Int", "Ints", "Nested", "Proto",
-    "Tensor", "TensorValue", "TypeValue",
+    "AnyTensor", "Array", "ArrayOr", "Body", "DTypeLike", "Float", "Floats", "Indices", "Input", "Int", "Ints", "Nested", "Proto",
+    "TensorValue", "Tensors", "TypeValue",
     *(dtype.name for dtype in DType),
 )  # fmt: skip
 
@@ -166,8 +166,8 @@ def _variables_file(variables: TypeVariables) -> str:
     lines = [
         _HEADER,
         '"""Type variables of the operators\' signatures: T… for tensors, L… for the literals they meet."""\n\n',
-        "from typing import Any\n\nfrom typing_extensions import TypeVar\n\n",
-        _import(f"{_PACKAGE}.tensors", [dtype.name for dtype in DType]),
+        "from typing_extensions import TypeVar\n\n",
+        _import(f"{_PACKAGE}.tensors", ["AnyTensor", *(dtype.name for dtype in DType)]),
         '\nTValue = TypeVar("TValue")\n',
     ]
     return "".join(lines) + "".join(f"{line}\n" for line in variables.declarations())

@@ -1,6 +1,6 @@
 """What a type checker is told of one operator: the overloads of its function.
 
-An operator runs on arrays (array in, array out), on tensors (a tensor of the schema's type out), and on literals; a
+An operator runs on arrays (array in, array out), on tensors (a tensor of the schema's type out) and on literals; a
 checker that is to know what comes out needs an overload for each. `tensors.pyi` explains the types they are made of.
 """
 
@@ -16,7 +16,11 @@ from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import SequenceType, TensorType, parse_onnx_type
 from tools.stubs.type_variables import Classes, TypeVariables, literal_of
 
+# Literals alone; arrays and literals; these and tensors.
 Mode = Literal["literal", "array", "tensor"]
+
+#: The result where only the run decides.
+_UNKNOWN = "AnyTensor"
 
 _ATTRIBUTE_TYPES = {
     AttributeType.FLOAT: "Float",
@@ -128,8 +132,12 @@ class _Signature:
     # -- overloads -------------------------------------------------------------------------------------
 
     def overloads(self) -> Iterator[Overload]:
-        for mode in self._modes():
-            for count in self._output_counts():
+        modes = self._modes()
+        counts = self._output_counts()
+        for mode, following in zip(modes, (*modes[1:], None), strict=True):
+            if following is not None and all(self._returns(mode, n) == self._returns(following, n) for n in counts):
+                continue  # each mode takes what the one before it takes
+            for count in counts:
                 if mode == "tensor" and self.open_output is not None and count == 1:
                     yield from self._by_dtype(*self.open_output)
                 else:
@@ -192,7 +200,7 @@ class _Signature:
             return "TValue" if self._passes_through(parameter) else "Any"
         tensor, literal = self.bound[parameter.type_name]
         if kind.form == "sequence":
-            return "Sequence[Array]" if mode == "array" else f"Sequence[Tensor[{tensor}, {literal}] | Array]"
+            return "Sequence[Array]" if mode == "array" else f"Tensors[{tensor}, {literal}]"
         if mode == "tensor":
             alias = "Indices" if kind.classes <= _INDICES else "Input"
             return f"{alias}[{tensor}, {literal}]"
@@ -241,22 +249,22 @@ class _Signature:
     def _returns(self, mode: Mode, count: int) -> str:
         outputs = self.op.outputs[:count]
         if not outputs:
-            return "Any"
+            return _UNKNOWN
         texts = [self._output_type(each, mode) for each in outputs]
         if outputs[-1].option == "variadic":
-            # One output is not wrapped in a tuple; a body decides how many there are.
-            return f"tuple[{texts[-1]}, ...]" if outputs[-1].is_homogeneous and texts[-1] != "Any" else "Any"
+            # Where a body decides how many there are, one is not wrapped in a tuple.
+            return f"tuple[{texts[-1]}, ...]" if self.kinds[outputs[-1]].form == "tensor" else _UNKNOWN
         return texts[0] if len(texts) == 1 else f"tuple[{', '.join(texts)}]"
 
     def _output_type(self, parameter: Parameter, mode: Mode) -> str:
         kind = self.kinds[parameter]
         if kind.form == "other":
-            return "TValue" if self._passes_through(parameter) else "Any"
+            return "TValue" if self._passes_through(parameter) else _UNKNOWN
         if mode == "literal" or not self.bound:
-            return "Any"  # an array when called eagerly, a tensor where a graph is being made
+            return _UNKNOWN  # of literals: an array when called eagerly, a tensor where a graph is being made
         if mode == "array":
             return "Array" if kind.form == "tensor" else "list[Array]"
-        tensor = self._bound_class(parameter) or "Tensor"
+        tensor = self._bound_class(parameter) or _UNKNOWN
         return tensor if kind.form == "tensor" else f"Sequence[{tensor}]"
 
     def _bound_class(self, parameter: Parameter) -> str | None:

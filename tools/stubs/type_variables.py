@@ -72,10 +72,10 @@ class TypeVariables:
     def declarations(self) -> Iterable[str]:
         """The lines that define all variables handed out."""
         for (classes, _), name in self._tensors.items():
-            # A bound, not constraints: as the parameter of `Tensor`, which is invariant, it is solved to one class all
+            # A bound, not constraints: as the parameter of `TypedTensor`, which is invariant, it is solved to one class all
             # the same, and mypy does not multiply out constraints to compare overloads. Where no tensor solves it (the
             # inputs are arrays) the element type stays open.
-            yield f'{name} = TypeVar("{name}", bound={" | ".join(ordered(classes))}, default=Any)'
+            yield f'{name} = TypeVar("{name}", bound={" | ".join(ordered(classes))}, default=AnyTensor)'
         for (literal, _), name in self._literals.items():
             yield f'{name} = TypeVar("{name}", bound={literal})'
 

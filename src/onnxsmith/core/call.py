@@ -142,7 +142,7 @@ def _lift_other(op: OperatorDef, position: int, value: Any, target: Target) -> A
     if isinstance(value, list | tuple):
         return stack(cast("list[Any]", value), target)
     if isinstance(value, np.generic) or hasattr(value, "__array__"):
-        array = np.asarray(value)
+        array: np.ndarray[Any, Any] = np.asarray(cast(Any, value))
         _array_type(op, position, array)
         return target.constant(array)
     parameter = parameter_at(op, position)

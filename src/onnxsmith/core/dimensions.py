@@ -58,12 +58,12 @@ class OpenDimension:
         return None if dimensions is None else dimensions[self.axis]
 
     def value(self) -> Any:
-        """The dimension as a scalar tensor. All those of one tensor read the same `Shape` node."""
+        """The dimension as a number that the model knows. All those of one tensor read the same `Shape` node."""
 
         def make() -> Any:
             op = operators_for(self.source)
             whole = _remembered(self.source, "shape", lambda: op.Shape(self.source))
-            return op.Gather(whole, np.array(self.axis, np.int64))
+            return op.Gather(whole, np.array(self.axis, np.int64)).as_number()
 
         return _remembered(self.source, self.axis, make)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -23,7 +23,7 @@ class Target(Protocol):
     """Where a bound, promoted call goes."""
 
     #: Whether dtype and shape are worked out before `emit`. A runtime does that itself.
-    needs_inference: bool
+    needs_inference: ClassVar[bool]
 
     @property
     def operators(self) -> Operators:

@@ -270,6 +270,10 @@ class Tensor(Value):
         """The one element, as a Python value."""
         return conversions.item(self)
 
+    def as_number(self) -> Any:
+        """A scalar as the Python number that an eager run has in its place: known now, or known to the model."""
+        raise NotImplementedError
+
     # -- Python's conversions --------------------------------------------------------------------------
 
     @_guarded

@@ -106,7 +106,7 @@ def _run_scan(inputs: Sequence[Any], attributes: Mapping[str, Any]) -> tuple[Any
 def _run_sequence_map(inputs: Sequence[Any], attributes: Mapping[str, Any]) -> tuple[Any, ...]:
     columns: list[list[Any]] | None = None
     for position in range(len(inputs[0])):
-        arguments = [each[position] if isinstance(each, list) else each for each in inputs]
+        arguments: list[Any] = [each[position] if isinstance(each, list) else each for each in inputs]
         outputs = _results(attributes["body"], *arguments)
         columns = [[] for _ in outputs] if columns is None else columns
         for column, element in zip(columns, outputs, strict=True):

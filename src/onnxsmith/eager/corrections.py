@@ -117,6 +117,16 @@ def operators() -> tuple[type[Any], ...]:
             np.put_along_axis(result, np.where(indices < 0, indices + data.shape[axis], indices), updates, axis)
             return (result,)
 
+    class Tile(OpRun):
+        """Its own does not have the three inputs of version 1."""
+
+        op_domain = ""
+
+        def _run(self, data, repeats, axis=None) -> tuple[Any, ...]:
+            if axis is None:
+                return (np.tile(data, repeats),)
+            return (np.concatenate([data] * int(repeats.reshape(())), axis=int(axis.reshape(()))),)
+
     class Optional(OpRun):
         """Its own wraps what is there into a list, which is then taken for a sequence."""
 
@@ -143,7 +153,7 @@ def operators() -> tuple[type[Any], ...]:
         def _run(self, value=None) -> tuple[Any, ...]:
             return (np.array(value is not None),)
 
-    return Loop, Scan, Scatter, Optional, OptionalGetElement, OptionalHasElement
+    return Loop, Scan, Scatter, Tile, Optional, OptionalGetElement, OptionalHasElement
 
 
 def _moved(values: Any, axes: Any, directions: Any) -> list[np.ndarray[Any, Any]]:

@@ -16,7 +16,7 @@ import numpy as np
 import onnx
 
 from onnxsmith.eager import onnxruntime_api, policy, single_node, validity
-from onnxsmith.eager.equivalents import earlier_calls
+from onnxsmith.eager.equivalents import earlier_calls, later_call
 from onnxsmith.eager.failure import not_runnable, operator_failed, plain_reason, says_not_supported
 from onnxsmith.eager.feeds import Recover, Run, session_runner
 from onnxsmith.eager.function_body import expanded_model, inlined_model
@@ -205,10 +205,10 @@ def _onnxruntime_run(call: Call, settings: Settings, recover: Recover) -> Run:
         wrong = validity.objection(model)
         if wrong is not None:
             raise _IllFormed(wrong) from refused
-    for earlier in earlier_calls(call):
+    for same in (*earlier_calls(call), *filter(None, [later_call(call)])):
         try:
-            return session_runner(_session(single_node.make_model(_with_seed(earlier)), call, settings), call, recover)
-        except Exception:
+            return session_runner(_session(single_node.make_model(_with_seed(same)), call, settings), call, recover)
+        except Exception:  # the reason of the first refusal is the one that matters
             continue
     raise _NotThere(plain_reason(refused)) from refused
 
@@ -249,7 +249,7 @@ def _session(model: onnx.ModelProto, call: Call, settings: Settings) -> Any:
 
 def _reference_run(call: Call, settings: Settings, recover: Recover) -> Run:
     try:
-        session = ReferenceSession(single_node.make_model(call))
+        session = ReferenceSession(single_node.make_model(later_call(call) or call))
     except NoReference as error:
         raise _NotThere(plain_reason(error)) from error
     names = call.feed_names

@@ -1,8 +1,8 @@
-"""Earlier definitions of an operator that mean the same for a given call.
+"""Other definitions of an operator that mean the same for a given call.
 
 A new version of an operator often only allows more element types. A runtime that has not caught up with it still
-has the earlier one, which gives the same result on the element types it knew. Which runtime lacks what is not
-known here.
+has the earlier one, which gives the same result on the element types it knew; and one that never had the oldest
+versions has a later one that can say the same. Which runtime lacks what is not known here.
 """
 
 from __future__ import annotations
@@ -42,6 +42,20 @@ def earlier_calls(call: Call) -> Iterator[Call]:
         if _allows(earlier, call):
             yield replace(call, op=earlier, attributes=attributes)
         op = earlier
+
+
+def later_call(call: Call) -> Call | None:
+    """The same call by a later definition, for the few earliest ones that no runtime has; None for all others."""
+    adapt = _LATER.get((call.op.name, call.op.since_version)) if not call.op.domain else None
+    if adapt is None:
+        return None
+    since, dropped, change = adapt
+    changes = change(call)
+    later = registry.find("", call.op.name, since)
+    if changes is None or later is None:
+        return None
+    kept = {name: value for name, value in call.attributes.items() if name not in dropped}
+    return replace(call, op=later, attributes={**kept, **changes})
 
 
 @functools.lru_cache(maxsize=1024)
@@ -93,4 +107,53 @@ _ADAPTED: dict[tuple[str, int, int], Adaptation] = {
     ("Range", 27, 11): _range,
     ("Mod", 28, 13): _mod,
     ("SpaceToDepth", 28, 13): _space_to_depth,
+}
+
+
+def _as_it_is(call: Call) -> Mapping[str, Any] | None:
+    return {}
+
+
+def _while_testing(call: Call) -> Mapping[str, Any] | None:
+    # Later definitions have no mode for training, or another operator's.
+    return {} if call.attributes.get("is_test", 0) else None
+
+
+def _when_broadcasting(call: Call) -> Mapping[str, Any] | None:
+    # Later definitions always broadcast, and align the last axes.
+    return {} if call.attributes.get("broadcast", 0) and "axis" not in call.attributes else None
+
+
+def _cast_by_name(call: Call) -> Mapping[str, Any] | None:
+    dtype = DType.__members__.get(str(call.attributes["to"]).upper())
+    return None if dtype is None else {"to": int(dtype)}
+
+
+def _without_split_input(call: Call) -> Mapping[str, Any] | None:
+    return {"axis": call.attributes.get("axis", 0)} if len(call.input_types) == 1 else None
+
+
+def _whole_power(call: Call) -> Mapping[str, Any] | None:
+    power = call.attributes.get("p", 2.0)
+    return {"p": int(power)} if power == int(power) else None
+
+
+def _four_scales(call: Call) -> Mapping[str, Any] | None:
+    return {"scales": (1.0, 1.0, call.attributes["height_scale"], call.attributes["width_scale"])}
+
+
+_LATER: dict[tuple[str, int], tuple[int, tuple[str, ...], Adaptation]] = {
+    ("BatchNormalization", 1): (7, ("is_test", "consumed_inputs"), _while_testing),
+    ("BatchNormalization", 6): (7, ("is_test",), _while_testing),
+    ("Cast", 1): (6, ("to",), _cast_by_name),
+    ("Clip", 1): (6, ("consumed_inputs",), _as_it_is),
+    ("Dropout", 1): (7, ("is_test", "consumed_inputs"), _while_testing),
+    ("Dropout", 6): (7, ("is_test",), _while_testing),
+    ("Gemm", 1): (7, ("broadcast",), _when_broadcasting),
+    ("Gemm", 6): (7, ("broadcast",), _when_broadcasting),
+    ("GlobalLpPool", 1): (2, ("p",), _whole_power),
+    ("Pow", 1): (7, ("broadcast",), _when_broadcasting),
+    ("RNN", 1): (7, ("output_sequence",), _as_it_is),
+    ("Split", 1): (2, (), _without_split_input),
+    ("Upsample", 1): (7, ("height_scale", "width_scale"), _four_scales),
 }

@@ -66,7 +66,7 @@ def preferred_source(call: Call) -> Preference:
         # A session goes on where it stopped, so that the second call would give something else than the first;
         # the reference evaluator begins anew each time, with numpy's generator, which ONNX's own data uses.
         return "reference"
-    rule = _PREFERRED.get(call.op.name) if not call.op.domain else None
+    rule = _PREFERRED.get(call.op.qualified_name)
     return None if rule is None else rule(call)
 
 
@@ -86,17 +86,26 @@ def _roi_align(call: Call) -> Preference:
     return "reference" if call.attributes.get("mode") == "max" else None
 
 
+def _tree_classifier(call: Call) -> Preference:
+    # Of two classes with weights for both, ONNX Runtime takes the wrong one, and gives 0 or 1 for its label.
+    labels = call.attributes.get("classlabels_int64s") or call.attributes.get("classlabels_strings") or ()
+    return "reference" if len(labels) == 2 and len(set(call.attributes.get("class_ids", ()))) == 2 else None
+
+
 def _always_reference(_: Call) -> Preference:
     return "reference"
 
 
 _PREFERRED: dict[str, Callable[[Call], Preference]] = {
     "Attention": _attention,
+    # ONNX's function body, which is all that ONNX Runtime has, draws 1 where it should draw 0.
+    "Bernoulli": _always_reference,
     # Lengths that are no powers of two: ONNX Runtime's float32 is off by 1.4 at 10,007 points, numpy's by 0.0001.
     "DFT": _always_reference,
     "STFT": _always_reference,
     "MaxUnpool": _max_unpool,
     "RoiAlign": _roi_align,
+    "ai.onnx.ml.TreeEnsembleClassifier": _tree_classifier,
 }
 
 

@@ -16,6 +16,7 @@ from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
 from onnxsmith.eager import control
 from onnxsmith.eager.engine import Runner, prepare, runners
+from onnxsmith.eager.model_session import load_session
 from onnxsmith.eager.tensor import EagerTensor
 from onnxsmith.errors import LeakedValueError
 from onnxsmith.schema.default_version import default_opset_version
@@ -87,8 +88,6 @@ class EagerTarget:
 
     def model_runner(self, model: bytes | str) -> Callable[[Sequence[Any]], list[Any]]:
         """Runs a whole model, given serialized or as a file, on arrays."""
-        from onnxsmith.eager.engine import load_session
-
         return load_session(model)
 
     def learn(
@@ -104,7 +103,7 @@ class EagerTarget:
             operator.recall = recall_for(operator)
         form: list[Any] = [operator]
         for value in args:
-            kind = type(value)
+            kind = cast(Any, type(value))
             if kind is _ARRAY or kind is EagerTensor:
                 form.append((value if kind is _ARRAY else value.array).dtype)
             elif kind in _LITERALS and value:
@@ -142,7 +141,7 @@ def recall_for(operator: Operator) -> Callable[[tuple[Any, ...], dict[str, Any]]
         arrays: list[Any] = []
         wraps = False
         for value in args:
-            kind = type(value)
+            kind = cast(Any, type(value))
             if kind is _ARRAY:
                 form.append(value.dtype)
                 arrays.append(value)
@@ -170,7 +169,7 @@ def _freeze(kwargs: dict[str, Any]) -> tuple[Any, ...]:
     """Attributes as a key; raises TypeError for those that cannot be one."""
     frozen: list[Any] = []
     for name, value in kwargs.items():
-        kind = type(value)
+        kind = cast(Any, type(value))
         if kind is list:
             value = tuple(value)
         if kind is float and value == 0.0 or kind in _UNFIT or isinstance(value, Value):

@@ -40,6 +40,9 @@ class EagerTensor(Tensor):
     def target(self) -> Target:
         return default_target()
 
+    def as_number(self) -> Any:
+        return self.array.item()
+
     def numpy(self) -> np.ndarray[Any, Any]:
         """The array behind it, not a copy."""
         return self.array
@@ -71,7 +74,7 @@ def tensor(value: Any, dtype: Any = None) -> EagerTensor:
     """A tensor of an array, a number or a list, to compute with ONNX's operators.
 
     >>> tensor([1, 2, 3]) // 2
-    tensor([0, 1, 1])
+    tensor([0, 1, 1], dtype=int64)
     """
     from onnxsmith.types.annotations import read_dtype
 

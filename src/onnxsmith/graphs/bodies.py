@@ -120,7 +120,7 @@ def _until_stable(
     hidden: int,
 ) -> Body:
     kinds = list(state)
-    for _ in range(_ATTEMPTS):
+    for attempt in range(_ATTEMPTS):
         body = trace_body(scope, function, [*before, *kinds, *after], title)
         if len(body.outputs) < hidden + len(kinds):
             needed = f"{hidden + len(kinds)}" + (", the condition first" if hidden else "")
@@ -129,10 +129,10 @@ def _until_stable(
             _merge(kind, known.type, title, position)
             for position, (kind, known) in enumerate(zip(kinds, body.outputs[hidden:], strict=False))
         ]
-        if merged == kinds:
-            break
+        if merged == kinds or attempt == _ATTEMPTS - 1:
+            return body
         kinds = merged
-    return body
+    raise AssertionError("the last attempt returns")
 
 
 def _merge(before: AnyValueType, after: AnyValueType, title: str, position: int) -> AnyValueType:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
+import numpy as np
 import onnx
 import onnx_ir as ir
 
@@ -90,7 +91,7 @@ def _weights(model: ir.Model) -> Iterator[tuple[ir.Value, ir.TensorProtocol]]:
 
 
 @contextlib.contextmanager
-def _replacing(place: Path) -> Iterator[Path]:
+def _replacing(place: Path) -> Generator[Path]:
     """A temporary file that takes the place of `place` when the block ends well, and vanishes when it does not."""
     handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.", suffix=".tmp")
     os.close(handle)
@@ -112,7 +113,7 @@ def _mode_for(place: Path) -> int:
 
 
 @contextlib.contextmanager
-def _externalized(model: ir.Model, data_file: Path, data_name: str) -> Iterator[None]:
+def _externalized(model: ir.Model, data_file: Path, data_name: str) -> Generator[None]:
     """Write the weights to a file and let the model refer to them while it is serialized.
 
     Each array goes to the file from its own memory; the model gets its arrays back whatever happens.
@@ -146,15 +147,15 @@ def _externalized(model: ir.Model, data_file: Path, data_name: str) -> Iterator[
             value.const_value = tensor
 
 
-def _write_tensor(tensor: Any, file: Any) -> None:
+def _write_tensor(tensor: ir.TensorProtocol, file: BinaryIO) -> None:
     """Straight from the array's memory where that is what the file holds; onnx-ir packs what is smaller than a byte."""
-    if isinstance(tensor, ir.Tensor) and tensor.dtype.bitwidth >= 8:
-        array = tensor.numpy()
-        if array.flags.c_contiguous:
-            file.write(memoryview(array.reshape(-1).view("uint8")))
-            return
-    if hasattr(tensor, "tofile"):
-        tensor.tofile(file)
+    is_plain = isinstance(tensor, ir.Tensor) and tensor.dtype.bitwidth >= 8
+    if is_plain and tensor.numpy().flags.c_contiguous:
+        file.write(cast(Any, tensor.numpy().reshape(-1).view(np.uint8)).data)
+        return
+    write = cast(Any, getattr(tensor, "tofile", None))
+    if write is not None:
+        write(file)
     else:
         file.write(tensor.tobytes())
 
@@ -213,7 +214,7 @@ def _external_tensors(model: ir.Model) -> Iterator[ir.ExternalTensor]:
 
 def _check_external(tensor: ir.ExternalTensor, folder: Path) -> None:
     """External data lies in the model's folder, is there, and is long enough."""
-    location = os.fspath(tensor.location)
+    location = str(cast(Any, tensor).location)
     called = f"the external data of {tensor.name!r}"
     place = (folder / location).resolve()
     if Path(location).is_absolute() or not place.is_relative_to(folder.resolve()):

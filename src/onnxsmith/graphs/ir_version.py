@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import onnx_ir as ir
 from onnx import helper
@@ -59,7 +59,7 @@ def _dtypes(model: ir.Model) -> Iterator[DType]:
                     yield DType(int(attribute.as_tensor().dtype))
 
 
-def _of_values(values: list[ir.Value] | tuple[ir.Value, ...]) -> Iterator[DType]:
+def _of_values(values: Sequence[ir.Value]) -> Iterator[DType]:
     for value in values:
         if value.dtype is not None and int(value.dtype):
             yield DType(int(value.dtype))

@@ -16,7 +16,7 @@ from onnxsmith.core.target import default_target
 from onnxsmith.errors import InvalidModelError, ModelInputError, boundary
 from onnxsmith.graphs import files
 from onnxsmith.graphs.ir_types import type_from_ir
-from onnxsmith.types.value_types import AnyValueType
+from onnxsmith.types.value_types import AnyValueType, TensorType
 
 
 class Port(NamedTuple):
@@ -92,7 +92,7 @@ class Model:
     def check(self) -> None:
         """Raise InvalidModelError where the model breaks one of ONNX's rules."""
         try:
-            onnx.checker.check_model(self.proto, full_check=True)
+            cast(Any, onnx.checker).check_model(self.proto, full_check=True)
         except Exception as error:  # noqa: BLE001  # the checker and inference raise unrelated classes
             raise InvalidModelError(f"the model is not valid: {error}") from None
 
@@ -174,10 +174,8 @@ def _port(value: ir.Value) -> Port:
 
 
 def _feed(port: Port, value: Any) -> Any:
-    from onnxsmith.types.value_types import TensorType
-
     if value is None or isinstance(value, list | dict) or not isinstance(port.type, TensorType):
-        return value
+        return cast(Any, value)
     array = np.asarray(value)
     dtype = port.type.dtype
     if dtype is not None and not hasattr(value, "dtype") and dtype.is_native:

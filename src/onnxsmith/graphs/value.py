@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import onnx_ir as ir
 
+from onnxsmith.core.number import Number, number
 from onnxsmith.core.sequence import TensorSequence
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
@@ -47,6 +48,9 @@ class SymbolicTensor(Tensor, SymbolicValue):
     def name(self) -> str:
         """Its name in the graph."""
         return self.ir_value.name or ""
+
+    def as_number(self) -> Number:
+        return number(self)
 
     def __repr__(self) -> str:
         return f"<symbolic tensor {self.name}: {self.type!r}>"

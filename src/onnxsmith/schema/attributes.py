@@ -58,7 +58,7 @@ def guess_attribute(op: OperatorDef, name: str, value: Any) -> Any:
     if isinstance(value, bool | numbers.Integral):
         return int(value)
     if isinstance(value, float | np.floating):
-        return float(value)
+        return float(cast(Any, value))
     if isinstance(value, str | bytes):
         return _read_string(value)
     if isinstance(value, np.ndarray):
@@ -242,4 +242,4 @@ def _describe(value: Any) -> str:
         return f"the type {value!r}"
     text = repr(value)
     shown = text if len(text) <= 60 and "\n" not in text else f"a {type(value).__name__}"
-    return f"{shown} ({type(value).__name__})" if isinstance(value, str | int | float | list | tuple) else shown
+    return f"{shown} ({type(cast(object, value)).__name__})" if isinstance(value, str | int | float | list | tuple) else shown

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
+import ml_dtypes
 import numpy as np
 
 from onnxsmith.errors import DTypeNotAllowedError, InputTypeError, LiteralError, MixedDTypesError
@@ -27,6 +28,9 @@ class Like:
 
 #: What a literal becomes: a definite element type, or that of another input.
 Resolved: TypeAlias = DType | Like
+
+#: What numpy's arithmetic makes of Python numbers. np.float64 scalars are Python floats already.
+_PYTHON_LIKE = (np.dtype(np.int64), np.dtype(np.bool_))
 
 _CHECKED_LIMIT = 8192
 # Calls whose types were found to go together; the answer depends on nothing but the key.
@@ -115,7 +119,7 @@ def _own_type(op: OperatorDef, parameter: Parameter | None, values: list[Any]) -
 def _natural(values: list[Any]) -> DType:
     """Python's words for element types: True, 1, 1.0, 1j, "text"; numpy scalars say it themselves."""
     flat = [each for value in values for each in _leaves(value)]
-    own = [DType.from_numpy(each.dtype) for each in flat if isinstance(each, np.generic)]
+    own = [DType.from_numpy(cast(Any, each).dtype) for each in flat if isinstance(each, np.generic)]
     if own and own[0] is not None:
         return own[0]
     for kind, dtype in (
@@ -142,7 +146,7 @@ def is_literal(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return all(is_literal(each) for each in cast("list[Any]", value))
     # What numpy's arithmetic makes of Python numbers; other numpy scalars have a type of their own and keep it.
-    return isinstance(value, np.int64 | np.bool_)
+    return isinstance(value, np.generic) and value.dtype in _PYTHON_LIKE
 
 
 def literal_array(op: OperatorDef, position: int, value: Any, dtype: DType) -> np.ndarray[Any, Any]:
@@ -205,13 +209,12 @@ def largest_float(dtype: DType) -> float:
     """The largest finite number of a float type."""
     if dtype.is_native:
         return float(np.finfo(dtype.numpy).max)
-    import ml_dtypes
-
-    return float(ml_dtypes.finfo(dtype.numpy).max)
+    limits = cast(Any, ml_dtypes.finfo)(dtype.numpy)
+    return float(limits.max)
 
 
 def _does_not_fit(op: OperatorDef, position: int, value: Any, dtype: DType, reason: str) -> LiteralError:
-    shown = value.item() if isinstance(value, np.generic) else value
+    shown: object = cast(Any, value).item() if isinstance(value, np.generic) else value
     wider = ".astype(FLOAT)" if isinstance(value, float) and not dtype.is_float else ".astype(INT64)"
     help_text = None
     if dtype.is_integer:

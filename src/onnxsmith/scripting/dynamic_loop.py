@@ -300,7 +300,10 @@ def _emit(
 
 
 def _open_shape(kind: AnyValueType) -> AnyValueType:
-    return TensorType(kind.dtype, None) if isinstance(kind, TensorType) else kind
+    """The type that a value and the dummy it starts from have in common."""
+    if not isinstance(kind, TensorType) or kind.shape is None:
+        return kind
+    return TensorType(kind.dtype, tuple(each if isinstance(each, int) else None for each in kind.shape))
 
 
 def _add_state_input(body: Body, known: Known, position: int) -> None:

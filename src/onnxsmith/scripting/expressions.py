@@ -59,13 +59,14 @@ def compile_expressions(
     sites: dict[int, Site] = {}
     definitions: list[ast.stmt] = []
     for root in roots:
-        names = tuple(name for name in free_names(root) if name in variables)
+        # A walrus binds while the expression runs, so its name is looked up then, by a hook.
+        walrus = {each.target.id for each in ast.walk(root) if isinstance(each, ast.NamedExpr)}
+        names = tuple(name for name in free_names(root) if name in variables and name not in walrus)
         sites[id(root)] = Site(len(definitions), names)
         body: list[ast.stmt]
         if isinstance(root, ast.Match):
             body = [_match_body(root)]
         else:
-            walrus = {each.target.id for each in ast.walk(root) if isinstance(each, ast.NamedExpr)}
             assert isinstance(root, ast.expr)
             body = [_at(root, ast.Return(_without_slices(_Rewriter(walrus).visit(root))))]
         definitions.append(_definition(root, function_name, names, body))

@@ -249,12 +249,7 @@ def _guarded_rest(
             outcome = stager.dynamic_if(truth(outcome["next"]), one_more, stay, place=statement)
         frame.variables.update({k: v for k, v in outcome["variables"].items() if v is not MISSING})
 
-    def finished() -> Any:
-        for inner in statement.orelse:
-            stager.perform(inner)
-        return rest()
-
-    return stager.dispatch(outcome, {"next": finished, "break": rest}, leaf, statement)
+    return _after(stager, statement, outcome, rest, leaf)
 
 
 def _ends_of(stager: Stager, statement: ast.For | ast.While) -> Leaf:
@@ -342,35 +337,43 @@ def _dynamic(
         stager, statement, source, _ends_of(stager, statement), test, first_test, at_least_once=at_least_once
     )
 
+    return _after(stager, statement, outcome, rest, leaf)
+
+
+def _after(
+    stager: Stager, statement: ast.For | ast.While, outcome: dict[str, Any], rest: Rest, leaf: Leaf
+) -> Any:
+    """What follows a loop whose end only the model knows: its `else`, the rest, or a return from inside it."""
+
     def finished() -> Any:
         for inner in statement.orelse:
             stager.perform(inner)
         return rest()
 
-    if not stager.flow.block_jumps(statement.body).returns:
-        if statement.orelse and is_symbolic(outcome["break"]):
-            stager.merge_blocks(truth(outcome["break"]), (), statement.orelse, statement, statement)
-            return rest()
-        return rest() if outcome["break"] is True else finished()
-    record = {"return": outcome["return"], "break": outcome["break"], "next": True, "value": outcome["value"]}
-    return _after_return(stager, statement, record, finished, rest, leaf)
+    broke = outcome["break"]
+    if stager.flow.block_jumps(statement.body).returns:
+        return _after_return(stager, statement, outcome, finished, rest, leaf)
+    if not is_symbolic(broke) or not statement.orelse:
+        return rest() if broke is True else finished()
+    stager.merge_blocks(truth(broke), (), statement.orelse, statement, statement)
+    return rest()
 
 
 def _after_return(
-    stager: Stager, statement: ast.stmt, record: dict[str, Any], finished: Rest, rest: Rest, leaf: Leaf
+    stager: Stager, statement: ast.stmt, outcome: dict[str, Any], finished: Rest, rest: Rest, leaf: Leaf
 ) -> Any:
     def went_on() -> Any:
-        broke = record["break"]
+        broke = outcome["break"]
         if not is_symbolic(broke):
             return rest() if broke else finished()
         return stager.dynamic_if(truth(broke), rest, finished, name="result", strict=True, place=statement)
 
-    returned = record["return"]
+    returned = outcome["return"]
     if not is_symbolic(returned):
-        return leaf(_jump("return", record["value"])) if returned else went_on()
+        return leaf(_jump("return", outcome["value"])) if returned else went_on()
     return stager.dynamic_if(
         truth(returned),
-        lambda: leaf(_jump("return", record["value"])),
+        lambda: leaf(_jump("return", outcome["value"])),
         went_on,
         name="result",
         strict=True,

@@ -83,7 +83,8 @@ def _input_names(function: Callable[..., Any], count: int, given: Sequence[str] 
         ).locate(definition_span(function)) from None
     names: list[str] = []
     for name, value in bound.arguments.items():
-        names += [f"{name}_{k}" for k in range(len(value))] if isinstance(value, tuple) else [name]
+        is_star = isinstance(value, tuple)
+        names += [f"{name}_{k}" for k in range(len(cast("tuple[Any, ...]", value)))] if is_star else [name]
     return names
 
 
@@ -94,12 +95,13 @@ def _outputs(scope: GraphTarget, result: Any, definition: Span | None) -> list[A
     seen: set[int] = set()
     for position, value in enumerate(values):
         if value is None or isinstance(value, str | dict | set):
-            shown = "None" if value is None else f"a {type(value).__name__}"
+            shown = "None" if value is None else f"a {type(cast(object, value)).__name__}"
             which = "the function returns" if len(values) == 1 else f"result {position} of the function is"
             raise TraceError(f"{which} {shown}, not a tensor", help="return the tensors that are the outputs").locate(
                 definition
             )
-        lifted = value if isinstance(value, Value) and value.is_symbolic else scope.lift(getattr(value, "array", value))
+        is_of_graph = isinstance(value, Value) and value.is_symbolic
+        lifted: Any = value if is_of_graph else scope.lift(getattr(value, "array", value))
         if lifted.ir_value.producer() is None or id(lifted.ir_value) in seen:
             lifted = scope.operators.Identity(lifted)
         seen.add(id(lifted.ir_value))
@@ -140,7 +142,7 @@ def _named_version(function: Callable[..., Any]) -> int | None:
 def _versions_in(function: Any) -> Iterator[int | None]:
     code: types.CodeType | None = getattr(function, "__code__", None)
     if code is None:
-        function = getattr(type(function), "__call__", None)
+        function = getattr(type(cast(object, function)), "__call__", None)
         code = getattr(function, "__code__", None)
         if code is None:
             return

@@ -47,7 +47,7 @@ def read_value_type(annotation: object, where: str = "annotation") -> AnyValueTy
     if isinstance(annotation, DType):
         return TensorType(annotation, ())
     if isinstance(annotation, np.ndarray | np.generic):
-        return type_of_example(annotation, where)
+        return type_of_example(typing.cast(Any, annotation), where)
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is typing.Annotated:
         return _read_annotated(arguments, where)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import typing
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from onnxsmith.errors import AnnotationError, boundary
 from onnxsmith.types.dtypes import DType
@@ -101,7 +101,7 @@ class TensorType(ValueType):
             raise AnnotationError(f"{self!r} already has a shape, and cannot be given {dimensions!r}")
         if dimensions is ...:
             return TensorType(self.dtype, None)
-        parts = dimensions if isinstance(dimensions, tuple) else (dimensions,)
+        parts = cast("tuple[object, ...]", dimensions) if isinstance(dimensions, tuple) else (dimensions,)
         return TensorType(self.dtype, tuple(self._dimension(part, k, parts) for k, part in enumerate(parts)))
 
     def _dimension(self, part: object, position: int, parts: tuple[object, ...]) -> Dimension:

@@ -127,7 +127,12 @@ def test_inference_says_no_less_than_onnx(show: Show, monkeypatch: pytest.Monkey
     infer = graphs.infer
 
     def infer_both(
-        op: OperatorDef, version: int, inputs: Sequence[Known | None], attributes: Any, count: int, bodies: Any
+        op: OperatorDef,
+        version: int,
+        inputs: Sequence[Known | None],
+        attributes: Any,
+        count: int,
+        bodies: Any,
     ) -> tuple[Known, ...]:
         ours = infer(op, version, inputs, attributes, count, bodies)
         if bodies or not op.is_known or op.name in ONNX_IS_WRONG:
@@ -166,6 +171,7 @@ def says_less(own: AnyValueType, other: AnyValueType) -> bool:
     if own.shape is None or len(own.shape) != len(other.shape):
         return True
     return any(
-        (left is None and right is not None) or (isinstance(left, int) and isinstance(right, int) and left != right)
+        (left is None and right is not None)
+        or (isinstance(left, int) and isinstance(right, int) and left != right)
         for left, right in zip(own.shape, other.shape, strict=True)
     )

@@ -51,10 +51,15 @@ class Hidden:
             for each in known.type.shape
         ]
         assert len(values) == len(actual), (known.type, actual)
-        assert all(value in (None, size) for value, size in zip(values, actual, strict=True)), (known.type, actual)
+        assert all(value in (None, size) for value, size in zip(values, actual, strict=True)), (
+            known.type,
+            actual,
+        )
 
 
-def check(hidden: Hidden, name: str, inputs: list[Known | None], reference: Callable[[], Any], **options: Any) -> None:
+def check(
+    hidden: Hidden, name: str, inputs: list[Known | None], reference: Callable[[], Any], **options: Any
+) -> None:
     """numpy's result has the inferred shape; where numpy refuses, anything goes."""
     try:
         expected = reference()
@@ -105,7 +110,9 @@ def test_where(data: st.DataObject) -> None:
     shapes = [related(data.draw, shape) for _ in range(3)]
     hidden = Hidden(data.draw)
     dtypes = (DType.BOOL, DType.FLOAT, DType.FLOAT)
-    inputs: list[Known | None] = [hidden.tensor(each, dtype) for each, dtype in zip(shapes, dtypes, strict=True)]
+    inputs: list[Known | None] = [
+        hidden.tensor(each, dtype) for each, dtype in zip(shapes, dtypes, strict=True)
+    ]
     check(hidden, "Where", inputs, lambda: np.where(*(np.zeros(each) for each in shapes)))
 
 
@@ -169,7 +176,9 @@ def test_concat(data: st.DataObject) -> None:
         shapes.append(tuple(each))
     hidden = Hidden(data.draw)
     inputs: list[Known | None] = [hidden.tensor(each) for each in shapes]
-    check(hidden, "Concat", inputs, lambda: np.concatenate([np.zeros(each) for each in shapes], axis), axis=axis)
+    check(
+        hidden, "Concat", inputs, lambda: np.concatenate([np.zeros(each) for each in shapes], axis), axis=axis
+    )
 
 
 @settings(deadline=None)
@@ -213,7 +222,9 @@ def test_transpose_expand_dims_squeeze_and_tile(data: st.DataObject) -> None:
     vector = Known(TensorType(DType.INT64, (len(shape),)), tuple(hidden.dimension(each) for each in repeats))
     check(hidden, "Tile", [hidden.tensor(shape), vector], lambda: np.tile(array, repeats))
     ones = [position for position, size in enumerate(shape) if size == 1]
-    check(hidden, "Squeeze", [hidden.tensor(shape), C(ones or [0])], lambda: array.squeeze(tuple(ones or [0])))
+    check(
+        hidden, "Squeeze", [hidden.tensor(shape), C(ones or [0])], lambda: array.squeeze(tuple(ones or [0]))
+    )
 
 
 @settings(deadline=None)

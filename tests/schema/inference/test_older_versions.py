@@ -1,4 +1,4 @@
-"""Every version of an operator, not only the newest: node cases rewritten for older opsets, against onnx and the data."""
+"""Every version of an operator: node cases rewritten for older opsets, against onnx and the data."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ MOVED: dict[str, dict[int, str]] = {
 }
 
 
-def rewrite(op: OperatorDef, inputs: list[Any], attributes: dict[str, Any]) -> tuple[list[Any], dict[str, Any]] | None:
+def rewrite(
+    op: OperatorDef, inputs: list[Any], attributes: dict[str, Any]
+) -> tuple[list[Any], dict[str, Any]] | None:
     """The same call for another version of the operator; None where that version has no such call."""
     inputs, attributes = list(inputs), dict(attributes)
     for position, name in MOVED.get(op.name, {}).items():
@@ -46,15 +48,25 @@ def rewrite(op: OperatorDef, inputs: list[Any], attributes: dict[str, Any]) -> t
             inputs[position] = None
     while inputs and inputs[-1] is None:
         inputs.pop()
-    if op.name in ("Squeeze", "Unsqueeze") and op.since_version < 11 and min(attributes.get("axes", (0,))) < 0:
+    if (
+        op.name in ("Squeeze", "Unsqueeze")
+        and op.since_version < 11
+        and min(attributes.get("axes", (0,))) < 0
+    ):
         return None  # axes could not be negative then
     if not op.min_inputs <= len(inputs) <= op.max_inputs or not set(attributes) <= set(op.attributes):
         return None
-    if any(each is None and op.inputs[k].option == "single" for k, each in enumerate(inputs[: len(op.inputs)])):
+    if any(
+        each is None and op.inputs[k].option == "single" for k, each in enumerate(inputs[: len(op.inputs)])
+    ):
         return None
     for position, value in enumerate(inputs):
         parameter = parameter_at(op.inputs, position)
-        if value is not None and parameter is not None and constant(value).type.onnx_name not in parameter.types:
+        if (
+            value is not None
+            and parameter is not None
+            and constant(value).type.onnx_name not in parameter.types
+        ):
             return None
     return inputs, attributes
 

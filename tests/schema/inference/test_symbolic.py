@@ -47,7 +47,9 @@ def test_expressions_are_canonical_and_readable(value: Dimension, expected: Dime
     assert value == expected
 
 
-@pytest.mark.parametrize("text", ["", "N+", "(N", "N)", "1 2", "N M", "N**2", "N/2", "f(N)", "min(N", "-", "N-+", "٣"])
+@pytest.mark.parametrize(
+    "text", ["", "N+", "(N", "N)", "1 2", "N M", "N**2", "N/2", "f(N)", "min(N", "-", "N-+", "٣"]
+)
 def test_what_is_no_expression_is_not_computed_with(text: str) -> None:
     assert symbolic.mul(text, 2) is None
     assert symbolic.is_same(text, text) is True

@@ -24,7 +24,7 @@ def network(ids: INT64["N"]) -> FLOAT["N", 2]:
     return layer(embedded) + layer.bias
 
 
-def convolve(image: FLOAT["N", 3, 8, 8], kernel: np.ndarray) -> FLOAT[...]:  # type: ignore[type-arg]
+def convolve(image: FLOAT["N", 3, 8, 8], kernel: np.ndarray) -> FLOAT[...]:
     return op.Relu(op.Conv(image, kernel, np.zeros(4, np.float32), pads=[1, 1, 1, 1]))
 
 

@@ -6,7 +6,7 @@ from onnxsmith import FLOAT, INT64, trace
 from onnxsmith import opset17 as op
 
 rng = np.random.default_rng(0)
-weights: dict[str, np.ndarray] = {  # type: ignore[type-arg]
+weights: dict[str, np.ndarray] = {
     "conv1": rng.random((8, 3, 3, 3), dtype=np.float32),
     "scale": rng.random(8, dtype=np.float32),
     "dense": rng.random((8, 10), dtype=np.float32),

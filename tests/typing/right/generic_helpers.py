@@ -4,10 +4,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from onnxsmith import FLOAT, FLOAT16, INT64, Tensor
+from onnxsmith import FLOAT, INT64, Tensor
 from onnxsmith import opset21 as op
 
-T = TypeVar("T", FLOAT, FLOAT16)
+T = TypeVar("T", bound=Tensor)
 
 
 def gelu(x: Tensor) -> Tensor:
@@ -15,7 +15,7 @@ def gelu(x: Tensor) -> Tensor:
 
 
 def swish(x: T) -> T:
-    return op.Mul(x, op.Sigmoid(x))
+    return x * op.Sigmoid(x)
 
 
 def tanh_gate(x: Tensor, gate: FLOAT) -> Tensor:

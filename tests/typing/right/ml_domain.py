@@ -31,6 +31,6 @@ def scale(x: FLOAT["N", 4]) -> FLOAT["N", 4]:
     return ml.Normalizer(ml.Scaler(x, offset=[0.0], scale=[2.0]), norm="L2")
 
 
-binary: np.ndarray = ml.Binarizer(np.ones((2, 2), np.float32), threshold=0.5)  # type: ignore[type-arg]
+binary = ml.Binarizer(np.ones((2, 2), np.float32), threshold=0.5)
 features = ml.ArrayFeatureExtractor(binary, np.array([0]))
 print(binary.sum(), features.shape, encode, classify, trees, scale, INT64)

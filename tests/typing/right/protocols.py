@@ -14,8 +14,9 @@ print(abs(x), round(x), round(x, 1), -x, +x, max(x[0], x[1]), min(i[0], i[1]), 2
 print(f"{x} {i!r}", str(x))
 
 first, second, third = x
+total: FLOAT = first + second + third
 for value in x:
-    total: FLOAT = value + first + second + third
+    total += value
 for number in i:
     print([0] * number, total, number + 1)
 

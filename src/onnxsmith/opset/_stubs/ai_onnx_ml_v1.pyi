@@ -4,12 +4,12 @@
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    Array, ArrayOr, Float, Floats, Indices, Input, Int, Ints, Nested, Tensor, FLOAT, INT64,
+    AnyTensor, Array, ArrayOr, Float, Floats, Indices, Input, Int, Ints, Nested, FLOAT, INT64,
 )
 from onnxsmith.opset._stubs.variables import LFloat, LFloatStr, LIntStr, TSignedNumber10, TSome16, TSome17
 
 @overload
-def ArrayFeatureExtractor(X: Nested[float | str], Y: Nested[int]) -> Any:
+def ArrayFeatureExtractor(X: Nested[float | str], Y: Nested[int]) -> AnyTensor:
     """Select elements of the input tensor based on the indices passed.
 
     The indices are applied to the last axes of the tensor.
@@ -27,7 +27,7 @@ def ArrayFeatureExtractor(X: ArrayOr[float | str], Y: ArrayOr[int]) -> Array: ..
 def ArrayFeatureExtractor(X: Input[TSome16, LFloatStr], Y: Indices[INT64, int]) -> TSome16: ...
 
 @overload
-def Binarizer(X: Nested[float], *, threshold: Float = 0.0) -> Any:
+def Binarizer(X: Nested[float], *, threshold: Float = 0.0) -> AnyTensor:
     """Maps the values of the input tensor to either 0 or 1, element-wise, based on the outcome of a
     comparison against a threshold value.
 
@@ -43,7 +43,7 @@ def Binarizer(X: ArrayOr[float], *, threshold: Float = 0.0) -> Array: ...
 @overload
 def Binarizer(X: Input[TSignedNumber10, LFloat], *, threshold: Float = 0.0) -> TSignedNumber10: ...
 
-def CastMap(X: Any, *, cast_to: Literal["TO_FLOAT", "TO_STRING", "TO_INT64"] = "TO_FLOAT", map_form: Literal["DENSE", "SPARSE"] = "DENSE", max_map: Int = 1) -> Any:
+def CastMap(X: Any, *, cast_to: Literal["TO_FLOAT", "TO_STRING", "TO_INT64"] = "TO_FLOAT", map_form: Literal["DENSE", "SPARSE"] = "DENSE", max_map: Int = 1) -> AnyTensor:
     """Converts a map to a tensor.
 
     The map key must be an int64 and the values will be ordered in ascending order based on this key.
@@ -65,7 +65,7 @@ def CastMap(X: Any, *, cast_to: Literal["TO_FLOAT", "TO_STRING", "TO_INT64"] = "
     """
 
 @overload
-def CategoryMapper(X: Nested[int | str], *, cats_int64s: Ints | None = None, cats_strings: Sequence[str] | None = None, default_int64: Int = -1, default_string: str = "_Unused") -> Any:
+def CategoryMapper(X: Nested[int | str], *, cats_int64s: Ints | None = None, cats_strings: Sequence[str] | None = None, default_int64: Int = -1, default_string: str = "_Unused") -> AnyTensor:
     """Converts strings to integers and vice versa.
 
     Two sequences of equal length are used to map between integers and strings, with strings and
@@ -91,9 +91,9 @@ def CategoryMapper(X: Nested[int | str], *, cats_int64s: Ints | None = None, cat
 @overload
 def CategoryMapper(X: ArrayOr[int | str], *, cats_int64s: Ints | None = None, cats_strings: Sequence[str] | None = None, default_int64: Int = -1, default_string: str = "_Unused") -> Array: ...
 @overload
-def CategoryMapper(X: Input[TSome17, LIntStr], *, cats_int64s: Ints | None = None, cats_strings: Sequence[str] | None = None, default_int64: Int = -1, default_string: str = "_Unused") -> Tensor: ...
+def CategoryMapper(X: Input[TSome17, LIntStr], *, cats_int64s: Ints | None = None, cats_strings: Sequence[str] | None = None, default_int64: Int = -1, default_string: str = "_Unused") -> AnyTensor: ...
 
-def DictVectorizer(X: Any, *, int64_vocabulary: Ints | None = None, string_vocabulary: Sequence[str] | None = None) -> Any:
+def DictVectorizer(X: Any, *, int64_vocabulary: Ints | None = None, string_vocabulary: Sequence[str] | None = None) -> AnyTensor:
     """Uses an index mapping to convert a dictionary to an array.
 
     Given a dictionary, each key is looked up in the vocabulary attribute corresponding to the key type.
@@ -110,7 +110,7 @@ def DictVectorizer(X: Any, *, int64_vocabulary: Ints | None = None, string_vocab
     """
 
 @overload
-def FeatureVectorizer(X_0: Nested[float], /, *X: Nested[float], inputdimensions: Ints | None = None) -> Any:
+def FeatureVectorizer(X_0: Nested[float], /, *X: Nested[float], inputdimensions: Ints | None = None) -> AnyTensor:
     """Concatenates input tensors into one continuous output.
 
     All input shapes are 2-D and are concatenated along the second dimension. 1-D tensors are treated as
@@ -131,7 +131,7 @@ def FeatureVectorizer(X_0: ArrayOr[float], /, *X: ArrayOr[float], inputdimension
 def FeatureVectorizer(X_0: Input[TSignedNumber10, LFloat], /, *X: Input[TSignedNumber10, LFloat], inputdimensions: Ints | None = None) -> FLOAT: ...
 
 @overload
-def Imputer(X: Nested[float], *, imputed_value_floats: Floats | None = None, imputed_value_int64s: Ints | None = None, replaced_value_float: Float = 0.0, replaced_value_int64: Int = 0) -> Any:
+def Imputer(X: Nested[float], *, imputed_value_floats: Floats | None = None, imputed_value_int64s: Ints | None = None, replaced_value_float: Float = 0.0, replaced_value_int64: Int = 0) -> AnyTensor:
     """Replaces inputs that equal one value with another, leaving all other elements alone.
 
     This operator is typically used to replace missing values in situations where they have a canonical
@@ -153,7 +153,7 @@ def Imputer(X: ArrayOr[float], *, imputed_value_floats: Floats | None = None, im
 def Imputer(X: Input[TSignedNumber10, LFloat], *, imputed_value_floats: Floats | None = None, imputed_value_int64s: Ints | None = None, replaced_value_float: Float = 0.0, replaced_value_int64: Int = 0) -> TSignedNumber10: ...
 
 @overload
-def LabelEncoder(X: Nested[int | str], *, classes_strings: Sequence[str] | None = None, default_int64: Int = -1, default_string: str = "_Unused") -> Any:
+def LabelEncoder(X: Nested[int | str], *, classes_strings: Sequence[str] | None = None, default_int64: Int = -1, default_string: str = "_Unused") -> AnyTensor:
     """Converts strings to integers and vice versa.
 
     If the string default value is set, it will convert integers to strings. If the int default value is
@@ -176,10 +176,10 @@ def LabelEncoder(X: Nested[int | str], *, classes_strings: Sequence[str] | None 
 @overload
 def LabelEncoder(X: ArrayOr[int | str], *, classes_strings: Sequence[str] | None = None, default_int64: Int = -1, default_string: str = "_Unused") -> Array: ...
 @overload
-def LabelEncoder(X: Input[TSome17, LIntStr], *, classes_strings: Sequence[str] | None = None, default_int64: Int = -1, default_string: str = "_Unused") -> Tensor: ...
+def LabelEncoder(X: Input[TSome17, LIntStr], *, classes_strings: Sequence[str] | None = None, default_int64: Int = -1, default_string: str = "_Unused") -> AnyTensor: ...
 
 @overload
-def LinearClassifier(X: Nested[float], *, coefficients: Floats, classlabels_ints: Ints | None = None, classlabels_strings: Sequence[str] | None = None, intercepts: Floats | None = None, multi_class: Int = 0, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE") -> tuple[Any, Any]:
+def LinearClassifier(X: Nested[float], *, coefficients: Floats, classlabels_ints: Ints | None = None, classlabels_strings: Sequence[str] | None = None, intercepts: Floats | None = None, multi_class: Int = 0, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE") -> tuple[AnyTensor, AnyTensor]:
     """Linear classifier
 
     Args:
@@ -200,10 +200,10 @@ def LinearClassifier(X: Nested[float], *, coefficients: Floats, classlabels_ints
 @overload
 def LinearClassifier(X: ArrayOr[float], *, coefficients: Floats, classlabels_ints: Ints | None = None, classlabels_strings: Sequence[str] | None = None, intercepts: Floats | None = None, multi_class: Int = 0, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE") -> tuple[Array, Array]: ...
 @overload
-def LinearClassifier(X: Input[TSignedNumber10, LFloat], *, coefficients: Floats, classlabels_ints: Ints | None = None, classlabels_strings: Sequence[str] | None = None, intercepts: Floats | None = None, multi_class: Int = 0, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE") -> tuple[Tensor, FLOAT]: ...
+def LinearClassifier(X: Input[TSignedNumber10, LFloat], *, coefficients: Floats, classlabels_ints: Ints | None = None, classlabels_strings: Sequence[str] | None = None, intercepts: Floats | None = None, multi_class: Int = 0, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE") -> tuple[AnyTensor, FLOAT]: ...
 
 @overload
-def LinearRegressor(X: Nested[float], *, coefficients: Floats | None = None, intercepts: Floats | None = None, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", targets: Int = 1) -> Any:
+def LinearRegressor(X: Nested[float], *, coefficients: Floats | None = None, intercepts: Floats | None = None, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", targets: Int = 1) -> AnyTensor:
     """Generalized linear regression evaluation.
 
     If targets is set to 1 (default) then univariate regression is performed.
@@ -231,7 +231,7 @@ def LinearRegressor(X: ArrayOr[float], *, coefficients: Floats | None = None, in
 def LinearRegressor(X: Input[TSignedNumber10, LFloat], *, coefficients: Floats | None = None, intercepts: Floats | None = None, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", targets: Int = 1) -> FLOAT: ...
 
 @overload
-def Normalizer(X: Nested[float], *, norm: Literal["MAX", "L1", "L2"] = "MAX") -> Any:
+def Normalizer(X: Nested[float], *, norm: Literal["MAX", "L1", "L2"] = "MAX") -> AnyTensor:
     """Normalize the input. There are three normalization modes, which have the corresponding formulas,
     defined using element-wise infix operators '/' and '^' and tensor-wide functions 'max' and 'sum':
 
@@ -259,7 +259,7 @@ def Normalizer(X: ArrayOr[float], *, norm: Literal["MAX", "L1", "L2"] = "MAX") -
 def Normalizer(X: Input[TSignedNumber10, LFloat], *, norm: Literal["MAX", "L1", "L2"] = "MAX") -> FLOAT: ...
 
 @overload
-def OneHotEncoder(X: Nested[float | str], *, cats_int64s: Ints | None = None, cats_strings: Sequence[str] | None = None, zeros: Int = 1) -> Any:
+def OneHotEncoder(X: Nested[float | str], *, cats_int64s: Ints | None = None, cats_strings: Sequence[str] | None = None, zeros: Int = 1) -> AnyTensor:
     """Replace each input element with an array of ones and zeros, where a single one is placed at the
     index of the category that was passed in. The total category count will determine the size of the
     extra dimension of the output array Y.
@@ -286,7 +286,7 @@ def OneHotEncoder(X: ArrayOr[float | str], *, cats_int64s: Ints | None = None, c
 def OneHotEncoder(X: Input[TSome16, LFloatStr], *, cats_int64s: Ints | None = None, cats_strings: Sequence[str] | None = None, zeros: Int = 1) -> FLOAT: ...
 
 @overload
-def SVMClassifier(X: Nested[float], *, classlabels_ints: Ints | None = None, classlabels_strings: Sequence[str] | None = None, coefficients: Floats | None = None, kernel_params: Floats | None = None, kernel_type: Literal["LINEAR", "POLY", "RBF", "SIGMOID"] = "LINEAR", post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", prob_a: Floats | None = None, prob_b: Floats | None = None, rho: Floats | None = None, support_vectors: Floats | None = None, vectors_per_class: Ints | None = None) -> tuple[Any, Any]:
+def SVMClassifier(X: Nested[float], *, classlabels_ints: Ints | None = None, classlabels_strings: Sequence[str] | None = None, coefficients: Floats | None = None, kernel_params: Floats | None = None, kernel_type: Literal["LINEAR", "POLY", "RBF", "SIGMOID"] = "LINEAR", post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", prob_a: Floats | None = None, prob_b: Floats | None = None, rho: Floats | None = None, support_vectors: Floats | None = None, vectors_per_class: Ints | None = None) -> tuple[AnyTensor, AnyTensor]:
     """Support Vector Machine classifier
 
     Args:
@@ -309,10 +309,10 @@ def SVMClassifier(X: Nested[float], *, classlabels_ints: Ints | None = None, cla
 @overload
 def SVMClassifier(X: ArrayOr[float], *, classlabels_ints: Ints | None = None, classlabels_strings: Sequence[str] | None = None, coefficients: Floats | None = None, kernel_params: Floats | None = None, kernel_type: Literal["LINEAR", "POLY", "RBF", "SIGMOID"] = "LINEAR", post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", prob_a: Floats | None = None, prob_b: Floats | None = None, rho: Floats | None = None, support_vectors: Floats | None = None, vectors_per_class: Ints | None = None) -> tuple[Array, Array]: ...
 @overload
-def SVMClassifier(X: Input[TSignedNumber10, LFloat], *, classlabels_ints: Ints | None = None, classlabels_strings: Sequence[str] | None = None, coefficients: Floats | None = None, kernel_params: Floats | None = None, kernel_type: Literal["LINEAR", "POLY", "RBF", "SIGMOID"] = "LINEAR", post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", prob_a: Floats | None = None, prob_b: Floats | None = None, rho: Floats | None = None, support_vectors: Floats | None = None, vectors_per_class: Ints | None = None) -> tuple[Tensor, FLOAT]: ...
+def SVMClassifier(X: Input[TSignedNumber10, LFloat], *, classlabels_ints: Ints | None = None, classlabels_strings: Sequence[str] | None = None, coefficients: Floats | None = None, kernel_params: Floats | None = None, kernel_type: Literal["LINEAR", "POLY", "RBF", "SIGMOID"] = "LINEAR", post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", prob_a: Floats | None = None, prob_b: Floats | None = None, rho: Floats | None = None, support_vectors: Floats | None = None, vectors_per_class: Ints | None = None) -> tuple[AnyTensor, FLOAT]: ...
 
 @overload
-def SVMRegressor(X: Nested[float], *, coefficients: Floats | None = None, kernel_params: Floats | None = None, kernel_type: Literal["LINEAR", "POLY", "RBF", "SIGMOID"] = "LINEAR", n_supports: Int = 0, one_class: Int = 0, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", rho: Floats | None = None, support_vectors: Floats | None = None) -> Any:
+def SVMRegressor(X: Nested[float], *, coefficients: Floats | None = None, kernel_params: Floats | None = None, kernel_type: Literal["LINEAR", "POLY", "RBF", "SIGMOID"] = "LINEAR", n_supports: Int = 0, one_class: Int = 0, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", rho: Floats | None = None, support_vectors: Floats | None = None) -> AnyTensor:
     """Support Vector Machine regression prediction and one-class SVM anomaly detection.
 
     Args:
@@ -336,7 +336,7 @@ def SVMRegressor(X: ArrayOr[float], *, coefficients: Floats | None = None, kerne
 def SVMRegressor(X: Input[TSignedNumber10, LFloat], *, coefficients: Floats | None = None, kernel_params: Floats | None = None, kernel_type: Literal["LINEAR", "POLY", "RBF", "SIGMOID"] = "LINEAR", n_supports: Int = 0, one_class: Int = 0, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", rho: Floats | None = None, support_vectors: Floats | None = None) -> FLOAT: ...
 
 @overload
-def Scaler(X: Nested[float], *, offset: Floats | None = None, scale: Floats | None = None) -> Any:
+def Scaler(X: Nested[float], *, offset: Floats | None = None, scale: Floats | None = None) -> AnyTensor:
     """Rescale input data, for example to standardize features by removing the mean and scaling to unit
     variance.
 
@@ -356,7 +356,7 @@ def Scaler(X: ArrayOr[float], *, offset: Floats | None = None, scale: Floats | N
 def Scaler(X: Input[TSignedNumber10, LFloat], *, offset: Floats | None = None, scale: Floats | None = None) -> FLOAT: ...
 
 @overload
-def TreeEnsembleClassifier(X: Nested[float], *, base_values: Floats | None = None, class_ids: Ints | None = None, class_nodeids: Ints | None = None, class_treeids: Ints | None = None, class_weights: Floats | None = None, classlabels_int64s: Ints | None = None, classlabels_strings: Sequence[str] | None = None, nodes_falsenodeids: Ints | None = None, nodes_featureids: Ints | None = None, nodes_hitrates: Floats | None = None, nodes_missing_value_tracks_true: Ints | None = None, nodes_modes: Sequence[Literal["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "LEAF"]] | None = None, nodes_nodeids: Ints | None = None, nodes_treeids: Ints | None = None, nodes_truenodeids: Ints | None = None, nodes_values: Floats | None = None, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE") -> tuple[Any, Any]:
+def TreeEnsembleClassifier(X: Nested[float], *, base_values: Floats | None = None, class_ids: Ints | None = None, class_nodeids: Ints | None = None, class_treeids: Ints | None = None, class_weights: Floats | None = None, classlabels_int64s: Ints | None = None, classlabels_strings: Sequence[str] | None = None, nodes_falsenodeids: Ints | None = None, nodes_featureids: Ints | None = None, nodes_hitrates: Floats | None = None, nodes_missing_value_tracks_true: Ints | None = None, nodes_modes: Sequence[Literal["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "LEAF"]] | None = None, nodes_nodeids: Ints | None = None, nodes_treeids: Ints | None = None, nodes_truenodeids: Ints | None = None, nodes_values: Floats | None = None, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE") -> tuple[AnyTensor, AnyTensor]:
     """Tree Ensemble classifier. Returns the top class for each of N inputs.
 
     The attributes named 'nodes_X' form a sequence of tuples, associated by index into the sequences,
@@ -398,10 +398,10 @@ def TreeEnsembleClassifier(X: Nested[float], *, base_values: Floats | None = Non
 @overload
 def TreeEnsembleClassifier(X: ArrayOr[float], *, base_values: Floats | None = None, class_ids: Ints | None = None, class_nodeids: Ints | None = None, class_treeids: Ints | None = None, class_weights: Floats | None = None, classlabels_int64s: Ints | None = None, classlabels_strings: Sequence[str] | None = None, nodes_falsenodeids: Ints | None = None, nodes_featureids: Ints | None = None, nodes_hitrates: Floats | None = None, nodes_missing_value_tracks_true: Ints | None = None, nodes_modes: Sequence[Literal["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "LEAF"]] | None = None, nodes_nodeids: Ints | None = None, nodes_treeids: Ints | None = None, nodes_truenodeids: Ints | None = None, nodes_values: Floats | None = None, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE") -> tuple[Array, Array]: ...
 @overload
-def TreeEnsembleClassifier(X: Input[TSignedNumber10, LFloat], *, base_values: Floats | None = None, class_ids: Ints | None = None, class_nodeids: Ints | None = None, class_treeids: Ints | None = None, class_weights: Floats | None = None, classlabels_int64s: Ints | None = None, classlabels_strings: Sequence[str] | None = None, nodes_falsenodeids: Ints | None = None, nodes_featureids: Ints | None = None, nodes_hitrates: Floats | None = None, nodes_missing_value_tracks_true: Ints | None = None, nodes_modes: Sequence[Literal["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "LEAF"]] | None = None, nodes_nodeids: Ints | None = None, nodes_treeids: Ints | None = None, nodes_truenodeids: Ints | None = None, nodes_values: Floats | None = None, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE") -> tuple[Tensor, FLOAT]: ...
+def TreeEnsembleClassifier(X: Input[TSignedNumber10, LFloat], *, base_values: Floats | None = None, class_ids: Ints | None = None, class_nodeids: Ints | None = None, class_treeids: Ints | None = None, class_weights: Floats | None = None, classlabels_int64s: Ints | None = None, classlabels_strings: Sequence[str] | None = None, nodes_falsenodeids: Ints | None = None, nodes_featureids: Ints | None = None, nodes_hitrates: Floats | None = None, nodes_missing_value_tracks_true: Ints | None = None, nodes_modes: Sequence[Literal["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "LEAF"]] | None = None, nodes_nodeids: Ints | None = None, nodes_treeids: Ints | None = None, nodes_truenodeids: Ints | None = None, nodes_values: Floats | None = None, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE") -> tuple[AnyTensor, FLOAT]: ...
 
 @overload
-def TreeEnsembleRegressor(X: Nested[float], *, aggregate_function: Literal["AVERAGE", "SUM", "MIN", "MAX"] = "SUM", base_values: Floats | None = None, n_targets: Int | None = None, nodes_falsenodeids: Ints | None = None, nodes_featureids: Ints | None = None, nodes_hitrates: Floats | None = None, nodes_missing_value_tracks_true: Ints | None = None, nodes_modes: Sequence[Literal["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "LEAF"]] | None = None, nodes_nodeids: Ints | None = None, nodes_treeids: Ints | None = None, nodes_truenodeids: Ints | None = None, nodes_values: Floats | None = None, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", target_ids: Ints | None = None, target_nodeids: Ints | None = None, target_treeids: Ints | None = None, target_weights: Floats | None = None) -> Any:
+def TreeEnsembleRegressor(X: Nested[float], *, aggregate_function: Literal["AVERAGE", "SUM", "MIN", "MAX"] = "SUM", base_values: Floats | None = None, n_targets: Int | None = None, nodes_falsenodeids: Ints | None = None, nodes_featureids: Ints | None = None, nodes_hitrates: Floats | None = None, nodes_missing_value_tracks_true: Ints | None = None, nodes_modes: Sequence[Literal["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "LEAF"]] | None = None, nodes_nodeids: Ints | None = None, nodes_treeids: Ints | None = None, nodes_truenodeids: Ints | None = None, nodes_values: Floats | None = None, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", target_ids: Ints | None = None, target_nodeids: Ints | None = None, target_treeids: Ints | None = None, target_weights: Floats | None = None) -> AnyTensor:
     """Tree Ensemble regressor. Returns the regressed values for each input in N.
 
     All args with nodes_ are fields of a tuple of tree nodes, and it is assumed they are the same
@@ -447,8 +447,7 @@ def TreeEnsembleRegressor(X: ArrayOr[float], *, aggregate_function: Literal["AVE
 @overload
 def TreeEnsembleRegressor(X: Input[TSignedNumber10, LFloat], *, aggregate_function: Literal["AVERAGE", "SUM", "MIN", "MAX"] = "SUM", base_values: Floats | None = None, n_targets: Int | None = None, nodes_falsenodeids: Ints | None = None, nodes_featureids: Ints | None = None, nodes_hitrates: Floats | None = None, nodes_missing_value_tracks_true: Ints | None = None, nodes_modes: Sequence[Literal["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "LEAF"]] | None = None, nodes_nodeids: Ints | None = None, nodes_treeids: Ints | None = None, nodes_truenodeids: Ints | None = None, nodes_values: Floats | None = None, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", target_ids: Ints | None = None, target_nodeids: Ints | None = None, target_treeids: Ints | None = None, target_weights: Floats | None = None) -> FLOAT: ...
 
-@overload
-def ZipMap(X: Nested[float], *, classlabels_int64s: Ints | None = None, classlabels_strings: Sequence[str] | None = None) -> Any:
+def ZipMap(X: Input[FLOAT, float], *, classlabels_int64s: Ints | None = None, classlabels_strings: Sequence[str] | None = None) -> AnyTensor:
     """Creates a map from the input and the attributes.
 
     The values are provided by the input tensor, while the keys are specified by the attributes. Must
@@ -467,7 +466,3 @@ def ZipMap(X: Nested[float], *, classlabels_int64s: Ints | None = None, classlab
     Version 1, in opset 1 and later.
     https://onnx.ai/onnx/operators/onnx_aionnxml_ZipMap.html
     """
-@overload
-def ZipMap(X: ArrayOr[float], *, classlabels_int64s: Ints | None = None, classlabels_strings: Sequence[str] | None = None) -> Any: ...
-@overload
-def ZipMap(X: Input[FLOAT, float], *, classlabels_int64s: Ints | None = None, classlabels_strings: Sequence[str] | None = None) -> Any: ...

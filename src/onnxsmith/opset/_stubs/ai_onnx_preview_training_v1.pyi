@@ -2,12 +2,11 @@
 # mypy: disable-error-code="overload-overlap, misc"
 # pyright: reportOverlappingOverload=false
 from collections.abc import Sequence
-from typing import Any, Literal, overload
-from onnxsmith.opset._stubs.tensors import ArrayOr, Float, Indices, Input, INT64
+from typing import Any, Literal
+from onnxsmith.opset._stubs.tensors import AnyTensor, Float, Indices, Input, INT64
 from onnxsmith.opset._stubs.variables import LFloat, TFloat2
 
-@overload
-def Adagrad(R: ArrayOr[float], T: ArrayOr[int], *inputs: Any, decay_factor: Float = 0.0, epsilon: Float = 1e-06, norm_coefficient: Float = 0.0, outputs: int | None = None) -> Any:
+def Adagrad(R: Input[TFloat2, LFloat], T: Indices[INT64, int], *inputs: Any, decay_factor: Float = 0.0, epsilon: Float = 1e-06, norm_coefficient: Float = 0.0, outputs: int | None = None) -> AnyTensor:
     """Compute one iteration of ADAGRAD, a stochastic gradient based optimization algorithm. This operator
     can conduct the optimization of multiple tensor variables.
 
@@ -29,11 +28,8 @@ def Adagrad(R: ArrayOr[float], T: ArrayOr[int], *inputs: Any, decay_factor: Floa
     Version 1, in opset 1 and later.
     https://onnx.ai/onnx/operators/onnx_aionnxpreviewtraining_Adagrad.html
     """
-@overload
-def Adagrad(R: Input[TFloat2, LFloat], T: Indices[INT64, int], *inputs: Any, decay_factor: Float = 0.0, epsilon: Float = 1e-06, norm_coefficient: Float = 0.0, outputs: int | None = None) -> Any: ...
 
-@overload
-def Adam(R: ArrayOr[float], T: ArrayOr[int], *inputs: Any, alpha: Float = 0.9, beta: Float = 0.999, epsilon: Float = 1e-06, norm_coefficient: Float = 0.0, norm_coefficient_post: Float = 0.0, outputs: int | None = None) -> Any:
+def Adam(R: Input[TFloat2, LFloat], T: Indices[INT64, int], *inputs: Any, alpha: Float = 0.9, beta: Float = 0.999, epsilon: Float = 1e-06, norm_coefficient: Float = 0.0, norm_coefficient_post: Float = 0.0, outputs: int | None = None) -> AnyTensor:
     """Compute one iteration of Adam, a stochastic gradient based optimization algorithm. This operator can
     conduct the optimization of multiple tensor variables.
 
@@ -56,10 +52,8 @@ def Adam(R: ArrayOr[float], T: ArrayOr[int], *inputs: Any, alpha: Float = 0.9, b
     Version 1, in opset 1 and later.
     https://onnx.ai/onnx/operators/onnx_aionnxpreviewtraining_Adam.html
     """
-@overload
-def Adam(R: Input[TFloat2, LFloat], T: Indices[INT64, int], *inputs: Any, alpha: Float = 0.9, beta: Float = 0.999, epsilon: Float = 1e-06, norm_coefficient: Float = 0.0, norm_coefficient_post: Float = 0.0, outputs: int | None = None) -> Any: ...
 
-def Gradient(Inputs_0: Any, /, *Inputs: Any, xs: Sequence[str], y: str, zs: Sequence[str] | None = None, outputs: int | None = None) -> Any:
+def Gradient(Inputs_0: Any, /, *Inputs: Any, xs: Sequence[str], y: str, zs: Sequence[str] | None = None, outputs: int | None = None) -> AnyTensor:
     """Gradient operator computes the partial derivatives of a specific tensor w.r.t. some other tensors.
     This operator is widely used in gradient-based training algorithms. To illustrate its use, let's
     consider a computation graph,
@@ -86,8 +80,7 @@ def Gradient(Inputs_0: Any, /, *Inputs: Any, xs: Sequence[str], y: str, zs: Sequ
     https://onnx.ai/onnx/operators/onnx_aionnxpreviewtraining_Gradient.html
     """
 
-@overload
-def Momentum(R: ArrayOr[float], T: ArrayOr[int], *inputs: Any, alpha: Float, beta: Float, mode: Literal["nesterov", "standard"], norm_coefficient: Float, outputs: int | None = None) -> Any:
+def Momentum(R: Input[TFloat2, LFloat], T: Indices[INT64, int], *inputs: Any, alpha: Float, beta: Float, mode: Literal["nesterov", "standard"], norm_coefficient: Float, outputs: int | None = None) -> AnyTensor:
     """Compute one iteration of stochastic gradient update with momentum. This operator can conduct the
     optimization of multiple tensor variables.
 
@@ -106,5 +99,3 @@ def Momentum(R: ArrayOr[float], T: ArrayOr[int], *inputs: Any, alpha: Float, bet
     Version 1, in opset 1 and later.
     https://onnx.ai/onnx/operators/onnx_aionnxpreviewtraining_Momentum.html
     """
-@overload
-def Momentum(R: Input[TFloat2, LFloat], T: Indices[INT64, int], *inputs: Any, alpha: Float, beta: Float, mode: Literal["nesterov", "standard"], norm_coefficient: Float, outputs: int | None = None) -> Any: ...

@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    Array, ArrayOr, Body, DTypeLike, Float, Floats, Indices, Input, Int, Ints, Nested, Tensor, FLOAT, UINT8, INT8,
+    AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Floats, Indices, Input, Int, Ints, Nested, FLOAT, UINT8, INT8,
     INT32, INT64, STRING, BOOL, FLOAT16, UINT32, FLOAT8E4M3FN,
 )
 from onnxsmith.opset._stubs.variables import (
@@ -185,7 +185,7 @@ def BeamSearch(input_ids: Input[TSignedNumber11, LFloat], max_length: Indices[IN
 def BeamSearch(input_ids: Input[TSignedNumber11, LFloat], max_length: Indices[INT32, int], min_length: Indices[INT32, int] | None = None, num_beams: Indices[INT32, int] | None = None, num_return_sequences: Indices[INT32, int] | None = None, length_penalty: Input[TFloat9, LFloat2] | None = None, repetition_penalty: Input[TFloat9, LFloat2] | None = None, vocab_mask: Indices[INT32, int] | None = None, prefix_vocab_mask: Indices[INT32, int] | None = None, attention_mask: Indices[INT32, int] | None = None, decoder_input_ids: Indices[INT32, int] | None = None, logits_processor: Indices[INT32, int] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, decoder_start_token_id: Int = -1, early_stopping: Int = 0, encoder: Body | None = None, init_decoder: Body | None = None, model_type: Int = 0, no_repeat_ngram_size: Int = 0, vocab_size: Int = -1, outputs: Literal[3]) -> tuple[INT32, TFloat9, TFloat9]: ...
 
 @overload
-def BiasAdd(X: Nested[float], bias: Nested[float], skip: Nested[float]) -> Any:
+def BiasAdd(X: Nested[float], bias: Nested[float], skip: Nested[float]) -> AnyTensor:
     """Add input with bias, then add residual inputs.
 
     Args:
@@ -228,7 +228,7 @@ def BiasDropout(data: Input[TFloat4, LFloat], bias: Input[TFloat4, LFloat], resi
 def BiasDropout(data: Input[TFloat4, LFloat], bias: Input[TFloat4, LFloat], residual: Input[TFloat4, LFloat] | None = None, ratio: Input[TFloat5, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[TFloat4, BOOL]: ...
 
 @overload
-def BiasGelu(A: Nested[float], B: Nested[float]) -> Any:
+def BiasGelu(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """Bias Gelu. It's an extension of Gelu. It takes the sum of input A and bias input B as the input of
     Gelu activation.
 
@@ -245,7 +245,7 @@ def BiasGelu(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 def BiasGelu(A: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def BiasSoftmax(data: Nested[float], bias: Nested[float], *, is_inner_broadcast: Int, axis: Int = 1) -> Any:
+def BiasSoftmax(data: Nested[float], bias: Nested[float], *, is_inner_broadcast: Int, axis: Int = 1) -> AnyTensor:
     """Y = softmax(scores + bias)) with simple broadcast on bias. Intended to specialize softmax(scores +
     additive_mask) commonly found in transformer models.
 
@@ -265,7 +265,7 @@ def BiasSoftmax(data: ArrayOr[float], bias: ArrayOr[float], *, is_inner_broadcas
 def BiasSoftmax(data: Input[TFloat, LFloat], bias: Input[TFloat, LFloat], *, is_inner_broadcast: Int, axis: Int = 1) -> TFloat: ...
 
 @overload
-def BiasSplitGelu(X: Nested[float], bias: Nested[float]) -> Any:
+def BiasSplitGelu(X: Nested[float], bias: Nested[float]) -> AnyTensor:
     """A fusion used in diffusion model that after adding bias, hidden state is sliced into two tensors of
     same size, then left tensor multiplies the Gelu activation result of right tensor.
 
@@ -283,7 +283,7 @@ def BiasSplitGelu(X: ArrayOr[float], bias: ArrayOr[float]) -> Array: ...
 def BiasSplitGelu(X: Input[TFloat9, LFloat], bias: Input[TFloat9, LFloat]) -> TFloat9: ...
 
 @overload
-def BifurcationDetector(src_tokens: Nested[int], cur_tokens: Nested[int], prev_suffix_match_idx: Nested[int], pred_tokens: Nested[int] | None = None, *, max_ngram_size: Int = 3, min_ngram_size: Int = 1) -> tuple[Any, Any]:
+def BifurcationDetector(src_tokens: Nested[int], cur_tokens: Nested[int], prev_suffix_match_idx: Nested[int], pred_tokens: Nested[int] | None = None, *, max_ngram_size: Int = 3, min_ngram_size: Int = 1) -> tuple[AnyTensor, AnyTensor]:
     """Component for aggressive decoding. Find the bifurcation index of predicted tokens, between source
     tokens, starting from previous suffix match index, and predicted tokens. Concat predicted tokens,
     starting from bifurcation index, to the back of current tokens. This forms the output tokens. Detect
@@ -357,7 +357,7 @@ def BitmaskDropout(data: Input[TFloat4, LFloat], ratio: Input[TFloat5, LFloat2] 
 def BitmaskDropout(data: Input[TFloat4, LFloat], ratio: Input[TFloat5, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[TFloat4, UINT32]: ...
 
 @overload
-def BranchwiseRMSNorm(X: Nested[float], scale: Nested[float] | None = None, *, epsilon: Float = 1e-05, num_branches: Int = 0) -> Any:
+def BranchwiseRMSNorm(X: Nested[float], scale: Nested[float] | None = None, *, epsilon: Float = 1e-05, num_branches: Int = 0) -> AnyTensor:
     """Applies RMS normalization independently to each branch. X may use grouped shape (..., C, H), or
     flattened shape (..., C * H) when num_branches is specified. The optional scale may have shape (C *
     H), (C, H), or (H). Arithmetic is performed in float32 and the result is converted to T.
@@ -377,7 +377,7 @@ def BranchwiseRMSNorm(X: ArrayOr[float], scale: ArrayOr[float] | None = None, *,
 def BranchwiseRMSNorm(X: Input[TFloat7, LFloat], scale: Input[TFloat8, LFloat2] | None = None, *, epsilon: Float = 1e-05, num_branches: Int = 0) -> TFloat7: ...
 
 @overload
-def CDist(A: Nested[float], B: Nested[float], *, metric: str = "sqeuclidean") -> Any:
+def CDist(A: Nested[float], B: Nested[float], *, metric: str = "sqeuclidean") -> AnyTensor:
     """CDist.
 
     Args:
@@ -394,7 +394,7 @@ def CDist(A: ArrayOr[float], B: ArrayOr[float], *, metric: str = "sqeuclidean") 
 def CDist(A: Input[TFloat2, LFloat], B: Input[TFloat2, LFloat], *, metric: str = "sqeuclidean") -> TFloat2: ...
 
 @overload
-def CausalConvWithState(input: Nested[float], weight: Nested[float], bias: Nested[float] | None = None, past_state: Nested[float] | None = None, *, activation: Literal["none", "silu", "swish"] = "none", channels_last: Int = 0, dilation: Int = 1, ndim: Int = 1, state_window: Int = 0) -> tuple[Any, Any]:
+def CausalConvWithState(input: Nested[float], weight: Nested[float], bias: Nested[float] | None = None, past_state: Nested[float] | None = None, *, activation: Literal["none", "silu", "swish"] = "none", channels_last: Int = 0, dilation: Int = 1, ndim: Int = 1, state_window: Int = 0) -> tuple[AnyTensor, AnyTensor]:
     """Stateful causal depthwise convolution, generalized to N spatial dimensions.
 
     Used by Gated DeltaNet (Qwen3.5) and Mamba (Jamba, FalconMamba) as a preprocessing step. Replaces
@@ -428,7 +428,7 @@ def CausalConvWithState(input: ArrayOr[float], weight: ArrayOr[float], bias: Arr
 def CausalConvWithState(input: Input[TFloat7, LFloat], weight: Input[TFloat7, LFloat], bias: Input[TFloat7, LFloat] | None = None, past_state: Input[TFloat7, LFloat] | None = None, *, activation: Literal["none", "silu", "swish"] = "none", channels_last: Int = 0, dilation: Int = 1, ndim: Int = 1, state_window: Int = 0) -> tuple[TFloat7, TFloat7]: ...
 
 @overload
-def ComplexMul(A: Nested[float], B: Nested[float]) -> Any:
+def ComplexMul(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """ComplexMul.
 
     Args:
@@ -444,7 +444,7 @@ def ComplexMul(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 def ComplexMul(A: Input[TFloat, LFloat], B: Input[TFloat, LFloat]) -> TFloat: ...
 
 @overload
-def ComplexMulConj(A: Nested[float], B: Nested[float]) -> Any:
+def ComplexMulConj(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """ComplexMulConj.
 
     Args:
@@ -460,7 +460,7 @@ def ComplexMulConj(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 def ComplexMulConj(A: Input[TFloat, LFloat], B: Input[TFloat, LFloat]) -> TFloat: ...
 
 @overload
-def ConvTransposeWithDynamicPads(X: Nested[float], W: Nested[float], Pads: Nested[int] | None = None, B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, strides: Ints | None = None) -> Any:
+def ConvTransposeWithDynamicPads(X: Nested[float], W: Nested[float], Pads: Nested[int] | None = None, B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """ConvTransposeWithDynamicPads.
 
     Version 1, in opset 1 and later.
@@ -590,7 +590,7 @@ def DecoderMaskedMultiHeadAttention(query: Input[TFloat9, LFloat], key: Input[TF
 @overload
 def DecoderMaskedMultiHeadAttention(query: Input[TFloat9, LFloat], key: Input[TFloat9, LFloat] | None = None, value: Input[TFloat9, LFloat] | None = None, mask_index: Indices[INT32, int] | None = None, attention_bias: Input[TFloat9, LFloat] | None = None, past_key: Input[TFloat9, LFloat] | None = None, past_value: Input[TFloat9, LFloat] | None = None, past_sequence_length: Indices[INT32, int] | None = None, beam_width: Indices[INT32, int] | None = None, cache_indirection: Indices[INT32, int] | None = None, bias: Input[TFloat9, LFloat] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, output_qk: Int | None = None, past_present_share_buffer: Int | None = None, scale: Float | None = None, outputs: Literal[3]) -> tuple[TFloat9, TFloat9, TFloat9]: ...
 @overload
-def DecoderMaskedMultiHeadAttention(query: Input[TFloat9, LFloat], key: Input[TFloat9, LFloat] | None = None, value: Input[TFloat9, LFloat] | None = None, mask_index: Indices[INT32, int] | None = None, attention_bias: Input[TFloat9, LFloat] | None = None, past_key: Input[TFloat9, LFloat] | None = None, past_value: Input[TFloat9, LFloat] | None = None, past_sequence_length: Indices[INT32, int] | None = None, beam_width: Indices[INT32, int] | None = None, cache_indirection: Indices[INT32, int] | None = None, bias: Input[TFloat9, LFloat] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, output_qk: Int | None = None, past_present_share_buffer: Int | None = None, scale: Float | None = None, outputs: Literal[4]) -> tuple[TFloat9, TFloat9, TFloat9, Tensor]: ...
+def DecoderMaskedMultiHeadAttention(query: Input[TFloat9, LFloat], key: Input[TFloat9, LFloat] | None = None, value: Input[TFloat9, LFloat] | None = None, mask_index: Indices[INT32, int] | None = None, attention_bias: Input[TFloat9, LFloat] | None = None, past_key: Input[TFloat9, LFloat] | None = None, past_value: Input[TFloat9, LFloat] | None = None, past_sequence_length: Indices[INT32, int] | None = None, beam_width: Indices[INT32, int] | None = None, cache_indirection: Indices[INT32, int] | None = None, bias: Input[TFloat9, LFloat] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, output_qk: Int | None = None, past_present_share_buffer: Int | None = None, scale: Float | None = None, outputs: Literal[4]) -> tuple[TFloat9, TFloat9, TFloat9, AnyTensor]: ...
 
 @overload
 def DecoderMaskedSelfAttention(input: ArrayOr[float], weights: ArrayOr[float], bias: ArrayOr[float], mask_index: ArrayOr[int] | None = None, past: ArrayOr[float] | None = None, attention_bias: ArrayOr[float] | None = None, past_sequence_length: ArrayOr[int] | None = None, beam_width: ArrayOr[int] | None = None, cache_indirection: ArrayOr[int] | None = None, *, num_heads: Int, do_rotary: Int | None = None, mask_filter_value: Float | None = None, past_present_share_buffer: Int | None = None, scale: Float | None = None) -> tuple[Array, Array]:
@@ -635,7 +635,7 @@ def DecoderMaskedSelfAttention(input: ArrayOr[float], weights: ArrayOr[float], b
 def DecoderMaskedSelfAttention(input: Input[TFloat9, LFloat], weights: Input[TFloat9, LFloat], bias: Input[TFloat9, LFloat], mask_index: Indices[INT32, int] | None = None, past: Input[TFloat9, LFloat] | None = None, attention_bias: Input[TFloat9, LFloat] | None = None, past_sequence_length: Indices[INT32, int] | None = None, beam_width: Indices[INT32, int] | None = None, cache_indirection: Indices[INT32, int] | None = None, *, num_heads: Int, do_rotary: Int | None = None, mask_filter_value: Float | None = None, past_present_share_buffer: Int | None = None, scale: Float | None = None) -> tuple[TFloat9, TFloat9]: ...
 
 @overload
-def DequantizeBFP(x: Nested[int], shape: Nested[int], strides: Nested[int], *, bfp_type: Int, block_dim: Int = -1, dtype: DTypeLike = 1) -> Any:
+def DequantizeBFP(x: Nested[int], shape: Nested[int], strides: Nested[int], *, bfp_type: Int, block_dim: Int = -1, dtype: DTypeLike = 1) -> AnyTensor:
     """The BFP dequantization operator. It consumes the raw BFP data and some metadata such as the shape
     and strides of the original tensor and computes the dequantized tensor. More documentation on the
     BFP format can be found in this paper:
@@ -662,10 +662,10 @@ def DequantizeBFP(x: Input[UINT8, int], shape: Indices[INT64, int], strides: Ind
 @overload
 def DequantizeBFP(x: Input[UINT8, int], shape: Indices[INT64, int], strides: Indices[INT64, int], *, bfp_type: Int, block_dim: Int = -1, dtype: Literal[1] = 1) -> FLOAT: ...
 @overload
-def DequantizeBFP(x: Input[UINT8, int], shape: Indices[INT64, int], strides: Indices[INT64, int], *, bfp_type: Int, block_dim: Int = -1, dtype: DTypeLike = 1) -> Tensor: ...
+def DequantizeBFP(x: Input[UINT8, int], shape: Indices[INT64, int], strides: Indices[INT64, int], *, bfp_type: Int, block_dim: Int = -1, dtype: DTypeLike = 1) -> AnyTensor: ...
 
 @overload
-def DequantizeLinear(x: Nested[int], x_scale: Nested[float], x_zero_point: Nested[int] | None = None, *, axis: Int | None = None) -> Any:
+def DequantizeLinear(x: Nested[int], x_scale: Nested[float], x_zero_point: Nested[int] | None = None, *, axis: Int | None = None) -> AnyTensor:
     """The linear dequantization operator. It consumes a quantized data, a scale, a zero point and computes
     the full precision data. The dequantization formula is y = (x - x_zero_point) * x_scale. Scale and
     zero point must have same shape. They must be either scalar (per tensor) or 1-D tensor (per 'axis').
@@ -687,7 +687,7 @@ def DequantizeLinear(x: ArrayOr[int], x_scale: ArrayOr[float], x_zero_point: Arr
 def DequantizeLinear(x: Input[TSome20, LInt], x_scale: Input[TFloat9, LFloat], x_zero_point: Input[TSome20, LInt] | None = None, *, axis: Int | None = None) -> TFloat9: ...
 
 @overload
-def DequantizeWithOrder(input: Nested[int], scale_input: Nested[float], *, order_input: Int, order_output: Int, to: DTypeLike) -> Any:
+def DequantizeWithOrder(input: Nested[int], scale_input: Nested[float], *, order_input: Int, order_output: Int, to: DTypeLike) -> AnyTensor:
     """Dequantize input matrix to specific layout used in cublaslt. attr to specify output type, float16 or
     float32
 
@@ -709,7 +709,7 @@ def DequantizeWithOrder(input: ArrayOr[int], scale_input: ArrayOr[float], *, ord
 @overload
 def DequantizeWithOrder(input: Input[INT8, int], scale_input: Input[FLOAT, float], *, order_input: Int, order_output: Int, to: type[TFloat9]) -> TFloat9: ...
 @overload
-def DequantizeWithOrder(input: Input[INT8, int], scale_input: Input[FLOAT, float], *, order_input: Int, order_output: Int, to: DTypeLike) -> Tensor: ...
+def DequantizeWithOrder(input: Input[INT8, int], scale_input: Input[FLOAT, float], *, order_input: Int, order_output: Int, to: DTypeLike) -> AnyTensor: ...
 
 @overload
 def DynamicQuantizeLSTM(X: ArrayOr[float], W: ArrayOr[int], R: ArrayOr[int], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, W_scale: ArrayOr[float] | None = None, W_zero_point: ArrayOr[int] | None = None, R_scale: ArrayOr[float] | None = None, R_zero_point: ArrayOr[int] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, outputs: Literal[1] = 1) -> Array:
@@ -764,7 +764,7 @@ def DynamicQuantizeLSTM(X: Input[FLOAT, float], W: Input[TInteger, LInt], R: Inp
 def DynamicQuantizeLSTM(X: Input[FLOAT, float], W: Input[TInteger, LInt], R: Input[TInteger, LInt], B: Input[FLOAT, float] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[FLOAT, float] | None = None, initial_c: Input[FLOAT, float] | None = None, P: Input[FLOAT, float] | None = None, W_scale: Input[FLOAT, float] | None = None, W_zero_point: Input[TInteger, LInt] | None = None, R_scale: Input[FLOAT, float] | None = None, R_zero_point: Input[TInteger, LInt] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, outputs: Literal[3]) -> tuple[FLOAT, FLOAT, FLOAT]: ...
 
 @overload
-def DynamicQuantizeMatMul(A: Nested[float], B: Nested[int], b_scale: Nested[float], b_zero_point: Nested[int] | None = None, bias: Nested[float] | None = None) -> Any:
+def DynamicQuantizeMatMul(A: Nested[float], B: Nested[int], b_scale: Nested[float], b_zero_point: Nested[int] | None = None, bias: Nested[float] | None = None) -> AnyTensor:
     """DynamicQuantizeMatMul.
 
     Args:
@@ -841,7 +841,7 @@ def DynamicSparseAttention(query: Input[TFloat7, LFloat], key: Input[TFloat7, LF
 def DynamicSparseAttention(query: Input[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, value: Input[TFloat7, LFloat] | None = None, past_key: Input[TFloat7, LFloat] | None = None, past_value: Input[TFloat7, LFloat] | None = None, auxiliary_key: Input[TFloat7, LFloat] | None = None, auxiliary_value: Input[TFloat7, LFloat] | None = None, selected_indices: Indices[INT32, int] | None = None, selected_counts: Indices[INT32, int] | None = None, seqlens_k: Indices[INT32, int] | None = None, total_sequence_length: Indices[INT32, int] | None = None, cos_cache: Input[TFloat7, LFloat] | None = None, sin_cache: Input[TFloat7, LFloat] | None = None, position_ids: Indices[INT64, int] | None = None, q_norm_weight: Input[TFloat7, LFloat] | None = None, k_norm_weight: Input[TFloat7, LFloat] | None = None, head_sink: Input[TFloat7, LFloat] | None = None, *, kv_num_heads: Int, num_heads: Int, attention_mode: Literal["selected_only", "local_plus_selected"] = "selected_only", auxiliary_kv_shared: Int = 0, do_rotary: Int = 0, is_causal: Int = 1, local_window_size: Int = -1, qk_norm_epsilon: Float = 1e-06, rotary_interleaved: Int = 0, rotary_offset: Int = 0, scale: Float | None = None, selected_kv_source: Literal["main", "auxiliary"] = "main", smooth_softmax: Int = 0, outputs: Literal[3]) -> tuple[TFloat7, TFloat7, TFloat7]: ...
 
 @overload
-def DynamicTimeWarping(input: Nested[float]) -> Any:
+def DynamicTimeWarping(input: Nested[float]) -> AnyTensor:
     """Input is cost matrix where each value in input[r][c] is the cost for pass the point (r, c). From
     current point(r, c), points (r+1, c), (r+1, c+1) or (r, c+1) could be arrived in next move. Given
     such cost matrix, return dynamic time warping of shape [2, x], where the path made by all points
@@ -858,7 +858,7 @@ def DynamicTimeWarping(input: ArrayOr[float]) -> Array: ...
 @overload
 def DynamicTimeWarping(input: Input[FLOAT, float]) -> INT32: ...
 
-def EPContext(*inputs: Any, embed_mode: Int = 1, ep_cache_context: str | None = None, ep_sdk_version: str | None = None, hardware_architecture: str | None = None, main_context: Int = 1, max_size: Int = 0, notes: str | None = None, onnx_model_filename: str | None = None, partition_name: str | None = None, source: str | None = None, outputs: int | None = None) -> Any:
+def EPContext(*inputs: Any, embed_mode: Int = 1, ep_cache_context: str | None = None, ep_sdk_version: str | None = None, hardware_architecture: str | None = None, main_context: Int = 1, max_size: Int = 0, notes: str | None = None, onnx_model_filename: str | None = None, partition_name: str | None = None, source: str | None = None, outputs: int | None = None) -> AnyTensor:
     """Onnx node container for EP context.
 
     Args:
@@ -944,7 +944,7 @@ def EngramGate(key: Input[TFloat7, LFloat], query: Input[TFloat7, LFloat], value
 def EngramGate(key: Input[TFloat7, LFloat], query: Input[TFloat7, LFloat], value: Input[TFloat7, LFloat], key_norm_scale: Input[TFloat7, LFloat], query_norm_scale: Input[TFloat7, LFloat], conv_norm_scale: Input[TFloat7, LFloat] | None = None, *, epsilon: Float = 1e-05, outputs: Literal[2]) -> tuple[TFloat7, TFloat7]: ...
 
 @overload
-def ExpandDims(X: Nested[complex | str], axis: Nested[int]) -> Any:
+def ExpandDims(X: Nested[complex | str], axis: Nested[int]) -> AnyTensor:
     """ExpandDims echo operator.
 
     Args:
@@ -960,7 +960,7 @@ def ExpandDims(X: ArrayOr[complex | str], axis: ArrayOr[int]) -> Array: ...
 def ExpandDims(X: Input[TAny2, LComplexStr], axis: Indices[INT32, int]) -> TAny2: ...
 
 @overload
-def FastGelu(X: Nested[float], bias: Nested[float] | None = None) -> Any:
+def FastGelu(X: Nested[float], bias: Nested[float] | None = None) -> AnyTensor:
     """GELU (Gaussian Error Linear Unit) approximation: Y=0.5*X*(1+tanh(0.797885*X+0.035677*X*X*X)) with an
     optional input of bias that will be added to X before GELU.
 
@@ -977,7 +977,7 @@ def FastGelu(X: ArrayOr[float], bias: ArrayOr[float] | None = None) -> Array: ..
 def FastGelu(X: Input[TFloat4, LFloat], bias: Input[TFloat4, LFloat] | None = None) -> TFloat4: ...
 
 @overload
-def FusedConv(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, Z: Nested[float] | None = None, *, activation: str | None = None, activation_params: Floats | None = None, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Any:
+def FusedConv(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, Z: Nested[float] | None = None, *, activation: str | None = None, activation_params: Floats | None = None, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """The fused convolution operator schema is the same as Conv besides it includes an attribute
     activation.
 
@@ -990,7 +990,7 @@ def FusedConv(X: ArrayOr[float], W: ArrayOr[float], B: ArrayOr[float] | None = N
 def FusedConv(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, Z: Input[TFloat, LFloat] | None = None, *, activation: str | None = None, activation_params: Floats | None = None, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
 
 @overload
-def FusedGemm(A: Nested[float], B: Nested[float], C: Nested[float] | None = None, *, activation: str | None = None, activation_alpha: Float | None = None, activation_beta: Float | None = None, activation_gamma: Float | None = None, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> Any:
+def FusedGemm(A: Nested[float], B: Nested[float], C: Nested[float] | None = None, *, activation: str | None = None, activation_alpha: Float | None = None, activation_beta: Float | None = None, activation_gamma: Float | None = None, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> AnyTensor:
     """The FusedGemm operator schema is the same as Gemm besides it includes attributes activation and
     leaky_relu_alpha.
 
@@ -1012,7 +1012,7 @@ def FusedGemm(A: ArrayOr[float], B: ArrayOr[float], C: ArrayOr[float] | None = N
 def FusedGemm(A: Input[TNumber2, LFloat], B: Input[TNumber2, LFloat], C: Input[TNumber2, LFloat] | None = None, *, activation: str | None = None, activation_alpha: Float | None = None, activation_beta: Float | None = None, activation_gamma: Float | None = None, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> TNumber2: ...
 
 @overload
-def FusedMatMul(A: Nested[float], B: Nested[float], *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0, transBatchA: Int = 0, transBatchB: Int = 0) -> Any:
+def FusedMatMul(A: Nested[float], B: Nested[float], *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0, transBatchA: Int = 0, transBatchB: Int = 0) -> AnyTensor:
     """Matrix product that behaves like numpy.matmul:
     https://docs.scipy.org/doc/numpy-1.13.0/reference/generated/numpy.matmul.html
 
@@ -1036,7 +1036,7 @@ def FusedMatMul(A: ArrayOr[float], B: ArrayOr[float], *, alpha: Float = 1.0, tra
 def FusedMatMul(A: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat], *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0, transBatchA: Int = 0, transBatchB: Int = 0) -> TFloat4: ...
 
 @overload
-def FusedMatMulActivation(A: Nested[float], B: Nested[float], *, activation: str, activation_alpha: Float | None = None, activation_axis: Int | None = None, activation_beta: Float | None = None, activation_gamma: Float | None = None, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0, transBatchA: Int = 0, transBatchB: Int = 0) -> Any:
+def FusedMatMulActivation(A: Nested[float], B: Nested[float], *, activation: str, activation_alpha: Float | None = None, activation_axis: Int | None = None, activation_beta: Float | None = None, activation_gamma: Float | None = None, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0, transBatchA: Int = 0, transBatchB: Int = 0) -> AnyTensor:
     """Executes the same operation as FusedMatMul, but also has an activation function fused to its output.
 
     Args:
@@ -1059,7 +1059,7 @@ def FusedMatMulActivation(A: ArrayOr[float], B: ArrayOr[float], *, activation: s
 def FusedMatMulActivation(A: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat], *, activation: str, activation_alpha: Float | None = None, activation_axis: Int | None = None, activation_beta: Float | None = None, activation_gamma: Float | None = None, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0, transBatchA: Int = 0, transBatchB: Int = 0) -> TFloat4: ...
 
 @overload
-def GatedAdd(X: Nested[float], Y: Nested[float], gate: Nested[float]) -> Any:
+def GatedAdd(X: Nested[float], Y: Nested[float], gate: Nested[float]) -> AnyTensor:
     """Adds one tensor to another tensor scaled by a per-row gate:
 
       output = X + round_to_T(Y * gate)
@@ -1132,7 +1132,7 @@ def GatedDeltaNet(query: Input[TFloat7, LFloat], key: Input[TFloat7, LFloat] | N
 def GatedDeltaNet(query: Input[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, value: Input[TFloat7, LFloat] | None = None, cu_seqlens: Indices[INT32, int] | None = None, decay: Input[FLOAT, float] | None = None, beta: Input[FLOAT, float] | None = None, initial_state: Input[FLOAT, float] | None = None, a_log: Input[FLOAT, float] | None = None, dt_bias: Input[FLOAT, float] | None = None, capture_count: Indices[INT32, int] | None = None, state_update_active: Indices[INT32, int] | None = None, *, beta_activation: Literal["none", "sigmoid"] = "none", chunk_size: Int = 64, gate_activation: Literal["none", "qwen"] = "none", qk_l2_norm: Int = 0, scale: Float = 0.0, state_update_capacity: Int = 0, update_rule: Literal["linear", "gated", "delta", "gated_delta"] = "gated_delta", outputs: Literal[3]) -> tuple[TFloat7, FLOAT, FLOAT]: ...
 
 @overload
-def GatedRMSNorm(X: Nested[float], scale: Nested[float], gate: Nested[float], *, activation: Literal["silu", "swish", "sigmoid"] = "silu", epsilon: Float = 1e-05) -> Any:
+def GatedRMSNorm(X: Nested[float], scale: Nested[float], gate: Nested[float], *, activation: Literal["silu", "swish", "sigmoid"] = "silu", epsilon: Float = 1e-05) -> AnyTensor:
     """Gated RMS normalization as used by Mamba2 / gated DeltaNet attention outputs:
 
       Y = X * rsqrt(mean(X^2) + epsilon) * scale * gate_activation(gate)
@@ -1182,7 +1182,7 @@ def GatedRelativePositionBias(query_layer: ArrayOr[float], query_bias: ArrayOr[f
 def GatedRelativePositionBias(query_layer: Input[TFloat9, LFloat], query_bias: Input[TFloat9, LFloat], rel_pos: Input[TFloat9, LFloat], weight: Input[TFloat9, LFloat], bias: Input[TFloat9, LFloat], eco_a: Input[TFloat9, LFloat], token_offset: Indices[INT32, int] | None = None, *, num_heads: Int) -> TFloat9: ...
 
 @overload
-def GatherBlockQuantized(data: Nested[float], indices: Nested[int], scales: Nested[float], zero_points: Nested[float] | None = None, *, bits: Int = 4, block_size: Int = 128, gather_axis: Int = 0, quantize_axis: Int = 1) -> Any:
+def GatherBlockQuantized(data: Nested[float], indices: Nested[int], scales: Nested[float], zero_points: Nested[float] | None = None, *, bits: Int = 4, block_size: Int = 128, gather_axis: Int = 0, quantize_axis: Int = 1) -> AnyTensor:
     """GatherBlockQuantized is a Gather with data quantized. It is similar to Gather
     (https://github.com/onnx/onnx/blob/main/docs/Operators.md#gather) with differences: 1. Input `data`
     is a constant. It is quantized block-wise along attribute `quantize_axis` with block size specified
@@ -1213,7 +1213,7 @@ def GatherBlockQuantized(data: ArrayOr[float], indices: ArrayOr[int], scales: Ar
 def GatherBlockQuantized(data: Input[TSome21, LFloat], indices: Indices[TIndex, LInt], scales: Input[TFloat7, LFloat2], zero_points: Input[TSome21, LFloat] | None = None, *, bits: Int = 4, block_size: Int = 128, gather_axis: Int = 0, quantize_axis: Int = 1) -> TFloat7: ...
 
 @overload
-def GatherND(data: Nested[complex | str], indices: Nested[int]) -> Any:
+def GatherND(data: Nested[complex | str], indices: Nested[int]) -> AnyTensor:
     """Given `data` tensor of rank r >= 1, and `indices` tensor of rank q >= 1, gather slices of `data`
     into an output tensor of rank q - 1 + r - indices[-1].
 
@@ -1230,7 +1230,7 @@ def GatherND(data: ArrayOr[complex | str], indices: ArrayOr[int]) -> Array: ...
 def GatherND(data: Input[TAny2, LComplexStr], indices: Indices[TIndex, LInt]) -> TAny2: ...
 
 @overload
-def Gelu(X: Nested[float]) -> Any:
+def Gelu(X: Nested[float]) -> AnyTensor:
     """Gaussian Error Linear Unit. A high-performing neural network activation function.The GELU
     nonlinearity is the expected transformation of a stochastic regularizer which randomly applies the
     identity or zero map to a neuron's input. The GELU nonlinearity weights inputs by their magnitude,
@@ -1248,7 +1248,7 @@ def Gelu(X: ArrayOr[float]) -> Array: ...
 def Gelu(X: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def GemmFastGelu(X: Nested[float], W: Nested[float], bias: Nested[float] | None = None) -> Any:
+def GemmFastGelu(X: Nested[float], W: Nested[float], bias: Nested[float] | None = None) -> AnyTensor:
     """It's a fusion of MatMul and FastGelu.
 
     Args:
@@ -1265,7 +1265,7 @@ def GemmFastGelu(X: ArrayOr[float], W: ArrayOr[float], bias: ArrayOr[float] | No
 def GemmFastGelu(X: Input[TFloat7, LFloat], W: Input[TFloat7, LFloat], bias: Input[TFloat7, LFloat] | None = None) -> TFloat7: ...
 
 @overload
-def GemmFloat8(A: Nested[float], B: Nested[float], C: Nested[float] | None = None, scaleA: Nested[float] | None = None, scaleB: Nested[float] | None = None, scaleY: Nested[float] | None = None, *, activation: Literal["NONE", "RELU", "GELU"] | None = None, alpha: Float = 1.0, beta: Float = 0.0, dtype: DTypeLike = 1, transA: Int = 0, transB: Int = 0) -> Any:
+def GemmFloat8(A: Nested[float], B: Nested[float], C: Nested[float] | None = None, scaleA: Nested[float] | None = None, scaleB: Nested[float] | None = None, scaleY: Nested[float] | None = None, *, activation: Literal["NONE", "RELU", "GELU"] | None = None, alpha: Float = 1.0, beta: Float = 0.0, dtype: DTypeLike = 1, transA: Int = 0, transB: Int = 0) -> AnyTensor:
     """Generic Gemm for float and float 8.
 
     Args:
@@ -1292,7 +1292,7 @@ def GemmFloat8(A: Input[TSome22, LFloat], B: Input[TSome23, LFloat2], C: Input[T
 @overload
 def GemmFloat8(A: Input[TSome22, LFloat], B: Input[TSome23, LFloat2], C: Input[TFloat7, LFloat3] | None = None, scaleA: Input[FLOAT, float] | None = None, scaleB: Input[FLOAT, float] | None = None, scaleY: Input[FLOAT, float] | None = None, *, activation: Literal["NONE", "RELU", "GELU"] | None = None, alpha: Float = 1.0, beta: Float = 0.0, dtype: Literal[1] = 1, transA: Int = 0, transB: Int = 0) -> FLOAT: ...
 @overload
-def GemmFloat8(A: Input[TSome22, LFloat], B: Input[TSome23, LFloat2], C: Input[TFloat7, LFloat3] | None = None, scaleA: Input[FLOAT, float] | None = None, scaleB: Input[FLOAT, float] | None = None, scaleY: Input[FLOAT, float] | None = None, *, activation: Literal["NONE", "RELU", "GELU"] | None = None, alpha: Float = 1.0, beta: Float = 0.0, dtype: DTypeLike = 1, transA: Int = 0, transB: Int = 0) -> Tensor: ...
+def GemmFloat8(A: Input[TSome22, LFloat], B: Input[TSome23, LFloat2], C: Input[TFloat7, LFloat3] | None = None, scaleA: Input[FLOAT, float] | None = None, scaleB: Input[FLOAT, float] | None = None, scaleY: Input[FLOAT, float] | None = None, *, activation: Literal["NONE", "RELU", "GELU"] | None = None, alpha: Float = 1.0, beta: Float = 0.0, dtype: DTypeLike = 1, transA: Int = 0, transB: Int = 0) -> AnyTensor: ...
 
 @overload
 def GemmaRotaryEmbedding(emb: ArrayOr[float], q: ArrayOr[float], q_rot: ArrayOr[float], k: ArrayOr[float], k_rot: ArrayOr[float]) -> tuple[Array, Array]:
@@ -1317,7 +1317,7 @@ def GemmaRotaryEmbedding(emb: ArrayOr[float], q: ArrayOr[float], q_rot: ArrayOr[
 def GemmaRotaryEmbedding(emb: Input[FLOAT, float], q: Input[FLOAT16, float], q_rot: Input[FLOAT16, float], k: Input[FLOAT16, float], k_rot: Input[FLOAT16, float]) -> tuple[FLOAT16, FLOAT16]: ...
 
 @overload
-def GreedySearch(input_ids: Nested[int], max_length: Nested[int], min_length: Nested[int] | None = None, repetition_penalty: Nested[float] | None = None, vocab_mask: Nested[int] | None = None, prefix_vocab_mask: Nested[int] | None = None, attention_mask: Nested[int] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, decoder_start_token_id: Int = -1, encoder: Body | None = None, init_decoder: Body | None = None, model_type: Int = 0, no_repeat_ngram_size: Int = 0, vocab_size: Int = -1) -> Any:
+def GreedySearch(input_ids: Nested[int], max_length: Nested[int], min_length: Nested[int] | None = None, repetition_penalty: Nested[float] | None = None, vocab_mask: Nested[int] | None = None, prefix_vocab_mask: Nested[int] | None = None, attention_mask: Nested[int] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, decoder_start_token_id: Int = -1, encoder: Body | None = None, init_decoder: Body | None = None, model_type: Int = 0, no_repeat_ngram_size: Int = 0, vocab_size: Int = -1) -> AnyTensor:
     """Greedy Search for text generation.
 
     Args:
@@ -1353,7 +1353,7 @@ def GreedySearch(input_ids: ArrayOr[int], max_length: ArrayOr[int], min_length: 
 def GreedySearch(input_ids: Indices[INT32, int], max_length: Indices[INT32, int], min_length: Indices[INT32, int] | None = None, repetition_penalty: Input[FLOAT, float] | None = None, vocab_mask: Indices[INT32, int] | None = None, prefix_vocab_mask: Indices[INT32, int] | None = None, attention_mask: Indices[INT32, int] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, decoder_start_token_id: Int = -1, encoder: Body | None = None, init_decoder: Body | None = None, model_type: Int = 0, no_repeat_ngram_size: Int = 0, vocab_size: Int = -1) -> INT32: ...
 
 @overload
-def GridSample(X: Nested[complex | str], Grid: Nested[complex | str], *, align_corners: Int = 0, mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> Any:
+def GridSample(X: Nested[complex | str], Grid: Nested[complex | str], *, align_corners: Int = 0, mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor:
     """Given an `input` and a flow-field `grid`, computes the `output` using `input` values and pixel
     locations from `grid`. Currently, only spatial (4-D) inputs are supported. For `input` with shape
     (N, C, H, W) and `grid` with shape (N, H_out, W_out, 2), the `output` will have shape (N, C, H_out,
@@ -1379,10 +1379,10 @@ def GridSample(X: Nested[complex | str], Grid: Nested[complex | str], *, align_c
 @overload
 def GridSample(X: ArrayOr[complex | str], Grid: ArrayOr[complex | str], *, align_corners: Int = 0, mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> Array: ...
 @overload
-def GridSample(X: Input[TAny2, LComplexStr], Grid: Input[TAny2, LComplexStr], *, align_corners: Int = 0, mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> Tensor: ...
+def GridSample(X: Input[TAny2, LComplexStr], Grid: Input[TAny2, LComplexStr], *, align_corners: Int = 0, mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor: ...
 
 @overload
-def GroupNorm(X: Nested[float], gamma: Nested[float], beta: Nested[float], *, activation: Int, groups: Int, channels_last: Int = 1, epsilon: Float = 1e-05) -> Any:
+def GroupNorm(X: Nested[float], gamma: Nested[float], beta: Nested[float], *, activation: Int, groups: Int, channels_last: Int = 1, epsilon: Float = 1e-05) -> AnyTensor:
     """Applies Group Normalization over a mini-batch of inputs as described in the paper Group
     Normalization (https://arxiv.org/abs/1803.08494).
 
@@ -1477,7 +1477,7 @@ def GroupQueryAttention(query: Input[TFloat7, LFloat], key: Input[TFloat7, LFloa
 def GroupQueryAttention(query: Input[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, value: Input[TFloat7, LFloat] | None = None, past_key: Input[TSome25, LFloat2] | None = None, past_value: Input[TSome25, LFloat2] | None = None, seqlens_k: Indices[INT32, int] | None = None, total_sequence_length: Indices[INT32, int] | None = None, cos_cache: Input[TFloat7, LFloat] | None = None, sin_cache: Input[TFloat7, LFloat] | None = None, position_ids: Indices[INT64, int] | None = None, attention_bias: Input[TFloat7, LFloat] | None = None, head_sink: Input[TFloat7, LFloat] | None = None, k_scale: Input[FLOAT, float] | None = None, v_scale: Input[FLOAT, float] | None = None, q_norm_weight: Input[TFloat7, LFloat] | None = None, k_norm_weight: Input[TFloat7, LFloat] | None = None, *, kv_num_heads: Int, num_heads: Int, causal: Int = 1, do_rotary: Int | None = None, k_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", kv_cache_bit_width: Int | None = None, local_window_size: Int = -1, qk_norm_epsilon: Float = 1e-06, qk_output: Int = 0, rotary_interleaved: Int | None = None, scale: Float | None = None, sliding_window_cache: Int = 0, smooth_softmax: Int = -1, softcap: Float | None = None, v_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", outputs: Literal[4]) -> tuple[TFloat7, TSome25, TSome25, TFloat7]: ...
 
 @overload
-def HyperConnectionPostMix(streams: Nested[float], block_output: Nested[float], post_mix: Nested[float], stream_mix: Nested[float] | None = None, *, num_branches: Int = 0) -> Any:
+def HyperConnectionPostMix(streams: Nested[float], block_output: Nested[float], post_mix: Nested[float], stream_mix: Nested[float] | None = None, *, num_branches: Int = 0) -> AnyTensor:
     """Mixes existing streams and injects one branch output: Y[..., k, h] = sum_c(stream_mix[..., c, k] *
     streams[..., c, h]) + post_mix[..., k, h] * block_output[..., h]. stream_mix is optional and
     defaults to the identity. post_mix has shape (..., C), (..., C, 1), or (..., C, H). No activation is
@@ -1499,7 +1499,7 @@ def HyperConnectionPostMix(streams: ArrayOr[float], block_output: ArrayOr[float]
 def HyperConnectionPostMix(streams: Input[TFloat7, LFloat], block_output: Input[TFloat7, LFloat], post_mix: Input[TFloat8, LFloat2], stream_mix: Input[TFloat8, LFloat2] | None = None, *, num_branches: Int = 0) -> TFloat7: ...
 
 @overload
-def HyperConnectionPreMix(streams: Nested[float], pre_mix: Nested[float], *, num_branches: Int = 0, reduction_scale: Float = 1.0) -> Any:
+def HyperConnectionPreMix(streams: Nested[float], pre_mix: Nested[float], *, num_branches: Int = 0, reduction_scale: Float = 1.0) -> AnyTensor:
     """Reduces C streams to one feature tensor without applying an activation: Y[..., h] = reduction_scale
     * sum_c(X[..., c, h] * pre_mix[..., c, h]). pre_mix may have shape (..., C), (..., C, 1), (..., C,
     H), or (..., C * H) for flattened X. X may be grouped (..., C, H), or flattened (..., C * H) when
@@ -1521,7 +1521,7 @@ def HyperConnectionPreMix(streams: ArrayOr[float], pre_mix: ArrayOr[float], *, n
 def HyperConnectionPreMix(streams: Input[TFloat7, LFloat], pre_mix: Input[TFloat8, LFloat2], *, num_branches: Int = 0, reduction_scale: Float = 1.0) -> TFloat7: ...
 
 @overload
-def Inverse(X: Nested[float]) -> Any:
+def Inverse(X: Nested[float]) -> AnyTensor:
     """Inverse.
 
     Args:
@@ -1536,7 +1536,7 @@ def Inverse(X: ArrayOr[float]) -> Array: ...
 def Inverse(X: Input[TFloat, LFloat]) -> TFloat: ...
 
 @overload
-def Irfft(X: Nested[float], *, signal_ndim: Int, normalized: Int = 0, onesided: Int = 1) -> Any:
+def Irfft(X: Nested[float], *, signal_ndim: Int, normalized: Int = 0, onesided: Int = 1) -> AnyTensor:
     """This function computes the inverse of the one-dimensional n-point RFFT computed in
     'com.microsoft.rfft'.
 
@@ -1556,7 +1556,7 @@ def Irfft(X: ArrayOr[float], *, signal_ndim: Int, normalized: Int = 0, onesided:
 def Irfft(X: Input[TFloat, LFloat], *, signal_ndim: Int, normalized: Int = 0, onesided: Int = 1) -> TFloat: ...
 
 @overload
-def IsAllFinite(input_0: Nested[float], /, *input: Nested[float], isinf_only: Int = 0, isnan_only: Int = 0) -> Any:
+def IsAllFinite(input_0: Nested[float], /, *input: Nested[float], isinf_only: Int = 0, isnan_only: Int = 0) -> AnyTensor:
     """IsAllFinite
 
     Args:
@@ -1573,7 +1573,7 @@ def IsAllFinite(input_0: ArrayOr[float], /, *input: ArrayOr[float], isinf_only: 
 def IsAllFinite(input_0: Input[TFloat4, LFloat], /, *input: Input[TFloat4, LFloat], isinf_only: Int = 0, isnan_only: Int = 0) -> BOOL: ...
 
 @overload
-def LinearAttention(query: Nested[float], key: Nested[float], value: Nested[float], past_state: Nested[float] | None = None, decay: Nested[float] | None = None, beta: Nested[float] | None = None, *, kv_num_heads: Int, q_num_heads: Int, chunk_size: Int = 64, scale: Float = 0.0, state_window: Int = 0, update_rule: Literal["linear", "gated", "delta", "gated_delta"] = "gated_delta") -> tuple[Any, Any]:
+def LinearAttention(query: Nested[float], key: Nested[float], value: Nested[float], past_state: Nested[float] | None = None, decay: Nested[float] | None = None, beta: Nested[float] | None = None, *, kv_num_heads: Int, q_num_heads: Int, chunk_size: Int = 64, scale: Float = 0.0, state_window: Int = 0, update_rule: Literal["linear", "gated", "delta", "gated_delta"] = "gated_delta") -> tuple[AnyTensor, AnyTensor]:
     """Unified linear attention operator for autoregressive decoding (T=1) and prefill (T>1).
 
     All inputs use 3D packed format [B, T, H*D]; q_num_heads and kv_num_heads are always required. The
@@ -1719,7 +1719,7 @@ def MatMulBlockQuantizedFp4Weight(A: ArrayOr[float], B: ArrayOr[int], weight_sca
 def MatMulBlockQuantizedFp4Weight(A: Input[TFloat11, LFloat], B: Input[UINT8, int], weight_scale: Input[UINT8, int], weight_scale_2: Input[FLOAT, float], input_scale: Input[FLOAT, float] | None = None, bias: Input[TFloat11, LFloat] | None = None, *, block_size: Int = 16) -> TFloat11: ...
 
 @overload
-def MatMulBlockQuantizedFp8Weight(A: Nested[float], B: Nested[float], b_scale: Nested[float], a_scale: Nested[float] | None = None, bias: Nested[float] | None = None, *, block_size: Int = 128) -> Any:
+def MatMulBlockQuantizedFp8Weight(A: Nested[float], B: Nested[float], b_scale: Nested[float], a_scale: Nested[float] | None = None, bias: Nested[float] | None = None, *, block_size: Int = 128) -> AnyTensor:
     """Block-scaled FP8 (E4M3) matrix multiplication with optional FP8 activation quantization.
 
     The weight tensor B has shape [N, K] with one FP32 scale per `block_size` consecutive K values
@@ -1743,7 +1743,7 @@ def MatMulBlockQuantizedFp8Weight(A: ArrayOr[float], B: ArrayOr[float], b_scale:
 def MatMulBlockQuantizedFp8Weight(A: Input[TFloat11, LFloat], B: Input[FLOAT8E4M3FN, float], b_scale: Input[FLOAT, float], a_scale: Input[FLOAT, float] | None = None, bias: Input[TFloat11, LFloat] | None = None, *, block_size: Int = 128) -> TFloat11: ...
 
 @overload
-def MatMulBnb4(A: Nested[float], B: Nested[int], absmax: Nested[float], *, K: Int, N: Int, block_size: Int, quant_type: Int, training_mode: Int = 0, transB: Int = 1) -> Any:
+def MatMulBnb4(A: Nested[float], B: Nested[int], absmax: Nested[float], *, K: Int, N: Int, block_size: Int, quant_type: Int, training_mode: Int = 0, transB: Int = 1) -> AnyTensor:
     """MatMulBnb4 is a MatMul with weight quantized with 4 bits using either FP4 or NF4 data type
     (https://arxiv.org/pdf/2305.14314.pdf). It does Matrix Multiplication like MatMul
     (https://github.com/onnx/onnx/blob/main/docs/Operators.md#matmul) with differences: 1. Input B is a
@@ -1772,7 +1772,7 @@ def MatMulBnb4(A: ArrayOr[float], B: ArrayOr[int], absmax: ArrayOr[float], *, K:
 def MatMulBnb4(A: Input[TFloat7, LFloat], B: Input[UINT8, int], absmax: Input[TFloat7, LFloat], *, K: Int, N: Int, block_size: Int, quant_type: Int, training_mode: Int = 0, transB: Int = 1) -> TFloat7: ...
 
 @overload
-def MatMulFpQ4(A: Nested[float], B: Nested[int], B_shape: Nested[int], *, blk_quant_type: Int = 1) -> Any:
+def MatMulFpQ4(A: Nested[float], B: Nested[int], B_shape: Nested[int], *, blk_quant_type: Int = 1) -> AnyTensor:
     """Matrix product with right hand matrix being pre-packed and quantized int4 data blob. During
     quantization, the matrix is divided into blocks, where each block is a contiguous subset inside each
     column. Each block is quantized into a sequence of 4b integers with a scaling factor and an optional
@@ -1794,7 +1794,7 @@ def MatMulFpQ4(A: ArrayOr[float], B: ArrayOr[int], B_shape: ArrayOr[int], *, blk
 def MatMulFpQ4(A: Input[FLOAT, float], B: Input[UINT8, int], B_shape: Indices[INT64, int], *, blk_quant_type: Int = 1) -> FLOAT: ...
 
 @overload
-def MatMulInteger16(A: Nested[int], B: Nested[int]) -> Any:
+def MatMulInteger16(A: Nested[int], B: Nested[int]) -> AnyTensor:
     """Matrix product that behaves like numpy.matmul:
     https://docs.scipy.org/doc/numpy-1.13.0/reference/generated/numpy.matmul.html. The production MUST
     never overflow. The accumulation may overflow if and only if in 32 bits.
@@ -1809,7 +1809,7 @@ def MatMulInteger16(A: Nested[int], B: Nested[int]) -> Any:
 @overload
 def MatMulInteger16(A: ArrayOr[int], B: ArrayOr[int]) -> Array: ...
 @overload
-def MatMulInteger16(A: Input[TInteger6, LInt], B: Input[TInteger7, LInt2]) -> Tensor: ...
+def MatMulInteger16(A: Input[TInteger6, LInt], B: Input[TInteger7, LInt2]) -> AnyTensor: ...
 
 @overload
 def MatMulIntegerToFloat(A: ArrayOr[int], B: ArrayOr[int], a_scale: ArrayOr[float], b_scale: ArrayOr[float], a_zero_point: ArrayOr[int] | None = None, b_zero_point: ArrayOr[int] | None = None, bias: ArrayOr[float] | None = None) -> Array:
@@ -1833,7 +1833,7 @@ def MatMulIntegerToFloat(A: ArrayOr[int], B: ArrayOr[int], a_scale: ArrayOr[floa
 def MatMulIntegerToFloat(A: Input[TInteger, LInt], B: Input[TInteger2, LInt2], a_scale: Input[TFloat9, LFloat], b_scale: Input[TFloat9, LFloat], a_zero_point: Input[TInteger, LInt] | None = None, b_zero_point: Input[TInteger2, LInt2] | None = None, bias: Input[TFloat9, LFloat] | None = None) -> TFloat9: ...
 
 @overload
-def MatMulNBits(A: Nested[float], B: Nested[int], scales: Nested[float], zero_points: Nested[float] | None = None, g_idx: Nested[int] | None = None, bias: Nested[float] | None = None, *, K: Int, N: Int, block_size: Int, accuracy_level: Int = 0, bits: Int = 4, weight_prepacked: Int = 0) -> Any:
+def MatMulNBits(A: Nested[float], B: Nested[int], scales: Nested[float], zero_points: Nested[float] | None = None, g_idx: Nested[int] | None = None, bias: Nested[float] | None = None, *, K: Int, N: Int, block_size: Int, accuracy_level: Int = 0, bits: Int = 4, weight_prepacked: Int = 0) -> AnyTensor:
     """MatMulNBits performs a matrix multiplication where the right-hand-side matrix (weights) is quantized
     to N bits.
 
@@ -1954,7 +1954,7 @@ def MatMulNBitsQkv(A: Input[TFloat7, LFloat], skip: Input[TFloat7, LFloat] | Non
 def MatMulNBitsQkv(A: Input[TFloat7, LFloat], skip: Input[TFloat7, LFloat] | None = None, norm_scale: Input[TFloat7, LFloat] | None = None, q_B: Input[UINT8, int] | None = None, q_scales: Input[TFloat7, LFloat] | None = None, q_bias: Input[TFloat7, LFloat] | None = None, k_B: Input[UINT8, int] | None = None, k_scales: Input[TFloat7, LFloat] | None = None, k_bias: Input[TFloat7, LFloat] | None = None, v_B: Input[UINT8, int] | None = None, v_scales: Input[TFloat7, LFloat] | None = None, v_bias: Input[TFloat7, LFloat] | None = None, *, K: Int, Nkv: Int, Nq: Int, block_size: Int, accuracy_level: Int = 0, bits: Int = 4, epsilon: Float = 1e-06, outputs: Literal[4]) -> tuple[TFloat7, TFloat7, TFloat7, TFloat7]: ...
 
 @overload
-def MaxpoolWithMask(X: Nested[float], M: Nested[int], *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", kernel_shape: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None) -> Any:
+def MaxpoolWithMask(X: Nested[float], M: Nested[int], *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", kernel_shape: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None) -> AnyTensor:
     """For internal use.
 
     Args:
@@ -2007,7 +2007,7 @@ def MoE(input: ArrayOr[float], router_probs: ArrayOr[float], fc1_experts_weights
 def MoE(input: Input[TFloat7, LFloat], router_probs: Input[TFloat7, LFloat], fc1_experts_weights: Input[TFloat7, LFloat], fc1_experts_bias: Input[TFloat7, LFloat] | None = None, fc2_experts_weights: Input[TFloat7, LFloat] | None = None, fc2_experts_bias: Input[TFloat7, LFloat] | None = None, fc3_experts_weights: Input[TFloat7, LFloat] | None = None, fc3_experts_bias: Input[TFloat7, LFloat] | None = None, *, activation_alpha: Float = 1.0, activation_beta: Float = 0.0, activation_type: Literal["relu", "gelu", "silu", "swiglu", "identity"] = "relu", k: Int = 1, normalize_routing_weights: Int = 0, swiglu_fusion: Int = 0, swiglu_limit: Float | None = None, use_sparse_mixer: Int = 0) -> TFloat7: ...
 
 @overload
-def MulInteger(A: Nested[int], A_zero_point: Nested[int] | None = None, B: Nested[int] | None = None, B_zero_point: Nested[int] | None = None) -> Any:
+def MulInteger(A: Nested[int], A_zero_point: Nested[int] | None = None, B: Nested[int] | None = None, B_zero_point: Nested[int] | None = None) -> AnyTensor:
     """Performs element-wise binary quantized multiplication (with Numpy-style broadcasting support). "This
     operator supports **multidirectional (i.e., Numpy-style) broadcasting**" The output of this op is
     the int32 accumulated result of the mul operation
@@ -2083,10 +2083,10 @@ def MultiHeadAttention(query: Input[TFloat7, LFloat], key: Input[TFloat7, LFloat
 @overload
 def MultiHeadAttention(query: Input[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, value: Input[TFloat7, LFloat] | None = None, bias: Input[TFloat7, LFloat] | None = None, key_padding_mask: Indices[INT32, int] | None = None, attention_bias: Input[TFloat7, LFloat] | None = None, past_key: Input[TFloat7, LFloat] | None = None, past_value: Input[TFloat7, LFloat] | None = None, past_sequence_length: Indices[INT32, int] | None = None, cache_indirection: Indices[INT32, int] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, scale: Float | None = None, unidirectional: Int = 0, outputs: Literal[3]) -> tuple[TFloat7, TFloat7, TFloat7]: ...
 @overload
-def MultiHeadAttention(query: Input[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, value: Input[TFloat7, LFloat] | None = None, bias: Input[TFloat7, LFloat] | None = None, key_padding_mask: Indices[INT32, int] | None = None, attention_bias: Input[TFloat7, LFloat] | None = None, past_key: Input[TFloat7, LFloat] | None = None, past_value: Input[TFloat7, LFloat] | None = None, past_sequence_length: Indices[INT32, int] | None = None, cache_indirection: Indices[INT32, int] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, scale: Float | None = None, unidirectional: Int = 0, outputs: Literal[4]) -> tuple[TFloat7, TFloat7, TFloat7, Tensor]: ...
+def MultiHeadAttention(query: Input[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, value: Input[TFloat7, LFloat] | None = None, bias: Input[TFloat7, LFloat] | None = None, key_padding_mask: Indices[INT32, int] | None = None, attention_bias: Input[TFloat7, LFloat] | None = None, past_key: Input[TFloat7, LFloat] | None = None, past_value: Input[TFloat7, LFloat] | None = None, past_sequence_length: Indices[INT32, int] | None = None, cache_indirection: Indices[INT32, int] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, scale: Float | None = None, unidirectional: Int = 0, outputs: Literal[4]) -> tuple[TFloat7, TFloat7, TFloat7, AnyTensor]: ...
 
 @overload
-def MurmurHash3(X: Nested[float | str], *, positive: Int = 1, seed: Int = 0) -> Any:
+def MurmurHash3(X: Nested[float | str], *, positive: Int = 1, seed: Int = 0) -> AnyTensor:
     """The underlying implementation is MurmurHash3_x86_32 generating low latency 32bits hash suitable for
     implementing lookup tables, Bloom filters, count min sketch or feature hashing.
 
@@ -2101,7 +2101,7 @@ def MurmurHash3(X: Nested[float | str], *, positive: Int = 1, seed: Int = 0) -> 
 @overload
 def MurmurHash3(X: ArrayOr[float | str], *, positive: Int = 1, seed: Int = 0) -> Array: ...
 @overload
-def MurmurHash3(X: Input[TSome26, LFloatStr], *, positive: Int = 1, seed: Int = 0) -> Tensor: ...
+def MurmurHash3(X: Input[TSome26, LFloatStr], *, positive: Int = 1, seed: Int = 0) -> AnyTensor: ...
 
 @overload
 def NGramHashMapping(input_ids: ArrayOr[int], multipliers: ArrayOr[int], vocab_sizes: ArrayOr[int], past_ids: ArrayOr[int] | None = None, head_offsets: ArrayOr[int] | None = None, eos_token_id: ArrayOr[int] | None = None, segment_ids: ArrayOr[int] | None = None, *, max_ngram_size: Int, n_head_per_ngram: Int, pad_id: Int, reset_on_eos: Int = 0, outputs: Literal[1] = 1) -> Array:
@@ -2137,7 +2137,7 @@ def NGramHashMapping(input_ids: Indices[TIndex, LInt], multipliers: Indices[TInd
 def NGramHashMapping(input_ids: Indices[TIndex, LInt], multipliers: Indices[TIndex, LInt], vocab_sizes: Indices[TIndex, LInt], past_ids: Indices[TIndex, LInt] | None = None, head_offsets: Indices[TIndex, LInt] | None = None, eos_token_id: Indices[TIndex, LInt] | None = None, segment_ids: Indices[INT32, int] | None = None, *, max_ngram_size: Int, n_head_per_ngram: Int, pad_id: Int, reset_on_eos: Int = 0, outputs: Literal[2]) -> tuple[TIndex, TIndex]: ...
 
 @overload
-def NGramRepeatBlock(input_ids: Nested[int], scores: Nested[float], *, ngram_size: Int) -> Any:
+def NGramRepeatBlock(input_ids: Nested[int], scores: Nested[float], *, ngram_size: Int) -> AnyTensor:
     """Enforce no repetition of n-grams. Scores are set to `-inf` for tokens that form a repeated n-gram if
     added to the back of the input_ids.
 
@@ -2155,7 +2155,7 @@ def NGramRepeatBlock(input_ids: ArrayOr[int], scores: ArrayOr[float], *, ngram_s
 def NGramRepeatBlock(input_ids: Indices[INT64, int], scores: Input[FLOAT, float], *, ngram_size: Int) -> FLOAT: ...
 
 @overload
-def NhwcConv(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Any:
+def NhwcConv(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """NhwcConv.
 
     Args:
@@ -2181,7 +2181,7 @@ def NhwcConv(X: ArrayOr[float], W: ArrayOr[float], B: ArrayOr[float] | None = No
 def NhwcConv(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
 
 @overload
-def NhwcFusedConv(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, Z: Nested[float] | None = None, *, activation: str | None = None, activation_params: Floats | None = None, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Any:
+def NhwcFusedConv(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, Z: Nested[float] | None = None, *, activation: str | None = None, activation_params: Floats | None = None, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """NhwcFusedConv is a Conv operator with optional activation and add operators fused in.
 
     Args:
@@ -2201,7 +2201,7 @@ def NhwcFusedConv(X: ArrayOr[float], W: ArrayOr[float], B: ArrayOr[float] | None
 def NhwcFusedConv(X: Input[TFloat9, LFloat], W: Input[TFloat9, LFloat], B: Input[TFloat9, LFloat] | None = None, Z: Input[TFloat9, LFloat] | None = None, *, activation: str | None = None, activation_params: Floats | None = None, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat9: ...
 
 @overload
-def NhwcMaxPool(x: Nested[int], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Any:
+def NhwcMaxPool(x: Nested[int], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """NhwcMaxPool.
 
     Version 1, in opset 1 and later.
@@ -2241,7 +2241,7 @@ def PackedAttention(input: ArrayOr[float], weights: ArrayOr[float], bias: ArrayO
 def PackedAttention(input: Input[TFloat9, LFloat], weights: Input[TFloat9, LFloat], bias: Input[TFloat9, LFloat], token_offset: Indices[INT32, int], cumulative_sequence_length: Indices[INT32, int], attention_bias: Input[TFloat9, LFloat] | None = None, *, num_heads: Int, qkv_hidden_sizes: Ints | None = None, scale: Float | None = None) -> TFloat9: ...
 
 @overload
-def PackedMultiHeadAttention(query: Nested[float], key: Nested[float] | None = None, value: Nested[float] | None = None, bias: Nested[float] | None = None, token_offset: Nested[int] | None = None, cumulative_sequence_length: Nested[int] | None = None, attention_bias: Nested[float] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, scale: Float | None = None) -> Any:
+def PackedMultiHeadAttention(query: Nested[float], key: Nested[float] | None = None, value: Nested[float] | None = None, bias: Nested[float] | None = None, token_offset: Nested[int] | None = None, cumulative_sequence_length: Nested[int] | None = None, attention_bias: Nested[float] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, scale: Float | None = None) -> AnyTensor:
     """This is the packed version of MultiHeadAttention.
 
     Sequences in one batch usually don't have same length and they are padded to have same length, e.g.,
@@ -2344,7 +2344,7 @@ def PackedSparseAttentionIndexer(query: Input[TFloat7, LFloat], key: Input[TFloa
 def PackedSparseAttentionIndexer(query: Input[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, query_norm_weight: Input[TFloat7, LFloat] | None = None, key_norm_weight: Input[TFloat7, LFloat] | None = None, cos_cache: Input[TFloat7, LFloat] | None = None, sin_cache: Input[TFloat7, LFloat] | None = None, cumulative_sequence_lengths: Indices[INT32, int] | None = None, past_sequence_lengths: Indices[INT32, int] | None = None, gate: Input[TFloat7, LFloat] | None = None, position_bias: Input[TFloat7, LFloat] | None = None, head_weights: Input[TFloat7, LFloat] | None = None, position_ids: Indices[INT64, int] | None = None, past_key_state: Input[TFloat7, LFloat] | None = None, past_kv_buffer: Input[TFloat7, LFloat] | None = None, past_gate_buffer: Input[TFloat7, LFloat] | None = None, past_state_lengths: Indices[INT32, int] | None = None, state_update_capture_count: Indices[INT32, int] | None = None, state_update_active: Indices[INT32, int] | None = None, *, compress_ratio: Int, policy_mode: Literal["qsa", "csa"], state_capacity: Int, epsilon: Float = 1e-06, head_weight_scale: Float | None = None, index_topk: Int | None = None, scale: Float | None = None, state_update_capacity: Int = 0, token_budget: Int | None = None, outputs: Literal[7]) -> tuple[INT32, INT32, TFloat7, TFloat7, TFloat7, INT32, TFloat7]: ...
 
 @overload
-def Pad(data: Nested[float], pads: Nested[int], value: Nested[float] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> Any:
+def Pad(data: Nested[float], pads: Nested[int], value: Nested[float] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> AnyTensor:
     """Given `data` tensor, pads, mode, and value. Example: Insert 0 pads to the beginning of the second
     dimension. data = [ [1.0, 1.2], [2.3, 3.4], [4.5, 5.7], ] pads = [0, 2, 0, 0] output = [ [ [0.0,
     0.0, 1.0, 1.2], [0.0, 0.0, 2.3, 3.4], [0.0, 0.0, 4.5, 5.7], ], ]
@@ -2547,7 +2547,7 @@ def QGemm(A: ArrayOr[int], a_scale: ArrayOr[float], a_zero_point: ArrayOr[int], 
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QGemm
     """
 @overload
-def QGemm(A: Input[TInteger, LInt], a_scale: Input[FLOAT, float], a_zero_point: Input[TInteger, LInt], B: Input[TInteger2, LInt2], b_scale: Input[FLOAT, float], b_zero_point: Input[TInteger2, LInt2], C: Indices[INT32, int] | None = None, y_scale: Input[FLOAT, float] | None = None, y_zero_point: Input[TInteger4, LInt3] | None = None, *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0) -> Tensor: ...
+def QGemm(A: Input[TInteger, LInt], a_scale: Input[FLOAT, float], a_zero_point: Input[TInteger, LInt], B: Input[TInteger2, LInt2], b_scale: Input[FLOAT, float], b_zero_point: Input[TInteger2, LInt2], C: Indices[INT32, int] | None = None, y_scale: Input[FLOAT, float] | None = None, y_zero_point: Input[TInteger4, LInt3] | None = None, *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0) -> AnyTensor: ...
 
 @overload
 def QLinearAdd(A: ArrayOr[int], A_scale: ArrayOr[float], A_zero_point: ArrayOr[int] | None = None, B: ArrayOr[int] | None = None, B_scale: ArrayOr[float] | None = None, B_zero_point: ArrayOr[int] | None = None, C_scale: ArrayOr[float] | None = None, C_zero_point: ArrayOr[int] | None = None) -> Array:
@@ -2575,7 +2575,7 @@ def QLinearAdd(A: ArrayOr[int], A_scale: ArrayOr[float], A_zero_point: ArrayOr[i
 def QLinearAdd(A: Input[TInteger, LInt], A_scale: Input[FLOAT, float], A_zero_point: Input[TInteger, LInt] | None = None, B: Input[TInteger, LInt] | None = None, B_scale: Input[FLOAT, float] | None = None, B_zero_point: Input[TInteger, LInt] | None = None, C_scale: Input[FLOAT, float] | None = None, C_zero_point: Input[TInteger, LInt] | None = None) -> TInteger: ...
 
 @overload
-def QLinearAveragePool(X: Nested[int], x_scale: Nested[float], x_zero_point: Nested[int] | None = None, y_scale: Nested[float] | None = None, y_zero_point: Nested[int] | None = None, *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, channels_last: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> Any:
+def QLinearAveragePool(X: Nested[int], x_scale: Nested[float], x_zero_point: Nested[int] | None = None, y_scale: Nested[float] | None = None, y_zero_point: Nested[int] | None = None, *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, channels_last: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """QLinearAveragePool consumes an input tensor X and applies average pooling across the tensor
     according to kernel sizes, stride sizes, and pad lengths. average pooling consisting of computing
     the average on all values of a subset of the input tensor according to the kernel size and
@@ -2660,7 +2660,7 @@ def QLinearGlobalAveragePool(X: ArrayOr[int], x_scale: ArrayOr[float], x_zero_po
 def QLinearGlobalAveragePool(X: Input[TInteger, LInt], x_scale: Input[FLOAT, float], x_zero_point: Input[TInteger, LInt], y_scale: Input[FLOAT, float], y_zero_point: Input[TInteger, LInt], *, channels_last: Int = 0) -> TInteger: ...
 
 @overload
-def QLinearLeakyRelu(X: Nested[int], X_scale: Nested[float], X_zero_point: Nested[int] | None = None, Y_scale: Nested[float] | None = None, Y_zero_point: Nested[int] | None = None, *, alpha: Float = 0.01) -> Any:
+def QLinearLeakyRelu(X: Nested[int], X_scale: Nested[float], X_zero_point: Nested[int] | None = None, Y_scale: Nested[float] | None = None, Y_zero_point: Nested[int] | None = None, *, alpha: Float = 0.01) -> AnyTensor:
     """QLinearLeakyRelu takes quantized input data (Tensor), an argument alpha, and quantize parameter for
     output, and produces one output data (Tensor<T>) where the function `f(x) = quantize(alpha *
     dequantize(x)) for dequantize(x) < 0`, `f(x) = quantize(dequantize(x)) for dequantize(x) >= 0`, is
@@ -2711,7 +2711,7 @@ def QLinearMul(A: ArrayOr[int], A_scale: ArrayOr[float], A_zero_point: ArrayOr[i
 def QLinearMul(A: Input[TInteger, LInt], A_scale: Input[FLOAT, float], A_zero_point: Input[TInteger, LInt] | None = None, B: Input[TInteger, LInt] | None = None, B_scale: Input[FLOAT, float] | None = None, B_zero_point: Input[TInteger, LInt] | None = None, C_scale: Input[FLOAT, float] | None = None, C_zero_point: Input[TInteger, LInt] | None = None) -> TInteger: ...
 
 @overload
-def QLinearReduceMean(data: Nested[int], data_scale: Nested[float], data_zero_point: Nested[int] | None = None, reduced_scale: Nested[float] | None = None, reduced_zero_point: Nested[int] | None = None, *, axes: Ints, keepdims: Int) -> Any:
+def QLinearReduceMean(data: Nested[int], data_scale: Nested[float], data_zero_point: Nested[int] | None = None, reduced_scale: Nested[float] | None = None, reduced_zero_point: Nested[int] | None = None, *, axes: Ints, keepdims: Int) -> AnyTensor:
     """Computes the mean of the low-precision input tensor's element along the provided axes. The resulting
     tensor has the same rank as the input if keepdims equal 1. If keepdims equal 0, then the resulting
     tensor have the reduced dimension pruned. The above behavior is similar to numpy, with the exception
@@ -2739,7 +2739,7 @@ def QLinearReduceMean(data: ArrayOr[int], data_scale: ArrayOr[float], data_zero_
 def QLinearReduceMean(data: Input[TInteger, LInt], data_scale: Input[FLOAT, float], data_zero_point: Input[TInteger, LInt] | None = None, reduced_scale: Input[FLOAT, float] | None = None, reduced_zero_point: Input[TInteger, LInt] | None = None, *, axes: Ints, keepdims: Int) -> TInteger: ...
 
 @overload
-def QLinearSigmoid(X: Nested[int], X_scale: Nested[float], X_zero_point: Nested[int] | None = None, Y_scale: Nested[float] | None = None, Y_zero_point: Nested[int] | None = None) -> Any:
+def QLinearSigmoid(X: Nested[int], X_scale: Nested[float], X_zero_point: Nested[int] | None = None, Y_scale: Nested[float] | None = None, Y_zero_point: Nested[int] | None = None) -> AnyTensor:
     """QLinearSigmoid takes quantized input data (Tensor), and quantize parameter for output, and produces
     one output data (Tensor<T>) where the function `f(x) = quantize(Sigmoid(dequantize(x)))`, is applied
     to the data tensor elementwise. Wwhere the function `Sigmoid(x) = 1 / (1 + exp(-x))`
@@ -2938,7 +2938,7 @@ def QOrderedAttention(input: ArrayOr[int], scale_input: ArrayOr[float], scale_Q_
 def QOrderedAttention(input: Input[INT8, int], scale_input: Input[FLOAT, float], scale_Q_gemm: Input[FLOAT, float], scale_K_gemm: Input[FLOAT, float], scale_V_gemm: Input[FLOAT, float], Q_weight: Input[INT8, int], K_weight: Input[INT8, int], V_weight: Input[INT8, int], scale_Q_weight: Input[FLOAT, float], scale_K_weight: Input[FLOAT, float], scale_V_weight: Input[FLOAT, float], Q_bias: Input[FLOAT, float], K_bias: Input[FLOAT, float], V_bias: Input[FLOAT, float], scale_QKT_gemm: Input[FLOAT, float] | None = None, scale_QKT_softmax: Input[FLOAT, float] | None = None, scale_values_gemm: Input[FLOAT, float] | None = None, mask_index: Indices[INT32, int] | None = None, past: Input[INT8, int] | None = None, attention_bias: Input[FLOAT, float] | None = None, *, num_heads: Int, order_input: Int, order_output: Int, order_weight: Int, qkv_hidden_sizes: Ints | None = None, unidirectional: Int = 0) -> INT8: ...
 
 @overload
-def QOrderedGelu(X: Nested[int], scale_X: Nested[float], scale_Y: Nested[float], *, order_X: Int | None = None, order_Y: Int | None = None) -> Any:
+def QOrderedGelu(X: Nested[int], scale_X: Nested[float], scale_Y: Nested[float], *, order_X: Int | None = None, order_Y: Int | None = None) -> AnyTensor:
     """Ordered Quantize Gelu.
 
     Args:
@@ -3041,7 +3041,7 @@ def QOrderedMatMul(A: ArrayOr[int], scale_A: ArrayOr[float], B: ArrayOr[int], sc
 def QOrderedMatMul(A: Input[INT8, int], scale_A: Input[FLOAT, float], B: Input[INT8, int], scale_B: Input[FLOAT, float], scale_Y: Input[FLOAT, float], bias: Input[FLOAT, float] | None = None, C: Input[INT8, int] | None = None, scale_C: Input[FLOAT, float] | None = None, *, order_A: Int, order_B: Int, order_Y: Int) -> INT8: ...
 
 @overload
-def QuantizeBFP(x: Nested[float], *, bfp_type: Int, block_dim: Int = -1) -> tuple[Any, Any, Any]:
+def QuantizeBFP(x: Nested[float], *, bfp_type: Int, block_dim: Int = -1) -> tuple[AnyTensor, AnyTensor, AnyTensor]:
     """The BFP quantization operator. It consumes a full precision tensor and computes an BFP tensor. More
     documentation on the BFP format can be found in this paper:
     https://www.microsoft.com/en-us/research/publication/pushing-the-limits-of-narrow-precision-inferencing-at-cloud-scale-with-microsoft-floating-point/
@@ -3063,7 +3063,7 @@ def QuantizeBFP(x: ArrayOr[float], *, bfp_type: Int, block_dim: Int = -1) -> tup
 def QuantizeBFP(x: Input[TFloat7, LFloat], *, bfp_type: Int, block_dim: Int = -1) -> tuple[UINT8, INT64, INT64]: ...
 
 @overload
-def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Nested[int] | None = None, *, axis: Int | None = None) -> Any:
+def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Nested[int] | None = None, *, axis: Int | None = None) -> AnyTensor:
     """The linear quantization operator. It consumes a full precision data, a scale, a zero point to
     compute the low precision / quantized tensor. The quantization formula is y = saturate ((x /
     y_scale) + y_zero_point). For saturation, it saturates to [0, 255] if it's uint8, [-128, 127] if
@@ -3087,7 +3087,7 @@ def QuantizeLinear(x: ArrayOr[float], y_scale: ArrayOr[float], y_zero_point: Arr
 def QuantizeLinear(x: Input[TFloat9, LFloat], y_scale: Input[TFloat9, LFloat], y_zero_point: Input[TSome30, LInt] | None = None, *, axis: Int | None = None) -> TSome30: ...
 
 @overload
-def QuantizeWithOrder(input: Nested[float], scale_input: Nested[float], *, order_input: Int, order_output: Int) -> Any:
+def QuantizeWithOrder(input: Nested[float], scale_input: Nested[float], *, order_input: Int, order_output: Int) -> AnyTensor:
     """Quantize input matrix to specific layout used in cublaslt.
 
     Args:
@@ -3107,7 +3107,7 @@ def QuantizeWithOrder(input: ArrayOr[float], scale_input: ArrayOr[float], *, ord
 def QuantizeWithOrder(input: Input[TFloat9, LFloat], scale_input: Input[FLOAT, float], *, order_input: Int, order_output: Int) -> INT8: ...
 
 @overload
-def QuickGelu(X: Nested[float], *, alpha: Float = 1.702) -> Any:
+def QuickGelu(X: Nested[float], *, alpha: Float = 1.702) -> AnyTensor:
     """Compute x * Sigmoid(alpha * x).
 
     Args:
@@ -3123,7 +3123,7 @@ def QuickGelu(X: ArrayOr[float], *, alpha: Float = 1.702) -> Array: ...
 def QuickGelu(X: Input[TFloat4, LFloat], *, alpha: Float = 1.702) -> TFloat4: ...
 
 @overload
-def Range(start: Nested[float], limit: Nested[float], delta: Nested[float] | None = None) -> Any:
+def Range(start: Nested[float], limit: Nested[float], delta: Nested[float] | None = None) -> AnyTensor:
     """Creates a sequence of numbers that begins at `start` and extends by increments of `delta` up to but
     not including `limit`.
 
@@ -3141,7 +3141,7 @@ def Range(start: ArrayOr[float], limit: ArrayOr[float], delta: ArrayOr[float] | 
 def Range(start: Input[TSignedNumber3, LFloat], limit: Input[TSignedNumber3, LFloat], delta: Input[TSignedNumber3, LFloat] | None = None) -> TSignedNumber3: ...
 
 @overload
-def ReduceSumInteger(data: Nested[int], *, axes: Ints, keepdims: Int) -> Any:
+def ReduceSumInteger(data: Nested[int], *, axes: Ints, keepdims: Int) -> AnyTensor:
     """Computes the sum of the low-precision input tensor's element along the provided axes. The resulting
     tensor has the same rank as the input if keepdims equal 1. If keepdims equal 0, then the resulting
     tensor have the reduced dimension pruned. The above behavior is similar to numpy, with the exception
@@ -3159,10 +3159,10 @@ def ReduceSumInteger(data: Nested[int], *, axes: Ints, keepdims: Int) -> Any:
 @overload
 def ReduceSumInteger(data: ArrayOr[int], *, axes: Ints, keepdims: Int) -> Array: ...
 @overload
-def ReduceSumInteger(data: Input[TInteger, LInt], *, axes: Ints, keepdims: Int) -> Tensor: ...
+def ReduceSumInteger(data: Input[TInteger, LInt], *, axes: Ints, keepdims: Int) -> AnyTensor: ...
 
 @overload
-def RelativePositionBias(bias_table: Nested[float], query_length: Nested[int], key_length: Nested[int], *, max_distance: Int, is_bidirectional: Int = 0) -> Any:
+def RelativePositionBias(bias_table: Nested[float], query_length: Nested[int], key_length: Nested[int], *, max_distance: Int, is_bidirectional: Int = 0) -> AnyTensor:
     """Compute binned relative position bias for T5 model. ref: https://arxiv.org/abs/1803.02155v2
 
     Args:
@@ -3181,7 +3181,7 @@ def RelativePositionBias(bias_table: ArrayOr[float], query_length: ArrayOr[int],
 def RelativePositionBias(bias_table: Input[TFloat9, LFloat], query_length: Indices[INT64, int], key_length: Indices[INT64, int], *, max_distance: Int, is_bidirectional: Int = 0) -> TFloat9: ...
 
 @overload
-def RemovePadding(input: Nested[float], sequence_token_count: Nested[int]) -> tuple[Any, Any, Any, Any]:
+def RemovePadding(input: Nested[float], sequence_token_count: Nested[int]) -> tuple[AnyTensor, AnyTensor, AnyTensor, AnyTensor]:
     """Compress transformer input by removing paddings. It assumes padding is on the right side of
     sequence.
 
@@ -3202,7 +3202,7 @@ def RemovePadding(input: ArrayOr[float], sequence_token_count: ArrayOr[int]) -> 
 def RemovePadding(input: Input[TFloat9, LFloat], sequence_token_count: Indices[INT32, int]) -> tuple[TFloat9, INT32, INT32, INT32]: ...
 
 @overload
-def RestorePadding(input: Nested[float], token_offset: Nested[int]) -> Any:
+def RestorePadding(input: Nested[float], token_offset: Nested[int]) -> AnyTensor:
     """Restore paddings and fill padding with zeros.
 
     The input has padding with shape (total_tokens, hidden_size) and token_offset with shape
@@ -3221,7 +3221,7 @@ def RestorePadding(input: ArrayOr[float], token_offset: ArrayOr[int]) -> Array: 
 def RestorePadding(input: Input[TFloat9, LFloat], token_offset: Indices[INT32, int]) -> TFloat9: ...
 
 @overload
-def Rfft(X: Nested[float], *, normalized: Int = 0, onesided: Int = 1, signal_ndim: Int = 1) -> Any:
+def Rfft(X: Nested[float], *, normalized: Int = 0, onesided: Int = 1, signal_ndim: Int = 1) -> AnyTensor:
     """This function computes the n-point one dimensional Fourier transform for a real-valued input where n
     is an even number.
 
@@ -3267,7 +3267,7 @@ def RotaryEmbedding(input: ArrayOr[float], position_ids: ArrayOr[int], cos_cache
 def RotaryEmbedding(input: Input[TFloat7, LFloat], position_ids: Indices[INT64, int], cos_cache: Input[TFloat7, LFloat], sin_cache: Input[TFloat7, LFloat], *, interleaved: Int | None = None, is_packed_batching: Int | None = None, num_heads: Int | None = None, rotary_embedding_dim: Int | None = None, scale: Float | None = None) -> TFloat7: ...
 
 @overload
-def SampleOp(X: Nested[float]) -> Any:
+def SampleOp(X: Nested[float]) -> AnyTensor:
     """Sample echo operator.
 
     Args:
@@ -3329,7 +3329,7 @@ def Sampling(input_ids: Indices[INT32, int], max_length: Indices[INT32, int], mi
 def Sampling(input_ids: Indices[INT32, int], max_length: Indices[INT32, int], min_length: Indices[INT32, int] | None = None, repetition_penalty: Input[FLOAT, float] | None = None, vocab_mask: Indices[INT32, int] | None = None, prefix_vocab_mask: Indices[INT32, int] | None = None, attention_mask: Indices[INT32, int] | None = None, presence_mask: Indices[INT32, int] | None = None, seed: Indices[INT32, int] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, custom: Int = 0, decoder_start_token_id: Int = -1, encoder: Body | None = None, filter_value: Float = -1e+20, init_decoder: Body | None = None, min_tokens_to_keep: Int = 0, model_type: Int = 0, no_repeat_ngram_size: Int = 0, presence_penalty: Float = 0.0, temperature: Float = 1.0, top_p: Float = 0.0, vocab_size: Int = -1, outputs: Literal[2]) -> tuple[INT32, FLOAT]: ...
 
 @overload
-def ScaledSiLU(X: Nested[float], scale: Nested[float] | None = None, *, alpha: Float = 1.0) -> Any:
+def ScaledSiLU(X: Nested[float], scale: Nested[float] | None = None, *, alpha: Float = 1.0) -> AnyTensor:
     """Computes SiLU after scaling, with explicit T rounding: Z_T = cast_T(effective_scale * X), S_T =
     cast_T(sigmoid(Z_T)), and Y = cast_T(Z_T * S_T). effective_scale is the scalar input when present,
     otherwise it is the alpha attribute.
@@ -3440,7 +3440,7 @@ def SkipSimplifiedLayerNormalization(input: Input[TFloat7, LFloat], skip: Input[
 def SkipSimplifiedLayerNormalization(input: Input[TFloat7, LFloat], skip: Input[TFloat7, LFloat], gamma: Input[TFloat7, LFloat], bias: Input[TFloat7, LFloat] | None = None, *, epsilon: Float = 1e-12, outputs: Literal[4]) -> tuple[TFloat7, FLOAT, FLOAT, TFloat7]: ...
 
 @overload
-def Snpe(inputs_0: Nested[float], /, *inputs: Nested[float], DLC: str, notes: str | None = None, snpe_version: str | None = None, target_device: str | None = None, outputs: int | None = None) -> Any:
+def Snpe(inputs_0: Nested[float], /, *inputs: Nested[float], DLC: str, notes: str | None = None, snpe_version: str | None = None, target_device: str | None = None, outputs: int | None = None) -> tuple[AnyTensor, ...]:
     """Onnx node for SNPE.
 
     Args:
@@ -3631,7 +3631,7 @@ def SparseToDenseMatMul(A: Any, B: ArrayOr[float], *, alpha: Float = 1.0, transA
 def SparseToDenseMatMul(A: Any, B: Input[TNumber4, LFloat], *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0) -> TNumber4: ...
 
 @overload
-def Tokenizer(X: Nested[str], *, mark: Int, mincharnum: Int, pad_value: str, separators: Sequence[str] | None = None, tokenexp: str | None = None) -> Any:
+def Tokenizer(X: Nested[str], *, mark: Int, mincharnum: Int, pad_value: str, separators: Sequence[str] | None = None, tokenexp: str | None = None) -> AnyTensor:
     """Tokenizer divides each string in X into a vector of strings along the last axis. Allowed input
     shapes are [C] and [N, C]. If the maximum number of tokens found per input string is D, the output
     shape would be [N, C, D] when input shape is [N, C]. Similarly, if input shape is [C] then the
@@ -3660,7 +3660,7 @@ def Tokenizer(X: ArrayOr[str], *, mark: Int, mincharnum: Int, pad_value: str, se
 def Tokenizer(X: Input[STRING, str], *, mark: Int, mincharnum: Int, pad_value: str, separators: Sequence[str] | None = None, tokenexp: str | None = None) -> STRING: ...
 
 @overload
-def TorchEmbedding(weight: Nested[float], indices: Nested[int], padding_idx: Nested[int] | None = None, scale_grad_by_freq: Nested[bool] | None = None) -> Any:
+def TorchEmbedding(weight: Nested[float], indices: Nested[int], padding_idx: Nested[int] | None = None, scale_grad_by_freq: Nested[bool] | None = None) -> AnyTensor:
     """Based on Torch operator Embedding, creates a lookup table of embedding vectors of fixed size, for a
     dictionary of fixed size.
 
@@ -3681,7 +3681,7 @@ def TorchEmbedding(weight: ArrayOr[float], indices: ArrayOr[int], padding_idx: A
 def TorchEmbedding(weight: Input[TNumber7, LFloat], indices: Indices[INT64, int], padding_idx: Indices[INT64, int] | None = None, scale_grad_by_freq: Input[BOOL, bool] | None = None) -> TNumber7: ...
 
 @overload
-def TransposeMatMul(A: Nested[float], B: Nested[float], *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0) -> Any:
+def TransposeMatMul(A: Nested[float], B: Nested[float], *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0) -> AnyTensor:
     """Duplicate of FusedMatMul. Going forward FusedMatMul should be used. This OP will be supported for
     backward compatibility. Matrix product that behaves like numpy.matmul:
     https://docs.scipy.org/doc/numpy-1.13.0/reference/generated/numpy.matmul.html
@@ -3702,7 +3702,7 @@ def TransposeMatMul(A: ArrayOr[float], B: ArrayOr[float], *, alpha: Float = 1.0,
 def TransposeMatMul(A: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat], *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0) -> TFloat4: ...
 
 @overload
-def Trilu(X: Nested[float], k: Nested[int] | None = None, *, upper: Int = 1) -> Any:
+def Trilu(X: Nested[float], k: Nested[int] | None = None, *, upper: Int = 1) -> AnyTensor:
     """Returns the upper or lower triangular part of a 2-D matrix, or batches of 2-D matrices. If the
     attribute "upper" is set to true, the upper triangular matrix is retained. Lower triangular matrix
     is retained otherwise. Default value for upper is true. Trilu takes one input tensor of shape [*, N,
@@ -3724,7 +3724,7 @@ def Trilu(X: ArrayOr[float], k: ArrayOr[int] | None = None, *, upper: Int = 1) -
 def Trilu(X: Input[TAny9, LFloat], k: Indices[INT64, int] | None = None, *, upper: Int = 1) -> TAny9: ...
 
 @overload
-def UnfoldTensor(input: Nested[complex | str], *, size: Int, dim: Int = -1, step: Int = 1) -> Any:
+def UnfoldTensor(input: Nested[complex | str], *, size: Int, dim: Int = -1, step: Int = 1) -> AnyTensor:
     """Returns a tensor which contains all slices of size `size` from input tensor in the dimension `dim`.
     Step between two slices is given by `step`. If `sizedim` is the size of dimension `dim` for input
     tensor, the size of dimension `dim` in the returned tensor will be `(sizedim - size) / step + 1`. An
@@ -3745,7 +3745,7 @@ def UnfoldTensor(input: ArrayOr[complex | str], *, size: Int, dim: Int = -1, ste
 def UnfoldTensor(input: Input[TAny8, LComplexStr], *, size: Int, dim: Int = -1, step: Int = 1) -> TAny8: ...
 
 @overload
-def Unique(x: Nested[complex | str]) -> tuple[Any, Any, Any]:
+def Unique(x: Nested[complex | str]) -> tuple[AnyTensor, AnyTensor, AnyTensor]:
     """Finds all the unique values (deduped list) present in the given input tensor. This operator returns
     3 outputs. The first output tensor 'uniques' contains all of the unique elements of the input,
     sorted in the same order that they occur in the input. The second output tensor 'idx' is the same

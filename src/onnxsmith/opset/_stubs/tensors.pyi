@@ -10,7 +10,7 @@ a `core.tensor.Tensor`; here both are classes, so that `x: FLOAT[N, 4]` declares
 
 from builtins import type as _type
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar, Generic, Protocol, SupportsIndex, TypeAlias, overload
+from typing import Any, ClassVar, Generic, Literal, Protocol, SupportsIndex, TypeAlias, overload
 
 import numpy as np
 from typing_extensions import Self, TypeVar
@@ -20,13 +20,6 @@ from onnxsmith.types.value_types import TensorType
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
-# A tensor's first parameter is its own class: `class FLOAT(Tensor[FLOAT, float])`. Being invariant, it keeps FLOAT and
-# INT64 apart where one type variable stands for both inputs of an operator, which inheritance alone would not: both
-# are tensors. `Tensor` without parameters leaves it open and goes with everything.
-_Class = TypeVar("_Class", default=Any)
-# The second is the Python number that such a tensor meets without losing more than rounding.
-_Literal = TypeVar("_Literal", default=Any)
-
 _X = TypeVar("_X")
 _Number = TypeVar("_Number")
 
@@ -35,15 +28,17 @@ _Number = TypeVar("_Number")
 # One Sequence with a union inside, not a union of Sequences: mypy infers `[n, 4]` from the first and not from the second.
 Nested: TypeAlias = _X | Sequence[_X | Sequence[_X | Sequence[_X]]]
 ArrayOr: TypeAlias = Nested[_X] | Array | np.generic
-Input: TypeAlias = Tensor[_X, _Number] | ArrayOr[_Number]
+Input: TypeAlias = TypedTensor[_X, _Number] | OpenTensor | ArrayOr[_Number]
 # A list of positions or sizes may hold scalar tensors among its numbers: `op.Reshape(x, [n, -1])`.
 Indices: TypeAlias = (
-    Tensor[_X, _Number]
+    TypedTensor[_X, _Number]
+    | OpenTensor
     | _Number
-    | Sequence[Tensor[_X, _Number] | _Number | Sequence[_Number | Sequence[_Number]]]
+    | Sequence[TypedTensor[_X, _Number] | OpenTensor | _Number | Sequence[_Number | Sequence[_Number]]]
     | Array
     | np.generic
 )
+Tensors: TypeAlias = Sequence[TypedTensor[_X, _Number] | OpenTensor | Array]
 
 # -- what may stand where an operator takes an attribute ---------------------------------------------------------
 
@@ -59,7 +54,8 @@ Body: TypeAlias = Callable[..., Any] | Proto
 class Proto(Protocol):
     """A protocol buffer: TensorProto, GraphProto and their like."""
 
-    def SerializeToString(self, **kwargs: Any) -> bytes: ...
+    @property
+    def SerializeToString(self) -> Callable[..., bytes]: ...
 
 # -- tensors -----------------------------------------------------------------------------------------------------
 
@@ -74,7 +70,7 @@ class _Shaped(metaclass=_Subscripted):
 
 _Axis: TypeAlias = int | Sequence[int] | None
 
-class Tensor(Generic[_Class, _Literal]):
+class Tensor:
     """A tensor: running (an array behind it) or symbolic (a value of a graph being made).
 
     `Tensor` leaves the element type open; `FLOAT`, `INT64` and the others say what it is.
@@ -82,6 +78,164 @@ class Tensor(Generic[_Class, _Literal]):
 
     dtype: ClassVar[DType]
 
+    @property
+    def _is_open(self) -> Literal[True]: ...
+    def __add__(self, other: Tensor | ArrayOr[complex | str]) -> AnyTensor: ...
+    def __radd__(self, other: Tensor | ArrayOr[complex | str]) -> AnyTensor: ...
+    def __sub__(self, other: Tensor | ArrayOr[complex | str]) -> AnyTensor: ...
+    def __rsub__(self, other: Tensor | ArrayOr[complex | str]) -> AnyTensor: ...
+    def __mul__(self, other: Tensor | ArrayOr[complex | str]) -> AnyTensor: ...
+    def __rmul__(self, other: Tensor | ArrayOr[complex | str]) -> AnyTensor: ...
+    def __truediv__(self, other: Tensor | ArrayOr[complex | str]) -> AnyTensor: ...
+    def __rtruediv__(self, other: Tensor | ArrayOr[complex | str]) -> AnyTensor: ...
+    def __floordiv__(self, other: Tensor | ArrayOr[complex | str]) -> AnyTensor: ...
+    def __rfloordiv__(self, other: Tensor | ArrayOr[complex | str]) -> AnyTensor: ...
+    def __mod__(self, other: Tensor | ArrayOr[complex | str]) -> AnyTensor: ...
+    def __rmod__(self, other: Tensor | ArrayOr[complex | str]) -> AnyTensor: ...
+    def __pow__(self, other: Tensor | ArrayOr[complex | str]) -> AnyTensor: ...
+    def __rpow__(self, other: Tensor | ArrayOr[complex | str]) -> AnyTensor: ...
+    def __matmul__(self, other: Tensor | ArrayOr[complex | str]) -> AnyTensor: ...
+    def __rmatmul__(self, other: Tensor | ArrayOr[complex | str]) -> AnyTensor: ...
+    def __and__(self, other: Tensor | ArrayOr[complex | str]) -> AnyTensor: ...
+    def __rand__(self, other: Tensor | ArrayOr[complex | str]) -> AnyTensor: ...
+    def __or__(self, other: Tensor | ArrayOr[complex | str]) -> AnyTensor: ...
+    def __ror__(self, other: Tensor | ArrayOr[complex | str]) -> AnyTensor: ...
+    def __xor__(self, other: Tensor | ArrayOr[complex | str]) -> AnyTensor: ...
+    def __rxor__(self, other: Tensor | ArrayOr[complex | str]) -> AnyTensor: ...
+    def __lshift__(self, other: Tensor | ArrayOr[complex | str]) -> AnyTensor: ...
+    def __rlshift__(self, other: Tensor | ArrayOr[complex | str]) -> AnyTensor: ...
+    def __rshift__(self, other: Tensor | ArrayOr[complex | str]) -> AnyTensor: ...
+    def __rrshift__(self, other: Tensor | ArrayOr[complex | str]) -> AnyTensor: ...
+    def __neg__(self) -> Self: ...
+    def __pos__(self) -> Self: ...
+    def __abs__(self) -> Self: ...
+    def __invert__(self) -> Self: ...
+    def __round__(self, digits: SupportsIndex | None = None) -> Self: ...
+    def __eq__(self, other: Tensor | ArrayOr[complex | str]) -> BOOL: ...
+    def __ne__(self, other: Tensor | ArrayOr[complex | str]) -> BOOL: ...
+    @overload
+    def __lt__(self, other: Tensor | ArrayOr[complex | str]) -> BOOL: ...
+    @overload
+    def __lt__(self, other: _Unorderable) -> bool: ...
+    @overload
+    def __gt__(self, other: Tensor | ArrayOr[complex | str]) -> BOOL: ...
+    @overload
+    def __gt__(self, other: _Unorderable) -> bool: ...
+    def __le__(self, other: Tensor | ArrayOr[complex | str]) -> BOOL: ...
+    def __ge__(self, other: Tensor | ArrayOr[complex | str]) -> BOOL: ...
+    def __hash__(self) -> int: ...
+    def __bool__(self) -> bool: ...
+    def __int__(self) -> int: ...
+    def __float__(self) -> float: ...
+    def __complex__(self) -> complex: ...
+    def __index__(self) -> int: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Self]: ...
+    def __contains__(self, item: Tensor | ArrayOr[complex | str]) -> bool: ...
+    def __getitem__(self, index: Any) -> Self: ...
+    @property
+    def at(self) -> _Updates[Self, complex | str]:
+        """Functional updates: `x.at[i].set(v)` is a new tensor."""
+
+    @property
+    def shape(self) -> tuple[AnyTensor, ...]:
+        """Its dimensions: ints where they are known, scalar tensors where the model decides."""
+
+    @property
+    def ndim(self) -> int:
+        """How many dimensions it has."""
+
+    @property
+    def size(self) -> AnyTensor:
+        """How many elements it has."""
+
+    @property
+    def T(self) -> Self:
+        """All dimensions in reverse order."""
+
+    def reshape(self, *shape: Any) -> Self:
+        """The same elements in another shape; one dimension may be -1."""
+
+    def transpose(self, *axes: Any) -> Self:
+        """The dimensions in another order; reversed when none is given."""
+
+    def squeeze(self, axis: _Axis = None) -> Self:
+        """Without its dimensions of size 1, or without those named."""
+
+    def flatten(self) -> Self:
+        """All elements in one dimension."""
+
+    @overload
+    def astype(self, dtype: _type[_X]) -> _X:
+        """The elements converted: `x.astype(FLOAT)`."""
+
+    @overload
+    def astype(self, dtype: DTypeLike) -> AnyTensor: ...
+    def sum(self, axis: _Axis = None, keepdims: bool = False) -> AnyTensor:
+        """The sum along axes; small integers add up in 64 bits, as numpy's do."""
+
+    def prod(self, axis: _Axis = None, keepdims: bool = False) -> AnyTensor:
+        """The product along axes; small integers in 64 bits, as numpy's."""
+
+    def mean(self, axis: _Axis = None, keepdims: bool = False) -> AnyTensor:
+        """The mean along axes; of integers it is float64, as numpy's is."""
+
+    def max(self, axis: _Axis = None, keepdims: bool = False) -> Self:
+        """The greatest along axes."""
+
+    def min(self, axis: _Axis = None, keepdims: bool = False) -> Self:
+        """The least along axes."""
+
+    def argmax(self, axis: int | None = None, keepdims: bool = False) -> INT64:
+        """Where the greatest stands; in the flattened tensor when no axis is given."""
+
+    def argmin(self, axis: int | None = None, keepdims: bool = False) -> INT64:
+        """Where the least stands; in the flattened tensor when no axis is given."""
+
+    def any(self, axis: _Axis = None, keepdims: bool = False) -> BOOL:
+        """Whether any element is true."""
+
+    def all(self, axis: _Axis = None, keepdims: bool = False) -> BOOL:
+        """Whether all elements are true."""
+
+    def clip(
+        self, min: Tensor | ArrayOr[complex] | None = None, max: Tensor | ArrayOr[complex] | None = None
+    ) -> Self:
+        """The elements held between two bounds."""
+
+    def item(self) -> Any:
+        """The one element, as a Python value."""
+
+    def numpy(self) -> Array:
+        """The array behind it, not a copy."""
+
+    @property
+    def type(self) -> TensorType:
+        """Element type and shape, as far as they are known."""
+
+class OpenTensor(Protocol):
+    """A tensor whose element type is not known; those that have one of the classes below are none."""
+
+    @property
+    def _is_open(self) -> Literal[True]: ...
+
+class AnyTensor(Tensor, Any):
+    """A result of which only the program's run says what it is: its element type, or whether it is an array.
+
+    It passes for whatever is wanted of it, as Any does, and still is a tensor to look at.
+    """
+
+# The first parameter is the class itself: `class FLOAT(TypedTensor[FLOAT, float])`. Being invariant, it keeps FLOAT and
+# INT64 apart where one type variable stands for two inputs of an operator, which inheritance alone would not, since
+# both are tensors. The second is the Python number that such a tensor meets without losing more than rounding.
+_Class = TypeVar("_Class")
+_Literal = TypeVar("_Literal")
+
+class TypedTensor(Tensor, Generic[_Class, _Literal]):
+    """What all tensors of a known element type have in common."""
+
+    @property
+    def _is_open(self) -> Literal[False]: ...
     def __add__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
     def __radd__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
     def __sub__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
@@ -108,112 +262,25 @@ class Tensor(Generic[_Class, _Literal]):
     def __rlshift__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
     def __rshift__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
     def __rrshift__(self, other: Self | ArrayOr[_Literal]) -> Self: ...
-    def __neg__(self) -> Self: ...
-    def __pos__(self) -> Self: ...
-    def __abs__(self) -> Self: ...
-    def __invert__(self) -> Self: ...
-    def __round__(self, digits: SupportsIndex | None = None) -> Self: ...
     def __eq__(self, other: Self | ArrayOr[_Literal]) -> BOOL: ...
     def __ne__(self, other: Self | ArrayOr[_Literal]) -> BOOL: ...
     @overload
     def __lt__(self, other: Self | ArrayOr[_Literal]) -> BOOL: ...
     @overload
     def __lt__(self, other: _Unorderable) -> bool: ...
-    def __le__(self, other: Self | ArrayOr[_Literal]) -> BOOL: ...
     @overload
     def __gt__(self, other: Self | ArrayOr[_Literal]) -> BOOL: ...
     @overload
     def __gt__(self, other: _Unorderable) -> bool: ...
+    def __le__(self, other: Self | ArrayOr[_Literal]) -> BOOL: ...
     def __ge__(self, other: Self | ArrayOr[_Literal]) -> BOOL: ...
-    def __hash__(self) -> int: ...
-    def __bool__(self) -> bool: ...
-    def __int__(self) -> int: ...
-    def __float__(self) -> float: ...
-    def __complex__(self) -> complex: ...
-    def __index__(self) -> int: ...
-    def __len__(self) -> int: ...
-    def __iter__(self) -> Iterator[Self]: ...
     def __contains__(self, item: Self | ArrayOr[_Literal]) -> bool: ...
-    def __getitem__(self, index: Any) -> Self: ...
     @property
-    def at(self) -> _Updates[Self, _Literal]:
-        """Functional updates: `x.at[i].set(v)` is a new tensor."""
-
-    @property
-    def shape(self) -> tuple[Any, ...]:
-        """Its dimensions: ints where they are known, scalar tensors where the model decides."""
-
-    @property
-    def ndim(self) -> int:
-        """How many dimensions it has."""
-
-    @property
-    def size(self) -> Any:
-        """How many elements it has."""
-
-    @property
-    def T(self) -> Self:
-        """All dimensions in reverse order."""
-
-    def reshape(self, *shape: Any) -> Self:
-        """The same elements in another shape; one dimension may be -1."""
-
-    def transpose(self, *axes: Any) -> Self:
-        """The dimensions in another order; reversed when none is given."""
-
-    def squeeze(self, axis: _Axis = None) -> Self:
-        """Without its dimensions of size 1, or without those named."""
-
-    def flatten(self) -> Self:
-        """All elements in one dimension."""
-
-    @overload
-    def astype(self, dtype: _type[_X]) -> _X:
-        """The elements converted: `x.astype(FLOAT)`."""
-
-    @overload
-    def astype(self, dtype: DTypeLike) -> Tensor: ...
-    def sum(self, axis: _Axis = None, keepdims: bool = False) -> Tensor:
-        """The sum along axes; small integers add up in 64 bits, as numpy's do."""
-
-    def prod(self, axis: _Axis = None, keepdims: bool = False) -> Tensor:
-        """The product along axes; small integers in 64 bits, as numpy's."""
-
-    def mean(self, axis: _Axis = None, keepdims: bool = False) -> Tensor:
-        """The mean along axes; of integers it is float64, as numpy's is."""
-
-    def max(self, axis: _Axis = None, keepdims: bool = False) -> Self:
-        """The greatest along axes."""
-
-    def min(self, axis: _Axis = None, keepdims: bool = False) -> Self:
-        """The least along axes."""
-
-    def argmax(self, axis: int | None = None, keepdims: bool = False) -> INT64:
-        """Where the greatest stands; in the flattened tensor when no axis is given."""
-
-    def argmin(self, axis: int | None = None, keepdims: bool = False) -> INT64:
-        """Where the least stands; in the flattened tensor when no axis is given."""
-
-    def any(self, axis: _Axis = None, keepdims: bool = False) -> BOOL:
-        """Whether any element is true."""
-
-    def all(self, axis: _Axis = None, keepdims: bool = False) -> BOOL:
-        """Whether all elements are true."""
-
+    def at(self) -> _Updates[Self, _Literal]: ...
     def clip(
         self, min: Self | ArrayOr[_Literal] | None = None, max: Self | ArrayOr[_Literal] | None = None
-    ) -> Self:
-        """The elements held between two bounds."""
-
-    def item(self) -> _Literal:
-        """The one element, as a Python value."""
-
-    def numpy(self) -> Array:
-        """The array behind it, not a copy."""
-
-    @property
-    def type(self) -> TensorType:
-        """Element type and shape, as far as they are known."""
+    ) -> Self: ...
+    def item(self) -> _Literal: ...
 
 _T = TypeVar("_T")
 
@@ -261,22 +328,22 @@ class _WithoutArithmetic:
     __abs__: None
     __round__: None
 
-class _Float(_WithoutBits, Tensor[_Class, float]):
+class _Float(_WithoutBits, TypedTensor[_Class, float]):
     def sum(self, axis: _Axis = None, keepdims: bool = False) -> Self: ...
     def prod(self, axis: _Axis = None, keepdims: bool = False) -> Self: ...
     def mean(self, axis: _Axis = None, keepdims: bool = False) -> Self: ...
 
-class _Complex(_WithoutBits, Tensor[_Class, complex]):
+class _Complex(_WithoutBits, TypedTensor[_Class, complex]):
     def sum(self, axis: _Axis = None, keepdims: bool = False) -> Self: ...
     def prod(self, axis: _Axis = None, keepdims: bool = False) -> Self: ...
     def mean(self, axis: _Axis = None, keepdims: bool = False) -> Self: ...
 
-class _Signed(Tensor[_Class, int]):
+class _Signed(TypedTensor[_Class, int]):
     def sum(self, axis: _Axis = None, keepdims: bool = False) -> INT64: ...
     def prod(self, axis: _Axis = None, keepdims: bool = False) -> INT64: ...
     def mean(self, axis: _Axis = None, keepdims: bool = False) -> DOUBLE: ...
 
-class _Unsigned(Tensor[_Class, int]):
+class _Unsigned(TypedTensor[_Class, int]):
     def sum(self, axis: _Axis = None, keepdims: bool = False) -> UINT64: ...
     def prod(self, axis: _Axis = None, keepdims: bool = False) -> UINT64: ...
     def mean(self, axis: _Axis = None, keepdims: bool = False) -> DOUBLE: ...
@@ -353,12 +420,12 @@ class COMPLEX64(_Complex[COMPLEX64], _Shaped):
 class COMPLEX128(_Complex[COMPLEX128], _Shaped):
     """A complex128 tensor."""
 
-class BOOL(_WithoutArithmetic, Tensor[BOOL, bool], _Shaped):
+class BOOL(_WithoutArithmetic, TypedTensor[BOOL, bool], _Shaped):
     """A bool tensor: what comparisons give."""
 
     def sum(self, axis: _Axis = None, keepdims: bool = False) -> INT64: ...
     def prod(self, axis: _Axis = None, keepdims: bool = False) -> INT64: ...
     def mean(self, axis: _Axis = None, keepdims: bool = False) -> DOUBLE: ...
 
-class STRING(_WithoutArithmetic, _WithoutBits, Tensor[STRING, str], _Shaped):
+class STRING(_WithoutArithmetic, _WithoutBits, TypedTensor[STRING, str], _Shaped):
     """A tensor of strings."""

@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    Array, ArrayOr, Body, DTypeLike, Float, Floats, Indices, Input, Int, Ints, Nested, Tensor, TensorValue, FLOAT,
+    AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Floats, Indices, Input, Int, Ints, Nested, TensorValue, FLOAT,
     UINT8, INT8, UINT16, INT16, INT32, INT64, STRING, BOOL, FLOAT16, DOUBLE, UINT32, UINT64, COMPLEX64, COMPLEX128,
 )
 from onnxsmith.opset._stubs.variables import (
@@ -12,7 +12,7 @@ from onnxsmith.opset._stubs.variables import (
 )
 
 @overload
-def Abs(X: Nested[float], *, consumed_inputs: Ints | None = None) -> Any:
+def Abs(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor:
     """Absolute takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     absolute is, y = abs(x), is applied to the tensor elementwise.
 
@@ -29,7 +29,7 @@ def Abs(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
 def Abs(X: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat: ...
 
 @overload
-def Add(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> Any:
+def Add(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> AnyTensor:
     """Performs element-wise binary addition (with limited broadcast support).
 
     Args:
@@ -49,7 +49,7 @@ def Add(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broadc
 def Add(A: Input[TFloat, LFloat], B: Input[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> TFloat: ...
 
 @overload
-def And(A: Nested[bool], B: Nested[bool], *, axis: Int | None = None, broadcast: Int = 0) -> Any:
+def And(A: Nested[bool], B: Nested[bool], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor:
     """Returns the tensor resulted from performing the `and` logical operation elementwise on the input
     tensors `A` and `B`.
 
@@ -71,7 +71,7 @@ def And(A: ArrayOr[bool], B: ArrayOr[bool], *, axis: Int | None = None, broadcas
 def And(A: Input[BOOL, bool], B: Input[BOOL, bool], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL: ...
 
 @overload
-def ArgMax(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1) -> Any:
+def ArgMax(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1) -> AnyTensor:
     """Computes the indices of the max elements of the input tensor's element along the provided axis. The
     resulting tensor has the same rank as the input if keepdims equals 1. If keepdims equal 0, then the
     resulted tensor have the reduced dimension pruned. The type of the output tensor is integer.
@@ -90,7 +90,7 @@ def ArgMax(data: ArrayOr[float], *, axis: Int = 0, keepdims: Int = 1) -> Array: 
 def ArgMax(data: Input[TNumber, LFloat], *, axis: Int = 0, keepdims: Int = 1) -> INT64: ...
 
 @overload
-def ArgMin(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1) -> Any:
+def ArgMin(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1) -> AnyTensor:
     """Computes the indices of the min elements of the input tensor's element along the provided axis. The
     resulting tensor has the same rank as the input if keepdims equals 1. If keepdims equal 0, then the
     resulted tensor have the reduced dimension pruned. The type of the output tensor is integer.
@@ -109,7 +109,7 @@ def ArgMin(data: ArrayOr[float], *, axis: Int = 0, keepdims: Int = 1) -> Array: 
 def ArgMin(data: Input[TNumber, LFloat], *, axis: Int = 0, keepdims: Int = 1) -> INT64: ...
 
 @overload
-def AveragePool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, strides: Ints | None = None) -> Any:
+def AveragePool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """AveragePool consumes an input tensor X and applies average pooling across the tensor according to
     kernel sizes, stride sizes, and pad lengths. average pooling consisting of computing the average on
     all values of a subset of the input tensor according to the kernel size and downsampling the data
@@ -181,7 +181,7 @@ def BatchNormalization(X: Input[TFloat, LFloat], scale: Input[TFloat, LFloat], B
 def BatchNormalization(X: Input[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[5]) -> tuple[TFloat, TFloat, TFloat, TFloat, TFloat]: ...
 
 @overload
-def Cast(input: Nested[float], *, to: Literal["FLOAT", "UINT8", "INT8", "UINT16", "INT16", "INT32", "INT64", "STRING", "BOOL", "FLOAT16", "DOUBLE", "UINT32", "UINT64", "COMPLEX64", "COMPLEX128"]) -> Any:
+def Cast(input: Nested[float], *, to: Literal["FLOAT", "UINT8", "INT8", "UINT16", "INT16", "INT32", "INT64", "STRING", "BOOL", "FLOAT16", "DOUBLE", "UINT32", "UINT64", "COMPLEX64", "COMPLEX128"]) -> AnyTensor:
     """The operator casts the elements of a given input tensor to a data type specified by the 'to'
     argument and returns an output tensor of the same size in the converted type. The 'to' argument must
     be one of the data types specified in the 'DataType' enum field in the TensorProto message. NOTE:
@@ -198,10 +198,10 @@ def Cast(input: Nested[float], *, to: Literal["FLOAT", "UINT8", "INT8", "UINT16"
 @overload
 def Cast(input: ArrayOr[float], *, to: Literal["FLOAT", "UINT8", "INT8", "UINT16", "INT16", "INT32", "INT64", "STRING", "BOOL", "FLOAT16", "DOUBLE", "UINT32", "UINT64", "COMPLEX64", "COMPLEX128"]) -> Array: ...
 @overload
-def Cast(input: Input[TAny, LFloat], *, to: Literal["FLOAT", "UINT8", "INT8", "UINT16", "INT16", "INT32", "INT64", "STRING", "BOOL", "FLOAT16", "DOUBLE", "UINT32", "UINT64", "COMPLEX64", "COMPLEX128"]) -> Tensor: ...
+def Cast(input: Input[TAny, LFloat], *, to: Literal["FLOAT", "UINT8", "INT8", "UINT16", "INT16", "INT32", "INT64", "STRING", "BOOL", "FLOAT16", "DOUBLE", "UINT32", "UINT64", "COMPLEX64", "COMPLEX128"]) -> AnyTensor: ...
 
 @overload
-def Ceil(X: Nested[float], *, consumed_inputs: Ints | None = None) -> Any:
+def Ceil(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor:
     """Ceil takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the ceil is, y
     = ceil(x), is applied to the tensor elementwise.
 
@@ -218,7 +218,7 @@ def Ceil(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ..
 def Ceil(X: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat: ...
 
 @overload
-def Clip(input: Nested[float], *, consumed_inputs: Ints | None = None, max: Float | None = None, min: Float | None = None) -> Any:
+def Clip(input: Nested[float], *, consumed_inputs: Ints | None = None, max: Float | None = None, min: Float | None = None) -> AnyTensor:
     """Clip operator limits the given input within an interval. The interval is specified with arguments
     'min' and 'max'. They default to numeric_limits::lowest() and numeric_limits::max() respectively.
 
@@ -237,7 +237,7 @@ def Clip(input: ArrayOr[float], *, consumed_inputs: Ints | None = None, max: Flo
 def Clip(input: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None, max: Float | None = None, min: Float | None = None) -> TFloat: ...
 
 @overload
-def Concat(inputs_0: Nested[float], /, *inputs: Nested[float], axis: Int | None = None) -> Any:
+def Concat(inputs_0: Nested[float], /, *inputs: Nested[float], axis: Int | None = None) -> AnyTensor:
     """Concatenate a list of tensors into a single tensor
 
     Args:
@@ -252,7 +252,7 @@ def Concat(inputs_0: ArrayOr[float], /, *inputs: ArrayOr[float], axis: Int | Non
 @overload
 def Concat(inputs_0: Input[TFloat, LFloat], /, *inputs: Input[TFloat, LFloat], axis: Int | None = None) -> TFloat: ...
 
-def Constant(*, value: TensorValue) -> Any:
+def Constant(*, value: TensorValue) -> AnyTensor:
     """A constant tensor.
 
     Args:
@@ -263,7 +263,7 @@ def Constant(*, value: TensorValue) -> Any:
     """
 
 @overload
-def Conv(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Any:
+def Conv(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """The convolution operator consumes an input tensor and a filter, and computes the output.
 
     Args:
@@ -291,7 +291,7 @@ def Conv(X: ArrayOr[float], W: ArrayOr[float], B: ArrayOr[float] | None = None, 
 def Conv(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
 
 @overload
-def ConvTranspose(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Any:
+def ConvTranspose(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """The convolution transpose operator consumes an input tensor and a filter, and computes the output.
 
     If the pads parameter is provided the shape of the output is calculated via the following equation:
@@ -327,7 +327,7 @@ def ConvTranspose(X: ArrayOr[float], W: ArrayOr[float], B: ArrayOr[float] | None
 def ConvTranspose(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
 
 @overload
-def DepthToSpace(input: Nested[complex | str], *, blocksize: Int) -> Any:
+def DepthToSpace(input: Nested[complex | str], *, blocksize: Int) -> AnyTensor:
     """DepthToSpace rearranges (permutes) data from depth into blocks of spatial data. This is the reverse
     transformation of SpaceToDepth. More specifically, this op outputs a copy of the input tensor where
     values from the depth dimension are moved in spatial blocks to the height and width dimensions.
@@ -346,7 +346,7 @@ def DepthToSpace(input: ArrayOr[complex | str], *, blocksize: Int) -> Array: ...
 def DepthToSpace(input: Input[TAny2, LComplexStr], *, blocksize: Int) -> TAny2: ...
 
 @overload
-def Div(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> Any:
+def Div(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> AnyTensor:
     """Performs element-wise binary division (with limited broadcast support).
 
     Args:
@@ -389,7 +389,7 @@ def Dropout(data: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None,
 def Dropout(data: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None, is_test: Int = 0, ratio: Float = 0.5, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
 
 @overload
-def Elu(X: Nested[float], *, alpha: Float = 1.0, consumed_inputs: Ints | None = None) -> Any:
+def Elu(X: Nested[float], *, alpha: Float = 1.0, consumed_inputs: Ints | None = None) -> AnyTensor:
     """Elu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the function
     `f(x) = alpha * (exp(x) - 1.) for x < 0`, `f(x) = x for x >= 0`., is applied to the tensor
     elementwise.
@@ -408,7 +408,7 @@ def Elu(X: ArrayOr[float], *, alpha: Float = 1.0, consumed_inputs: Ints | None =
 def Elu(X: Input[TFloat, LFloat], *, alpha: Float = 1.0, consumed_inputs: Ints | None = None) -> TFloat: ...
 
 @overload
-def Equal(A: Nested[int], B: Nested[int], *, axis: Int | None = None, broadcast: Int = 0) -> Any:
+def Equal(A: Nested[int], B: Nested[int], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor:
     """Returns the tensor resulted from performing the `equal` logical operation elementwise on the input
     tensors `A` and `B`.
 
@@ -430,7 +430,7 @@ def Equal(A: ArrayOr[int], B: ArrayOr[int], *, axis: Int | None = None, broadcas
 def Equal(A: Input[TSome, LInt], B: Input[TSome, LInt], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL: ...
 
 @overload
-def Exp(input: Nested[float], *, consumed_inputs: Ints | None = None) -> Any:
+def Exp(input: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor:
     """Calculates the exponential of the given input tensor, element-wise.
 
     Args:
@@ -446,7 +446,7 @@ def Exp(input: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array:
 def Exp(input: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat: ...
 
 @overload
-def Flatten(input: Nested[float], *, axis: Int = 1) -> Any:
+def Flatten(input: Nested[float], *, axis: Int = 1) -> AnyTensor:
     """Flattens the input tensor into a 2D matrix. If input tensor has shape (d_0, d_1, ... d_n) then the
     output will have shape (d_0 X d_1 ... d_(axis-1), d_axis X d_(axis+1) ... X dn).
 
@@ -464,7 +464,7 @@ def Flatten(input: ArrayOr[float], *, axis: Int = 1) -> Array: ...
 def Flatten(input: Input[TFloat, LFloat], *, axis: Int = 1) -> TFloat: ...
 
 @overload
-def Floor(X: Nested[float], *, consumed_inputs: Ints | None = None) -> Any:
+def Floor(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor:
     """Floor takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the floor is,
     y = floor(x), is applied to the tensor elementwise.
 
@@ -540,7 +540,7 @@ def GRU(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFl
 def GRU(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional", "foward"] = "foward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
 
 @overload
-def Gather(data: Nested[complex | str], indices: Nested[int], *, axis: Int = 0) -> Any:
+def Gather(data: Nested[complex | str], indices: Nested[int], *, axis: Int = 0) -> AnyTensor:
     """Given `data` tensor of rank r >= 1, and `indices` tensor of rank q, gather entries of the axis
     dimension of `data` (by default outer-most one as axis=0) indexed by `indices`, and concatenates
     them in an output tensor of rank q + (r - 1).
@@ -561,7 +561,7 @@ def Gather(data: ArrayOr[complex | str], indices: ArrayOr[int], *, axis: Int = 0
 def Gather(data: Input[TAny2, LComplexStr], indices: Indices[TIndex, LInt], *, axis: Int = 0) -> TAny2: ...
 
 @overload
-def Gemm(A: Nested[float], B: Nested[float], C: Nested[float], *, alpha: Float = 1.0, beta: Float = 1.0, broadcast: Int = 0, transA: Int = 0, transB: Int = 0) -> Any:
+def Gemm(A: Nested[float], B: Nested[float], C: Nested[float], *, alpha: Float = 1.0, beta: Float = 1.0, broadcast: Int = 0, transA: Int = 0, transB: Int = 0) -> AnyTensor:
     """General Matrix multiplication:
     https://en.wikipedia.org/wiki/Basic_Linear_Algebra_Subprograms#Level_3 Compute Y = alpha * A * B +
     beta * C, where input tensor A has dimension (M X K), input tensor B has dimension (K X N), input
@@ -587,7 +587,7 @@ def Gemm(A: ArrayOr[float], B: ArrayOr[float], C: ArrayOr[float], *, alpha: Floa
 def Gemm(A: Input[TFloat, LFloat], B: Input[TFloat, LFloat], C: Input[TFloat, LFloat], *, alpha: Float = 1.0, beta: Float = 1.0, broadcast: Int = 0, transA: Int = 0, transB: Int = 0) -> TFloat: ...
 
 @overload
-def GlobalAveragePool(X: Nested[float]) -> Any:
+def GlobalAveragePool(X: Nested[float]) -> AnyTensor:
     """GlobalAveragePool consumes an input tensor X and applies average pooling across the values in the
     same channel. This is equivalent to AveragePool with kernel size equal to the spatial dimension of
     input tensor.
@@ -606,7 +606,7 @@ def GlobalAveragePool(X: ArrayOr[float]) -> Array: ...
 def GlobalAveragePool(X: Input[TFloat, LFloat]) -> TFloat: ...
 
 @overload
-def GlobalLpPool(X: Nested[float], *, p: Float = 2.0) -> Any:
+def GlobalLpPool(X: Nested[float], *, p: Float = 2.0) -> AnyTensor:
     """GlobalLpPool consumes an input tensor X and applies lp pool pooling across the the values in the
     same channel. This is equivalent to LpPool with kernel size equal to the spatial dimension of input
     tensor.
@@ -626,7 +626,7 @@ def GlobalLpPool(X: ArrayOr[float], *, p: Float = 2.0) -> Array: ...
 def GlobalLpPool(X: Input[TFloat, LFloat], *, p: Float = 2.0) -> TFloat: ...
 
 @overload
-def GlobalMaxPool(X: Nested[float]) -> Any:
+def GlobalMaxPool(X: Nested[float]) -> AnyTensor:
     """GlobalMaxPool consumes an input tensor X and applies max pooling across the values in the same
     channel. This is equivalent to MaxPool with kernel size equal to the spatial dimension of input
     tensor.
@@ -645,7 +645,7 @@ def GlobalMaxPool(X: ArrayOr[float]) -> Array: ...
 def GlobalMaxPool(X: Input[TFloat, LFloat]) -> TFloat: ...
 
 @overload
-def Greater(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0) -> Any:
+def Greater(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor:
     """Returns the tensor resulted from performing the `greater` logical operation elementwise on the input
     tensors `A` and `B`.
 
@@ -667,7 +667,7 @@ def Greater(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, br
 def Greater(A: Input[TFloat, LFloat], B: Input[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL: ...
 
 @overload
-def HardSigmoid(X: Nested[float], *, alpha: Float = 0.2, beta: Float = 0.5, consumed_inputs: Ints | None = None) -> Any:
+def HardSigmoid(X: Nested[float], *, alpha: Float = 0.2, beta: Float = 0.5, consumed_inputs: Ints | None = None) -> AnyTensor:
     """HardSigmoid takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     HardSigmoid function, y = max(0, min(1, alpha * x + beta)), is applied to the tensor elementwise.
 
@@ -686,7 +686,7 @@ def HardSigmoid(X: ArrayOr[float], *, alpha: Float = 0.2, beta: Float = 0.5, con
 def HardSigmoid(X: Input[TFloat, LFloat], *, alpha: Float = 0.2, beta: Float = 0.5, consumed_inputs: Ints | None = None) -> TFloat: ...
 
 @overload
-def Hardmax(input: Nested[float], *, axis: Int = 1) -> Any:
+def Hardmax(input: Nested[float], *, axis: Int = 1) -> AnyTensor:
     """The operator computes the hardmax (1 for the first maximum value, and 0 for all others) values for
     each layer in the batch of the given input. The input is a 2-D tensor (Tensor<float>) of size
     (batch_size x input_feature_dimensions). The output tensor has the same shape and contains the
@@ -706,7 +706,7 @@ def Hardmax(input: ArrayOr[float], *, axis: Int = 1) -> Array: ...
 def Hardmax(input: Input[TFloat, LFloat], *, axis: Int = 1) -> TFloat: ...
 
 @overload
-def Identity(input: Nested[complex | str]) -> Any:
+def Identity(input: Nested[complex | str]) -> AnyTensor:
     """Identity operator
 
     Args:
@@ -720,8 +720,7 @@ def Identity(input: ArrayOr[complex | str]) -> Array: ...
 @overload
 def Identity(input: Input[TAny2, LComplexStr]) -> TAny2: ...
 
-@overload
-def If(cond: Nested[bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> Any:
+def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> AnyTensor:
     """If conditional
 
     Args:
@@ -734,13 +733,9 @@ def If(cond: Nested[bool], *, else_branch: Body, then_branch: Body, outputs: int
     Version 1, in opsets 1 to 10; others: 11, 13, 16, 19, 21, 23, 24, 25.
     https://onnx.ai/onnx/operators/onnx__If.html
     """
-@overload
-def If(cond: ArrayOr[bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> Any: ...
-@overload
-def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> Any: ...
 
 @overload
-def InstanceNormalization(input: Nested[float], scale: Nested[float], B: Nested[float], *, consumed_inputs: Ints | None = None, epsilon: Float = 1e-05) -> Any:
+def InstanceNormalization(input: Nested[float], scale: Nested[float], B: Nested[float], *, consumed_inputs: Ints | None = None, epsilon: Float = 1e-05) -> AnyTensor:
     """Carries out instance normalization as described in the paper https://arxiv.org/abs/1607.08022.
 
     y = scale * (x - mean) / sqrt(variance + epsilon) + B, where mean and variance are computed per
@@ -762,7 +757,7 @@ def InstanceNormalization(input: ArrayOr[float], scale: ArrayOr[float], B: Array
 def InstanceNormalization(input: Input[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None, epsilon: Float = 1e-05) -> TFloat: ...
 
 @overload
-def LRN(X: Nested[float], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.75, bias: Float = 1.0) -> Any:
+def LRN(X: Nested[float], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.75, bias: Float = 1.0) -> AnyTensor:
     """Local Response Normalization proposed in the [AlexNet
     paper](https://papers.nips.cc/paper/4824-imagenet-classification-with-deep-convolutional-neural-networks.pdf).
     It normalizes over local input regions. The local region is defined across the channels. For an
@@ -856,7 +851,7 @@ def LSTM(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LF
 def LSTM(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, initial_c: Input[TFloat, LFloat] | None = None, P: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, output_sequence: Int = 0, outputs: Literal[3]) -> tuple[TFloat, TFloat, TFloat]: ...
 
 @overload
-def LeakyRelu(X: Nested[float], *, alpha: Float = 0.01, consumed_inputs: Ints | None = None) -> Any:
+def LeakyRelu(X: Nested[float], *, alpha: Float = 0.01, consumed_inputs: Ints | None = None) -> AnyTensor:
     """LeakyRelu takes input data (Tensor<T>) and an argument alpha, and produces one output data
     (Tensor<T>) where the function `f(x) = alpha * x for x < 0`, `f(x) = x for x >= 0`, is applied to
     the data tensor elementwise.
@@ -875,7 +870,7 @@ def LeakyRelu(X: ArrayOr[float], *, alpha: Float = 0.01, consumed_inputs: Ints |
 def LeakyRelu(X: Input[TFloat, LFloat], *, alpha: Float = 0.01, consumed_inputs: Ints | None = None) -> TFloat: ...
 
 @overload
-def Less(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0) -> Any:
+def Less(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor:
     """Returns the tensor resulted from performing the `less` logical operation elementwise on the input
     tensors `A` and `B`.
 
@@ -897,7 +892,7 @@ def Less(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broad
 def Less(A: Input[TFloat, LFloat], B: Input[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL: ...
 
 @overload
-def Log(input: Nested[float], *, consumed_inputs: Ints | None = None) -> Any:
+def Log(input: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor:
     """Calculates the natural log of the given input tensor, element-wise.
 
     Args:
@@ -913,7 +908,7 @@ def Log(input: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array:
 def Log(input: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat: ...
 
 @overload
-def LogSoftmax(input: Nested[float], *, axis: Int = 1) -> Any:
+def LogSoftmax(input: Nested[float], *, axis: Int = 1) -> AnyTensor:
     """The operator computes the logsoftmax (log of softmax) values for each layer in the batch of the
     given input. The input is a 2-D tensor (Tensor<float>) of size (batch_size x
     input_feature_dimensions). The output tensor has the same shape and contains the logsoftmax values
@@ -932,8 +927,7 @@ def LogSoftmax(input: ArrayOr[float], *, axis: Int = 1) -> Array: ...
 @overload
 def LogSoftmax(input: Input[TFloat, LFloat], *, axis: Int = 1) -> TFloat: ...
 
-@overload
-def Loop(M: ArrayOr[int] | None = None, cond: ArrayOr[bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> Any:
+def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> AnyTensor:
     """Generic Looping construct.
 
     Args:
@@ -947,11 +941,9 @@ def Loop(M: ArrayOr[int] | None = None, cond: ArrayOr[bool] | None = None, *v_in
     Version 1, in opsets 1 to 10; others: 11, 13, 16, 19, 21, 23, 24, 25.
     https://onnx.ai/onnx/operators/onnx__Loop.html
     """
-@overload
-def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> Any: ...
 
 @overload
-def LpNormalization(input: Nested[float], *, axis: Int = -1, p: Int = 2) -> Any:
+def LpNormalization(input: Nested[float], *, axis: Int = -1, p: Int = 2) -> AnyTensor:
     """Given a matrix, apply Lp-normalization along the provided axis. The output is computed as: `output =
     input / Lp_norm(input, axis)`. When the Lp norm is zero (i.e., all elements along the axis are
     zero), the output is defined to be zero to avoid division by zero.
@@ -970,7 +962,7 @@ def LpNormalization(input: ArrayOr[float], *, axis: Int = -1, p: Int = 2) -> Arr
 def LpNormalization(input: Input[TFloat, LFloat], *, axis: Int = -1, p: Int = 2) -> TFloat: ...
 
 @overload
-def LpPool(X: Nested[float], *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", kernel_shape: Ints | None = None, p: Float = 2.0, pads: Ints | None = None, strides: Ints | None = None) -> Any:
+def LpPool(X: Nested[float], *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", kernel_shape: Ints | None = None, p: Float = 2.0, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """LpPool consumes an input tensor X and applies Lp pooling across the the tensor according to kernel
     sizes, stride sizes, and pad lengths. Lp pooling consisting of computing the Lp norm on all values
     of a subset of the input tensor according to the kernel size and downsampling the data into the
@@ -997,7 +989,7 @@ def LpPool(X: ArrayOr[float], *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME
 def LpPool(X: Input[TFloat, LFloat], *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", kernel_shape: Ints | None = None, p: Float = 2.0, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
 
 @overload
-def MatMul(A: Nested[float], B: Nested[float]) -> Any:
+def MatMul(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """Matrix product that behaves like
     [numpy.matmul](https://numpy.org/doc/stable/reference/generated/numpy.matmul.html).
 
@@ -1014,7 +1006,7 @@ def MatMul(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 def MatMul(A: Input[TFloat, LFloat], B: Input[TFloat, LFloat]) -> TFloat: ...
 
 @overload
-def Max(data_0_0: Nested[float], /, *data_0: Nested[float], consumed_inputs: Ints | None = None) -> Any:
+def Max(data_0_0: Nested[float], /, *data_0: Nested[float], consumed_inputs: Ints | None = None) -> AnyTensor:
     """Element-wise max of each of the input tensors. All inputs and outputs must have the same shape and
     data type.
 
@@ -1031,7 +1023,7 @@ def Max(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float], consumed_inputs: I
 def Max(data_0_0: Input[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat], consumed_inputs: Ints | None = None) -> TFloat: ...
 
 @overload
-def MaxPool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, strides: Ints | None = None) -> Any:
+def MaxPool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """MaxPool consumes an input tensor X and applies max pooling across the tensor according to kernel
     sizes, stride sizes, and pad lengths. max pooling consisting of computing the max on all values of a
     subset of the input tensor according to the kernel size and downsampling the data into the output
@@ -1057,7 +1049,7 @@ def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET"
 def MaxPool(X: Input[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
 
 @overload
-def MaxRoiPool(X: Nested[float], rois: Nested[float], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> Any:
+def MaxRoiPool(X: Nested[float], rois: Nested[float], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> AnyTensor:
     """ROI max pool consumes an input tensor X and region of interests (RoIs) to apply max pooling across
     each RoI, to produce output 4-D tensor of shape (num_rois, channels, pooled_shape[0],
     pooled_shape[1]).
@@ -1081,7 +1073,7 @@ def MaxRoiPool(X: ArrayOr[float], rois: ArrayOr[float], *, pooled_shape: Ints, s
 def MaxRoiPool(X: Input[TFloat, LFloat], rois: Input[TFloat, LFloat], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> TFloat: ...
 
 @overload
-def Mean(data_0_0: Nested[float], /, *data_0: Nested[float], consumed_inputs: Ints | None = None) -> Any:
+def Mean(data_0_0: Nested[float], /, *data_0: Nested[float], consumed_inputs: Ints | None = None) -> AnyTensor:
     """Element-wise mean of each of the input tensors. All inputs and outputs must have the same shape and
     data type.
 
@@ -1098,7 +1090,7 @@ def Mean(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float], consumed_inputs: 
 def Mean(data_0_0: Input[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat], consumed_inputs: Ints | None = None) -> TFloat: ...
 
 @overload
-def Min(data_0_0: Nested[float], /, *data_0: Nested[float], consumed_inputs: Ints | None = None) -> Any:
+def Min(data_0_0: Nested[float], /, *data_0: Nested[float], consumed_inputs: Ints | None = None) -> AnyTensor:
     """Element-wise min of each of the input tensors. All inputs and outputs must have the same shape and
     data type.
 
@@ -1115,7 +1107,7 @@ def Min(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float], consumed_inputs: I
 def Min(data_0_0: Input[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat], consumed_inputs: Ints | None = None) -> TFloat: ...
 
 @overload
-def Mul(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> Any:
+def Mul(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> AnyTensor:
     """Performs element-wise binary multiplication (with limited broadcast support).
 
     Args:
@@ -1135,7 +1127,7 @@ def Mul(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broadc
 def Mul(A: Input[TFloat, LFloat], B: Input[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> TFloat: ...
 
 @overload
-def Neg(X: Nested[float], *, consumed_inputs: Ints | None = None) -> Any:
+def Neg(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor:
     """Neg takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where each element
     flipped sign, y = -x, is applied to the tensor elementwise.
 
@@ -1152,7 +1144,7 @@ def Neg(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
 def Neg(X: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat: ...
 
 @overload
-def Not(X: Nested[bool]) -> Any:
+def Not(X: Nested[bool]) -> AnyTensor:
     """Returns the negation of the input tensor element-wise.
 
     Args:
@@ -1167,7 +1159,7 @@ def Not(X: ArrayOr[bool]) -> Array: ...
 def Not(X: Input[BOOL, bool]) -> BOOL: ...
 
 @overload
-def Or(A: Nested[bool], B: Nested[bool], *, axis: Int | None = None, broadcast: Int = 0) -> Any:
+def Or(A: Nested[bool], B: Nested[bool], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor:
     """Returns the tensor resulted from performing the `or` logical operation elementwise on the input
     tensors `A` and `B`.
 
@@ -1189,7 +1181,7 @@ def Or(A: ArrayOr[bool], B: ArrayOr[bool], *, axis: Int | None = None, broadcast
 def Or(A: Input[BOOL, bool], B: Input[BOOL, bool], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL: ...
 
 @overload
-def PRelu(X: Nested[float], slope: Nested[float], *, consumed_inputs: Ints | None = None) -> Any:
+def PRelu(X: Nested[float], slope: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor:
     """PRelu takes input data (Tensor<T>) and slope tensor as input, and produces one output data
     (Tensor<T>) where the function `f(x) = slope * x for x < 0`, `f(x) = x for x >= 0`., is applied to
     the data tensor elementwise.
@@ -1208,7 +1200,7 @@ def PRelu(X: ArrayOr[float], slope: ArrayOr[float], *, consumed_inputs: Ints | N
 def PRelu(X: Input[TFloat, LFloat], slope: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat: ...
 
 @overload
-def Pad(data: Nested[float], *, paddings: Ints, mode: Literal["constant", "reflect", "edge"] = "constant", value: Float = 0.0) -> Any:
+def Pad(data: Nested[float], *, paddings: Ints, mode: Literal["constant", "reflect", "edge"] = "constant", value: Float = 0.0) -> AnyTensor:
     """Given `data` tensor, paddings, mode, and value. Example: Insert 0 paddings to the beginning of the
     second dimension. data = [ [1.0, 1.2], [2.3, 3.4], [4.5, 5.7], ] paddings = [0, 0, 2, 0] output = [
     [ [0.0, 0.0, 1.0, 1.2], [0.0, 0.0, 2.3, 3.4], [0.0, 0.0, 4.5, 5.7], ], ]
@@ -1229,7 +1221,7 @@ def Pad(data: ArrayOr[float], *, paddings: Ints, mode: Literal["constant", "refl
 def Pad(data: Input[TFloat, LFloat], *, paddings: Ints, mode: Literal["constant", "reflect", "edge"] = "constant", value: Float = 0.0) -> TFloat: ...
 
 @overload
-def Pow(X: Nested[float], Y: Nested[float], *, axis: Int | None = None, broadcast: Int = 0) -> Any:
+def Pow(X: Nested[float], Y: Nested[float], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor:
     """Pow takes input data (Tensor<T>) and exponent Tensor, and produces one output data (Tensor<T>) where
     the function `f(x) = x^exponent`, is applied to the data tensor elementwise.
 
@@ -1306,7 +1298,7 @@ def RNN(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFl
 @overload
 def RNN(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
 
-def RandomNormal(*, shape: Ints, dtype: DTypeLike = 1, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> Any:
+def RandomNormal(*, shape: Ints, dtype: DTypeLike = 1, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> AnyTensor:
     """Generate a tensor with random values drawn from a normal distribution. The shape of the tensor is
     specified by the `shape` argument and the parameter of the normal distribution specified by `mean`
     and `scale`.
@@ -1326,7 +1318,7 @@ def RandomNormal(*, shape: Ints, dtype: DTypeLike = 1, mean: Float = 0.0, scale:
     """
 
 @overload
-def RandomNormalLike(input: Nested[complex | str], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> Any:
+def RandomNormalLike(input: Nested[complex | str], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> AnyTensor:
     """Generate a tensor with random values drawn from a normal distribution. The shape of the output
     tensor is copied from the shape of the input tensor, and the parameters of the normal distribution
     are specified by `mean` and `scale`.
@@ -1353,9 +1345,9 @@ def RandomNormalLike(input: Input[TAny2, LComplexStr], *, dtype: type[TFloat], m
 @overload
 def RandomNormalLike(input: Input[TAny2, LComplexStr], *, dtype: None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> TAny2: ...
 @overload
-def RandomNormalLike(input: Input[TAny2, LComplexStr], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> Tensor: ...
+def RandomNormalLike(input: Input[TAny2, LComplexStr], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> AnyTensor: ...
 
-def RandomUniform(*, shape: Ints, dtype: DTypeLike = 1, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> Any:
+def RandomUniform(*, shape: Ints, dtype: DTypeLike = 1, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> AnyTensor:
     """Generate a tensor with random values drawn from a uniform distribution. The shape of the tensor is
     specified by the `shape` argument and the range by `low` and `high`.
 
@@ -1375,7 +1367,7 @@ def RandomUniform(*, shape: Ints, dtype: DTypeLike = 1, high: Float = 1.0, low: 
     """
 
 @overload
-def RandomUniformLike(input: Nested[complex | str], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> Any:
+def RandomUniformLike(input: Nested[complex | str], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> AnyTensor:
     """Generate a tensor with random values drawn from a uniform distribution. The shape of the output
     tensor is copied from the shape of the input tensor, and the parameters of the uniform distribution
     are specified by `low` and `high`.
@@ -1402,10 +1394,10 @@ def RandomUniformLike(input: Input[TAny2, LComplexStr], *, dtype: type[TFloat], 
 @overload
 def RandomUniformLike(input: Input[TAny2, LComplexStr], *, dtype: None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> TAny2: ...
 @overload
-def RandomUniformLike(input: Input[TAny2, LComplexStr], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> Tensor: ...
+def RandomUniformLike(input: Input[TAny2, LComplexStr], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> AnyTensor: ...
 
 @overload
-def Reciprocal(X: Nested[float], *, consumed_inputs: Ints | None = None) -> Any:
+def Reciprocal(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor:
     """Reciprocal takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     reciprocal is, y = 1/x, is applied to the tensor elementwise.
 
@@ -1422,7 +1414,7 @@ def Reciprocal(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Arr
 def Reciprocal(X: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat: ...
 
 @overload
-def ReduceL1(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceL1(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the L1 norm of the input tensor's element along the provided axes. The resulting tensor has
     the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have
     the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set of
@@ -1446,7 +1438,7 @@ def ReduceL1(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 
 def ReduceL1(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
 
 @overload
-def ReduceL2(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceL2(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the L2 norm of the input tensor's element along the provided axes. The resulting tensor has
     the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have
     the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set of
@@ -1470,7 +1462,7 @@ def ReduceL2(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 
 def ReduceL2(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
 
 @overload
-def ReduceLogSum(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceLogSum(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the log sum of the input tensor's element along the provided axes. The resulting tensor has
     the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have
     the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set of
@@ -1491,7 +1483,7 @@ def ReduceLogSum(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: In
 def ReduceLogSum(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
 
 @overload
-def ReduceLogSumExp(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceLogSumExp(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the log sum exponent of the input tensor's element along the provided axes. The resulting
     tensor has the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted
     tensor have the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -1512,7 +1504,7 @@ def ReduceLogSumExp(data: ArrayOr[float], *, axes: Ints | None = None, keepdims:
 def ReduceLogSumExp(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
 
 @overload
-def ReduceMax(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceMax(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the max of the input tensor's element along the provided axes. The resulting tensor has the
     same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have the
     reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set of
@@ -1534,7 +1526,7 @@ def ReduceMax(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int =
 def ReduceMax(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
 
 @overload
-def ReduceMean(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceMean(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the mean of the input tensor's element along the provided axes. The resulting tensor has
     the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have
     the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set of
@@ -1558,7 +1550,7 @@ def ReduceMean(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int 
 def ReduceMean(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
 
 @overload
-def ReduceMin(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceMin(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the min of the input tensor's element along the provided axes. The resulting tensor has the
     same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have the
     reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set of
@@ -1580,7 +1572,7 @@ def ReduceMin(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int =
 def ReduceMin(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
 
 @overload
-def ReduceProd(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceProd(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the product of the input tensor's element along the provided axes. The resulting tensor has
     the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have
     the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set of
@@ -1604,7 +1596,7 @@ def ReduceProd(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int 
 def ReduceProd(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
 
 @overload
-def ReduceSum(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceSum(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the sum of the input tensor's element along the provided axes. The resulting tensor has the
     same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have the
     reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set of
@@ -1628,7 +1620,7 @@ def ReduceSum(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int =
 def ReduceSum(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
 
 @overload
-def ReduceSumSquare(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceSumSquare(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the sum square of the input tensor's element along the provided axes. The resulting tensor
     has the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor
     have the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set
@@ -1652,7 +1644,7 @@ def ReduceSumSquare(data: ArrayOr[float], *, axes: Ints | None = None, keepdims:
 def ReduceSumSquare(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
 
 @overload
-def Relu(X: Nested[float], *, consumed_inputs: Ints | None = None) -> Any:
+def Relu(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor:
     """Relu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the rectified
     linear function, y = max(0, x), is applied to the tensor elementwise.
 
@@ -1669,7 +1661,7 @@ def Relu(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ..
 def Relu(X: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat: ...
 
 @overload
-def Reshape(data: Nested[float], *, consumed_inputs: Ints | None = None, shape: Ints | None = None) -> Any:
+def Reshape(data: Nested[float], *, consumed_inputs: Ints | None = None, shape: Ints | None = None) -> AnyTensor:
     """Reshape the input tensor similar to numpy.reshape. It takes a tensor as input and an argument
     `shape`. It outputs the reshaped tensor. At most one dimension of the new shape can be -1. In this
     case, the value is inferred from the size of the tensor and the remaining dimensions. A dimension
@@ -1690,7 +1682,7 @@ def Reshape(data: ArrayOr[float], *, consumed_inputs: Ints | None = None, shape:
 def Reshape(data: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None, shape: Ints | None = None) -> TFloat: ...
 
 @overload
-def Selu(X: Nested[float], *, alpha: Float = 1.6732, consumed_inputs: Ints | None = None, gamma: Float = 1.0507) -> Any:
+def Selu(X: Nested[float], *, alpha: Float = 1.6732, consumed_inputs: Ints | None = None, gamma: Float = 1.0507) -> AnyTensor:
     """Selu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the scaled
     exponential linear unit function, `y = gamma * (alpha * e^x - alpha) for x <= 0`, `y = gamma * x for
     x > 0`, is applied to the tensor elementwise.
@@ -1710,7 +1702,7 @@ def Selu(X: ArrayOr[float], *, alpha: Float = 1.6732, consumed_inputs: Ints | No
 def Selu(X: Input[TFloat, LFloat], *, alpha: Float = 1.6732, consumed_inputs: Ints | None = None, gamma: Float = 1.0507) -> TFloat: ...
 
 @overload
-def Shape(data: Nested[complex | str]) -> Any:
+def Shape(data: Nested[complex | str]) -> AnyTensor:
     """Takes a tensor as input and outputs an 1D int64 tensor containing the shape of the input tensor.
 
     Args:
@@ -1725,7 +1717,7 @@ def Shape(data: ArrayOr[complex | str]) -> Array: ...
 def Shape(data: Input[TAny2, LComplexStr]) -> INT64: ...
 
 @overload
-def Sigmoid(X: Nested[float], *, consumed_inputs: Ints | None = None) -> Any:
+def Sigmoid(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor:
     """Sigmoid takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the sigmoid
     function, y = 1 / (1 + exp(-x)), is applied to the tensor elementwise.
 
@@ -1742,7 +1734,7 @@ def Sigmoid(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array:
 def Sigmoid(X: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat: ...
 
 @overload
-def Size(data: Nested[complex | str]) -> Any:
+def Size(data: Nested[complex | str]) -> AnyTensor:
     """Takes a tensor as input and outputs a int64 scalar that equals to the total number of elements of
     the input tensor.
 
@@ -1758,7 +1750,7 @@ def Size(data: ArrayOr[complex | str]) -> Array: ...
 def Size(data: Input[TAny2, LComplexStr]) -> INT64: ...
 
 @overload
-def Slice(data: Nested[complex | str], *, ends: Ints, starts: Ints, axes: Ints | None = None) -> Any:
+def Slice(data: Nested[complex | str], *, ends: Ints, starts: Ints, axes: Ints | None = None) -> AnyTensor:
     """Produces a slice of the input tensor along multiple axes. Similar to numpy:
     https://numpy.org/doc/stable/reference/routines.indexing.html Slices uses `axes`, `starts` and
     `ends` attributes to specify the start and end dimension for each axis in the list of axes, it uses
@@ -1781,7 +1773,7 @@ def Slice(data: ArrayOr[complex | str], *, ends: Ints, starts: Ints, axes: Ints 
 def Slice(data: Input[TAny2, LComplexStr], *, ends: Ints, starts: Ints, axes: Ints | None = None) -> TAny2: ...
 
 @overload
-def Softmax(input: Nested[float], *, axis: Int = 1) -> Any:
+def Softmax(input: Nested[float], *, axis: Int = 1) -> AnyTensor:
     """The operator computes the softmax (normalized exponential) values for each layer in the batch of the
     given input. The input is a 2-D tensor (Tensor<float>) of size (batch_size x
     input_feature_dimensions). The output tensor has the same shape and contains the softmax values of
@@ -1801,7 +1793,7 @@ def Softmax(input: ArrayOr[float], *, axis: Int = 1) -> Array: ...
 def Softmax(input: Input[TFloat, LFloat], *, axis: Int = 1) -> TFloat: ...
 
 @overload
-def Softplus(X: Nested[float]) -> Any:
+def Softplus(X: Nested[float]) -> AnyTensor:
     """Softplus takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     softplus function, y = ln(exp(x) + 1), is applied to the tensor elementwise.
 
@@ -1817,7 +1809,7 @@ def Softplus(X: ArrayOr[float]) -> Array: ...
 def Softplus(X: Input[TFloat, LFloat]) -> TFloat: ...
 
 @overload
-def Softsign(input: Nested[float]) -> Any:
+def Softsign(input: Nested[float]) -> AnyTensor:
     """Calculates the softsign (x/(1+|x|)) of the given input tensor element-wise.
 
     Args:
@@ -1832,7 +1824,7 @@ def Softsign(input: ArrayOr[float]) -> Array: ...
 def Softsign(input: Input[TFloat, LFloat]) -> TFloat: ...
 
 @overload
-def SpaceToDepth(input: Nested[complex | str], *, blocksize: Int) -> Any:
+def SpaceToDepth(input: Nested[complex | str], *, blocksize: Int) -> AnyTensor:
     """SpaceToDepth rearranges blocks of spatial data into depth. More specifically, this op outputs a copy
     of the input tensor where values from the height and width dimensions are moved to the depth
     dimension.
@@ -1851,7 +1843,7 @@ def SpaceToDepth(input: ArrayOr[complex | str], *, blocksize: Int) -> Array: ...
 def SpaceToDepth(input: Input[TAny2, LComplexStr], *, blocksize: Int) -> TAny2: ...
 
 @overload
-def Split(input: Nested[float], split: Nested[float] | None = None, *, axis: Int | None = None, split_: Ints | None = None, outputs: int | None = None) -> Any:
+def Split(input: Nested[float], split: Nested[float] | None = None, *, axis: Int | None = None, split_: Ints | None = None, outputs: int | None = None) -> tuple[AnyTensor, ...]:
     """Split a tensor into a list of tensors, along the specified 'axis'. The lengths of the split can be
     specified using argument 'axis' or optional second input blob to the operator. Otherwise, the tensor
     is split to equal sized parts.
@@ -1871,7 +1863,7 @@ def Split(input: ArrayOr[float], split: ArrayOr[float] | None = None, *, axis: I
 def Split(input: Input[TFloat, LFloat], split: Input[TFloat, LFloat] | None = None, *, axis: Int | None = None, split_: Ints | None = None, outputs: int | None = None) -> tuple[TFloat, ...]: ...
 
 @overload
-def Sqrt(X: Nested[float], *, consumed_inputs: Ints | None = None) -> Any:
+def Sqrt(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor:
     """Square root takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     square root is, y = x^0.5, is applied to the tensor elementwise. If x is negative, then it will
     return NaN.
@@ -1889,7 +1881,7 @@ def Sqrt(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ..
 def Sqrt(X: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat: ...
 
 @overload
-def Squeeze(data: Nested[complex | str], *, axes: Ints | None = None) -> Any:
+def Squeeze(data: Nested[complex | str], *, axes: Ints | None = None) -> AnyTensor:
     """Remove single-dimensional entries from the shape of a tensor. Takes a parameter `axes` with a list
     of axes to squeeze. If `axes` is not provided, all the single dimensions will be removed from the
     shape. If an axis is selected with shape entry not equal to one, an error is raised.
@@ -1907,7 +1899,7 @@ def Squeeze(data: ArrayOr[complex | str], *, axes: Ints | None = None) -> Array:
 def Squeeze(data: Input[TAny2, LComplexStr], *, axes: Ints | None = None) -> TAny2: ...
 
 @overload
-def Sub(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> Any:
+def Sub(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> AnyTensor:
     """Performs element-wise binary subtraction (with limited broadcast support).
 
     Args:
@@ -1927,7 +1919,7 @@ def Sub(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broadc
 def Sub(A: Input[TFloat, LFloat], B: Input[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> TFloat: ...
 
 @overload
-def Sum(data_0_0: Nested[float], /, *data_0: Nested[float], consumed_inputs: Ints | None = None) -> Any:
+def Sum(data_0_0: Nested[float], /, *data_0: Nested[float], consumed_inputs: Ints | None = None) -> AnyTensor:
     """Element-wise sum of each of the input tensors. All inputs and outputs must have the same shape and
     data type.
 
@@ -1944,7 +1936,7 @@ def Sum(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float], consumed_inputs: I
 def Sum(data_0_0: Input[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat], consumed_inputs: Ints | None = None) -> TFloat: ...
 
 @overload
-def Tanh(input: Nested[float], *, consumed_inputs: Ints | None = None) -> Any:
+def Tanh(input: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor:
     """Calculates the hyperbolic tangent of the given input tensor element-wise.
 
     Args:
@@ -1960,7 +1952,7 @@ def Tanh(input: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array
 def Tanh(input: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat: ...
 
 @overload
-def Tile(input: Nested[float], tiles: Nested[float], axis: Nested[float]) -> Any:
+def Tile(input: Nested[float], tiles: Nested[float], axis: Nested[float]) -> AnyTensor:
     """Repeat the elements of a tensor along an axis.
 
     Args:
@@ -1977,7 +1969,7 @@ def Tile(input: ArrayOr[float], tiles: ArrayOr[float], axis: ArrayOr[float]) -> 
 def Tile(input: Input[TFloat, LFloat], tiles: Input[TFloat, LFloat], axis: Input[TFloat, LFloat]) -> TFloat: ...
 
 @overload
-def TopK(X: Nested[float], *, k: Int, axis: Int = -1) -> tuple[Any, Any]:
+def TopK(X: Nested[float], *, k: Int, axis: Int = -1) -> tuple[AnyTensor, AnyTensor]:
     """Retrieve the top-K elements along a specified axis. Given an input tensor of shape [a_0, a_1, ...,
     a_{n-1}] and integer argument k, return two outputs: -Value tensor of shape [a_0, a_1, ...,
     a_{axis-1}, k, a_{axis+1}, ... a_{n-1}] which contains the values of the top k elements along the
@@ -1998,7 +1990,7 @@ def TopK(X: ArrayOr[float], *, k: Int, axis: Int = -1) -> tuple[Array, Array]: .
 def TopK(X: Input[TFloat, LFloat], *, k: Int, axis: Int = -1) -> tuple[TFloat, INT64]: ...
 
 @overload
-def Transpose(data: Nested[complex | str], *, perm: Ints | None = None) -> Any:
+def Transpose(data: Nested[complex | str], *, perm: Ints | None = None) -> AnyTensor:
     """Returns a transpose of the input tensor. (Similar to `numpy.transpose`). The optional attribute
     `perm` specifies the permutation of the axes of the input tensor. `perm` must contain each axis
     index in `[0, n-1]` exactly once, so its length is equal to the rank `n` of the input tensor.
@@ -2019,7 +2011,7 @@ def Transpose(data: ArrayOr[complex | str], *, perm: Ints | None = None) -> Arra
 def Transpose(data: Input[TAny2, LComplexStr], *, perm: Ints | None = None) -> TAny2: ...
 
 @overload
-def Unsqueeze(data: Nested[complex | str], *, axes: Ints) -> Any:
+def Unsqueeze(data: Nested[complex | str], *, axes: Ints) -> AnyTensor:
     """Insert single-dimensional entries to the shape of a tensor. Takes one required argument `axes`, a
     list of dimensions that will be inserted. Dimension indices in `axes` are as seen in the output
     tensor. For example: Given a tensor such that tensor with shape [3, 4, 5], then Unsqueeze(tensor,
@@ -2038,7 +2030,7 @@ def Unsqueeze(data: ArrayOr[complex | str], *, axes: Ints) -> Array: ...
 def Unsqueeze(data: Input[TAny2, LComplexStr], *, axes: Ints) -> TAny2: ...
 
 @overload
-def Upsample(X: Nested[float], *, height_scale: Float, width_scale: Float, mode: Literal["nearest", "bilinear"] = "nearest") -> Any:
+def Upsample(X: Nested[float], *, height_scale: Float, width_scale: Float, mode: Literal["nearest", "bilinear"] = "nearest") -> AnyTensor:
     """Upsample the input tensor. The width and height of the output tensor are: output_width =
     floor(input_width * width_scale), output_height = floor(input_height * height_scale). Example: Given
     `data` tensor, width_scale, height_scale, mode, Upsample the input 4-D tensor in nearest mode: data
@@ -2060,7 +2052,7 @@ def Upsample(X: ArrayOr[float], *, height_scale: Float, width_scale: Float, mode
 def Upsample(X: Input[TSome2, LFloat], *, height_scale: Float, width_scale: Float, mode: Literal["nearest", "bilinear"] = "nearest") -> TSome2: ...
 
 @overload
-def Xor(A: Nested[bool], B: Nested[bool], *, axis: Int | None = None, broadcast: Int = 0) -> Any:
+def Xor(A: Nested[bool], B: Nested[bool], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor:
     """Returns the tensor resulted from performing the `xor` logical operation elementwise on the input
     tensors `A` and `B`.
 

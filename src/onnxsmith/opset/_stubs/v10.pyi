@@ -2,9 +2,9 @@
 # mypy: disable-error-code="overload-overlap, misc"
 # pyright: reportOverlappingOverload=false
 from collections.abc import Sequence
-from typing import Any, Literal, overload
+from typing import Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    Array, ArrayOr, Float, Indices, Input, Int, Ints, Nested, FLOAT, INT32, INT64, STRING, BOOL,
+    AnyTensor, Array, ArrayOr, Float, Indices, Input, Int, Ints, Nested, FLOAT, INT32, INT64, STRING, BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
     LComplexStr, LFloat, LInt, LInt2, LInt3, TAny2, TFloat, TFloat2, TIndex, TInteger, TInteger2, TInteger3,
@@ -12,7 +12,7 @@ from onnxsmith.opset._stubs.variables import (
 )
 
 @overload
-def AveragePool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> Any:
+def AveragePool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """AveragePool consumes an input tensor X and applies average pooling across the tensor according to
     kernel sizes, stride sizes, and pad lengths. average pooling consisting of computing the average on
     all values of a subset of the input tensor according to the kernel size and downsampling the data
@@ -41,7 +41,7 @@ def AveragePool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOT
 def AveragePool(X: Input[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
 
 @overload
-def ConvInteger(x: Nested[int], w: Nested[int], x_zero_point: Nested[int] | None = None, w_zero_point: Nested[int] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Any:
+def ConvInteger(x: Nested[int], w: Nested[int], x_zero_point: Nested[int] | None = None, w_zero_point: Nested[int] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """The integer convolution operator consumes an input tensor, its zero-point, a filter, and its
     zero-point, and computes the output. The production MUST never overflow. The accumulation may
     overflow if and only if in 32 bits.
@@ -79,7 +79,7 @@ def ConvInteger(x: ArrayOr[int], w: ArrayOr[int], x_zero_point: ArrayOr[int] | N
 def ConvInteger(x: Input[TInteger, LInt], w: Input[TInteger2, LInt2], x_zero_point: Input[TInteger, LInt] | None = None, w_zero_point: Input[TInteger2, LInt2] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> INT32: ...
 
 @overload
-def DequantizeLinear(x: Nested[int], x_scale: Nested[float], x_zero_point: Nested[int] | None = None) -> Any:
+def DequantizeLinear(x: Nested[int], x_scale: Nested[float], x_zero_point: Nested[int] | None = None) -> AnyTensor:
     """The linear dequantization operator. It consumes a quantized tensor, a scale, a zero point to compute
     the full precision tensor. The dequantization formula is y = (x - x_zero_point) * x_scale. 'x_scale'
     and 'x_zero_point' are both scalars. 'x_zero_point' and 'x' must have same type. 'x' and 'y' must
@@ -123,7 +123,7 @@ def Dropout(data: Input[TFloat, LFloat], *, ratio: Float = 0.5, outputs: Literal
 def Dropout(data: Input[TFloat, LFloat], *, ratio: Float = 0.5, outputs: Literal[2]) -> tuple[TFloat, BOOL]: ...
 
 @overload
-def IsInf(X: Nested[float], *, detect_negative: Int = 1, detect_positive: Int = 1) -> Any:
+def IsInf(X: Nested[float], *, detect_negative: Int = 1, detect_positive: Int = 1) -> AnyTensor:
     """Map infinity to true and other values to false.
 
     Args:
@@ -142,7 +142,7 @@ def IsInf(X: ArrayOr[float], *, detect_negative: Int = 1, detect_positive: Int =
 def IsInf(X: Input[TFloat2, LFloat], *, detect_negative: Int = 1, detect_positive: Int = 1) -> BOOL: ...
 
 @overload
-def MatMulInteger(A: Nested[int], B: Nested[int], a_zero_point: Nested[int] | None = None, b_zero_point: Nested[int] | None = None) -> Any:
+def MatMulInteger(A: Nested[int], B: Nested[int], a_zero_point: Nested[int] | None = None, b_zero_point: Nested[int] | None = None) -> AnyTensor:
     """Matrix product that behaves like
     [numpy.matmul](https://numpy.org/doc/stable/reference/generated/numpy.matmul.html). The production
     MUST never overflow. The accumulation may overflow if and only if in 32 bits.
@@ -194,7 +194,7 @@ def MaxPool(X: Input[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["
 def MaxPool(X: Input[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[TFloat, INT64]: ...
 
 @overload
-def Mod(A: Nested[float], B: Nested[float], *, fmod: Int = 0) -> Any:
+def Mod(A: Nested[float], B: Nested[float], *, fmod: Int = 0) -> AnyTensor:
     """Performs element-wise binary modulus (with Numpy-style broadcasting support). The sign of the
     remainder is the same as that of the Divisor.
 
@@ -213,7 +213,7 @@ def Mod(A: ArrayOr[float], B: ArrayOr[float], *, fmod: Int = 0) -> Array: ...
 def Mod(A: Input[TNumber, LFloat], B: Input[TNumber, LFloat], *, fmod: Int = 0) -> TNumber: ...
 
 @overload
-def NonMaxSuppression(boxes: Nested[float], scores: Nested[float], max_output_boxes_per_class: Nested[int] | None = None, iou_threshold: Nested[float] | None = None, score_threshold: Nested[float] | None = None, *, center_point_box: Int = 0) -> Any:
+def NonMaxSuppression(boxes: Nested[float], scores: Nested[float], max_output_boxes_per_class: Nested[int] | None = None, iou_threshold: Nested[float] | None = None, score_threshold: Nested[float] | None = None, *, center_point_box: Int = 0) -> AnyTensor:
     """Filter out boxes that have high intersection-over-union (IOU) overlap with previously selected
     boxes. Bounding boxes with score less than score_threshold are removed. Bounding box format is
     indicated by attribute center_point_box. Boxes are suppressed if their IOU with a previously
@@ -314,7 +314,7 @@ def QLinearMatMul(a: ArrayOr[int], a_scale: ArrayOr[float], a_zero_point: ArrayO
 def QLinearMatMul(a: Input[TInteger, LInt], a_scale: Input[FLOAT, float], a_zero_point: Input[TInteger, LInt], b: Input[TInteger2, LInt2], b_scale: Input[FLOAT, float], b_zero_point: Input[TInteger2, LInt2], y_scale: Input[FLOAT, float], y_zero_point: Input[TInteger4, LInt3]) -> TInteger4: ...
 
 @overload
-def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Nested[int] | None = None) -> Any:
+def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Nested[int] | None = None) -> AnyTensor:
     """The linear per-tensor/layer quantization operator. It consumes a high precision tensor, a scale, a
     zero point to compute the low precision / quantized tensor. The quantization formula is y = saturate
     ((x / y_scale) + y_zero_point). For saturation, it saturates to [0, 255] if it's uint8, or [-128,
@@ -337,7 +337,7 @@ def QuantizeLinear(x: ArrayOr[float], y_scale: ArrayOr[float], y_zero_point: Arr
 def QuantizeLinear(x: Input[TSignedNumber2, LFloat], y_scale: Input[FLOAT, float], y_zero_point: Input[TInteger, LInt] | None = None) -> TInteger: ...
 
 @overload
-def Resize(X: Nested[complex | str], scales: Nested[float], *, mode: Literal["nearest", "linear"] = "nearest") -> Any:
+def Resize(X: Nested[complex | str], scales: Nested[float], *, mode: Literal["nearest", "linear"] = "nearest") -> AnyTensor:
     """Resize the input tensor. Each dimension value of the output tensor is: output_dimension =
     floor(input_dimension * scale).
 
@@ -356,7 +356,7 @@ def Resize(X: ArrayOr[complex | str], scales: ArrayOr[float], *, mode: Literal["
 def Resize(X: Input[TAny2, LComplexStr], scales: Input[FLOAT, float], *, mode: Literal["nearest", "linear"] = "nearest") -> TAny2: ...
 
 @overload
-def ReverseSequence(input: Nested[complex | str], sequence_lens: Nested[int], *, batch_axis: Int = 1, time_axis: Int = 0) -> Any:
+def ReverseSequence(input: Nested[complex | str], sequence_lens: Nested[int], *, batch_axis: Int = 1, time_axis: Int = 0) -> AnyTensor:
     """Reverse batch of sequences having different lengths specified by `sequence_lens`.
 
     For each slice i iterating on batch axis, the operator reverses the first sequence_lens[i] elements
@@ -379,7 +379,7 @@ def ReverseSequence(input: ArrayOr[complex | str], sequence_lens: ArrayOr[int], 
 def ReverseSequence(input: Input[TAny2, LComplexStr], sequence_lens: Indices[INT64, int], *, batch_axis: Int = 1, time_axis: Int = 0) -> TAny2: ...
 
 @overload
-def RoiAlign(X: Nested[float], rois: Nested[float], batch_indices: Nested[int], *, mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> Any:
+def RoiAlign(X: Nested[float], rois: Nested[float], batch_indices: Nested[int], *, mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> AnyTensor:
     """Region of Interest (RoI) align operation described in the [Mask R-CNN
     paper](https://arxiv.org/abs/1703.06870). RoiAlign consumes an input tensor X and region of
     interests (rois) to apply pooling across each RoI; it produces a 4-D tensor of shape (num_rois, C,
@@ -411,7 +411,7 @@ def RoiAlign(X: ArrayOr[float], rois: ArrayOr[float], batch_indices: ArrayOr[int
 def RoiAlign(X: Input[TFloat, LFloat], rois: Input[TFloat, LFloat], batch_indices: Indices[INT64, int], *, mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> TFloat: ...
 
 @overload
-def Slice(data: Nested[complex | str], starts: Nested[int], ends: Nested[int], axes: Nested[int] | None = None, steps: Nested[int] | None = None) -> Any:
+def Slice(data: Nested[complex | str], starts: Nested[int], ends: Nested[int], axes: Nested[int] | None = None, steps: Nested[int] | None = None) -> AnyTensor:
     """Produces a slice of the input tensor along multiple axes. Similar to numpy:
     https://numpy.org/doc/stable/reference/routines.indexing.html Slices uses `starts`, `ends`, `axes`
     and `steps` inputs to specify the start and end dimension and step for each axis in the list of
@@ -434,7 +434,7 @@ def Slice(data: ArrayOr[complex | str], starts: ArrayOr[int], ends: ArrayOr[int]
 def Slice(data: Input[TAny2, LComplexStr], starts: Indices[TIndex, LInt], ends: Indices[TIndex, LInt], axes: Indices[TIndex, LInt] | None = None, steps: Indices[TIndex, LInt] | None = None) -> TAny2: ...
 
 @overload
-def StringNormalizer(X: Nested[str], *, case_change_action: Literal["LOWER", "UPPER", "NONE"] = "NONE", is_case_sensitive: Int = 0, locale: str | None = None, stopwords: Sequence[str] | None = None) -> Any:
+def StringNormalizer(X: Nested[str], *, case_change_action: Literal["LOWER", "UPPER", "NONE"] = "NONE", is_case_sensitive: Int = 0, locale: str | None = None, stopwords: Sequence[str] | None = None) -> AnyTensor:
     """StringNormalization performs string operations for basic cleaning. This operator has only one input
     (denoted by X) and only one output (denoted by Y). This operator first examines the elements in the
     X, and removes elements specified in "stopwords" attribute. After removing stop words, the
@@ -461,7 +461,7 @@ def StringNormalizer(X: ArrayOr[str], *, case_change_action: Literal["LOWER", "U
 def StringNormalizer(X: Input[STRING, str], *, case_change_action: Literal["LOWER", "UPPER", "NONE"] = "NONE", is_case_sensitive: Int = 0, locale: str | None = None, stopwords: Sequence[str] | None = None) -> STRING: ...
 
 @overload
-def ThresholdedRelu(X: Nested[float], *, alpha: Float = 1.0) -> Any:
+def ThresholdedRelu(X: Nested[float], *, alpha: Float = 1.0) -> AnyTensor:
     """ThresholdedRelu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     rectified linear function, y = x for x > alpha, y = 0 otherwise, is applied to the tensor
     elementwise.
@@ -479,7 +479,7 @@ def ThresholdedRelu(X: ArrayOr[float], *, alpha: Float = 1.0) -> Array: ...
 def ThresholdedRelu(X: Input[TFloat, LFloat], *, alpha: Float = 1.0) -> TFloat: ...
 
 @overload
-def TopK(X: Nested[float], K: Nested[int], *, axis: Int = -1) -> tuple[Any, Any]:
+def TopK(X: Nested[float], K: Nested[int], *, axis: Int = -1) -> tuple[AnyTensor, AnyTensor]:
     """Retrieve the top-K elements along a specified axis. Given an input tensor of shape [a_0, a_1, ...,
     a_{n-1}] and integer argument k, return two outputs: -Value tensor of shape [a_0, a_1, ...,
     a_{axis-1}, k, a_{axis+1}, ... a_{n-1}] which contains the values of the top k elements along the

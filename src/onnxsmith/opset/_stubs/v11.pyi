@@ -4,8 +4,8 @@
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    Array, ArrayOr, Body, DTypeLike, Float, Indices, Input, Int, Ints, Nested, Proto, Tensor, TensorValue, FLOAT,
-    UINT8, INT64, BOOL,
+    AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Indices, Input, Int, Ints, Nested, Proto, TensorValue, Tensors,
+    FLOAT, UINT8, INT64, BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
     LComplexStr, LFloat, LFloat2, LInt, TAny, TAny2, TFloat, TIndex, TNumber, TNumber2, TNumber3, TNumber4,
@@ -13,7 +13,7 @@ from onnxsmith.opset._stubs.variables import (
 )
 
 @overload
-def ArgMax(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1) -> Any:
+def ArgMax(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1) -> AnyTensor:
     """Computes the indices of the max elements of the input tensor's element along the provided axis. The
     resulting tensor has the same rank as the input if keepdims equals 1. If keepdims equal 0, then the
     resulting tensor has the reduced dimension pruned. The input tensor must not be empty. The type of
@@ -34,7 +34,7 @@ def ArgMax(data: ArrayOr[float], *, axis: Int = 0, keepdims: Int = 1) -> Array: 
 def ArgMax(data: Input[TNumber, LFloat], *, axis: Int = 0, keepdims: Int = 1) -> INT64: ...
 
 @overload
-def ArgMin(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1) -> Any:
+def ArgMin(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1) -> AnyTensor:
     """Computes the indices of the min elements of the input tensor's element along the provided axis. The
     resulting tensor has the same rank as the input if keepdims equals 1. If keepdims equal 0, then the
     resulting tensor has the reduced dimension pruned. The input tensor must not be empty. The type of
@@ -55,7 +55,7 @@ def ArgMin(data: ArrayOr[float], *, axis: Int = 0, keepdims: Int = 1) -> Array: 
 def ArgMin(data: Input[TNumber, LFloat], *, axis: Int = 0, keepdims: Int = 1) -> INT64: ...
 
 @overload
-def AveragePool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> Any:
+def AveragePool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """AveragePool consumes an input tensor X and applies average pooling across the tensor according to
     kernel sizes, stride sizes, and pad lengths. average pooling consisting of computing the average on
     all values of a subset of the input tensor according to the kernel size and downsampling the data
@@ -85,7 +85,7 @@ def AveragePool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOT
 def AveragePool(X: Input[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
 
 @overload
-def BitShift(X: Nested[int], Y: Nested[int], *, direction: Literal["LEFT", "RIGHT"]) -> Any:
+def BitShift(X: Nested[int], Y: Nested[int], *, direction: Literal["LEFT", "RIGHT"]) -> AnyTensor:
     """Bitwise shift operator performs element-wise operation. For each input element, if the attribute
     "direction" is "RIGHT", this operator moves its binary representation toward the right side so that
     the input value is effectively decreased. If the attribute "direction" is "LEFT", bits of binary
@@ -107,7 +107,7 @@ def BitShift(X: ArrayOr[int], Y: ArrayOr[int], *, direction: Literal["LEFT", "RI
 def BitShift(X: Input[TUnsigned, LInt], Y: Input[TUnsigned, LInt], *, direction: Literal["LEFT", "RIGHT"]) -> TUnsigned: ...
 
 @overload
-def Clip(input: Nested[float], min: Nested[float] | None = None, max: Nested[float] | None = None) -> Any:
+def Clip(input: Nested[float], min: Nested[float] | None = None, max: Nested[float] | None = None) -> AnyTensor:
     """Clip operator limits the given input within an interval. The interval is specified by the inputs
     'min' and 'max'. They default to numeric_limits::lowest() and numeric_limits::max(), respectively.
 
@@ -127,7 +127,7 @@ def Clip(input: ArrayOr[float], min: ArrayOr[float] | None = None, max: ArrayOr[
 def Clip(input: Input[TFloat, LFloat], min: Input[TFloat, LFloat] | None = None, max: Input[TFloat, LFloat] | None = None) -> TFloat: ...
 
 @overload
-def Compress(input: Nested[complex | str], condition: Nested[bool], *, axis: Int | None = None) -> Any:
+def Compress(input: Nested[complex | str], condition: Nested[bool], *, axis: Int | None = None) -> AnyTensor:
     """Selects slices from an input tensor along a given axis where condition evaluates to True for each
     axis index. In case axis is not provided, input is flattened before elements are selected. Compress
     behaves like numpy.compress:
@@ -148,7 +148,7 @@ def Compress(input: ArrayOr[complex | str], condition: ArrayOr[bool], *, axis: I
 def Compress(input: Input[TAny2, LComplexStr], condition: Input[BOOL, bool], *, axis: Int | None = None) -> TAny2: ...
 
 @overload
-def Concat(inputs_0: Nested[complex | str], /, *inputs: Nested[complex | str], axis: Int) -> Any:
+def Concat(inputs_0: Nested[complex | str], /, *inputs: Nested[complex | str], axis: Int) -> AnyTensor:
     """Concatenate a list of tensors into a single tensor. All input tensors must have the same shape,
     except for the dimension size of the axis to concatenate on.
 
@@ -182,9 +182,9 @@ def ConcatFromSequence(input_sequence: Sequence[Array], *, axis: Int, new_axis: 
     https://onnx.ai/onnx/operators/onnx__ConcatFromSequence.html
     """
 @overload
-def ConcatFromSequence(input_sequence: Sequence[Tensor[TAny2, LComplexStr] | Array], *, axis: Int, new_axis: Int = 0) -> TAny2: ...
+def ConcatFromSequence(input_sequence: Tensors[TAny2, LComplexStr], *, axis: Int, new_axis: Int = 0) -> TAny2: ...
 
-def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = None) -> Any:
+def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = None) -> AnyTensor:
     """A constant tensor. Exactly one of the two attributes, either value or sparse_value, must be
     specified.
 
@@ -197,7 +197,7 @@ def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = N
     """
 
 @overload
-def Conv(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Any:
+def Conv(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """The convolution operator consumes an input tensor and a filter, and computes the output.
 
     Args:
@@ -227,7 +227,7 @@ def Conv(X: ArrayOr[float], W: ArrayOr[float], B: ArrayOr[float] | None = None, 
 def Conv(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
 
 @overload
-def ConvTranspose(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Any:
+def ConvTranspose(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """The convolution transpose operator consumes an input tensor and a filter, and computes the output.
 
     If the pads parameter is provided the shape of the output is calculated via the following equation:
@@ -264,7 +264,7 @@ def ConvTranspose(X: ArrayOr[float], W: ArrayOr[float], B: ArrayOr[float] | None
 def ConvTranspose(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
 
 @overload
-def CumSum(x: Nested[float], axis: Nested[int], *, exclusive: Int = 0, reverse: Int = 0) -> Any:
+def CumSum(x: Nested[float], axis: Nested[int], *, exclusive: Int = 0, reverse: Int = 0) -> AnyTensor:
     """Performs cumulative sum of the input elements along the given axis. By default, it will do the sum
     inclusively meaning the first element is copied as is. Through an `exclusive` attribute, this
     behavior can change to exclude the first element. It can also perform summation in the opposite
@@ -286,7 +286,7 @@ def CumSum(x: ArrayOr[float], axis: ArrayOr[int], *, exclusive: Int = 0, reverse
 def CumSum(x: Input[TNumber4, LFloat], axis: Indices[TIndex, LInt], *, exclusive: Int = 0, reverse: Int = 0) -> TNumber4: ...
 
 @overload
-def DepthToSpace(input: Nested[complex | str], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> Any:
+def DepthToSpace(input: Nested[complex | str], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> AnyTensor:
     """DepthToSpace rearranges (permutes) data from depth into blocks of spatial data. This is the reverse
     transformation of SpaceToDepth. More specifically, this op outputs a copy of the input tensor where
     values from the depth dimension are moved in spatial blocks to the height and width dimensions. By
@@ -308,7 +308,7 @@ def DepthToSpace(input: ArrayOr[complex | str], *, blocksize: Int, mode: Literal
 def DepthToSpace(input: Input[TAny2, LComplexStr], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> TAny2: ...
 
 @overload
-def Det(X: Nested[float]) -> Any:
+def Det(X: Nested[float]) -> AnyTensor:
     """Det calculates determinant of a square matrix or batches of square matrices. Det takes one input
     tensor of shape `[*, M, M]`, where `*` is zero or more batch dimensions, and the inner-most 2
     dimensions form square matrices. The output is a tensor of shape `[*]`, containing the determinants
@@ -326,7 +326,7 @@ def Det(X: ArrayOr[float]) -> Array: ...
 def Det(X: Input[TFloat, LFloat]) -> TFloat: ...
 
 @overload
-def DynamicQuantizeLinear(x: Nested[float]) -> tuple[Any, Any, Any]:
+def DynamicQuantizeLinear(x: Nested[float]) -> tuple[AnyTensor, AnyTensor, AnyTensor]:
     """A Function to fuse calculation for Scale, Zero Point and FP32->8Bit conversion of FP32 Input data.
     Outputs Scale, ZeroPoint and Quantized Input for a given FP32 Input. Scale is calculated as:
 
@@ -349,7 +349,7 @@ def DynamicQuantizeLinear(x: ArrayOr[float]) -> tuple[Array, Array, Array]: ...
 def DynamicQuantizeLinear(x: Input[FLOAT, float]) -> tuple[UINT8, FLOAT, UINT8]: ...
 
 @overload
-def Equal(A: Nested[float], B: Nested[float]) -> Any:
+def Equal(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """Returns the tensor resulted from performing the `equal` logical operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -369,7 +369,7 @@ def Equal(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 def Equal(A: Input[TAny, LFloat], B: Input[TAny, LFloat]) -> BOOL: ...
 
 @overload
-def Flatten(input: Nested[complex | str], *, axis: Int = 1) -> Any:
+def Flatten(input: Nested[complex | str], *, axis: Int = 1) -> AnyTensor:
     """Flattens the input tensor into a 2D matrix. If input tensor has shape (d_0, d_1, ... d_n) then the
     output will have shape (d_0 X d_1 ... d_(axis-1), d_axis X d_(axis+1) ... X dn).
 
@@ -387,7 +387,7 @@ def Flatten(input: ArrayOr[complex | str], *, axis: Int = 1) -> Array: ...
 def Flatten(input: Input[TAny2, LComplexStr], *, axis: Int = 1) -> TAny2: ...
 
 @overload
-def Gather(data: Nested[complex | str], indices: Nested[int], *, axis: Int = 0) -> Any:
+def Gather(data: Nested[complex | str], indices: Nested[int], *, axis: Int = 0) -> AnyTensor:
     """Given `data` tensor of rank r >= 1, and `indices` tensor of rank q, gather entries of the axis
     dimension of `data` (by default outer-most one as axis=0) indexed by `indices`, and concatenates
     them in an output tensor of rank q + (r - 1).
@@ -413,7 +413,7 @@ def Gather(data: ArrayOr[complex | str], indices: ArrayOr[int], *, axis: Int = 0
 def Gather(data: Input[TAny2, LComplexStr], indices: Indices[TIndex, LInt], *, axis: Int = 0) -> TAny2: ...
 
 @overload
-def GatherElements(data: Nested[complex | str], indices: Nested[int], *, axis: Int = 0) -> Any:
+def GatherElements(data: Nested[complex | str], indices: Nested[int], *, axis: Int = 0) -> AnyTensor:
     """GatherElements takes two inputs `data` and `indices` of the same rank r >= 1 and an optional
     attribute `axis` that identifies an axis of `data` (by default, the outer-most axis, that is axis
     0). It is an indexing operation that produces its output by indexing into the input data tensor at
@@ -435,7 +435,7 @@ def GatherElements(data: ArrayOr[complex | str], indices: ArrayOr[int], *, axis:
 def GatherElements(data: Input[TAny2, LComplexStr], indices: Indices[TIndex, LInt], *, axis: Int = 0) -> TAny2: ...
 
 @overload
-def GatherND(data: Nested[complex | str], indices: Nested[int]) -> Any:
+def GatherND(data: Nested[complex | str], indices: Nested[int]) -> AnyTensor:
     """Given `data` tensor of rank `r` >= 1, and `indices` tensor of rank `q` >= 1, this operator gathers
     slices of `data` into an output tensor of rank `q + r - indices_shape[-1] - 1`.
 
@@ -456,7 +456,7 @@ def GatherND(data: ArrayOr[complex | str], indices: ArrayOr[int]) -> Array: ...
 def GatherND(data: Input[TAny2, LComplexStr], indices: Indices[INT64, int]) -> TAny2: ...
 
 @overload
-def Gemm(A: Nested[float], B: Nested[float], C: Nested[float] | None = None, *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> Any:
+def Gemm(A: Nested[float], B: Nested[float], C: Nested[float] | None = None, *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> AnyTensor:
     """General Matrix multiplication:
     https://en.wikipedia.org/wiki/Basic_Linear_Algebra_Subprograms#Level_3
 
@@ -483,7 +483,7 @@ def Gemm(A: ArrayOr[float], B: ArrayOr[float], C: ArrayOr[float] | None = None, 
 def Gemm(A: Input[TNumber2, LFloat], B: Input[TNumber2, LFloat], C: Input[TNumber2, LFloat] | None = None, *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> TNumber2: ...
 
 @overload
-def Hardmax(input: Nested[float], *, axis: Int = 1) -> Any:
+def Hardmax(input: Nested[float], *, axis: Int = 1) -> AnyTensor:
     """The operator computes the hardmax (1 for the first maximum value, and 0 for all others) values for
     each layer in the batch of the given input.
 
@@ -500,8 +500,7 @@ def Hardmax(input: ArrayOr[float], *, axis: Int = 1) -> Array: ...
 @overload
 def Hardmax(input: Input[TFloat, LFloat], *, axis: Int = 1) -> TFloat: ...
 
-@overload
-def If(cond: Nested[bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> Any:
+def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> AnyTensor:
     """If conditional
 
     Args:
@@ -514,13 +513,9 @@ def If(cond: Nested[bool], *, else_branch: Body, then_branch: Body, outputs: int
     Version 11, in opsets 11 to 12; others: 1, 13, 16, 19, 21, 23, 24, 25.
     https://onnx.ai/onnx/operators/onnx__If.html
     """
-@overload
-def If(cond: ArrayOr[bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> Any: ...
-@overload
-def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> Any: ...
 
 @overload
-def LogSoftmax(input: Nested[float], *, axis: Int = 1) -> Any:
+def LogSoftmax(input: Nested[float], *, axis: Int = 1) -> AnyTensor:
     """The operator computes the logsoftmax (log of softmax) values for each layer in the batch of the
     given input.
 
@@ -537,8 +532,7 @@ def LogSoftmax(input: ArrayOr[float], *, axis: Int = 1) -> Array: ...
 @overload
 def LogSoftmax(input: Input[TFloat, LFloat], *, axis: Int = 1) -> TFloat: ...
 
-@overload
-def Loop(M: ArrayOr[int] | None = None, cond: ArrayOr[bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> Any:
+def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> AnyTensor:
     """Generic Looping construct.
 
     Args:
@@ -552,11 +546,9 @@ def Loop(M: ArrayOr[int] | None = None, cond: ArrayOr[bool] | None = None, *v_in
     Version 11, in opsets 11 to 12; others: 1, 13, 16, 19, 21, 23, 24, 25.
     https://onnx.ai/onnx/operators/onnx__Loop.html
     """
-@overload
-def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> Any: ...
 
 @overload
-def LpPool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> Any:
+def LpPool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """LpPool consumes an input tensor X and applies Lp pooling across the tensor according to kernel
     sizes, stride sizes, and pad lengths. Lp pooling consisting of computing the Lp norm on all values
     of a subset of the input tensor according to the kernel size and downsampling the data into the
@@ -617,7 +609,7 @@ def MaxPool(X: Input[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["
 def MaxPool(X: Input[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[TFloat, INT64]: ...
 
 @overload
-def MaxUnpool(X: Nested[float], I: Nested[int], output_shape: Nested[int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> Any:
+def MaxUnpool(X: Nested[float], I: Nested[int], output_shape: Nested[int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """MaxUnpool essentially computes the partial inverse of the MaxPool op. The input information to this
     op is typically the output information from a MaxPool op. The first input tensor X is the tensor
     that needs to be unpooled, which is typically the pooled tensor (first output) from MaxPool. The
@@ -646,7 +638,7 @@ def MaxUnpool(X: ArrayOr[float], I: ArrayOr[int], output_shape: ArrayOr[int] | N
 def MaxUnpool(X: Input[TFloat, LFloat], I: Indices[INT64, int], output_shape: Indices[INT64, int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
 
 @overload
-def NonMaxSuppression(boxes: Nested[float], scores: Nested[float], max_output_boxes_per_class: Nested[int] | None = None, iou_threshold: Nested[float] | None = None, score_threshold: Nested[float] | None = None, *, center_point_box: Int = 0) -> Any:
+def NonMaxSuppression(boxes: Nested[float], scores: Nested[float], max_output_boxes_per_class: Nested[int] | None = None, iou_threshold: Nested[float] | None = None, score_threshold: Nested[float] | None = None, *, center_point_box: Int = 0) -> AnyTensor:
     """Filter out boxes that have high intersection-over-union (IOU) overlap with previously selected
     boxes. Bounding boxes with score less than score_threshold are removed. Bounding box format is
     indicated by attribute center_point_box. Boxes are suppressed if their IOU with a previously
@@ -674,7 +666,7 @@ def NonMaxSuppression(boxes: ArrayOr[float], scores: ArrayOr[float], max_output_
 def NonMaxSuppression(boxes: Input[FLOAT, float], scores: Input[FLOAT, float], max_output_boxes_per_class: Indices[INT64, int] | None = None, iou_threshold: Input[FLOAT, float] | None = None, score_threshold: Input[FLOAT, float] | None = None, *, center_point_box: Int = 0) -> INT64: ...
 
 @overload
-def OneHot(indices: Nested[float], depth: Nested[float], values: Nested[complex | str], *, axis: Int = -1) -> Any:
+def OneHot(indices: Nested[float], depth: Nested[float], values: Nested[complex | str], *, axis: Int = -1) -> AnyTensor:
     """Produces a one-hot tensor based on inputs. The locations represented by the index values in the
     'indices' input tensor will have 'on_value' and the other locations will have 'off_value' in the
     output tensor, where 'on_value' and 'off_value' are specified as part of required input argument
@@ -700,7 +692,7 @@ def OneHot(indices: ArrayOr[float], depth: ArrayOr[float], values: ArrayOr[compl
 def OneHot(indices: Input[TNumber, LFloat], depth: Input[TNumber3, LFloat2], values: Input[TAny2, LComplexStr], *, axis: Int = -1) -> TAny2: ...
 
 @overload
-def Pad(data: Nested[float], pads: Nested[int], constant_value: Nested[float] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> Any:
+def Pad(data: Nested[float], pads: Nested[int], constant_value: Nested[float] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> AnyTensor:
     """Given a tensor containing the data to be padded (`data`), a tensor containing the number of start
     and end pad values for axis (`pads`), (optionally) a `mode`, and (optionally) `constant_value`, a
     padded tensor (`output`) is generated.
@@ -726,7 +718,7 @@ def Pad(data: ArrayOr[float], pads: ArrayOr[int], constant_value: ArrayOr[float]
 def Pad(data: Input[TNumber, LFloat], pads: Indices[INT64, int], constant_value: Input[TNumber, LFloat] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> TNumber: ...
 
 @overload
-def Range(start: Nested[float], limit: Nested[float], delta: Nested[float]) -> Any:
+def Range(start: Nested[float], limit: Nested[float], delta: Nested[float]) -> AnyTensor:
     """Generate a tensor containing a sequence of numbers that begin at `start` and extends by increments
     of `delta` up to `limit` (exclusive).
 
@@ -758,7 +750,7 @@ def Range(start: ArrayOr[float], limit: ArrayOr[float], delta: ArrayOr[float]) -
 def Range(start: Input[TSignedNumber3, LFloat], limit: Input[TSignedNumber3, LFloat], delta: Input[TSignedNumber3, LFloat]) -> TSignedNumber3: ...
 
 @overload
-def ReduceL1(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceL1(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the L1 norm of the input tensor's element along the provided axes. The resulting tensor has
     the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have
     the reduced dimension pruned.
@@ -781,7 +773,7 @@ def ReduceL1(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 
 def ReduceL1(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
 
 @overload
-def ReduceL2(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceL2(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the L2 norm of the input tensor's element along the provided axes. The resulting tensor has
     the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have
     the reduced dimension pruned.
@@ -804,7 +796,7 @@ def ReduceL2(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 
 def ReduceL2(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
 
 @overload
-def ReduceLogSum(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceLogSum(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the log sum of the input tensor's element along the provided axes. The resulting tensor has
     the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have
     the reduced dimension pruned.
@@ -827,7 +819,7 @@ def ReduceLogSum(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: In
 def ReduceLogSum(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
 
 @overload
-def ReduceLogSumExp(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceLogSumExp(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the log sum exponent of the input tensor's element along the provided axes. The resulting
     tensor has the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted
     tensor have the reduced dimension pruned.
@@ -850,7 +842,7 @@ def ReduceLogSumExp(data: ArrayOr[float], *, axes: Ints | None = None, keepdims:
 def ReduceLogSumExp(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
 
 @overload
-def ReduceMax(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceMax(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the max of the input tensor's element along the provided axes. The resulting tensor has the
     same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have the
     reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set of
@@ -872,7 +864,7 @@ def ReduceMax(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int =
 def ReduceMax(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
 
 @overload
-def ReduceMean(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceMean(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the mean of the input tensor's element along the provided axes. The resulting tensor has
     the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have
     the reduced dimension pruned.
@@ -895,7 +887,7 @@ def ReduceMean(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int 
 def ReduceMean(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
 
 @overload
-def ReduceMin(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceMin(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the min of the input tensor's element along the provided axes. The resulting tensor has the
     same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have the
     reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set of
@@ -917,7 +909,7 @@ def ReduceMin(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int =
 def ReduceMin(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
 
 @overload
-def ReduceProd(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceProd(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the product of the input tensor's element along the provided axes. The resulting tensor has
     the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have
     the reduced dimension pruned.
@@ -940,7 +932,7 @@ def ReduceProd(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int 
 def ReduceProd(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
 
 @overload
-def ReduceSum(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceSum(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the sum of the input tensor's element along the provided axes. The resulting tensor has the
     same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have the
     reduced dimension pruned.
@@ -963,7 +955,7 @@ def ReduceSum(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int =
 def ReduceSum(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
 
 @overload
-def ReduceSumSquare(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceSumSquare(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the sum square of the input tensor's element along the provided axes. The resulting tensor
     has the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor
     have the reduced dimension pruned.
@@ -986,7 +978,7 @@ def ReduceSumSquare(data: ArrayOr[float], *, axes: Ints | None = None, keepdims:
 def ReduceSumSquare(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
 
 @overload
-def Resize(X: Nested[complex | str], roi: Nested[float], scales: Nested[float], sizes: Nested[int] | None = None, *, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> Any:
+def Resize(X: Nested[complex | str], roi: Nested[float], scales: Nested[float], sizes: Nested[int] | None = None, *, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> AnyTensor:
     r"""Resize the input tensor. In general, it calculates every value in the output tensor as a weighted
     average of neighborhood (a.k.a. sampling locations) in the input tensor. Each dimension value of the
     output tensor is: output_dimension = floor(input_dimension * (roi_end - roi_start) * scale) if input
@@ -1021,7 +1013,7 @@ def Resize(X: ArrayOr[complex | str], roi: ArrayOr[float], scales: ArrayOr[float
 def Resize(X: Input[TAny2, LComplexStr], roi: Input[TFloat, LFloat], scales: Input[FLOAT, float], sizes: Indices[INT64, int] | None = None, *, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> TAny2: ...
 
 @overload
-def Round(X: Nested[float]) -> Any:
+def Round(X: Nested[float]) -> AnyTensor:
     """Round takes one input Tensor and rounds the values, element-wise, meaning it finds the nearest
     integer for each value. In case of halves, the rule is to round them to the nearest even integer. If
     input x is integral, +0, -0, NaN, or infinite, x itself is returned. The output tensor has the same
@@ -1048,7 +1040,7 @@ def Round(X: ArrayOr[float]) -> Array: ...
 @overload
 def Round(X: Input[TFloat, LFloat]) -> TFloat: ...
 
-def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs: Any, body: Body, num_scan_inputs: Int, scan_input_axes: Ints | None = None, scan_input_directions: Ints | None = None, scan_output_axes: Ints | None = None, scan_output_directions: Ints | None = None, outputs: int | None = None) -> Any:
+def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs: Any, body: Body, num_scan_inputs: Int, scan_input_axes: Ints | None = None, scan_input_directions: Ints | None = None, scan_output_axes: Ints | None = None, scan_output_directions: Ints | None = None, outputs: int | None = None) -> AnyTensor:
     """Scan can be used to iterate over one or more scan_input tensors, constructing zero or more
     scan_output tensors. It combines ideas from general recurrences, functional programming constructs
     such as scan, fold, map, and zip, and is intended to enable generalizations of RNN-like constructs
@@ -1072,7 +1064,7 @@ def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs
     """
 
 @overload
-def ScatterElements(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, axis: Int = 0) -> Any:
+def ScatterElements(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, axis: Int = 0) -> AnyTensor:
     """ScatterElements takes three inputs `data`, `updates`, and `indices` of the same rank r >= 1 and an
     optional attribute axis that identifies an axis of `data` (by default, the outer-most axis, that is
     axis 0). The output of the operation is produced by creating a copy of the input `data`, and then
@@ -1096,7 +1088,7 @@ def ScatterElements(data: ArrayOr[complex | str], indices: ArrayOr[int], updates
 def ScatterElements(data: Input[TAny2, LComplexStr], indices: Indices[TIndex, LInt], updates: Input[TAny2, LComplexStr], *, axis: Int = 0) -> TAny2: ...
 
 @overload
-def ScatterND(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str]) -> Any:
+def ScatterND(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str]) -> AnyTensor:
     """ScatterND takes three inputs `data` tensor of rank r >= 1, `indices` tensor of rank q >= 1, and
     `updates` tensor of rank q + r - indices.shape[-1] - 1. The output of the operation is produced by
     creating a copy of the input `data`, and then updating its value to values specified by `updates` at
@@ -1131,10 +1123,10 @@ def SequenceAt(input_sequence: Sequence[Array], position: ArrayOr[int]) -> Array
     https://onnx.ai/onnx/operators/onnx__SequenceAt.html
     """
 @overload
-def SequenceAt(input_sequence: Sequence[Tensor[TAny2, LComplexStr] | Array], position: Indices[TIndex, LInt]) -> TAny2: ...
+def SequenceAt(input_sequence: Tensors[TAny2, LComplexStr], position: Indices[TIndex, LInt]) -> TAny2: ...
 
 @overload
-def SequenceConstruct(inputs_0: Nested[complex | str], /, *inputs: Nested[complex | str]) -> Any:
+def SequenceConstruct(inputs_0: Nested[complex | str], /, *inputs: Nested[complex | str]) -> AnyTensor:
     """Construct a tensor sequence containing 'inputs' tensors. All tensors in 'inputs' must have the same
     data type.
 
@@ -1149,7 +1141,7 @@ def SequenceConstruct(inputs_0: ArrayOr[complex | str], /, *inputs: ArrayOr[comp
 @overload
 def SequenceConstruct(inputs_0: Input[TAny2, LComplexStr], /, *inputs: Input[TAny2, LComplexStr]) -> Sequence[TAny2]: ...
 
-def SequenceEmpty(*, dtype: DTypeLike | None = None) -> Any:
+def SequenceEmpty(*, dtype: DTypeLike | None = None) -> AnyTensor:
     """Construct an empty tensor sequence, with given data type.
 
     Args:
@@ -1175,7 +1167,7 @@ def SequenceErase(input_sequence: Sequence[Array], position: ArrayOr[int] | None
     https://onnx.ai/onnx/operators/onnx__SequenceErase.html
     """
 @overload
-def SequenceErase(input_sequence: Sequence[Tensor[TAny2, LComplexStr] | Array], position: Indices[TIndex, LInt] | None = None) -> Sequence[TAny2]: ...
+def SequenceErase(input_sequence: Tensors[TAny2, LComplexStr], position: Indices[TIndex, LInt] | None = None) -> Sequence[TAny2]: ...
 
 @overload
 def SequenceInsert(input_sequence: Sequence[Array], tensor: ArrayOr[complex | str], position: ArrayOr[int] | None = None) -> list[Array]:
@@ -1194,7 +1186,7 @@ def SequenceInsert(input_sequence: Sequence[Array], tensor: ArrayOr[complex | st
     https://onnx.ai/onnx/operators/onnx__SequenceInsert.html
     """
 @overload
-def SequenceInsert(input_sequence: Sequence[Tensor[TAny2, LComplexStr] | Array], tensor: Input[TAny2, LComplexStr], position: Indices[TIndex, LInt] | None = None) -> Sequence[TAny2]: ...
+def SequenceInsert(input_sequence: Tensors[TAny2, LComplexStr], tensor: Input[TAny2, LComplexStr], position: Indices[TIndex, LInt] | None = None) -> Sequence[TAny2]: ...
 
 @overload
 def SequenceLength(input_sequence: Sequence[Array]) -> Array:
@@ -1207,10 +1199,10 @@ def SequenceLength(input_sequence: Sequence[Array]) -> Array:
     https://onnx.ai/onnx/operators/onnx__SequenceLength.html
     """
 @overload
-def SequenceLength(input_sequence: Sequence[Tensor[TAny2, LComplexStr] | Array]) -> INT64: ...
+def SequenceLength(input_sequence: Tensors[TAny2, LComplexStr]) -> INT64: ...
 
 @overload
-def Slice(data: Nested[complex | str], starts: Nested[int], ends: Nested[int], axes: Nested[int] | None = None, steps: Nested[int] | None = None) -> Any:
+def Slice(data: Nested[complex | str], starts: Nested[int], ends: Nested[int], axes: Nested[int] | None = None, steps: Nested[int] | None = None) -> AnyTensor:
     """Produces a slice of the input tensor along multiple axes. Similar to numpy:
     https://numpy.org/doc/stable/reference/routines.indexing.html Slices uses `starts`, `ends`, `axes`
     and `steps` inputs to specify the start and end dimension and step for each axis in the list of
@@ -1235,7 +1227,7 @@ def Slice(data: ArrayOr[complex | str], starts: ArrayOr[int], ends: ArrayOr[int]
 def Slice(data: Input[TAny2, LComplexStr], starts: Indices[TIndex, LInt], ends: Indices[TIndex, LInt], axes: Indices[TIndex, LInt] | None = None, steps: Indices[TIndex, LInt] | None = None) -> TAny2: ...
 
 @overload
-def Softmax(input: Nested[float], *, axis: Int = 1) -> Any:
+def Softmax(input: Nested[float], *, axis: Int = 1) -> AnyTensor:
     """The operator computes the softmax (normalized exponential) values for each layer in the batch of the
     given input.
 
@@ -1253,7 +1245,7 @@ def Softmax(input: ArrayOr[float], *, axis: Int = 1) -> Array: ...
 def Softmax(input: Input[TFloat, LFloat], *, axis: Int = 1) -> TFloat: ...
 
 @overload
-def Split(input: Nested[complex | str], *, axis: Int = 0, split: Ints | None = None, outputs: int | None = None) -> Any:
+def Split(input: Nested[complex | str], *, axis: Int = 0, split: Ints | None = None, outputs: int | None = None) -> tuple[AnyTensor, ...]:
     """Split a tensor into a list of tensors, along the specified 'axis'. Lengths of the parts can be
     specified using argument 'split'. Otherwise, the tensor is split to equal sized parts.
 
@@ -1272,7 +1264,7 @@ def Split(input: ArrayOr[complex | str], *, axis: Int = 0, split: Ints | None = 
 def Split(input: Input[TAny2, LComplexStr], *, axis: Int = 0, split: Ints | None = None, outputs: int | None = None) -> tuple[TAny2, ...]: ...
 
 @overload
-def SplitToSequence(input: Nested[complex | str], split: Nested[int] | None = None, *, axis: Int = 0, keepdims: Int = 1) -> Any:
+def SplitToSequence(input: Nested[complex | str], split: Nested[int] | None = None, *, axis: Int = 0, keepdims: Int = 1) -> AnyTensor:
     """Split a tensor into a sequence of tensors, along the specified 'axis'. Lengths of the parts can be
     specified using the optional argument 'split'. If the argument `split' is not specified, a default
     scalar value of 1 is used as the value of `split'. 'split' must contain only positive numbers.
@@ -1297,7 +1289,7 @@ def SplitToSequence(input: ArrayOr[complex | str], split: ArrayOr[int] | None = 
 def SplitToSequence(input: Input[TAny2, LComplexStr], split: Indices[TIndex, LInt] | None = None, *, axis: Int = 0, keepdims: Int = 1) -> Sequence[TAny2]: ...
 
 @overload
-def Squeeze(data: Nested[complex | str], *, axes: Ints | None = None) -> Any:
+def Squeeze(data: Nested[complex | str], *, axes: Ints | None = None) -> AnyTensor:
     """Remove single-dimensional entries from the shape of a tensor. Takes a parameter `axes` with a list
     of axes to squeeze. If `axes` is not provided, all the single dimensions will be removed from the
     shape. If an axis is selected with shape entry not equal to one, an error is raised.
@@ -1316,7 +1308,7 @@ def Squeeze(data: ArrayOr[complex | str], *, axes: Ints | None = None) -> Array:
 def Squeeze(data: Input[TAny2, LComplexStr], *, axes: Ints | None = None) -> TAny2: ...
 
 @overload
-def TopK(X: Nested[float], K: Nested[int], *, axis: Int = -1, largest: Int = 1, sorted: Int = 1) -> tuple[Any, Any]:
+def TopK(X: Nested[float], K: Nested[int], *, axis: Int = -1, largest: Int = 1, sorted: Int = 1) -> tuple[AnyTensor, AnyTensor]:
     """Retrieve the top-K largest or smallest elements along a specified axis.
 
     Args:
@@ -1368,7 +1360,7 @@ def Unique(X: Input[TAny2, LComplexStr], *, axis: Int | None = None, sorted: Int
 def Unique(X: Input[TAny2, LComplexStr], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[4]) -> tuple[TAny2, INT64, INT64, INT64]: ...
 
 @overload
-def Unsqueeze(data: Nested[complex | str], *, axes: Ints) -> Any:
+def Unsqueeze(data: Nested[complex | str], *, axes: Ints) -> AnyTensor:
     """Insert single-dimensional entries to the shape of an input tensor (`data`). Takes one required
     argument `axes` - which contains a list of dimension indices and this operator will insert a
     dimension of value `1` into the corresponding index of the output tensor (`expanded`).

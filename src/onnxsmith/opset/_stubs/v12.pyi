@@ -2,16 +2,17 @@
 # mypy: disable-error-code="overload-overlap, misc"
 # pyright: reportOverlappingOverload=false
 from collections.abc import Sequence
-from typing import Any, Literal, overload
+from typing import Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    Array, ArrayOr, Float, Floats, Indices, Input, Int, Ints, Nested, Proto, TensorValue, FLOAT, INT64, BOOL,
+    AnyTensor, Array, ArrayOr, Float, Floats, Indices, Input, Int, Ints, Nested, Proto, TensorValue, FLOAT, INT64,
+    BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
     LComplexStr, LFloat, LFloat2, LInt, TAny2, TFloat, TFloat3, TIndex, TNumber, TNumber5, TNumber6, TSignedNumber4,
 )
 
 @overload
-def ArgMax(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> Any:
+def ArgMax(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> AnyTensor:
     """Computes the indices of the max elements of the input tensor's element along the provided axis. The
     resulting tensor has the same rank as the input if keepdims equals 1. If keepdims equal 0, then the
     resulting tensor has the reduced dimension pruned. If select_last_index is True (default False), the
@@ -35,7 +36,7 @@ def ArgMax(data: ArrayOr[float], *, axis: Int = 0, keepdims: Int = 1, select_las
 def ArgMax(data: Input[TNumber, LFloat], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> INT64: ...
 
 @overload
-def ArgMin(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> Any:
+def ArgMin(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> AnyTensor:
     """Computes the indices of the min elements of the input tensor's element along the provided axis. The
     resulting tensor has the same rank as the input if keepdims equals 1. If keepdims equal 0, then the
     resulting tensor has the reduced dimension pruned. If select_last_index is True (default False), the
@@ -59,7 +60,7 @@ def ArgMin(data: ArrayOr[float], *, axis: Int = 0, keepdims: Int = 1, select_las
 def ArgMin(data: Input[TNumber, LFloat], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> INT64: ...
 
 @overload
-def Celu(X: Nested[float], *, alpha: Float = 1.0) -> Any:
+def Celu(X: Nested[float], *, alpha: Float = 1.0) -> AnyTensor:
     """Continuously Differentiable Exponential Linear Units: Perform the linear unit element-wise on the
     input tensor X using formula:
 
@@ -81,7 +82,7 @@ def Celu(X: ArrayOr[float], *, alpha: Float = 1.0) -> Array: ...
 def Celu(X: Input[FLOAT, float], *, alpha: Float = 1.0) -> FLOAT: ...
 
 @overload
-def Clip(input: Nested[float], min: Nested[float] | None = None, max: Nested[float] | None = None) -> Any:
+def Clip(input: Nested[float], min: Nested[float] | None = None, max: Nested[float] | None = None) -> AnyTensor:
     """Clip operator limits the given input within an interval. The interval is specified by the inputs
     'min' and 'max'. They default to numeric_limits::lowest() and numeric_limits::max(), respectively.
 
@@ -100,7 +101,7 @@ def Clip(input: ArrayOr[float], min: ArrayOr[float] | None = None, max: ArrayOr[
 @overload
 def Clip(input: Input[TNumber, LFloat], min: Input[TNumber, LFloat] | None = None, max: Input[TNumber, LFloat] | None = None) -> TNumber: ...
 
-def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = None, value_float: Float | None = None, value_floats: Floats | None = None, value_int: Int | None = None, value_ints: Ints | None = None, value_string: str | None = None, value_strings: Sequence[str] | None = None) -> Any:
+def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = None, value_float: Float | None = None, value_floats: Floats | None = None, value_int: Int | None = None, value_ints: Ints | None = None, value_string: str | None = None, value_strings: Sequence[str] | None = None) -> AnyTensor:
     """This operator produces a constant tensor. Exactly one of the provided attributes, either value,
     sparse_value, or value_* must be specified.
 
@@ -143,7 +144,7 @@ def Dropout(data: Input[TFloat, LFloat], ratio: Input[TFloat3, LFloat2] | None =
 def Dropout(data: Input[TFloat, LFloat], ratio: Input[TFloat3, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[TFloat, BOOL]: ...
 
 @overload
-def Einsum(Inputs_0: Nested[float], /, *Inputs: Nested[float], equation: str) -> Any:
+def Einsum(Inputs_0: Nested[float], /, *Inputs: Nested[float], equation: str) -> AnyTensor:
     """An einsum of the form `term1, term2 -> output-term` produces an output tensor using the following
     equation
 
@@ -167,7 +168,7 @@ def Einsum(Inputs_0: ArrayOr[float], /, *Inputs: ArrayOr[float], equation: str) 
 def Einsum(Inputs_0: Input[TNumber, LFloat], /, *Inputs: Input[TNumber, LFloat], equation: str) -> TNumber: ...
 
 @overload
-def GatherND(data: Nested[complex | str], indices: Nested[int], *, batch_dims: Int = 0) -> Any:
+def GatherND(data: Nested[complex | str], indices: Nested[int], *, batch_dims: Int = 0) -> AnyTensor:
     """Given `data` tensor of rank `r` >= 1, `indices` tensor of rank `q` >= 1, and `batch_dims` integer
     `b`, this operator gathers slices of `data` into an output tensor of rank `q + r - indices_shape[-1]
     - 1 - b`.
@@ -191,7 +192,7 @@ def GatherND(data: ArrayOr[complex | str], indices: ArrayOr[int], *, batch_dims:
 def GatherND(data: Input[TAny2, LComplexStr], indices: Indices[INT64, int], *, batch_dims: Int = 0) -> TAny2: ...
 
 @overload
-def GreaterOrEqual(A: Nested[float], B: Nested[float]) -> Any:
+def GreaterOrEqual(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """Returns the tensor resulted from performing the `greater_equal` logical operation elementwise on the
     input tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -211,7 +212,7 @@ def GreaterOrEqual(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 def GreaterOrEqual(A: Input[TNumber, LFloat], B: Input[TNumber, LFloat]) -> BOOL: ...
 
 @overload
-def LessOrEqual(A: Nested[float], B: Nested[float]) -> Any:
+def LessOrEqual(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """Returns the tensor resulted from performing the `less_equal` logical operation elementwise on the
     input tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -231,7 +232,7 @@ def LessOrEqual(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 def LessOrEqual(A: Input[TNumber, LFloat], B: Input[TNumber, LFloat]) -> BOOL: ...
 
 @overload
-def Max(data_0_0: Nested[float], /, *data_0: Nested[float]) -> Any:
+def Max(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
     """Element-wise max of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.
@@ -281,7 +282,7 @@ def MaxPool(X: Input[TNumber5, LFloat], *, kernel_shape: Ints, auto_pad: Literal
 def MaxPool(X: Input[TNumber5, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[TNumber5, INT64]: ...
 
 @overload
-def Min(data_0_0: Nested[float], /, *data_0: Nested[float]) -> Any:
+def Min(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
     """Element-wise min of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.
@@ -298,7 +299,7 @@ def Min(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
 def Min(data_0_0: Input[TNumber, LFloat], /, *data_0: Input[TNumber, LFloat]) -> TNumber: ...
 
 @overload
-def NegativeLogLikelihoodLoss(input: Nested[float], target: Nested[int], weight: Nested[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> Any:
+def NegativeLogLikelihoodLoss(input: Nested[float], target: Nested[int], weight: Nested[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> AnyTensor:
     """A NegativeLogLikelihoodLoss operator computes (weighted) negative log likelihood loss. Its "input"
     tensor has the shape of (N, C, d1, d2, ..., dk) where k >= 0. The "input" tensor contains
     log-probabilities for input[n, :, d_1, d_2,..., d_k] being in a class of [0, C). The operator's
@@ -324,7 +325,7 @@ def NegativeLogLikelihoodLoss(input: ArrayOr[float], target: ArrayOr[int], weigh
 def NegativeLogLikelihoodLoss(input: Input[TFloat, LFloat], target: Indices[TIndex, LInt], weight: Input[TFloat, LFloat] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> TFloat: ...
 
 @overload
-def Pow(X: Nested[float], Y: Nested[float]) -> Any:
+def Pow(X: Nested[float], Y: Nested[float]) -> AnyTensor:
     """Pow takes input data (Tensor<T>) and exponent Tensor, and produces one output data (Tensor<T>) where
     the function `f(x) = x^exponent`, is applied to the data tensor elementwise. This operator supports
     **multidirectional (i.e., Numpy-style) broadcasting**; for more details please check the doc.
@@ -342,7 +343,7 @@ def Pow(X: ArrayOr[float], Y: ArrayOr[float]) -> Array: ...
 def Pow(X: Input[TSignedNumber4, LFloat], Y: Input[TNumber, LFloat2]) -> TSignedNumber4: ...
 
 @overload
-def ReduceMax(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceMax(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the max of the input tensor's element along the provided axes. The resulting tensor has the
     same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have the
     reduced dimension pruned.
@@ -365,7 +366,7 @@ def ReduceMax(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int =
 def ReduceMax(data: Input[TNumber6, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber6: ...
 
 @overload
-def ReduceMin(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceMin(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the min of the input tensor's element along the provided axes. The resulting tensor has the
     same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have the
     reduced dimension pruned.

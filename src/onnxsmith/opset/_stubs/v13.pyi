@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    Array, ArrayOr, Body, DTypeLike, Float, Floats, Indices, Input, Int, Ints, Nested, Proto, Tensor, TensorValue,
+    AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Floats, Indices, Input, Int, Ints, Nested, Proto, TensorValue,
     FLOAT, INT64, BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
@@ -13,7 +13,7 @@ from onnxsmith.opset._stubs.variables import (
 )
 
 @overload
-def Abs(X: Nested[float]) -> Any:
+def Abs(X: Nested[float]) -> AnyTensor:
     """Absolute takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where absolute
     value, y = abs(x), is applied to the tensor elementwise.
 
@@ -29,7 +29,7 @@ def Abs(X: ArrayOr[float]) -> Array: ...
 def Abs(X: Input[TNumber7, LFloat]) -> TNumber7: ...
 
 @overload
-def Add(A: Nested[float], B: Nested[float]) -> Any:
+def Add(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """Performs element-wise binary addition (with Numpy-style broadcasting support).
 
     This operator supports **multidirectional (i.e., Numpy-style) broadcasting**; for more details
@@ -48,7 +48,7 @@ def Add(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 def Add(A: Input[TNumber8, LFloat], B: Input[TNumber8, LFloat]) -> TNumber8: ...
 
 @overload
-def ArgMax(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> Any:
+def ArgMax(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> AnyTensor:
     """Computes the indices of the max elements of the input tensor's element along the provided axis. The
     resulting tensor has the same rank as the input if keepdims equals 1. If keepdims equals 0, then the
     resulting tensor has the reduced dimension pruned. If select_last_index is True (default False), the
@@ -72,7 +72,7 @@ def ArgMax(data: ArrayOr[float], *, axis: Int = 0, keepdims: Int = 1, select_las
 def ArgMax(data: Input[TNumber7, LFloat], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> INT64: ...
 
 @overload
-def ArgMin(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> Any:
+def ArgMin(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> AnyTensor:
     """Computes the indices of the min elements of the input tensor's element along the provided axis. The
     resulting tensor has the same rank as the input if keepdims equals 1. If keepdims equals 0, then the
     resulting tensor has the reduced dimension pruned. If select_last_index is True (default False), the
@@ -96,7 +96,7 @@ def ArgMin(data: ArrayOr[float], *, axis: Int = 0, keepdims: Int = 1, select_las
 def ArgMin(data: Input[TNumber7, LFloat], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> INT64: ...
 
 @overload
-def Cast(input: Nested[float | str], *, to: DTypeLike) -> Any:
+def Cast(input: Nested[float | str], *, to: DTypeLike) -> AnyTensor:
     """The operator casts the elements of a given input tensor to a data type specified by the 'to'
     argument and returns an output tensor of the same size in the converted type. The 'to' argument must
     be one of the data types specified in the 'DataType' enum field in the TensorProto message.
@@ -114,10 +114,10 @@ def Cast(input: ArrayOr[float | str], *, to: DTypeLike) -> Array: ...
 @overload
 def Cast(input: Input[TAny6, LFloatStr], *, to: type[TAny7]) -> TAny7: ...
 @overload
-def Cast(input: Input[TAny6, LFloatStr], *, to: DTypeLike) -> Tensor: ...
+def Cast(input: Input[TAny6, LFloatStr], *, to: DTypeLike) -> AnyTensor: ...
 
 @overload
-def Ceil(X: Nested[float]) -> Any:
+def Ceil(X: Nested[float]) -> AnyTensor:
     """Ceil takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the ceil is, y
     = ceil(x), is applied to the tensor elementwise. If x is integral, +0, -0, NaN, or infinite, x
     itself is returned.
@@ -134,7 +134,7 @@ def Ceil(X: ArrayOr[float]) -> Array: ...
 def Ceil(X: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def Clip(input: Nested[float], min: Nested[float] | None = None, max: Nested[float] | None = None) -> Any:
+def Clip(input: Nested[float], min: Nested[float] | None = None, max: Nested[float] | None = None) -> AnyTensor:
     """Clip operator limits the given input within an interval. The interval is specified by the inputs
     'min' and 'max'. They default to numeric_limits::lowest() and numeric_limits::max(), respectively.
     When 'min' is greater than 'max', the clip operator sets all the 'input' values to the value of
@@ -156,7 +156,7 @@ def Clip(input: ArrayOr[float], min: ArrayOr[float] | None = None, max: ArrayOr[
 def Clip(input: Input[TNumber7, LFloat], min: Input[TNumber7, LFloat] | None = None, max: Input[TNumber7, LFloat] | None = None) -> TNumber7: ...
 
 @overload
-def Concat(inputs_0: Nested[complex | str], /, *inputs: Nested[complex | str], axis: Int) -> Any:
+def Concat(inputs_0: Nested[complex | str], /, *inputs: Nested[complex | str], axis: Int) -> AnyTensor:
     """Concatenate a list of tensors into a single tensor. All input tensors must have the same shape,
     except for the dimension size of the axis to concatenate on.
 
@@ -173,7 +173,7 @@ def Concat(inputs_0: ArrayOr[complex | str], /, *inputs: ArrayOr[complex | str],
 @overload
 def Concat(inputs_0: Input[TAny8, LComplexStr], /, *inputs: Input[TAny8, LComplexStr], axis: Int) -> TAny8: ...
 
-def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = None, value_float: Float | None = None, value_floats: Floats | None = None, value_int: Int | None = None, value_ints: Ints | None = None, value_string: str | None = None, value_strings: Sequence[str] | None = None) -> Any:
+def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = None, value_float: Float | None = None, value_floats: Floats | None = None, value_int: Int | None = None, value_ints: Ints | None = None, value_string: str | None = None, value_strings: Sequence[str] | None = None) -> AnyTensor:
     """This operator produces a constant tensor. Exactly one of the provided attributes, either value,
     sparse_value, or value_* must be specified.
 
@@ -192,7 +192,7 @@ def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = N
     """
 
 @overload
-def DepthToSpace(input: Nested[complex | str], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> Any:
+def DepthToSpace(input: Nested[complex | str], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> AnyTensor:
     """DepthToSpace rearranges (permutes) data from depth into blocks of spatial data. This is the reverse
     transformation of SpaceToDepth. More specifically, this op outputs a copy of the input tensor where
     values from the depth dimension are moved in spatial blocks to the height and width dimensions. By
@@ -214,7 +214,7 @@ def DepthToSpace(input: ArrayOr[complex | str], *, blocksize: Int, mode: Literal
 def DepthToSpace(input: Input[TAny8, LComplexStr], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> TAny8: ...
 
 @overload
-def DequantizeLinear(x: Nested[int], x_scale: Nested[float], x_zero_point: Nested[int] | None = None, *, axis: Int = 1) -> Any:
+def DequantizeLinear(x: Nested[int], x_scale: Nested[float], x_zero_point: Nested[int] | None = None, *, axis: Int = 1) -> AnyTensor:
     """The linear dequantization operator. It consumes a quantized tensor, a scale, and a zero point to
     compute the full precision tensor. The dequantization formula is `y = (x - x_zero_point) * x_scale`.
     `x_scale` and `x_zero_point` must have same shape, and can be either a scalar for per-tensor / per
@@ -239,7 +239,7 @@ def DequantizeLinear(x: ArrayOr[int], x_scale: ArrayOr[float], x_zero_point: Arr
 def DequantizeLinear(x: Input[TInteger3, LInt], x_scale: Input[FLOAT, float], x_zero_point: Input[TInteger3, LInt] | None = None, *, axis: Int = 1) -> FLOAT: ...
 
 @overload
-def Div(A: Nested[float], B: Nested[float]) -> Any:
+def Div(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """Performs element-wise binary division (with Numpy-style broadcasting support).
 
     This operator supports **multidirectional (i.e., Numpy-style) broadcasting**; for more details
@@ -284,7 +284,7 @@ def Dropout(data: Input[TFloat4, LFloat], ratio: Input[TFloat, LFloat2] | None =
 def Dropout(data: Input[TFloat4, LFloat], ratio: Input[TFloat, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[TFloat4, BOOL]: ...
 
 @overload
-def Equal(A: Nested[float], B: Nested[float]) -> Any:
+def Equal(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """Returns the tensor resulted from performing the `equal` logical operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -304,7 +304,7 @@ def Equal(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 def Equal(A: Input[TAny9, LFloat], B: Input[TAny9, LFloat]) -> BOOL: ...
 
 @overload
-def Erf(input: Nested[float]) -> Any:
+def Erf(input: Nested[float]) -> AnyTensor:
     """Computes the error function of the given input tensor element-wise.
 
     Args:
@@ -319,7 +319,7 @@ def Erf(input: ArrayOr[float]) -> Array: ...
 def Erf(input: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def Exp(input: Nested[float]) -> Any:
+def Exp(input: Nested[float]) -> AnyTensor:
     """Calculates the exponential of the given input tensor, element-wise.
 
     Args:
@@ -334,7 +334,7 @@ def Exp(input: ArrayOr[float]) -> Array: ...
 def Exp(input: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def Expand(input: Nested[complex | str], shape: Nested[int]) -> Any:
+def Expand(input: Nested[complex | str], shape: Nested[int]) -> AnyTensor:
     """Broadcast the input tensor following the given shape and the broadcast rule. The broadcast rule is
     similar to numpy.array(input) * numpy.ones(shape): Dimensions are right alignment; Two corresponding
     dimensions must have the same value, or one of them is equal to 1. Also, this operator is similar to
@@ -354,7 +354,7 @@ def Expand(input: ArrayOr[complex | str], shape: ArrayOr[int]) -> Array: ...
 def Expand(input: Input[TAny8, LComplexStr], shape: Indices[INT64, int]) -> TAny8: ...
 
 @overload
-def Flatten(input: Nested[complex | str], *, axis: Int = 1) -> Any:
+def Flatten(input: Nested[complex | str], *, axis: Int = 1) -> AnyTensor:
     """Flattens the input tensor into a 2D matrix. If input tensor has shape (d_0, d_1, ... d_n) then the
     output will have shape (d_0 X d_1 ... d_(axis-1), d_axis X d_(axis+1) ... X dn).
 
@@ -372,7 +372,7 @@ def Flatten(input: ArrayOr[complex | str], *, axis: Int = 1) -> Array: ...
 def Flatten(input: Input[TAny8, LComplexStr], *, axis: Int = 1) -> TAny8: ...
 
 @overload
-def Floor(X: Nested[float]) -> Any:
+def Floor(X: Nested[float]) -> AnyTensor:
     """Floor takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the floor is,
     y = floor(x), is applied to the tensor elementwise. If x is integral, +0, -0, NaN, or infinite, x
     itself is returned.
@@ -389,7 +389,7 @@ def Floor(X: ArrayOr[float]) -> Array: ...
 def Floor(X: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def Gather(data: Nested[complex | str], indices: Nested[int], *, axis: Int = 0) -> Any:
+def Gather(data: Nested[complex | str], indices: Nested[int], *, axis: Int = 0) -> AnyTensor:
     """Given `data` tensor of rank r >= 1, and `indices` tensor of rank q, gather entries of the axis
     dimension of `data` (by default outer-most one as axis=0) indexed by `indices`, and concatenates
     them in an output tensor of rank q + (r - 1).
@@ -410,7 +410,7 @@ def Gather(data: ArrayOr[complex | str], indices: ArrayOr[int], *, axis: Int = 0
 def Gather(data: Input[TAny8, LComplexStr], indices: Indices[TIndex, LInt], *, axis: Int = 0) -> TAny8: ...
 
 @overload
-def GatherElements(data: Nested[complex | str], indices: Nested[int], *, axis: Int = 0) -> Any:
+def GatherElements(data: Nested[complex | str], indices: Nested[int], *, axis: Int = 0) -> AnyTensor:
     """GatherElements takes two inputs `data` and `indices` of the same rank r >= 1 and an optional
     attribute `axis` that identifies an axis of `data` (by default, the outer-most axis, that is axis
     0). It is an indexing operation that produces its output by indexing into the input data tensor at
@@ -432,7 +432,7 @@ def GatherElements(data: ArrayOr[complex | str], indices: ArrayOr[int], *, axis:
 def GatherElements(data: Input[TAny8, LComplexStr], indices: Indices[TIndex, LInt], *, axis: Int = 0) -> TAny8: ...
 
 @overload
-def GatherND(data: Nested[complex | str], indices: Nested[int], *, batch_dims: Int = 0) -> Any:
+def GatherND(data: Nested[complex | str], indices: Nested[int], *, batch_dims: Int = 0) -> AnyTensor:
     """Given `data` tensor of rank `r` >= 1, `indices` tensor of rank `q` >= 1, and `batch_dims` integer
     `b`, this operator gathers slices of `data` into an output tensor of rank `q + r - indices_shape[-1]
     - 1 - b`.
@@ -456,7 +456,7 @@ def GatherND(data: ArrayOr[complex | str], indices: ArrayOr[int], *, batch_dims:
 def GatherND(data: Input[TAny8, LComplexStr], indices: Indices[INT64, int], *, batch_dims: Int = 0) -> TAny8: ...
 
 @overload
-def Gemm(A: Nested[float], B: Nested[float], C: Nested[float] | None = None, *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> Any:
+def Gemm(A: Nested[float], B: Nested[float], C: Nested[float] | None = None, *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> AnyTensor:
     """General Matrix multiplication:
     https://en.wikipedia.org/wiki/Basic_Linear_Algebra_Subprograms#Level_3
 
@@ -482,7 +482,7 @@ def Gemm(A: ArrayOr[float], B: ArrayOr[float], C: ArrayOr[float] | None = None, 
 def Gemm(A: Input[TNumber8, LFloat], B: Input[TNumber8, LFloat], C: Input[TNumber8, LFloat] | None = None, *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> TNumber8: ...
 
 @overload
-def Greater(A: Nested[float], B: Nested[float]) -> Any:
+def Greater(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """Returns the tensor resulted from performing the `greater` logical operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -502,7 +502,7 @@ def Greater(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 def Greater(A: Input[TNumber7, LFloat], B: Input[TNumber7, LFloat]) -> BOOL: ...
 
 @overload
-def Hardmax(input: Nested[float], *, axis: Int = -1) -> Any:
+def Hardmax(input: Nested[float], *, axis: Int = -1) -> AnyTensor:
     """The operator computes the hardmax values for the given input:
 
     Hardmax(element in input, axis) = 1 if the element is the first maximum value along the specified
@@ -525,7 +525,7 @@ def Hardmax(input: ArrayOr[float], *, axis: Int = -1) -> Array: ...
 def Hardmax(input: Input[TFloat4, LFloat], *, axis: Int = -1) -> TFloat4: ...
 
 @overload
-def Identity(input: Nested[complex | str]) -> Any:
+def Identity(input: Nested[complex | str]) -> AnyTensor:
     """Identity operator
 
     Args:
@@ -539,8 +539,7 @@ def Identity(input: ArrayOr[complex | str]) -> Array: ...
 @overload
 def Identity(input: Input[TAny8, LComplexStr]) -> TAny8: ...
 
-@overload
-def If(cond: Nested[bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> Any:
+def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> AnyTensor:
     """If conditional
 
     Args:
@@ -553,13 +552,9 @@ def If(cond: Nested[bool], *, else_branch: Body, then_branch: Body, outputs: int
     Version 13, in opsets 13 to 15; others: 1, 11, 16, 19, 21, 23, 24, 25.
     https://onnx.ai/onnx/operators/onnx__If.html
     """
-@overload
-def If(cond: ArrayOr[bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> Any: ...
-@overload
-def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> Any: ...
 
 @overload
-def IsNaN(X: Nested[float]) -> Any:
+def IsNaN(X: Nested[float]) -> AnyTensor:
     """Returns which elements of the input are NaN.
 
     Args:
@@ -574,7 +569,7 @@ def IsNaN(X: ArrayOr[float]) -> Array: ...
 def IsNaN(X: Input[TFloat4, LFloat]) -> BOOL: ...
 
 @overload
-def LRN(X: Nested[float], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.75, bias: Float = 1.0) -> Any:
+def LRN(X: Nested[float], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.75, bias: Float = 1.0) -> AnyTensor:
     """Local Response Normalization proposed in the [AlexNet
     paper](https://papers.nips.cc/paper/4824-imagenet-classification-with-deep-convolutional-neural-networks.pdf).
     It normalizes over local input regions. The local region is defined across the channels. For an
@@ -599,7 +594,7 @@ def LRN(X: ArrayOr[float], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.
 def LRN(X: Input[TFloat4, LFloat], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.75, bias: Float = 1.0) -> TFloat4: ...
 
 @overload
-def Less(A: Nested[float], B: Nested[float]) -> Any:
+def Less(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """Returns the tensor resulted from performing the `less` logical operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -619,7 +614,7 @@ def Less(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 def Less(A: Input[TNumber7, LFloat], B: Input[TNumber7, LFloat]) -> BOOL: ...
 
 @overload
-def Log(input: Nested[float]) -> Any:
+def Log(input: Nested[float]) -> AnyTensor:
     """Calculates the natural log of the given input tensor, element-wise.
 
     Args:
@@ -634,7 +629,7 @@ def Log(input: ArrayOr[float]) -> Array: ...
 def Log(input: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def LogSoftmax(input: Nested[float], *, axis: Int = -1) -> Any:
+def LogSoftmax(input: Nested[float], *, axis: Int = -1) -> AnyTensor:
     """The operator computes the log of softmax values for the given input:
 
     LogSoftmax(input, axis) = Log(Softmax(input, axis=axis))
@@ -655,8 +650,7 @@ def LogSoftmax(input: ArrayOr[float], *, axis: Int = -1) -> Array: ...
 @overload
 def LogSoftmax(input: Input[TFloat4, LFloat], *, axis: Int = -1) -> TFloat4: ...
 
-@overload
-def Loop(M: ArrayOr[int] | None = None, cond: ArrayOr[bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> Any:
+def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> AnyTensor:
     """Generic Looping construct.
 
     Args:
@@ -670,11 +664,9 @@ def Loop(M: ArrayOr[int] | None = None, cond: ArrayOr[bool] | None = None, *v_in
     Version 13, in opsets 13 to 15; others: 1, 11, 16, 19, 21, 23, 24, 25.
     https://onnx.ai/onnx/operators/onnx__Loop.html
     """
-@overload
-def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> Any: ...
 
 @overload
-def MatMul(A: Nested[float], B: Nested[float]) -> Any:
+def MatMul(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """Matrix product that behaves like
     [numpy.matmul](https://numpy.org/doc/stable/reference/generated/numpy.matmul.html).
 
@@ -691,7 +683,7 @@ def MatMul(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 def MatMul(A: Input[TNumber8, LFloat], B: Input[TNumber8, LFloat]) -> TNumber8: ...
 
 @overload
-def Max(data_0_0: Nested[float], /, *data_0: Nested[float]) -> Any:
+def Max(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
     """Element-wise max of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.
@@ -708,7 +700,7 @@ def Max(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
 def Max(data_0_0: Input[TNumber7, LFloat], /, *data_0: Input[TNumber7, LFloat]) -> TNumber7: ...
 
 @overload
-def Mean(data_0_0: Nested[float], /, *data_0: Nested[float]) -> Any:
+def Mean(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
     """Element-wise mean of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.
@@ -725,7 +717,7 @@ def Mean(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
 def Mean(data_0_0: Input[TFloat4, LFloat], /, *data_0: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def MeanVarianceNormalization(X: Nested[float], *, axes: Ints = (0, 2, 3)) -> Any:
+def MeanVarianceNormalization(X: Nested[float], *, axes: Ints = (0, 2, 3)) -> AnyTensor:
     """A MeanVarianceNormalization Function: Perform mean variance normalization on the input tensor X
     using formula: `(X-EX)/sqrt(E(X-EX)^2)`
 
@@ -743,7 +735,7 @@ def MeanVarianceNormalization(X: ArrayOr[float], *, axes: Ints = (0, 2, 3)) -> A
 def MeanVarianceNormalization(X: Input[TFloat4, LFloat], *, axes: Ints = (0, 2, 3)) -> TFloat4: ...
 
 @overload
-def Min(data_0_0: Nested[float], /, *data_0: Nested[float]) -> Any:
+def Min(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
     """Element-wise min of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.
@@ -760,7 +752,7 @@ def Min(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
 def Min(data_0_0: Input[TNumber7, LFloat], /, *data_0: Input[TNumber7, LFloat]) -> TNumber7: ...
 
 @overload
-def Mod(A: Nested[float], B: Nested[float], *, fmod: Int = 0) -> Any:
+def Mod(A: Nested[float], B: Nested[float], *, fmod: Int = 0) -> AnyTensor:
     """Performs an element-wise binary modulo operation. The semantics and supported data types depend on
     the value of the `fmod` attribute which must be `0` (default), or `1`.
 
@@ -782,7 +774,7 @@ def Mod(A: ArrayOr[float], B: ArrayOr[float], *, fmod: Int = 0) -> Array: ...
 def Mod(A: Input[TNumber7, LFloat], B: Input[TNumber7, LFloat], *, fmod: Int = 0) -> TNumber7: ...
 
 @overload
-def Mul(A: Nested[float], B: Nested[float]) -> Any:
+def Mul(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """Performs element-wise binary multiplication (with Numpy-style broadcasting support).
 
     This operator supports **multidirectional (i.e., Numpy-style) broadcasting**; for more details
@@ -801,7 +793,7 @@ def Mul(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 def Mul(A: Input[TNumber8, LFloat], B: Input[TNumber8, LFloat]) -> TNumber8: ...
 
 @overload
-def Neg(X: Nested[float]) -> Any:
+def Neg(X: Nested[float]) -> AnyTensor:
     """Neg takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where each element
     flipped sign, y = -x, is applied to the tensor elementwise.
 
@@ -817,7 +809,7 @@ def Neg(X: ArrayOr[float]) -> Array: ...
 def Neg(X: Input[TSignedNumber5, LFloat]) -> TSignedNumber5: ...
 
 @overload
-def NegativeLogLikelihoodLoss(input: Nested[float], target: Nested[int], weight: Nested[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> Any:
+def NegativeLogLikelihoodLoss(input: Nested[float], target: Nested[int], weight: Nested[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> AnyTensor:
     """A NegativeLogLikelihoodLoss operator computes (weighted) negative log likelihood loss. Its "input"
     tensor has the shape of (N, C, d1, d2, ..., dk) where k >= 0. The "input" tensor contains
     log-probabilities for input[n, :, d_1, d_2,..., d_k] being in a class of [0, C). The operator's
@@ -843,7 +835,7 @@ def NegativeLogLikelihoodLoss(input: ArrayOr[float], target: ArrayOr[int], weigh
 def NegativeLogLikelihoodLoss(input: Input[TFloat, LFloat], target: Indices[TIndex, LInt], weight: Input[TFloat, LFloat] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> TFloat: ...
 
 @overload
-def NonZero(X: Nested[complex | str]) -> Any:
+def NonZero(X: Nested[complex | str]) -> AnyTensor:
     """Returns the indices of the elements that are non-zero (in row-major order - by dimension). NonZero
     behaves similar to numpy.nonzero:
     https://docs.scipy.org/doc/numpy/reference/generated/numpy.nonzero.html, but for scalar input,
@@ -861,7 +853,7 @@ def NonZero(X: ArrayOr[complex | str]) -> Array: ...
 def NonZero(X: Input[TAny8, LComplexStr]) -> INT64: ...
 
 @overload
-def Pad(data: Nested[complex | str], pads: Nested[int], constant_value: Nested[complex | str] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> Any:
+def Pad(data: Nested[complex | str], pads: Nested[int], constant_value: Nested[complex | str] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> AnyTensor:
     """Given a tensor containing the data to be padded (`data`), a tensor containing the number of start
     and end pad values for axis (`pads`), (optionally) a `mode`, and (optionally) `constant_value`, a
     padded tensor (`output`) is generated.
@@ -887,7 +879,7 @@ def Pad(data: ArrayOr[complex | str], pads: ArrayOr[int], constant_value: ArrayO
 def Pad(data: Input[TAny8, LComplexStr], pads: Indices[INT64, int], constant_value: Input[TAny8, LComplexStr] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> TAny8: ...
 
 @overload
-def Pow(X: Nested[float], Y: Nested[float]) -> Any:
+def Pow(X: Nested[float], Y: Nested[float]) -> AnyTensor:
     """Pow takes input data (Tensor<T>) and exponent Tensor, and produces one output data (Tensor<T>) where
     the function `f(x) = x^exponent`, is applied to the data tensor elementwise. This operator supports
     **multidirectional (i.e., Numpy-style) broadcasting**; for more details please check the doc.
@@ -905,7 +897,7 @@ def Pow(X: ArrayOr[float], Y: ArrayOr[float]) -> Array: ...
 def Pow(X: Input[TSignedNumber6, LFloat], Y: Input[TNumber, LFloat2]) -> TSignedNumber6: ...
 
 @overload
-def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Nested[int] | None = None, *, axis: Int = 1) -> Any:
+def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Nested[int] | None = None, *, axis: Int = 1) -> AnyTensor:
     """The linear quantization operator. It consumes a high precision tensor, a scale, and a zero point to
     compute the low precision / quantized tensor. The scale factor and zero point must have same shape,
     and can be either a scalar for per-tensor / per layer quantization, or a 1-D tensor for per-axis
@@ -930,7 +922,7 @@ def QuantizeLinear(x: ArrayOr[float], y_scale: ArrayOr[float], y_zero_point: Arr
 def QuantizeLinear(x: Input[TSignedNumber2, LFloat], y_scale: Input[FLOAT, float], y_zero_point: Input[TInteger, LInt] | None = None, *, axis: Int = 1) -> TInteger: ...
 
 @overload
-def Reciprocal(X: Nested[float]) -> Any:
+def Reciprocal(X: Nested[float]) -> AnyTensor:
     """Reciprocal takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     reciprocal is, y = 1/x, is applied to the tensor elementwise.
 
@@ -946,7 +938,7 @@ def Reciprocal(X: ArrayOr[float]) -> Array: ...
 def Reciprocal(X: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def ReduceL1(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceL1(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the L1 norm of the input tensor's elements along the provided axes. The resulting tensor
     has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting
     tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -970,7 +962,7 @@ def ReduceL1(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 
 def ReduceL1(data: Input[TNumber8, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber8: ...
 
 @overload
-def ReduceL2(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceL2(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the L2 norm of the input tensor's elements along the provided axes. The resulting tensor
     has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting
     tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -994,7 +986,7 @@ def ReduceL2(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 
 def ReduceL2(data: Input[TNumber8, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber8: ...
 
 @overload
-def ReduceLogSum(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceLogSum(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the log sum of the input tensor's elements along the provided axes. The resulting tensor
     has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting
     tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -1015,7 +1007,7 @@ def ReduceLogSum(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: In
 def ReduceLogSum(data: Input[TNumber8, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber8: ...
 
 @overload
-def ReduceLogSumExp(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceLogSumExp(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the log sum exponent of the input tensor's elements along the provided axes. The resulting
     tensor has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the
     resulting tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction
@@ -1037,7 +1029,7 @@ def ReduceLogSumExp(data: ArrayOr[float], *, axes: Ints | None = None, keepdims:
 def ReduceLogSumExp(data: Input[TNumber8, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber8: ...
 
 @overload
-def ReduceMax(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceMax(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the max of the input tensor's elements along the provided axes. The resulting tensor has
     the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting tensor
     has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set
@@ -1059,7 +1051,7 @@ def ReduceMax(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int =
 def ReduceMax(data: Input[TNumber9, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber9: ...
 
 @overload
-def ReduceMean(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceMean(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the mean of the input tensor's elements along the provided axes. The resulting tensor has
     the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting tensor
     has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set
@@ -1083,7 +1075,7 @@ def ReduceMean(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int 
 def ReduceMean(data: Input[TNumber8, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber8: ...
 
 @overload
-def ReduceMin(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceMin(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the min of the input tensor's elements along the provided axes. The resulting tensor has
     the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting tensor
     has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set
@@ -1105,7 +1097,7 @@ def ReduceMin(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int =
 def ReduceMin(data: Input[TNumber9, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber9: ...
 
 @overload
-def ReduceProd(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceProd(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the product of the input tensor's elements along the provided axes. The resulting tensor
     has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting
     tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -1129,7 +1121,7 @@ def ReduceProd(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int 
 def ReduceProd(data: Input[TNumber8, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber8: ...
 
 @overload
-def ReduceSum(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> Any:
+def ReduceSum(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor:
     """Computes the sum of the input tensor's elements along the provided axes. The resulting tensor has
     the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting tensor
     has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set
@@ -1155,7 +1147,7 @@ def ReduceSum(data: ArrayOr[float], axes: ArrayOr[int] | None = None, *, keepdim
 def ReduceSum(data: Input[TNumber8, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber8: ...
 
 @overload
-def ReduceSumSquare(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Any:
+def ReduceSumSquare(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
     """Computes the sum square of the input tensor's elements along the provided axes. The resulting tensor
     has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting
     tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -1179,7 +1171,7 @@ def ReduceSumSquare(data: ArrayOr[float], *, axes: Ints | None = None, keepdims:
 def ReduceSumSquare(data: Input[TNumber8, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber8: ...
 
 @overload
-def Relu(X: Nested[float]) -> Any:
+def Relu(X: Nested[float]) -> AnyTensor:
     """Relu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the rectified
     linear function, y = max(0, x), is applied to the tensor elementwise.
 
@@ -1195,7 +1187,7 @@ def Relu(X: ArrayOr[float]) -> Array: ...
 def Relu(X: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def Reshape(data: Nested[complex | str], shape: Nested[int]) -> Any:
+def Reshape(data: Nested[complex | str], shape: Nested[int]) -> AnyTensor:
     """Reshape the input tensor similar to numpy.reshape. First input is the data tensor, second input is a
     shape tensor which specifies the output shape. It outputs the reshaped tensor. At most one dimension
     of the new shape can be -1. In this case, the value is inferred from the size of the tensor and the
@@ -1215,7 +1207,7 @@ def Reshape(data: ArrayOr[complex | str], shape: ArrayOr[int]) -> Array: ...
 def Reshape(data: Input[TAny8, LComplexStr], shape: Indices[INT64, int]) -> TAny8: ...
 
 @overload
-def Resize(X: Nested[complex | str], roi: Nested[float] | None = None, scales: Nested[float] | None = None, sizes: Nested[int] | None = None, *, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> Any:
+def Resize(X: Nested[complex | str], roi: Nested[float] | None = None, scales: Nested[float] | None = None, sizes: Nested[int] | None = None, *, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> AnyTensor:
     r"""Resize the input tensor. In general, it calculates every value in the output tensor as a weighted
     average of neighborhood (a.k.a. sampling locations) in the input tensor. Each dimension value of the
     output tensor is: output_dimension = floor(input_dimension * (roi_end - roi_start) * scale) if input
@@ -1250,7 +1242,7 @@ def Resize(X: ArrayOr[complex | str], roi: ArrayOr[float] | None = None, scales:
 def Resize(X: Input[TAny8, LComplexStr], roi: Input[TFloat, LFloat] | None = None, scales: Input[FLOAT, float] | None = None, sizes: Indices[INT64, int] | None = None, *, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> TAny8: ...
 
 @overload
-def ScatterElements(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, axis: Int = 0) -> Any:
+def ScatterElements(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, axis: Int = 0) -> AnyTensor:
     """ScatterElements takes three inputs `data`, `updates`, and `indices` of the same rank r >= 1 and an
     optional attribute axis that identifies an axis of `data` (by default, the outer-most axis, that is
     axis 0). The output of the operation is produced by creating a copy of the input `data`, and then
@@ -1274,7 +1266,7 @@ def ScatterElements(data: ArrayOr[complex | str], indices: ArrayOr[int], updates
 def ScatterElements(data: Input[TAny8, LComplexStr], indices: Indices[TIndex, LInt], updates: Input[TAny8, LComplexStr], *, axis: Int = 0) -> TAny8: ...
 
 @overload
-def ScatterND(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str]) -> Any:
+def ScatterND(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str]) -> AnyTensor:
     """ScatterND takes three inputs `data` tensor of rank r >= 1, `indices` tensor of rank q >= 1, and
     `updates` tensor of rank q + r - indices.shape[-1] - 1. The output of the operation is produced by
     creating a copy of the input `data`, and then updating its value to values specified by `updates` at
@@ -1295,7 +1287,7 @@ def ScatterND(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: Arra
 def ScatterND(data: Input[TAny8, LComplexStr], indices: Indices[INT64, int], updates: Input[TAny8, LComplexStr]) -> TAny8: ...
 
 @overload
-def Shape(data: Nested[complex | str]) -> Any:
+def Shape(data: Nested[complex | str]) -> AnyTensor:
     """Takes a tensor as input and outputs an 1D int64 tensor containing the shape of the input tensor.
 
     Args:
@@ -1310,7 +1302,7 @@ def Shape(data: ArrayOr[complex | str]) -> Array: ...
 def Shape(data: Input[TAny8, LComplexStr]) -> INT64: ...
 
 @overload
-def Sigmoid(X: Nested[float]) -> Any:
+def Sigmoid(X: Nested[float]) -> AnyTensor:
     """Sigmoid takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the sigmoid
     function, y = 1 / (1 + exp(-x)), is applied to the tensor elementwise.
 
@@ -1326,7 +1318,7 @@ def Sigmoid(X: ArrayOr[float]) -> Array: ...
 def Sigmoid(X: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def Sign(input: Nested[float]) -> Any:
+def Sign(input: Nested[float]) -> AnyTensor:
     """Calculate the sign of the given input tensor element-wise. If input > 0, output 1. if input < 0,
     output -1. if input == 0, output 0.
 
@@ -1342,7 +1334,7 @@ def Sign(input: ArrayOr[float]) -> Array: ...
 def Sign(input: Input[TNumber7, LFloat]) -> TNumber7: ...
 
 @overload
-def Size(data: Nested[complex | str]) -> Any:
+def Size(data: Nested[complex | str]) -> AnyTensor:
     """Takes a tensor as input and outputs a int64 scalar that equals to the total number of elements of
     the input tensor.
 
@@ -1358,7 +1350,7 @@ def Size(data: ArrayOr[complex | str]) -> Array: ...
 def Size(data: Input[TAny8, LComplexStr]) -> INT64: ...
 
 @overload
-def Slice(data: Nested[complex | str], starts: Nested[int], ends: Nested[int], axes: Nested[int] | None = None, steps: Nested[int] | None = None) -> Any:
+def Slice(data: Nested[complex | str], starts: Nested[int], ends: Nested[int], axes: Nested[int] | None = None, steps: Nested[int] | None = None) -> AnyTensor:
     """Produces a slice of the input tensor along multiple axes. Similar to numpy:
     https://numpy.org/doc/stable/user/basics.indexing.html?highlight=slice#slicing-and-striding
 
@@ -1383,7 +1375,7 @@ def Slice(data: ArrayOr[complex | str], starts: ArrayOr[int], ends: ArrayOr[int]
 def Slice(data: Input[TAny8, LComplexStr], starts: Indices[TIndex, LInt], ends: Indices[TIndex, LInt], axes: Indices[TIndex, LInt] | None = None, steps: Indices[TIndex, LInt] | None = None) -> TAny8: ...
 
 @overload
-def Softmax(input: Nested[float], *, axis: Int = -1) -> Any:
+def Softmax(input: Nested[float], *, axis: Int = -1) -> AnyTensor:
     """The operator computes the normalized exponential values for the given input:
 
     Softmax(input, axis) = Exp(input) / ReduceSum(Exp(input), axis=axis, keepdims=1)
@@ -1435,7 +1427,7 @@ def SoftmaxCrossEntropyLoss(scores: Input[TFloat4, LFloat], labels: Indices[TInd
 def SoftmaxCrossEntropyLoss(scores: Input[TFloat4, LFloat], labels: Indices[TIndex, LInt], weights: Input[TFloat4, LFloat] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[2]) -> tuple[TFloat4, TFloat4]: ...
 
 @overload
-def SpaceToDepth(input: Nested[complex | str], *, blocksize: Int) -> Any:
+def SpaceToDepth(input: Nested[complex | str], *, blocksize: Int) -> AnyTensor:
     """SpaceToDepth rearranges blocks of spatial data into depth. More specifically, this op outputs a copy
     of the input tensor where values from the height and width dimensions are moved to the depth
     dimension.
@@ -1454,7 +1446,7 @@ def SpaceToDepth(input: ArrayOr[complex | str], *, blocksize: Int) -> Array: ...
 def SpaceToDepth(input: Input[TAny8, LComplexStr], *, blocksize: Int) -> TAny8: ...
 
 @overload
-def Split(input: Nested[complex | str], split: Nested[int] | None = None, *, axis: Int = 0, outputs: int | None = None) -> Any:
+def Split(input: Nested[complex | str], split: Nested[int] | None = None, *, axis: Int = 0, outputs: int | None = None) -> tuple[AnyTensor, ...]:
     """Split a tensor into a list of tensors, along the specified 'axis'. Lengths of the parts can be
     specified using input 'split'. Otherwise, the tensor is split to equal sized parts.
 
@@ -1474,7 +1466,7 @@ def Split(input: ArrayOr[complex | str], split: ArrayOr[int] | None = None, *, a
 def Split(input: Input[TAny8, LComplexStr], split: Indices[INT64, int] | None = None, *, axis: Int = 0, outputs: int | None = None) -> tuple[TAny8, ...]: ...
 
 @overload
-def Sqrt(X: Nested[float]) -> Any:
+def Sqrt(X: Nested[float]) -> AnyTensor:
     """Square root takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     square root is, y = x^0.5, is applied to the tensor elementwise. If x is negative, then it will
     return NaN.
@@ -1491,7 +1483,7 @@ def Sqrt(X: ArrayOr[float]) -> Array: ...
 def Sqrt(X: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def Squeeze(data: Nested[complex | str], axes: Nested[int] | None = None) -> Any:
+def Squeeze(data: Nested[complex | str], axes: Nested[int] | None = None) -> AnyTensor:
     """Remove single-dimensional entries from the shape of a tensor. Takes an input `axes` with a list of
     axes to squeeze. If `axes` is not provided, all the single dimensions will be removed from the
     shape. If an axis is selected with shape entry not equal to one, an error is raised.
@@ -1510,7 +1502,7 @@ def Squeeze(data: ArrayOr[complex | str], axes: ArrayOr[int] | None = None) -> A
 def Squeeze(data: Input[TAny8, LComplexStr], axes: Indices[INT64, int] | None = None) -> TAny8: ...
 
 @overload
-def Sub(A: Nested[float], B: Nested[float]) -> Any:
+def Sub(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """Performs element-wise binary subtraction (with Numpy-style broadcasting support).
 
     This operator supports **multidirectional (i.e., Numpy-style) broadcasting**; for more details
@@ -1529,7 +1521,7 @@ def Sub(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 def Sub(A: Input[TNumber8, LFloat], B: Input[TNumber8, LFloat]) -> TNumber8: ...
 
 @overload
-def Sum(data_0_0: Nested[float], /, *data_0: Nested[float]) -> Any:
+def Sum(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
     """Element-wise sum of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.
@@ -1546,7 +1538,7 @@ def Sum(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
 def Sum(data_0_0: Input[TFloat4, LFloat], /, *data_0: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def Tanh(input: Nested[float]) -> Any:
+def Tanh(input: Nested[float]) -> AnyTensor:
     """Calculates the hyperbolic tangent of the given input tensor element-wise.
 
     Args:
@@ -1561,7 +1553,7 @@ def Tanh(input: ArrayOr[float]) -> Array: ...
 def Tanh(input: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def Tile(input: Nested[complex | str], repeats: Nested[int]) -> Any:
+def Tile(input: Nested[complex | str], repeats: Nested[int]) -> AnyTensor:
     """Constructs a tensor by tiling a given tensor. This is the same as function `tile` in Numpy, but no
     broadcast. For example A = [[1, 2], [3, 4]], B = [1, 2], tile(A, B) = [[1, 2, 1, 2], [3, 4, 3, 4]]
 
@@ -1579,7 +1571,7 @@ def Tile(input: ArrayOr[complex | str], repeats: ArrayOr[int]) -> Array: ...
 def Tile(input: Input[TAny8, LComplexStr], repeats: Indices[INT64, int]) -> TAny8: ...
 
 @overload
-def Transpose(data: Nested[complex | str], *, perm: Ints | None = None) -> Any:
+def Transpose(data: Nested[complex | str], *, perm: Ints | None = None) -> AnyTensor:
     """Returns a transpose of the input tensor. (Similar to `numpy.transpose`). The optional attribute
     `perm` specifies the permutation of the axes of the input tensor. `perm` must contain each axis
     index in `[0, n-1]` exactly once, so its length is equal to the rank `n` of the input tensor.
@@ -1600,7 +1592,7 @@ def Transpose(data: ArrayOr[complex | str], *, perm: Ints | None = None) -> Arra
 def Transpose(data: Input[TAny8, LComplexStr], *, perm: Ints | None = None) -> TAny8: ...
 
 @overload
-def Unsqueeze(data: Nested[complex | str], axes: Nested[int]) -> Any:
+def Unsqueeze(data: Nested[complex | str], axes: Nested[int]) -> AnyTensor:
     """Insert single-dimensional entries to the shape of an input tensor (`data`). Takes one required input
     `axes` - which contains a list of dimension indices and this operator will insert a dimension of
     value `1` into the corresponding index of the output tensor (`expanded`).

@@ -2,15 +2,17 @@
 # mypy: disable-error-code="overload-overlap, misc"
 # pyright: reportOverlappingOverload=false
 from collections.abc import Sequence
-from typing import Any, Literal, overload
-from onnxsmith.opset._stubs.tensors import Array, ArrayOr, Float, Floats, Indices, Input, Int, Nested, INT32, INT64
+from typing import Literal, overload
+from onnxsmith.opset._stubs.tensors import (
+    AnyTensor, Array, ArrayOr, Float, Floats, Indices, Input, Int, Nested, INT32, INT64,
+)
 from onnxsmith.opset._stubs.variables import (
     LComplexStr, LFloat, LFloat2, LInt, TAny8, TFloat, TFloat4, TFloat5, TIndex, TNumber7, TNumber8, TSignedNumber5,
     TValue,
 )
 
 @overload
-def Add(A: Nested[float], B: Nested[float]) -> Any:
+def Add(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """Performs element-wise binary addition (with Numpy-style broadcasting support).
 
     This operator supports **multidirectional (i.e., Numpy-style) broadcasting**; for more details
@@ -66,7 +68,7 @@ def BatchNormalization(X: Input[TFloat4, LFloat], scale: Input[TFloat4, LFloat],
 def BatchNormalization(X: Input[TFloat4, LFloat], scale: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat], input_mean: Input[TFloat5, LFloat2], input_var: Input[TFloat5, LFloat2], *, epsilon: Float = 1e-05, momentum: Float = 0.9, training_mode: Int = 0, outputs: Literal[3]) -> tuple[TFloat4, TFloat5, TFloat5]: ...
 
 @overload
-def CumSum(x: Nested[float], axis: Nested[int], *, exclusive: Int = 0, reverse: Int = 0) -> Any:
+def CumSum(x: Nested[float], axis: Nested[int], *, exclusive: Int = 0, reverse: Int = 0) -> AnyTensor:
     """Performs cumulative sum of the input elements along the given axis. By default, it will do the sum
     inclusively meaning the first element is copied as is. Through an `exclusive` attribute, this
     behavior can change to exclude the first element. It can also perform summation in the opposite
@@ -88,7 +90,7 @@ def CumSum(x: ArrayOr[float], axis: ArrayOr[int], *, exclusive: Int = 0, reverse
 def CumSum(x: Input[TNumber8, LFloat], axis: Indices[TIndex, LInt], *, exclusive: Int = 0, reverse: Int = 0) -> TNumber8: ...
 
 @overload
-def Div(A: Nested[float], B: Nested[float]) -> Any:
+def Div(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """Performs element-wise binary division (with Numpy-style broadcasting support).
 
     This operator supports **multidirectional (i.e., Numpy-style) broadcasting**; for more details
@@ -153,7 +155,7 @@ def GRU(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFl
 def GRU(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, linear_before_reset: Int = 0, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
 
 @overload
-def HardSwish(X: Nested[float]) -> Any:
+def HardSwish(X: Nested[float]) -> AnyTensor:
     """HardSwish takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     HardSwish function, y = x * max(0, min(1, alpha * x + beta)) = x * HardSigmoid<alpha, beta>(x),
     where alpha = 1/6 and beta = 0.5, is applied to the tensor elementwise.
@@ -230,7 +232,7 @@ def LSTM(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LF
 def LSTM(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, initial_c: Input[TFloat, LFloat] | None = None, P: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[3]) -> tuple[TFloat, TFloat, TFloat]: ...
 
 @overload
-def Mul(A: Nested[float], B: Nested[float]) -> Any:
+def Mul(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """Performs element-wise binary multiplication (with Numpy-style broadcasting support).
 
     This operator supports **multidirectional (i.e., Numpy-style) broadcasting**; for more details
@@ -292,7 +294,7 @@ def RNN(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFl
 def RNN(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
 
 @overload
-def Relu(X: Nested[float]) -> Any:
+def Relu(X: Nested[float]) -> AnyTensor:
     """Relu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the rectified
     linear function, y = max(0, x), is applied to the tensor elementwise.
 
@@ -308,7 +310,7 @@ def Relu(X: ArrayOr[float]) -> Array: ...
 def Relu(X: Input[TSignedNumber5, LFloat]) -> TSignedNumber5: ...
 
 @overload
-def Reshape(data: Nested[complex | str], shape: Nested[int], *, allowzero: Int = 0) -> Any:
+def Reshape(data: Nested[complex | str], shape: Nested[int], *, allowzero: Int = 0) -> AnyTensor:
     """Reshape the input tensor similar to numpy.reshape. First input is the data tensor, second input is a
     shape tensor which specifies the output shape. It outputs the reshaped tensor. At most one dimension
     of the new shape can be -1. In this case, the value is inferred from the size of the tensor and the
@@ -332,7 +334,7 @@ def Reshape(data: ArrayOr[complex | str], shape: ArrayOr[int], *, allowzero: Int
 def Reshape(data: Input[TAny8, LComplexStr], shape: Indices[INT64, int], *, allowzero: Int = 0) -> TAny8: ...
 
 @overload
-def Sub(A: Nested[float], B: Nested[float]) -> Any:
+def Sub(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """Performs element-wise binary subtraction (with Numpy-style broadcasting support).
 
     This operator supports **multidirectional (i.e., Numpy-style) broadcasting**; for more details
@@ -353,7 +355,7 @@ def Sub(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 def Sub(A: Input[TNumber7, LFloat], B: Input[TNumber7, LFloat]) -> TNumber7: ...
 
 @overload
-def Trilu(input: Nested[complex | str], k: Nested[int] | None = None, *, upper: Int = 1) -> Any:
+def Trilu(input: Nested[complex | str], k: Nested[int] | None = None, *, upper: Int = 1) -> AnyTensor:
     """Given a 2-D matrix or batches of 2-D matrices, returns the upper or lower triangular part of the
     tensor(s). The attribute "upper" determines whether the upper or lower part is retained. If set to
     true, the upper triangular matrix is retained. Lower triangular matrix is retained otherwise.

@@ -3,7 +3,7 @@
 # pyright: reportOverlappingOverload=false
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    Array, ArrayOr, DTypeLike, Float, Input, Int, Nested, Tensor, TypeValue, INT64,
+    AnyTensor, Array, ArrayOr, DTypeLike, Float, Input, Int, Nested, TypeValue, INT64,
 )
 from onnxsmith.opset._stubs.variables import (
     LComplexStr, LFloat, LFloat2, LFloat3, LFloatStr, LFloatStr2, TAny6, TAny7, TAny8, TAny9, TFloat, TFloat4,
@@ -46,7 +46,7 @@ def BatchNormalization(X: Input[TFloat4, LFloat], scale: Input[TFloat5, LFloat2]
 def BatchNormalization(X: Input[TFloat4, LFloat], scale: Input[TFloat5, LFloat2], B: Input[TFloat5, LFloat2], input_mean: Input[TFloat6, LFloat3], input_var: Input[TFloat6, LFloat3], *, epsilon: Float = 1e-05, momentum: Float = 0.9, training_mode: Int = 0, outputs: Literal[3]) -> tuple[TFloat4, TFloat6, TFloat6]: ...
 
 @overload
-def Bernoulli(input: Nested[float], *, dtype: DTypeLike | None = None, seed: Float | None = None) -> Any:
+def Bernoulli(input: Nested[float], *, dtype: DTypeLike | None = None, seed: Float | None = None) -> AnyTensor:
     """Draws binary random numbers (0 or 1) from a Bernoulli distribution. The input tensor should be a
     tensor containing probabilities p (a value in the range [0,1]) to be used for drawing the binary
     random number, where an output of 1 is produced with probability p and an output of 0 is produced
@@ -71,10 +71,10 @@ def Bernoulli(input: Input[TFloat, LFloat], *, dtype: type[TAny9], seed: Float |
 @overload
 def Bernoulli(input: Input[TFloat, LFloat], *, dtype: None = None, seed: Float | None = None) -> TFloat: ...
 @overload
-def Bernoulli(input: Input[TFloat, LFloat], *, dtype: DTypeLike | None = None, seed: Float | None = None) -> Tensor: ...
+def Bernoulli(input: Input[TFloat, LFloat], *, dtype: DTypeLike | None = None, seed: Float | None = None) -> AnyTensor: ...
 
 @overload
-def CastLike(input: Nested[float | str], target_type: Nested[float | str]) -> Any:
+def CastLike(input: Nested[float | str], target_type: Nested[float | str]) -> AnyTensor:
     """The operator casts the elements of a given input tensor (the first input) to the same data type as
     the elements of the second input tensor. See documentation of the Cast operator for further details.
 
@@ -91,7 +91,7 @@ def CastLike(input: ArrayOr[float | str], target_type: ArrayOr[float | str]) -> 
 @overload
 def CastLike(input: Input[TAny6, LFloatStr], target_type: Input[TAny7, LFloatStr2]) -> TAny7: ...
 
-def Optional(input: Any = None, *, type: TypeValue | None = None) -> Any:
+def Optional(input: Any = None, *, type: TypeValue | None = None) -> AnyTensor:
     """Constructs an optional-type value containing either an empty optional of a certain type specified by
     the attribute, or a non-empty value containing the input element.
 
@@ -103,7 +103,7 @@ def Optional(input: Any = None, *, type: TypeValue | None = None) -> Any:
     https://onnx.ai/onnx/operators/onnx__Optional.html
     """
 
-def OptionalGetElement(input: Any) -> Any:
+def OptionalGetElement(input: Any) -> AnyTensor:
     """Outputs the element in the optional-type input. It is an error if the input value does not have an
     element and the behavior is undefined in this case.
 
@@ -114,7 +114,7 @@ def OptionalGetElement(input: Any) -> Any:
     https://onnx.ai/onnx/operators/onnx__OptionalGetElement.html
     """
 
-def OptionalHasElement(input: Any) -> Any:
+def OptionalHasElement(input: Any) -> AnyTensor:
     """Returns true if the optional-type input contains an element. If it is an empty optional-type, this
     op returns false.
 
@@ -126,7 +126,7 @@ def OptionalHasElement(input: Any) -> Any:
     """
 
 @overload
-def Pow(X: Nested[float], Y: Nested[float]) -> Any:
+def Pow(X: Nested[float], Y: Nested[float]) -> AnyTensor:
     """Pow takes input data (Tensor<T>) and exponent Tensor, and produces one output data (Tensor<T>) where
     the function `f(x) = x^exponent`, is applied to the data tensor elementwise. This operator supports
     **multidirectional (i.e., Numpy-style) broadcasting**; for more details please check the doc.
@@ -144,7 +144,7 @@ def Pow(X: ArrayOr[float], Y: ArrayOr[float]) -> Array: ...
 def Pow(X: Input[TSignedNumber6, LFloat], Y: Input[TNumber7, LFloat2]) -> TSignedNumber6: ...
 
 @overload
-def Shape(data: Nested[complex | str], *, end: Int | None = None, start: Int = 0) -> Any:
+def Shape(data: Nested[complex | str], *, end: Int | None = None, start: Int = 0) -> AnyTensor:
     """Takes a tensor as input and outputs an 1D int64 tensor containing the shape of the input tensor.
     Optional attributes start and end can be used to compute a slice of the input tensor's shape. If
     start axis is omitted, the slice starts from axis 0. The end axis, if specified, is exclusive (and

@@ -3,14 +3,14 @@
 # pyright: reportOverlappingOverload=false
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    Array, ArrayOr, Body, Float, Indices, Input, Int, Ints, Nested, INT64, BOOL,
+    AnyTensor, Array, ArrayOr, Body, Float, Indices, Input, Int, Ints, Nested, INT64, BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
     LComplexStr, LFloat, LInt, TAny2, TAny8, TFloat, TFloat4, TIndex, TNumber7, TNumber8, TValue,
 )
 
 @overload
-def GreaterOrEqual(A: Nested[float], B: Nested[float]) -> Any:
+def GreaterOrEqual(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """Returns the tensor resulted from performing the `greater_equal` logical operation elementwise on the
     input tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -30,7 +30,7 @@ def GreaterOrEqual(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 def GreaterOrEqual(A: Input[TNumber7, LFloat], B: Input[TNumber7, LFloat]) -> BOOL: ...
 
 @overload
-def GridSample(X: Nested[complex | str], grid: Nested[float], *, align_corners: Int = 0, mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> Any:
+def GridSample(X: Nested[complex | str], grid: Nested[float], *, align_corners: Int = 0, mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor:
     """Given an input `X` and a flow-field `grid`, computes the output `Y` using `X` values and pixel
     locations from `grid`. Currently, only spatial (4-D) inputs are supported. For input `X` with shape
     (N, C, H, W) and `grid` with shape (N, H_out, W_out, 2), the output `Y` will have shape (N, C,
@@ -68,8 +68,7 @@ def Identity(input: TValue) -> TValue:
     https://onnx.ai/onnx/operators/onnx__Identity.html
     """
 
-@overload
-def If(cond: Nested[bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> Any:
+def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> AnyTensor:
     """If conditional
 
     Args:
@@ -82,13 +81,9 @@ def If(cond: Nested[bool], *, else_branch: Body, then_branch: Body, outputs: int
     Version 16, in opsets 16 to 18; others: 1, 11, 13, 19, 21, 23, 24, 25.
     https://onnx.ai/onnx/operators/onnx__If.html
     """
-@overload
-def If(cond: ArrayOr[bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> Any: ...
-@overload
-def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> Any: ...
 
 @overload
-def LeakyRelu(X: Nested[float], *, alpha: Float = 0.01) -> Any:
+def LeakyRelu(X: Nested[float], *, alpha: Float = 0.01) -> AnyTensor:
     """LeakyRelu takes input data (Tensor<T>) and an argument alpha, and produces one output data
     (Tensor<T>) where the function `f(x) = alpha * x for x < 0`, `f(x) = x for x >= 0`, is applied to
     the data tensor elementwise.
@@ -106,7 +101,7 @@ def LeakyRelu(X: ArrayOr[float], *, alpha: Float = 0.01) -> Array: ...
 def LeakyRelu(X: Input[TFloat4, LFloat], *, alpha: Float = 0.01) -> TFloat4: ...
 
 @overload
-def LessOrEqual(A: Nested[float], B: Nested[float]) -> Any:
+def LessOrEqual(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """Returns the tensor resulted from performing the `less_equal` logical operation elementwise on the
     input tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -125,8 +120,7 @@ def LessOrEqual(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 @overload
 def LessOrEqual(A: Input[TNumber7, LFloat], B: Input[TNumber7, LFloat]) -> BOOL: ...
 
-@overload
-def Loop(M: ArrayOr[int] | None = None, cond: ArrayOr[bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> Any:
+def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> AnyTensor:
     """Generic Looping construct.
 
     Args:
@@ -140,11 +134,9 @@ def Loop(M: ArrayOr[int] | None = None, cond: ArrayOr[bool] | None = None, *v_in
     Version 16, in opsets 16 to 18; others: 1, 11, 13, 19, 21, 23, 24, 25.
     https://onnx.ai/onnx/operators/onnx__Loop.html
     """
-@overload
-def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> Any: ...
 
 @overload
-def PRelu(X: Nested[float], slope: Nested[float]) -> Any:
+def PRelu(X: Nested[float], slope: Nested[float]) -> AnyTensor:
     """PRelu takes input data (Tensor<T>) and slope tensor as input, and produces one output data
     (Tensor<T>) where the function `f(x) = slope * x for x < 0`, `f(x) = x for x >= 0`., is applied to
     the data tensor elementwise. This operator supports **unidirectional broadcasting** (tensor slope
@@ -164,7 +156,7 @@ def PRelu(X: ArrayOr[float], slope: ArrayOr[float]) -> Array: ...
 def PRelu(X: Input[TNumber8, LFloat], slope: Input[TNumber8, LFloat]) -> TNumber8: ...
 
 @overload
-def RoiAlign(X: Nested[float], rois: Nested[float], batch_indices: Nested[int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> Any:
+def RoiAlign(X: Nested[float], rois: Nested[float], batch_indices: Nested[int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> AnyTensor:
     """Region of Interest (RoI) align operation described in the [Mask R-CNN
     paper](https://arxiv.org/abs/1703.06870). RoiAlign consumes an input tensor X and region of
     interests (rois) to apply pooling across each RoI; it produces a 4-D tensor of shape (num_rois, C,
@@ -197,7 +189,7 @@ def RoiAlign(X: ArrayOr[float], rois: ArrayOr[float], batch_indices: ArrayOr[int
 @overload
 def RoiAlign(X: Input[TFloat, LFloat], rois: Input[TFloat, LFloat], batch_indices: Indices[INT64, int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> TFloat: ...
 
-def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs: Any, body: Body, num_scan_inputs: Int, scan_input_axes: Ints | None = None, scan_input_directions: Ints | None = None, scan_output_axes: Ints | None = None, scan_output_directions: Ints | None = None, outputs: int | None = None) -> Any:
+def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs: Any, body: Body, num_scan_inputs: Int, scan_input_axes: Ints | None = None, scan_input_directions: Ints | None = None, scan_output_axes: Ints | None = None, scan_output_directions: Ints | None = None, outputs: int | None = None) -> AnyTensor:
     """Scan can be used to iterate over one or more scan_input tensors, constructing zero or more
     scan_output tensors. It combines ideas from general recurrences, functional programming constructs
     such as scan, fold, map, and zip, and is intended to enable generalizations of RNN-like constructs
@@ -221,7 +213,7 @@ def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs
     """
 
 @overload
-def ScatterElements(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, axis: Int = 0, reduction: Literal["none", "add", "mul"] = "none") -> Any:
+def ScatterElements(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, axis: Int = 0, reduction: Literal["none", "add", "mul"] = "none") -> AnyTensor:
     """ScatterElements takes three inputs `data`, `updates`, and `indices` of the same rank r >= 1 and an
     optional attribute axis that identifies an axis of `data` (by default, the outer-most axis, that is
     axis 0). The output of the operation is produced by creating a copy of the input `data`, and then
@@ -247,7 +239,7 @@ def ScatterElements(data: ArrayOr[complex | str], indices: ArrayOr[int], updates
 def ScatterElements(data: Input[TAny8, LComplexStr], indices: Indices[TIndex, LInt], updates: Input[TAny8, LComplexStr], *, axis: Int = 0, reduction: Literal["none", "add", "mul"] = "none") -> TAny8: ...
 
 @overload
-def ScatterND(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, reduction: Literal["none", "add", "mul"] = "none") -> Any:
+def ScatterND(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, reduction: Literal["none", "add", "mul"] = "none") -> AnyTensor:
     """ScatterND takes three inputs `data` tensor of rank r >= 1, `indices` tensor of rank q >= 1, and
     `updates` tensor of rank q + r - indices.shape[-1] - 1. The output of the operation is produced by
     creating a copy of the input `data`, and then updating its value to values specified by `updates` at
@@ -270,7 +262,7 @@ def ScatterND(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: Arra
 def ScatterND(data: Input[TAny8, LComplexStr], indices: Indices[INT64, int], updates: Input[TAny8, LComplexStr], *, reduction: Literal["none", "add", "mul"] = "none") -> TAny8: ...
 
 @overload
-def Where(condition: Nested[bool], X: Nested[complex | str], Y: Nested[complex | str]) -> Any:
+def Where(condition: Nested[bool], X: Nested[complex | str], Y: Nested[complex | str]) -> AnyTensor:
     """Return elements, either from X or Y, depending on condition. Where behaves like
     [numpy.where](https://docs.scipy.org/doc/numpy/reference/generated/numpy.where.html) with three
     parameters.

@@ -2,13 +2,15 @@
 # mypy: disable-error-code="overload-overlap, misc"
 # pyright: reportOverlappingOverload=false
 from typing import Any, Literal, overload
-from onnxsmith.opset._stubs.tensors import Array, ArrayOr, Float, Indices, Input, Int, Ints, Nested, FLOAT, INT64
+from onnxsmith.opset._stubs.tensors import (
+    AnyTensor, Array, ArrayOr, Float, Indices, Input, Int, Ints, Nested, FLOAT, INT64,
+)
 from onnxsmith.opset._stubs.variables import (
     LComplexStr, LFloat, LInt, TAny8, TFloat, TIndex, TInteger5, TNumber8, TNumber9,
 )
 
 @overload
-def BitwiseAnd(A: Nested[int], B: Nested[int]) -> Any:
+def BitwiseAnd(A: Nested[int], B: Nested[int]) -> AnyTensor:
     """Returns the tensor resulting from performing the bitwise `and` operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -28,7 +30,7 @@ def BitwiseAnd(A: ArrayOr[int], B: ArrayOr[int]) -> Array: ...
 def BitwiseAnd(A: Input[TInteger5, LInt], B: Input[TInteger5, LInt]) -> TInteger5: ...
 
 @overload
-def BitwiseNot(X: Nested[int]) -> Any:
+def BitwiseNot(X: Nested[int]) -> AnyTensor:
     """Returns the bitwise not of the input tensor element-wise.
 
     Args:
@@ -43,7 +45,7 @@ def BitwiseNot(X: ArrayOr[int]) -> Array: ...
 def BitwiseNot(X: Input[TInteger5, LInt]) -> TInteger5: ...
 
 @overload
-def BitwiseOr(A: Nested[int], B: Nested[int]) -> Any:
+def BitwiseOr(A: Nested[int], B: Nested[int]) -> AnyTensor:
     """Returns the tensor resulting from performing the bitwise `or` operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -63,7 +65,7 @@ def BitwiseOr(A: ArrayOr[int], B: ArrayOr[int]) -> Array: ...
 def BitwiseOr(A: Input[TInteger5, LInt], B: Input[TInteger5, LInt]) -> TInteger5: ...
 
 @overload
-def BitwiseXor(A: Nested[int], B: Nested[int]) -> Any:
+def BitwiseXor(A: Nested[int], B: Nested[int]) -> AnyTensor:
     """Returns the tensor resulting from performing the bitwise `xor` operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -83,7 +85,7 @@ def BitwiseXor(A: ArrayOr[int], B: ArrayOr[int]) -> Array: ...
 def BitwiseXor(A: Input[TInteger5, LInt], B: Input[TInteger5, LInt]) -> TInteger5: ...
 
 @overload
-def CenterCropPad(input_data: Nested[complex | str], shape: Nested[int], *, axes: Ints | None = None) -> Any:
+def CenterCropPad(input_data: Nested[complex | str], shape: Nested[int], *, axes: Ints | None = None) -> AnyTensor:
     """Center crop or pad an input to given dimensions.
 
     The crop/pad dimensions can be specified for a subset of the `axes`; unspecified dimensions will
@@ -104,7 +106,7 @@ def CenterCropPad(input_data: ArrayOr[complex | str], shape: ArrayOr[int], *, ax
 def CenterCropPad(input_data: Input[TAny8, LComplexStr], shape: Indices[TIndex, LInt], *, axes: Ints | None = None) -> TAny8: ...
 
 @overload
-def Col2Im(input: Nested[complex | str], image_shape: Nested[int], block_shape: Nested[int], *, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Any:
+def Col2Im(input: Nested[complex | str], image_shape: Nested[int], block_shape: Nested[int], *, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """The operator rearranges column blocks back into a multidimensional image
 
     Col2Im behaves similarly to PyTorch's fold
@@ -136,7 +138,7 @@ def Col2Im(input: ArrayOr[complex | str], image_shape: ArrayOr[int], block_shape
 def Col2Im(input: Input[TAny8, LComplexStr], image_shape: Indices[INT64, int], block_shape: Indices[INT64, int], *, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TAny8: ...
 
 @overload
-def LpPool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> Any:
+def LpPool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """LpPool consumes an input tensor X and applies Lp pooling across the tensor according to kernel
     sizes, stride sizes, and pad lengths. Lp pooling consisting of computing the Lp norm on all values
     of a subset of the input tensor according to the kernel size and downsampling the data into the
@@ -167,7 +169,7 @@ def LpPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET",
 def LpPool(X: Input[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
 
 @overload
-def Mish(X: Nested[float]) -> Any:
+def Mish(X: Nested[float]) -> AnyTensor:
     """Mish: A Self Regularized Non-Monotonic Neural Activation Function.
 
     Perform the linear unit element-wise on the input tensor X using formula:
@@ -187,7 +189,7 @@ def Mish(X: ArrayOr[float]) -> Array: ...
 @overload
 def Mish(X: Input[TFloat, LFloat]) -> TFloat: ...
 
-def OptionalGetElement(input: Any) -> Any:
+def OptionalGetElement(input: Any) -> AnyTensor:
     """If the input is a tensor or sequence type, it returns the input. If the input is an optional type,
     it outputs the element in the input. It is an error if the input is an empty optional-type (i.e.
     does not have an element) and the behavior is undefined in this case.
@@ -199,7 +201,7 @@ def OptionalGetElement(input: Any) -> Any:
     https://onnx.ai/onnx/operators/onnx__OptionalGetElement.html
     """
 
-def OptionalHasElement(input: Any = None) -> Any:
+def OptionalHasElement(input: Any = None) -> AnyTensor:
     """Returns true if (1) the input is an optional-type and contains an element, or, (2) the input is a
     tensor or sequence type. If the input is not provided or is an empty optional-type, this op returns
     false.
@@ -212,7 +214,7 @@ def OptionalHasElement(input: Any = None) -> Any:
     """
 
 @overload
-def Pad(data: Nested[complex | str], pads: Nested[int], constant_value: Nested[complex | str] | None = None, axes: Nested[int] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> Any:
+def Pad(data: Nested[complex | str], pads: Nested[int], constant_value: Nested[complex | str] | None = None, axes: Nested[int] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> AnyTensor:
     """Given a tensor containing the data to be padded (`data`), a tensor containing the number of start
     and end pad values for axis (`pads`), (optionally) a `mode`, and (optionally) `constant_value`, a
     padded tensor (`output`) is generated.
@@ -240,7 +242,7 @@ def Pad(data: ArrayOr[complex | str], pads: ArrayOr[int], constant_value: ArrayO
 def Pad(data: Input[TAny8, LComplexStr], pads: Indices[INT64, int], constant_value: Input[TAny8, LComplexStr] | None = None, axes: Indices[TIndex, LInt] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> TAny8: ...
 
 @overload
-def ReduceL1(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> Any:
+def ReduceL1(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor:
     """Computes the L1 norm of the input tensor's elements along the provided axes. The resulting tensor
     has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting
     tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -266,7 +268,7 @@ def ReduceL1(data: ArrayOr[float], axes: ArrayOr[int] | None = None, *, keepdims
 def ReduceL1(data: Input[TNumber8, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber8: ...
 
 @overload
-def ReduceL2(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> Any:
+def ReduceL2(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor:
     """Computes the L2 norm of the input tensor's elements along the provided axes. The resulting tensor
     has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting
     tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -292,7 +294,7 @@ def ReduceL2(data: ArrayOr[float], axes: ArrayOr[int] | None = None, *, keepdims
 def ReduceL2(data: Input[TNumber8, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber8: ...
 
 @overload
-def ReduceLogSum(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> Any:
+def ReduceLogSum(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor:
     """Computes the log sum of the input tensor's elements along the provided axes. The resulting tensor
     has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting
     tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -315,7 +317,7 @@ def ReduceLogSum(data: ArrayOr[float], axes: ArrayOr[int] | None = None, *, keep
 def ReduceLogSum(data: Input[TNumber8, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber8: ...
 
 @overload
-def ReduceLogSumExp(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> Any:
+def ReduceLogSumExp(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor:
     """Computes the log sum exponent of the input tensor's elements along the provided axes. The resulting
     tensor has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the
     resulting tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction
@@ -339,7 +341,7 @@ def ReduceLogSumExp(data: ArrayOr[float], axes: ArrayOr[int] | None = None, *, k
 def ReduceLogSumExp(data: Input[TNumber8, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber8: ...
 
 @overload
-def ReduceMax(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> Any:
+def ReduceMax(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor:
     """Computes the max of the input tensor's elements along the provided axes. The resulting tensor has
     the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting tensor
     has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set
@@ -363,7 +365,7 @@ def ReduceMax(data: ArrayOr[float], axes: ArrayOr[int] | None = None, *, keepdim
 def ReduceMax(data: Input[TNumber9, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber9: ...
 
 @overload
-def ReduceMean(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> Any:
+def ReduceMean(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor:
     """Computes the mean of the input tensor's elements along the provided axes. The resulting tensor has
     the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting tensor
     has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set
@@ -389,7 +391,7 @@ def ReduceMean(data: ArrayOr[float], axes: ArrayOr[int] | None = None, *, keepdi
 def ReduceMean(data: Input[TNumber8, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber8: ...
 
 @overload
-def ReduceMin(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> Any:
+def ReduceMin(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor:
     """Computes the min of the input tensor's elements along the provided axes. The resulting tensor has
     the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting tensor
     has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set
@@ -413,7 +415,7 @@ def ReduceMin(data: ArrayOr[float], axes: ArrayOr[int] | None = None, *, keepdim
 def ReduceMin(data: Input[TNumber9, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber9: ...
 
 @overload
-def ReduceProd(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> Any:
+def ReduceProd(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor:
     """Computes the product of the input tensor's elements along the provided axes. The resulting tensor
     has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting
     tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -439,7 +441,7 @@ def ReduceProd(data: ArrayOr[float], axes: ArrayOr[int] | None = None, *, keepdi
 def ReduceProd(data: Input[TNumber8, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber8: ...
 
 @overload
-def ReduceSumSquare(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> Any:
+def ReduceSumSquare(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor:
     """Computes the sum square of the input tensor's elements along the provided axes. The resulting tensor
     has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting
     tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -465,7 +467,7 @@ def ReduceSumSquare(data: ArrayOr[float], axes: ArrayOr[int] | None = None, *, k
 def ReduceSumSquare(data: Input[TNumber8, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber8: ...
 
 @overload
-def Resize(X: Nested[complex | str], roi: Nested[float] | None = None, scales: Nested[float] | None = None, sizes: Nested[int] | None = None, *, antialias: Int = 0, axes: Ints | None = None, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, keep_aspect_ratio_policy: Literal["stretch", "not_larger", "not_smaller"] = "stretch", mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> Any:
+def Resize(X: Nested[complex | str], roi: Nested[float] | None = None, scales: Nested[float] | None = None, sizes: Nested[int] | None = None, *, antialias: Int = 0, axes: Ints | None = None, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, keep_aspect_ratio_policy: Literal["stretch", "not_larger", "not_smaller"] = "stretch", mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> AnyTensor:
     r"""Resize the input tensor. In general, it calculates every value in the output tensor as a weighted
     average of neighborhood (a.k.a. sampling locations) in the input tensor. Each dimension value of the
     output tensor is:
@@ -509,7 +511,7 @@ def Resize(X: ArrayOr[complex | str], roi: ArrayOr[float] | None = None, scales:
 def Resize(X: Input[TAny8, LComplexStr], roi: Input[TFloat, LFloat] | None = None, scales: Input[FLOAT, float] | None = None, sizes: Indices[INT64, int] | None = None, *, antialias: Int = 0, axes: Ints | None = None, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, keep_aspect_ratio_policy: Literal["stretch", "not_larger", "not_smaller"] = "stretch", mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> TAny8: ...
 
 @overload
-def ScatterElements(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, axis: Int = 0, reduction: Literal["none", "add", "mul", "max", "min"] = "none") -> Any:
+def ScatterElements(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, axis: Int = 0, reduction: Literal["none", "add", "mul", "max", "min"] = "none") -> AnyTensor:
     """ScatterElements takes three inputs `data`, `updates`, and `indices` of the same rank r >= 1 and an
     optional attribute axis that identifies an axis of `data` (by default, the outer-most axis, that is
     axis 0). The output of the operation is produced by creating a copy of the input `data`, and then
@@ -535,7 +537,7 @@ def ScatterElements(data: ArrayOr[complex | str], indices: ArrayOr[int], updates
 def ScatterElements(data: Input[TAny8, LComplexStr], indices: Indices[TIndex, LInt], updates: Input[TAny8, LComplexStr], *, axis: Int = 0, reduction: Literal["none", "add", "mul", "max", "min"] = "none") -> TAny8: ...
 
 @overload
-def ScatterND(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, reduction: Literal["none", "add", "mul", "max", "min"] = "none") -> Any:
+def ScatterND(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, reduction: Literal["none", "add", "mul", "max", "min"] = "none") -> AnyTensor:
     """ScatterND takes three inputs `data` tensor of rank r >= 1, `indices` tensor of rank q >= 1, and
     `updates` tensor of rank q + r - indices.shape[-1] - 1. The output of the operation is produced by
     creating a copy of the input `data`, and then updating its value to values specified by `updates` at
@@ -558,7 +560,7 @@ def ScatterND(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: Arra
 def ScatterND(data: Input[TAny8, LComplexStr], indices: Indices[INT64, int], updates: Input[TAny8, LComplexStr], *, reduction: Literal["none", "add", "mul", "max", "min"] = "none") -> TAny8: ...
 
 @overload
-def Split(input: Nested[complex | str], split: Nested[int] | None = None, *, axis: Int = 0, num_outputs: Int | None = None, outputs: int | None = None) -> Any:
+def Split(input: Nested[complex | str], split: Nested[int] | None = None, *, axis: Int = 0, num_outputs: Int | None = None, outputs: int | None = None) -> tuple[AnyTensor, ...]:
     """Split a tensor into a list of tensors, along the specified 'axis'. Either input 'split' or the
     attribute 'num_outputs' should be specified, but not both. If the attribute 'num_outputs' is
     specified, then the tensor is split into equal sized parts. If the tensor is not evenly splittable

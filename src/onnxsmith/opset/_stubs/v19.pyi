@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    Array, ArrayOr, Body, DTypeLike, Float, Floats, Indices, Input, Int, Ints, Nested, Proto, Tensor, TensorValue,
+    AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Floats, Indices, Input, Int, Ints, Nested, Proto, TensorValue,
     FLOAT, INT64, BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
@@ -13,7 +13,7 @@ from onnxsmith.opset._stubs.variables import (
 )
 
 @overload
-def AveragePool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Any:
+def AveragePool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """AveragePool consumes an input tensor X and applies average pooling across the tensor according to
     kernel sizes, stride sizes, and pad lengths. average pooling consisting of computing the average on
     all values of a subset of the input tensor according to the kernel size and downsampling the data
@@ -45,7 +45,7 @@ def AveragePool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOT
 def AveragePool(X: Input[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
 
 @overload
-def Cast(input: Nested[float | str], *, to: DTypeLike, saturate: Int = 1) -> Any:
+def Cast(input: Nested[float | str], *, to: DTypeLike, saturate: Int = 1) -> AnyTensor:
     """The operator casts the elements of a given input tensor to a data type specified by the 'to'
     argument and returns an output tensor of the same size in the converted type. The 'to' argument must
     be one of the data types specified in the 'DataType' enum field in the TensorProto message.
@@ -65,10 +65,10 @@ def Cast(input: ArrayOr[float | str], *, to: DTypeLike, saturate: Int = 1) -> Ar
 @overload
 def Cast(input: Input[TAny10, LFloatStr], *, to: type[TAny11], saturate: Int = 1) -> TAny11: ...
 @overload
-def Cast(input: Input[TAny10, LFloatStr], *, to: DTypeLike, saturate: Int = 1) -> Tensor: ...
+def Cast(input: Input[TAny10, LFloatStr], *, to: DTypeLike, saturate: Int = 1) -> AnyTensor: ...
 
 @overload
-def CastLike(input: Nested[float | str], target_type: Nested[float | str], *, saturate: Int = 1) -> Any:
+def CastLike(input: Nested[float | str], target_type: Nested[float | str], *, saturate: Int = 1) -> AnyTensor:
     """The operator casts the elements of a given input tensor (the first input) to the same data type as
     the elements of the second input tensor. See documentation of the Cast operator for further details.
 
@@ -87,7 +87,7 @@ def CastLike(input: ArrayOr[float | str], target_type: ArrayOr[float | str], *, 
 @overload
 def CastLike(input: Input[TAny10, LFloatStr], target_type: Input[TAny11, LFloatStr2], *, saturate: Int = 1) -> TAny11: ...
 
-def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = None, value_float: Float | None = None, value_floats: Floats | None = None, value_int: Int | None = None, value_ints: Ints | None = None, value_string: str | None = None, value_strings: Sequence[str] | None = None) -> Any:
+def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = None, value_float: Float | None = None, value_floats: Floats | None = None, value_int: Int | None = None, value_ints: Ints | None = None, value_string: str | None = None, value_strings: Sequence[str] | None = None) -> AnyTensor:
     """This operator produces a constant tensor. Exactly one of the provided attributes, either value,
     sparse_value, or value_* must be specified.
 
@@ -106,7 +106,7 @@ def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = N
     """
 
 @overload
-def DeformConv(X: Nested[float], W: Nested[float], offset: Nested[float], B: Nested[float] | None = None, mask: Nested[float] | None = None, *, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, offset_group: Int = 1, pads: Ints | None = None, strides: Ints | None = None) -> Any:
+def DeformConv(X: Nested[float], W: Nested[float], offset: Nested[float], B: Nested[float] | None = None, mask: Nested[float] | None = None, *, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, offset_group: Int = 1, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """Performs deformable convolution as described in https://arxiv.org/abs/1703.06211 and
     https://arxiv.org/abs/1811.11168. This operator specification supports the general N-D case. Note
     that most common use cases have 2D or 3D data.
@@ -135,7 +135,7 @@ def DeformConv(X: ArrayOr[float], W: ArrayOr[float], offset: ArrayOr[float], B: 
 def DeformConv(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], offset: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, mask: Input[TFloat, LFloat] | None = None, *, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, offset_group: Int = 1, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
 
 @overload
-def DequantizeLinear(x: Nested[float], x_scale: Nested[float], x_zero_point: Nested[float] | None = None, *, axis: Int = 1) -> Any:
+def DequantizeLinear(x: Nested[float], x_scale: Nested[float], x_zero_point: Nested[float] | None = None, *, axis: Int = 1) -> AnyTensor:
     """The linear dequantization operator. It consumes a quantized tensor, a scale, and a zero point to
     compute the full precision tensor. The dequantization formula is `y = (x - x_zero_point) * x_scale`.
     `x_scale` and `x_zero_point` must have same shape, and can be either a scalar for per-tensor / per
@@ -160,7 +160,7 @@ def DequantizeLinear(x: ArrayOr[float], x_scale: ArrayOr[float], x_zero_point: A
 def DequantizeLinear(x: Input[TSome4, LFloat], x_scale: Input[TFloat7, LFloat2], x_zero_point: Input[TSome4, LFloat] | None = None, *, axis: Int = 1) -> TFloat7: ...
 
 @overload
-def Equal(A: Nested[float | str], B: Nested[float | str]) -> Any:
+def Equal(A: Nested[float | str], B: Nested[float | str]) -> AnyTensor:
     """Returns the tensor resulted from performing the `equal` logical operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -189,8 +189,7 @@ def Identity(input: TValue) -> TValue:
     https://onnx.ai/onnx/operators/onnx__Identity.html
     """
 
-@overload
-def If(cond: Nested[bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> Any:
+def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> AnyTensor:
     """If conditional
 
     Args:
@@ -203,13 +202,8 @@ def If(cond: Nested[bool], *, else_branch: Body, then_branch: Body, outputs: int
     Version 19, in opsets 19 to 20; others: 1, 11, 13, 16, 21, 23, 24, 25.
     https://onnx.ai/onnx/operators/onnx__If.html
     """
-@overload
-def If(cond: ArrayOr[bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> Any: ...
-@overload
-def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> Any: ...
 
-@overload
-def Loop(M: ArrayOr[int] | None = None, cond: ArrayOr[bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> Any:
+def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> AnyTensor:
     """Generic Looping construct.
 
     Args:
@@ -223,11 +217,9 @@ def Loop(M: ArrayOr[int] | None = None, cond: ArrayOr[bool] | None = None, *v_in
     Version 19, in opsets 19 to 20; others: 1, 11, 13, 16, 21, 23, 24, 25.
     https://onnx.ai/onnx/operators/onnx__Loop.html
     """
-@overload
-def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> Any: ...
 
 @overload
-def Pad(data: Nested[complex | str], pads: Nested[int], constant_value: Nested[complex | str] | None = None, axes: Nested[int] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> Any:
+def Pad(data: Nested[complex | str], pads: Nested[int], constant_value: Nested[complex | str] | None = None, axes: Nested[int] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> AnyTensor:
     """Given a tensor containing the data to be padded (`data`), a tensor containing the number of start
     and end pad values for axis (`pads`), (optionally) a `mode`, and (optionally) `constant_value`, a
     padded tensor (`output`) is generated.
@@ -255,7 +247,7 @@ def Pad(data: ArrayOr[complex | str], pads: ArrayOr[int], constant_value: ArrayO
 def Pad(data: Input[TAny8, LComplexStr], pads: Indices[INT64, int], constant_value: Input[TAny8, LComplexStr] | None = None, axes: Indices[TIndex, LInt] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> TAny8: ...
 
 @overload
-def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Nested[float] | None = None, *, axis: Int = 1, saturate: Int = 1) -> Any:
+def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Nested[float] | None = None, *, axis: Int = 1, saturate: Int = 1) -> AnyTensor:
     """The linear quantization operator. It consumes a high precision tensor, a scale, and a zero point to
     compute the low precision / quantized tensor. The scale factor and zero point must have same shape,
     and can be either a scalar for per-tensor / per layer quantization, or a 1-D tensor for per-axis
@@ -282,7 +274,7 @@ def QuantizeLinear(x: ArrayOr[float], y_scale: ArrayOr[float], y_zero_point: Arr
 def QuantizeLinear(x: Input[TSignedNumber7, LFloat], y_scale: Input[TSignedNumber7, LFloat], y_zero_point: Input[TSome5, LFloat2] | None = None, *, axis: Int = 1, saturate: Int = 1) -> TSome5: ...
 
 @overload
-def Reshape(data: Nested[complex | str], shape: Nested[int], *, allowzero: Int = 0) -> Any:
+def Reshape(data: Nested[complex | str], shape: Nested[int], *, allowzero: Int = 0) -> AnyTensor:
     """Reshape the input tensor similar to numpy.reshape. First input is the data tensor, second input is a
     shape tensor which specifies the output shape. It outputs the reshaped tensor. At most one dimension
     of the new shape can be -1. In this case, the value is inferred from the size of the tensor and the
@@ -306,7 +298,7 @@ def Reshape(data: ArrayOr[complex | str], shape: ArrayOr[int], *, allowzero: Int
 def Reshape(data: Input[TAny12, LComplexStr], shape: Indices[INT64, int], *, allowzero: Int = 0) -> TAny12: ...
 
 @overload
-def Resize(X: Nested[complex | str], roi: Nested[float] | None = None, scales: Nested[float] | None = None, sizes: Nested[int] | None = None, *, antialias: Int = 0, axes: Ints | None = None, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "half_pixel_symmetric"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, keep_aspect_ratio_policy: Literal["stretch", "not_larger", "not_smaller"] = "stretch", mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> Any:
+def Resize(X: Nested[complex | str], roi: Nested[float] | None = None, scales: Nested[float] | None = None, sizes: Nested[int] | None = None, *, antialias: Int = 0, axes: Ints | None = None, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "half_pixel_symmetric"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, keep_aspect_ratio_policy: Literal["stretch", "not_larger", "not_smaller"] = "stretch", mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> AnyTensor:
     r"""Resize the input tensor. In general, it calculates every value in the output tensor as a weighted
     average of neighborhood (a.k.a. sampling locations) in the input tensor. Each dimension value of the
     output tensor is:
@@ -351,7 +343,7 @@ def Resize(X: ArrayOr[complex | str], roi: ArrayOr[float] | None = None, scales:
 @overload
 def Resize(X: Input[TAny8, LComplexStr], roi: Input[TFloat, LFloat] | None = None, scales: Input[FLOAT, float] | None = None, sizes: Indices[INT64, int] | None = None, *, antialias: Int = 0, axes: Ints | None = None, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "half_pixel_symmetric"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, keep_aspect_ratio_policy: Literal["stretch", "not_larger", "not_smaller"] = "stretch", mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> TAny8: ...
 
-def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs: Any, body: Body, num_scan_inputs: Int, scan_input_axes: Ints | None = None, scan_input_directions: Ints | None = None, scan_output_axes: Ints | None = None, scan_output_directions: Ints | None = None, outputs: int | None = None) -> Any:
+def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs: Any, body: Body, num_scan_inputs: Int, scan_input_axes: Ints | None = None, scan_input_directions: Ints | None = None, scan_output_axes: Ints | None = None, scan_output_directions: Ints | None = None, outputs: int | None = None) -> AnyTensor:
     """Scan can be used to iterate over one or more scan_input tensors, constructing zero or more
     scan_output tensors. It combines ideas from general recurrences, functional programming constructs
     such as scan, fold, map, and zip, and is intended to enable generalizations of RNN-like constructs
@@ -375,7 +367,7 @@ def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs
     """
 
 @overload
-def Shape(data: Nested[complex | str], *, end: Int | None = None, start: Int = 0) -> Any:
+def Shape(data: Nested[complex | str], *, end: Int | None = None, start: Int = 0) -> AnyTensor:
     """Takes a tensor as input and outputs an 1D int64 tensor containing the shape of the input tensor.
     Optional attributes start and end can be used to compute a slice of the input tensor's shape. If
     start axis is omitted, the slice starts from axis 0. The end axis, if specified, is exclusive (and
@@ -398,7 +390,7 @@ def Shape(data: ArrayOr[complex | str], *, end: Int | None = None, start: Int = 
 def Shape(data: Input[TAny12, LComplexStr], *, end: Int | None = None, start: Int = 0) -> INT64: ...
 
 @overload
-def Size(data: Nested[complex | str]) -> Any:
+def Size(data: Nested[complex | str]) -> AnyTensor:
     """Takes a tensor as input and outputs a int64 scalar that equals to the total number of elements of
     the input tensor.
 

@@ -2,16 +2,16 @@
 # mypy: disable-error-code="overload-overlap, misc"
 # pyright: reportOverlappingOverload=false
 from collections.abc import Sequence
-from typing import Any, Literal, overload
+from typing import Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    Array, ArrayOr, DTypeLike, Float, Floats, Indices, Input, Int, Ints, Nested, Tensor, INT32, INT64, BOOL,
+    AnyTensor, Array, ArrayOr, DTypeLike, Float, Floats, Indices, Input, Int, Ints, Nested, INT32, INT64, BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
     LComplexStr, LFloat, LFloat2, LInt, TAny16, TAny8, TAny9, TFloat4, TIndex, TNumber10, TSome12, TSome6,
 )
 
 @overload
-def Acos(input: Nested[float]) -> Any:
+def Acos(input: Nested[float]) -> AnyTensor:
     """Calculates the arccosine (inverse of cosine) of the given input tensor, element-wise.
 
     Args:
@@ -26,7 +26,7 @@ def Acos(input: ArrayOr[float]) -> Array: ...
 def Acos(input: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def Acosh(input: Nested[float]) -> Any:
+def Acosh(input: Nested[float]) -> AnyTensor:
     """Calculates the hyperbolic arccosine of the given input tensor element-wise.
 
     Args:
@@ -41,7 +41,7 @@ def Acosh(input: ArrayOr[float]) -> Array: ...
 def Acosh(input: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def Asin(input: Nested[float]) -> Any:
+def Asin(input: Nested[float]) -> AnyTensor:
     """Calculates the arcsine (inverse of sine) of the given input tensor, element-wise.
 
     Args:
@@ -56,7 +56,7 @@ def Asin(input: ArrayOr[float]) -> Array: ...
 def Asin(input: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def Asinh(input: Nested[float]) -> Any:
+def Asinh(input: Nested[float]) -> AnyTensor:
     """Calculates the hyperbolic arcsine of the given input tensor element-wise.
 
     Args:
@@ -71,7 +71,7 @@ def Asinh(input: ArrayOr[float]) -> Array: ...
 def Asinh(input: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def Atan(input: Nested[float]) -> Any:
+def Atan(input: Nested[float]) -> AnyTensor:
     """Calculates the arctangent (inverse of tangent) of the given input tensor, element-wise.
 
     Args:
@@ -86,7 +86,7 @@ def Atan(input: ArrayOr[float]) -> Array: ...
 def Atan(input: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def Atanh(input: Nested[float]) -> Any:
+def Atanh(input: Nested[float]) -> AnyTensor:
     """Calculates the hyperbolic arctangent of the given input tensor element-wise.
 
     Args:
@@ -101,7 +101,7 @@ def Atanh(input: ArrayOr[float]) -> Array: ...
 def Atanh(input: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def AveragePool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Any:
+def AveragePool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """AveragePool consumes an input tensor X and applies average pooling across the tensor according to
     kernel sizes, stride sizes, and pad lengths. average pooling consisting of computing the average on
     all values of a subset of the input tensor according to the kernel size and downsampling the data
@@ -133,7 +133,7 @@ def AveragePool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOT
 def AveragePool(X: Input[TFloat4, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat4: ...
 
 @overload
-def Bernoulli(input: Nested[float], *, dtype: DTypeLike | None = None, seed: Float | None = None) -> Any:
+def Bernoulli(input: Nested[float], *, dtype: DTypeLike | None = None, seed: Float | None = None) -> AnyTensor:
     """Draws binary random numbers (0 or 1) from a Bernoulli distribution. The input tensor should be a
     tensor containing probabilities p (a value in the range [0,1]) to be used for drawing the binary
     random number, where an output of 1 is produced with probability p and an output of 0 is produced
@@ -158,10 +158,10 @@ def Bernoulli(input: Input[TFloat4, LFloat], *, dtype: type[TAny9], seed: Float 
 @overload
 def Bernoulli(input: Input[TFloat4, LFloat], *, dtype: None = None, seed: Float | None = None) -> TFloat4: ...
 @overload
-def Bernoulli(input: Input[TFloat4, LFloat], *, dtype: DTypeLike | None = None, seed: Float | None = None) -> Tensor: ...
+def Bernoulli(input: Input[TFloat4, LFloat], *, dtype: DTypeLike | None = None, seed: Float | None = None) -> AnyTensor: ...
 
 @overload
-def Conv(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Any:
+def Conv(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """The convolution operator consumes an input tensor and a filter, and computes the output.
 
     Args:
@@ -191,7 +191,7 @@ def Conv(X: ArrayOr[float], W: ArrayOr[float], B: ArrayOr[float] | None = None, 
 def Conv(X: Input[TFloat4, LFloat], W: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat4: ...
 
 @overload
-def ConvTranspose(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Any:
+def ConvTranspose(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """The convolution transpose operator consumes an input tensor and a filter, and computes the output.
 
     If the pads parameter is provided the shape of the output is calculated via the following equation:
@@ -228,7 +228,7 @@ def ConvTranspose(X: ArrayOr[float], W: ArrayOr[float], B: ArrayOr[float] | None
 def ConvTranspose(X: Input[TFloat4, LFloat], W: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat4: ...
 
 @overload
-def Cos(input: Nested[float]) -> Any:
+def Cos(input: Nested[float]) -> AnyTensor:
     """Calculates the cosine of the given input tensor, element-wise.
 
     Args:
@@ -243,7 +243,7 @@ def Cos(input: ArrayOr[float]) -> Array: ...
 def Cos(input: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def Cosh(input: Nested[float]) -> Any:
+def Cosh(input: Nested[float]) -> AnyTensor:
     """Calculates the hyperbolic cosine of the given input tensor element-wise.
 
     Args:
@@ -258,7 +258,7 @@ def Cosh(input: ArrayOr[float]) -> Array: ...
 def Cosh(input: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def DeformConv(X: Nested[float], W: Nested[float], offset: Nested[float], B: Nested[float] | None = None, mask: Nested[float] | None = None, *, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, offset_group: Int = 1, pads: Ints | None = None, strides: Ints | None = None) -> Any:
+def DeformConv(X: Nested[float], W: Nested[float], offset: Nested[float], B: Nested[float] | None = None, mask: Nested[float] | None = None, *, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, offset_group: Int = 1, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """Performs deformable convolution as described in https://arxiv.org/abs/1703.06211 and
     https://arxiv.org/abs/1811.11168. This operator specification supports the general N-D case. Note
     that most common use cases have 2D or 3D data.
@@ -287,7 +287,7 @@ def DeformConv(X: ArrayOr[float], W: ArrayOr[float], offset: ArrayOr[float], B: 
 def DeformConv(X: Input[TFloat4, LFloat], W: Input[TFloat4, LFloat], offset: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, mask: Input[TFloat4, LFloat] | None = None, *, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, offset_group: Int = 1, pads: Ints | None = None, strides: Ints | None = None) -> TFloat4: ...
 
 @overload
-def Det(X: Nested[float]) -> Any:
+def Det(X: Nested[float]) -> AnyTensor:
     """Det calculates determinant of a square matrix or batches of square matrices. Det takes one input
     tensor of shape `[*, M, M]`, where `*` is zero or more batch dimensions, and the inner-most 2
     dimensions form square matrices. The output is a tensor of shape `[*]`, containing the determinants
@@ -329,7 +329,7 @@ def Dropout(data: Input[TSome6, LFloat], ratio: Input[TSome12, LFloat2] | None =
 def Dropout(data: Input[TSome6, LFloat], ratio: Input[TSome12, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[TSome6, BOOL]: ...
 
 @overload
-def Elu(X: Nested[float], *, alpha: Float = 1.0) -> Any:
+def Elu(X: Nested[float], *, alpha: Float = 1.0) -> AnyTensor:
     """Elu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the function
     `f(x) = alpha * (exp(x) - 1.) for x < 0`, `f(x) = x for x >= 0`., is applied to the tensor
     elementwise.
@@ -347,7 +347,7 @@ def Elu(X: ArrayOr[float], *, alpha: Float = 1.0) -> Array: ...
 def Elu(X: Input[TFloat4, LFloat], *, alpha: Float = 1.0) -> TFloat4: ...
 
 @overload
-def EyeLike(input: Nested[float], *, dtype: DTypeLike | None = None, k: Int = 0) -> Any:
+def EyeLike(input: Nested[float], *, dtype: DTypeLike | None = None, k: Int = 0) -> AnyTensor:
     """Generate a 2D tensor (matrix) with ones on the diagonal and zeros everywhere else. Only 2D tensors
     are supported, i.e. input T1 must be of rank 2. The shape of the output tensor is the same as the
     input tensor. The data type can be specified by the 'dtype' argument. If 'dtype' is not specified,
@@ -370,7 +370,7 @@ def EyeLike(input: Input[TAny9, LFloat], *, dtype: type[TAny16], k: Int = 0) -> 
 @overload
 def EyeLike(input: Input[TAny9, LFloat], *, dtype: None = None, k: Int = 0) -> TAny9: ...
 @overload
-def EyeLike(input: Input[TAny9, LFloat], *, dtype: DTypeLike | None = None, k: Int = 0) -> Tensor: ...
+def EyeLike(input: Input[TAny9, LFloat], *, dtype: DTypeLike | None = None, k: Int = 0) -> AnyTensor: ...
 
 @overload
 def GRU(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, linear_before_reset: Int = 0, outputs: Literal[1] = 1) -> Array:
@@ -416,7 +416,7 @@ def GRU(X: Input[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, 
 def GRU(X: Input[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat4, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, linear_before_reset: Int = 0, outputs: Literal[2]) -> tuple[TFloat4, TFloat4]: ...
 
 @overload
-def GlobalAveragePool(X: Nested[float]) -> Any:
+def GlobalAveragePool(X: Nested[float]) -> AnyTensor:
     """GlobalAveragePool consumes an input tensor X and applies average pooling across the values in the
     same channel. This is equivalent to AveragePool with kernel size equal to the spatial dimension of
     input tensor.
@@ -435,7 +435,7 @@ def GlobalAveragePool(X: ArrayOr[float]) -> Array: ...
 def GlobalAveragePool(X: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def GlobalLpPool(X: Nested[float], *, p: Int = 2) -> Any:
+def GlobalLpPool(X: Nested[float], *, p: Int = 2) -> AnyTensor:
     """GlobalLpPool consumes an input tensor X and applies lp pool pooling across the values in the same
     channel. This is equivalent to LpPool with kernel size equal to the spatial dimension of input
     tensor.
@@ -455,7 +455,7 @@ def GlobalLpPool(X: ArrayOr[float], *, p: Int = 2) -> Array: ...
 def GlobalLpPool(X: Input[TFloat4, LFloat], *, p: Int = 2) -> TFloat4: ...
 
 @overload
-def GlobalMaxPool(X: Nested[float]) -> Any:
+def GlobalMaxPool(X: Nested[float]) -> AnyTensor:
     """GlobalMaxPool consumes an input tensor X and applies max pooling across the values in the same
     channel. This is equivalent to MaxPool with kernel size equal to the spatial dimension of input
     tensor.
@@ -474,7 +474,7 @@ def GlobalMaxPool(X: ArrayOr[float]) -> Array: ...
 def GlobalMaxPool(X: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def GridSample(X: Nested[complex | str], grid: Nested[float], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> Any:
+def GridSample(X: Nested[complex | str], grid: Nested[float], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor:
     """Given an input `X` and a flow-field `grid`, computes the output `Y` using `X` values and pixel
     locations from the `grid`. For spatial input `X` with shape (N, C, H, W), the `grid` will have shape
     (N, H_out, W_out, 2), the output `Y` will have shape (N, C, H_out, W_out). For volumetric input `X`
@@ -503,7 +503,7 @@ def GridSample(X: ArrayOr[complex | str], grid: ArrayOr[float], *, align_corners
 def GridSample(X: Input[TAny8, LComplexStr], grid: Input[TFloat4, LFloat], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> TAny8: ...
 
 @overload
-def HardSigmoid(X: Nested[float], *, alpha: Float = 0.2, beta: Float = 0.5) -> Any:
+def HardSigmoid(X: Nested[float], *, alpha: Float = 0.2, beta: Float = 0.5) -> AnyTensor:
     """HardSigmoid takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     HardSigmoid function, y = max(0, min(1, alpha * x + beta)), is applied to the tensor elementwise.
 
@@ -521,7 +521,7 @@ def HardSigmoid(X: ArrayOr[float], *, alpha: Float = 0.2, beta: Float = 0.5) -> 
 def HardSigmoid(X: Input[TFloat4, LFloat], *, alpha: Float = 0.2, beta: Float = 0.5) -> TFloat4: ...
 
 @overload
-def HardSwish(X: Nested[float]) -> Any:
+def HardSwish(X: Nested[float]) -> AnyTensor:
     """HardSwish takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     HardSwish function, y = x * max(0, min(1, alpha * x + beta)) = x * HardSigmoid<alpha, beta>(x),
     where alpha = 1/6 and beta = 0.5, is applied to the tensor elementwise.
@@ -538,7 +538,7 @@ def HardSwish(X: ArrayOr[float]) -> Array: ...
 def HardSwish(X: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def InstanceNormalization(input: Nested[float], scale: Nested[float], B: Nested[float], *, epsilon: Float = 1e-05) -> Any:
+def InstanceNormalization(input: Nested[float], scale: Nested[float], B: Nested[float], *, epsilon: Float = 1e-05) -> AnyTensor:
     """Carries out instance normalization as described in the paper https://arxiv.org/abs/1607.08022.
 
     y = scale * (x - mean) / sqrt(variance + epsilon) + B, where mean and variance are computed per
@@ -611,7 +611,7 @@ def LSTM(X: Input[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4,
 def LSTM(X: Input[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat4, LFloat] | None = None, initial_c: Input[TFloat4, LFloat] | None = None, P: Input[TFloat4, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[3]) -> tuple[TFloat4, TFloat4, TFloat4]: ...
 
 @overload
-def LpNormalization(input: Nested[float], *, axis: Int = -1, p: Int = 2) -> Any:
+def LpNormalization(input: Nested[float], *, axis: Int = -1, p: Int = 2) -> AnyTensor:
     """Given a matrix, apply Lp-normalization along the provided axis. The output is computed as: `output =
     input / Lp_norm(input, axis)`. When the Lp norm is zero (i.e., all elements along the axis are
     zero), the output is defined to be zero to avoid division by zero.
@@ -630,7 +630,7 @@ def LpNormalization(input: ArrayOr[float], *, axis: Int = -1, p: Int = 2) -> Arr
 def LpNormalization(input: Input[TFloat4, LFloat], *, axis: Int = -1, p: Int = 2) -> TFloat4: ...
 
 @overload
-def LpPool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> Any:
+def LpPool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """LpPool consumes an input tensor X and applies Lp pooling across the tensor according to kernel
     sizes, stride sizes, and pad lengths. Lp pooling consisting of computing the Lp norm on all values
     of a subset of the input tensor according to the kernel size and downsampling the data into the
@@ -694,7 +694,7 @@ def MaxPool(X: Input[TNumber10, LFloat], *, kernel_shape: Ints, auto_pad: Litera
 def MaxPool(X: Input[TNumber10, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[TNumber10, INT64]: ...
 
 @overload
-def MaxRoiPool(X: Nested[float], rois: Nested[float], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> Any:
+def MaxRoiPool(X: Nested[float], rois: Nested[float], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> AnyTensor:
     """ROI max pool consumes an input tensor X and region of interests (RoIs) to apply max pooling across
     each RoI, to produce output 4-D tensor of shape (num_rois, channels, pooled_shape[0],
     pooled_shape[1]).
@@ -718,7 +718,7 @@ def MaxRoiPool(X: ArrayOr[float], rois: ArrayOr[float], *, pooled_shape: Ints, s
 def MaxRoiPool(X: Input[TFloat4, LFloat], rois: Input[TFloat4, LFloat], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> TFloat4: ...
 
 @overload
-def MaxUnpool(X: Nested[float], I: Nested[int], output_shape: Nested[int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> Any:
+def MaxUnpool(X: Nested[float], I: Nested[int], output_shape: Nested[int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """MaxUnpool essentially computes the partial inverse of the MaxPool op. The input information to this
     op is typically the output information from a MaxPool op. The first input tensor X is the tensor
     that needs to be unpooled, which is typically the pooled tensor (first output) from MaxPool. The
@@ -747,7 +747,7 @@ def MaxUnpool(X: ArrayOr[float], I: ArrayOr[int], output_shape: ArrayOr[int] | N
 def MaxUnpool(X: Input[TFloat4, LFloat], I: Indices[INT64, int], output_shape: Indices[INT64, int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> TFloat4: ...
 
 @overload
-def Mish(X: Nested[float]) -> Any:
+def Mish(X: Nested[float]) -> AnyTensor:
     """Mish: A Self Regularized Non-Monotonic Neural Activation Function.
 
     Perform the linear unit element-wise on the input tensor X using formula:
@@ -768,7 +768,7 @@ def Mish(X: ArrayOr[float]) -> Array: ...
 def Mish(X: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def Multinomial(input: Nested[float], *, dtype: DTypeLike = 6, sample_size: Int = 1, seed: Float | None = None) -> Any:
+def Multinomial(input: Nested[float], *, dtype: DTypeLike = 6, sample_size: Int = 1, seed: Float | None = None) -> AnyTensor:
     """Generate a tensor of samples from a multinomial distribution according to the probabilities of each
     of the possible outcomes.
 
@@ -790,10 +790,10 @@ def Multinomial(input: Input[TFloat4, LFloat], *, dtype: type[TIndex], sample_si
 @overload
 def Multinomial(input: Input[TFloat4, LFloat], *, dtype: Literal[6] = 6, sample_size: Int = 1, seed: Float | None = None) -> INT32: ...
 @overload
-def Multinomial(input: Input[TFloat4, LFloat], *, dtype: DTypeLike = 6, sample_size: Int = 1, seed: Float | None = None) -> Tensor: ...
+def Multinomial(input: Input[TFloat4, LFloat], *, dtype: DTypeLike = 6, sample_size: Int = 1, seed: Float | None = None) -> AnyTensor: ...
 
 @overload
-def NegativeLogLikelihoodLoss(input: Nested[float], target: Nested[int], weight: Nested[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> Any:
+def NegativeLogLikelihoodLoss(input: Nested[float], target: Nested[int], weight: Nested[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> AnyTensor:
     """A NegativeLogLikelihoodLoss operator computes (weighted) negative log likelihood loss. Its "input"
     tensor has the shape of (N, C, d1, d2, ..., dk) where k >= 0. The "input" tensor contains
     log-probabilities for input[n, :, d_1, d_2,..., d_k] being in a class of [0, C). The operator's
@@ -859,7 +859,7 @@ def RNN(X: Input[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, 
 @overload
 def RNN(X: Input[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat4, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, outputs: Literal[2]) -> tuple[TFloat4, TFloat4]: ...
 
-def RandomNormal(*, shape: Ints, dtype: DTypeLike = 1, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> Any:
+def RandomNormal(*, shape: Ints, dtype: DTypeLike = 1, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> AnyTensor:
     """Generate a tensor with random values drawn from a normal distribution. The shape of the tensor is
     specified by the `shape` argument and the parameter of the normal distribution specified by `mean`
     and `scale`.
@@ -879,7 +879,7 @@ def RandomNormal(*, shape: Ints, dtype: DTypeLike = 1, mean: Float = 0.0, scale:
     """
 
 @overload
-def RandomNormalLike(input: Nested[complex | str], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> Any:
+def RandomNormalLike(input: Nested[complex | str], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> AnyTensor:
     """Generate a tensor with random values drawn from a normal distribution. The shape of the output
     tensor is copied from the shape of the input tensor, and the parameters of the normal distribution
     are specified by `mean` and `scale`.
@@ -906,9 +906,9 @@ def RandomNormalLike(input: Input[TAny8, LComplexStr], *, dtype: type[TFloat4], 
 @overload
 def RandomNormalLike(input: Input[TAny8, LComplexStr], *, dtype: None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> TAny8: ...
 @overload
-def RandomNormalLike(input: Input[TAny8, LComplexStr], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> Tensor: ...
+def RandomNormalLike(input: Input[TAny8, LComplexStr], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> AnyTensor: ...
 
-def RandomUniform(*, shape: Ints, dtype: DTypeLike = 1, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> Any:
+def RandomUniform(*, shape: Ints, dtype: DTypeLike = 1, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> AnyTensor:
     """Generate a tensor with random values drawn from a uniform distribution. The shape of the tensor is
     specified by the `shape` argument and the range by `low` and `high`.
 
@@ -928,7 +928,7 @@ def RandomUniform(*, shape: Ints, dtype: DTypeLike = 1, high: Float = 1.0, low: 
     """
 
 @overload
-def RandomUniformLike(input: Nested[complex | str], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> Any:
+def RandomUniformLike(input: Nested[complex | str], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> AnyTensor:
     """Generate a tensor with random values drawn from a uniform distribution. The shape of the output
     tensor is copied from the shape of the input tensor, and the parameters of the uniform distribution
     are specified by `low` and `high`.
@@ -955,10 +955,10 @@ def RandomUniformLike(input: Input[TAny8, LComplexStr], *, dtype: type[TFloat4],
 @overload
 def RandomUniformLike(input: Input[TAny8, LComplexStr], *, dtype: None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> TAny8: ...
 @overload
-def RandomUniformLike(input: Input[TAny8, LComplexStr], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> Tensor: ...
+def RandomUniformLike(input: Input[TAny8, LComplexStr], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> AnyTensor: ...
 
 @overload
-def RoiAlign(X: Nested[float], rois: Nested[float], batch_indices: Nested[int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> Any:
+def RoiAlign(X: Nested[float], rois: Nested[float], batch_indices: Nested[int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> AnyTensor:
     """Region of Interest (RoI) align operation described in the [Mask R-CNN
     paper](https://arxiv.org/abs/1703.06870). RoiAlign consumes an input tensor X and region of
     interests (rois) to apply pooling across each RoI; it produces a 4-D tensor of shape (num_rois, C,
@@ -992,7 +992,7 @@ def RoiAlign(X: ArrayOr[float], rois: ArrayOr[float], batch_indices: ArrayOr[int
 def RoiAlign(X: Input[TFloat4, LFloat], rois: Input[TFloat4, LFloat], batch_indices: Indices[INT64, int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> TFloat4: ...
 
 @overload
-def Round(X: Nested[float]) -> Any:
+def Round(X: Nested[float]) -> AnyTensor:
     """Round takes one input Tensor and rounds the values, element-wise, meaning it finds the nearest
     integer for each value. In case of halves, the rule is to round them to the nearest even integer. If
     input x is integral, +0, -0, NaN, or infinite, x itself is returned. The output tensor has the same
@@ -1020,7 +1020,7 @@ def Round(X: ArrayOr[float]) -> Array: ...
 def Round(X: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def Selu(X: Nested[float], *, alpha: Float = 1.6732632, gamma: Float = 1.050701) -> Any:
+def Selu(X: Nested[float], *, alpha: Float = 1.6732632, gamma: Float = 1.050701) -> AnyTensor:
     """Selu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the scaled
     exponential linear unit function, `y = gamma * (alpha * e^x - alpha) for x <= 0`, `y = gamma * x for
     x > 0`, is applied to the tensor elementwise.
@@ -1041,7 +1041,7 @@ def Selu(X: ArrayOr[float], *, alpha: Float = 1.6732632, gamma: Float = 1.050701
 def Selu(X: Input[TFloat4, LFloat], *, alpha: Float = 1.6732632, gamma: Float = 1.050701) -> TFloat4: ...
 
 @overload
-def Sin(input: Nested[float]) -> Any:
+def Sin(input: Nested[float]) -> AnyTensor:
     """Calculates the sine of the given input tensor, element-wise.
 
     Args:
@@ -1056,7 +1056,7 @@ def Sin(input: ArrayOr[float]) -> Array: ...
 def Sin(input: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def Sinh(input: Nested[float]) -> Any:
+def Sinh(input: Nested[float]) -> AnyTensor:
     """Calculates the hyperbolic sine of the given input tensor element-wise.
 
     Args:
@@ -1071,7 +1071,7 @@ def Sinh(input: ArrayOr[float]) -> Array: ...
 def Sinh(input: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def Softplus(X: Nested[float]) -> Any:
+def Softplus(X: Nested[float]) -> AnyTensor:
     """Softplus takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     softplus function, y = ln(exp(x) + 1), is applied to the tensor elementwise.
 
@@ -1087,7 +1087,7 @@ def Softplus(X: ArrayOr[float]) -> Array: ...
 def Softplus(X: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def Softsign(input: Nested[float]) -> Any:
+def Softsign(input: Nested[float]) -> AnyTensor:
     """Calculates the softsign (x/(1+|x|)) of the given input tensor element-wise.
 
     Args:
@@ -1102,7 +1102,7 @@ def Softsign(input: ArrayOr[float]) -> Array: ...
 def Softsign(input: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def Tan(input: Nested[float]) -> Any:
+def Tan(input: Nested[float]) -> AnyTensor:
     """Calculates the tangent of the given input tensor, element-wise.
 
     Args:
@@ -1117,7 +1117,7 @@ def Tan(input: ArrayOr[float]) -> Array: ...
 def Tan(input: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def ThresholdedRelu(X: Nested[float], *, alpha: Float = 1.0) -> Any:
+def ThresholdedRelu(X: Nested[float], *, alpha: Float = 1.0) -> AnyTensor:
     """ThresholdedRelu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     rectified linear function, y = x for x > alpha, y = 0 otherwise, is applied to the tensor
     elementwise.

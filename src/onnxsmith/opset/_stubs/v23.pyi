@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    Array, ArrayOr, Body, DTypeLike, Float, Floats, Indices, Input, Int, Ints, Nested, Proto, Tensor, TensorValue,
+    AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Floats, Indices, Input, Int, Ints, Nested, Proto, TensorValue,
     INT64, BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
@@ -67,7 +67,7 @@ def Attention(Q: Input[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input[TFl
 def Attention(Q: Input[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input[TFloat5, LFloat2], attn_mask: Input[TAny9, LFloat3] | None = None, past_key: Input[TFloat4, LFloat] | None = None, past_value: Input[TFloat5, LFloat2] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[4]) -> tuple[TFloat4, TFloat4, TFloat5, TFloat4]: ...
 
 @overload
-def Cast(input: Nested[float | str], *, to: DTypeLike, saturate: Int = 1) -> Any:
+def Cast(input: Nested[float | str], *, to: DTypeLike, saturate: Int = 1) -> AnyTensor:
     """The operator casts the elements of a given input tensor to a data type specified by the 'to'
     argument and returns an output tensor of the same size in the converted type. The 'to' argument must
     be one of the data types specified in the 'DataType' enum field in the TensorProto message.
@@ -87,10 +87,10 @@ def Cast(input: ArrayOr[float | str], *, to: DTypeLike, saturate: Int = 1) -> Ar
 @overload
 def Cast(input: Input[TAny17, LFloatStr], *, to: type[TAny18], saturate: Int = 1) -> TAny18: ...
 @overload
-def Cast(input: Input[TAny17, LFloatStr], *, to: DTypeLike, saturate: Int = 1) -> Tensor: ...
+def Cast(input: Input[TAny17, LFloatStr], *, to: DTypeLike, saturate: Int = 1) -> AnyTensor: ...
 
 @overload
-def CastLike(input: Nested[float | str], target_type: Nested[float | str], *, saturate: Int = 1) -> Any:
+def CastLike(input: Nested[float | str], target_type: Nested[float | str], *, saturate: Int = 1) -> AnyTensor:
     """The operator casts the elements of a given input tensor (the first input) to the same data type as
     the elements of the second input tensor. See documentation of the Cast operator for further details.
 
@@ -109,7 +109,7 @@ def CastLike(input: ArrayOr[float | str], target_type: ArrayOr[float | str], *, 
 @overload
 def CastLike(input: Input[TAny17, LFloatStr], target_type: Input[TAny18, LFloatStr2], *, saturate: Int = 1) -> TAny18: ...
 
-def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = None, value_float: Float | None = None, value_floats: Floats | None = None, value_int: Int | None = None, value_ints: Ints | None = None, value_string: str | None = None, value_strings: Sequence[str] | None = None) -> Any:
+def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = None, value_float: Float | None = None, value_floats: Floats | None = None, value_int: Int | None = None, value_ints: Ints | None = None, value_string: str | None = None, value_strings: Sequence[str] | None = None) -> AnyTensor:
     """This operator produces a constant tensor. Exactly one of the provided attributes, either value,
     sparse_value, or value_* must be specified.
 
@@ -128,7 +128,7 @@ def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = N
     """
 
 @overload
-def ConstantOfShape(input: Nested[int], *, value: TensorValue | None = None) -> Any:
+def ConstantOfShape(input: Nested[int], *, value: TensorValue | None = None) -> AnyTensor:
     """Generate a tensor with given value and shape.
 
     Args:
@@ -143,10 +143,10 @@ def ConstantOfShape(input: Nested[int], *, value: TensorValue | None = None) -> 
 @overload
 def ConstantOfShape(input: ArrayOr[int], *, value: TensorValue | None = None) -> Array: ...
 @overload
-def ConstantOfShape(input: Indices[INT64, int], *, value: TensorValue | None = None) -> Tensor: ...
+def ConstantOfShape(input: Indices[INT64, int], *, value: TensorValue | None = None) -> AnyTensor: ...
 
 @overload
-def DequantizeLinear(x: Nested[float], x_scale: Nested[float], x_zero_point: Nested[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> Any:
+def DequantizeLinear(x: Nested[float], x_scale: Nested[float], x_zero_point: Nested[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> AnyTensor:
     """The linear dequantization operator. It consumes a quantized tensor, a scale, and a zero point to
     compute the full-precision tensor. The dequantization formula is `y = (x - x_zero_point) * x_scale`.
     `x_scale` and `x_zero_point` must have the same shape, determining the quantization's granularity: a
@@ -173,10 +173,10 @@ def DequantizeLinear(x: ArrayOr[float], x_scale: ArrayOr[float], x_zero_point: A
 @overload
 def DequantizeLinear(x: Input[TAny19, LFloat], x_scale: Input[TFloat7, LFloat2], x_zero_point: Input[TAny19, LFloat] | None = None, *, output_dtype: type[TFloat8], axis: Int = 1, block_size: Int = 0) -> TFloat8: ...
 @overload
-def DequantizeLinear(x: Input[TAny19, LFloat], x_scale: Input[TFloat7, LFloat2], x_zero_point: Input[TAny19, LFloat] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> Tensor: ...
+def DequantizeLinear(x: Input[TAny19, LFloat], x_scale: Input[TFloat7, LFloat2], x_zero_point: Input[TAny19, LFloat] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> AnyTensor: ...
 
 @overload
-def Flatten(input: Nested[complex | str], *, axis: Int = 1) -> Any:
+def Flatten(input: Nested[complex | str], *, axis: Int = 1) -> AnyTensor:
     """Flattens the input tensor into a 2D matrix. If input tensor has shape (d_0, d_1, ... d_n) then the
     output will have shape (d_0 X d_1 ... d_(axis-1), d_axis X d_(axis+1) ... X dn).
 
@@ -203,8 +203,7 @@ def Identity(input: TValue) -> TValue:
     https://onnx.ai/onnx/operators/onnx__Identity.html
     """
 
-@overload
-def If(cond: Nested[bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> Any:
+def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> AnyTensor:
     """If conditional
 
     Args:
@@ -217,13 +216,8 @@ def If(cond: Nested[bool], *, else_branch: Body, then_branch: Body, outputs: int
     Version 23, in opset 23; others: 1, 11, 13, 16, 19, 21, 24, 25.
     https://onnx.ai/onnx/operators/onnx__If.html
     """
-@overload
-def If(cond: ArrayOr[bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> Any: ...
-@overload
-def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> Any: ...
 
-@overload
-def Loop(M: ArrayOr[int] | None = None, cond: ArrayOr[bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> Any:
+def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> AnyTensor:
     """Generic Looping construct.
 
     Args:
@@ -237,11 +231,9 @@ def Loop(M: ArrayOr[int] | None = None, cond: ArrayOr[bool] | None = None, *v_in
     Version 23, in opset 23; others: 1, 11, 13, 16, 19, 21, 24, 25.
     https://onnx.ai/onnx/operators/onnx__Loop.html
     """
-@overload
-def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> Any: ...
 
 @overload
-def Pad(data: Nested[complex | str], pads: Nested[int], constant_value: Nested[complex | str] | None = None, axes: Nested[int] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> Any:
+def Pad(data: Nested[complex | str], pads: Nested[int], constant_value: Nested[complex | str] | None = None, axes: Nested[int] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> AnyTensor:
     """Given a tensor containing the data to be padded (`data`), a tensor containing the number of start
     and end pad values for axis (`pads`), (optionally) a `mode`, and (optionally) `constant_value`, a
     padded tensor (`output`) is generated.
@@ -269,7 +261,7 @@ def Pad(data: ArrayOr[complex | str], pads: ArrayOr[int], constant_value: ArrayO
 def Pad(data: Input[TAny20, LComplexStr], pads: Indices[INT64, int], constant_value: Input[TAny20, LComplexStr] | None = None, axes: Indices[TIndex, LInt] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> TAny20: ...
 
 @overload
-def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Nested[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> Any:
+def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Nested[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> AnyTensor:
     """The linear quantization operator consumes a high-precision tensor, a scale, and a zero point to
     compute the low-precision/quantized tensor. The scale factor and zero point must have the same
     shape, determining the quantization granularity. The quantization formula is `y = saturate((x /
@@ -303,7 +295,7 @@ def QuantizeLinear(x: ArrayOr[float], y_scale: ArrayOr[float], y_zero_point: Arr
 def QuantizeLinear(x: Input[TSignedNumber7, LFloat], y_scale: Input[TSignedNumber8, LFloat2], y_zero_point: Input[TSome13, LFloat3] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> TSome13: ...
 
 @overload
-def RMSNormalization(X: Nested[float], scale: Nested[float], *, axis: Int = -1, epsilon: Float = 1e-05, stash_type: DTypeLike = 1) -> Any:
+def RMSNormalization(X: Nested[float], scale: Nested[float], *, axis: Int = -1, epsilon: Float = 1e-05, stash_type: DTypeLike = 1) -> AnyTensor:
     """This is RMS normalization defined in ONNX as function as described in the paper
     https://arxiv.org/pdf/1910.07467. The overall computation can be split into two stages. The root
     mean squared norm is taken over the last D dimensions, where D is the dimension of normalized_shape.
@@ -327,7 +319,7 @@ def RMSNormalization(X: ArrayOr[float], scale: ArrayOr[float], *, axis: Int = -1
 def RMSNormalization(X: Input[TFloat4, LFloat], scale: Input[TFloat5, LFloat2], *, axis: Int = -1, epsilon: Float = 1e-05, stash_type: DTypeLike = 1) -> TFloat5: ...
 
 @overload
-def Reshape(data: Nested[complex | str], shape: Nested[int], *, allowzero: Int = 0) -> Any:
+def Reshape(data: Nested[complex | str], shape: Nested[int], *, allowzero: Int = 0) -> AnyTensor:
     """Reshape the input tensor similar to numpy.reshape. First input is the data tensor, second input is a
     shape tensor which specifies the output shape. It outputs the reshaped tensor. At most one dimension
     of the new shape can be -1. In this case, the value is inferred from the size of the tensor and the
@@ -351,7 +343,7 @@ def Reshape(data: ArrayOr[complex | str], shape: ArrayOr[int], *, allowzero: Int
 def Reshape(data: Input[TAny20, LComplexStr], shape: Indices[INT64, int], *, allowzero: Int = 0) -> TAny20: ...
 
 @overload
-def RotaryEmbedding(X: Nested[float], cos_cache: Nested[float], sin_cache: Nested[float], position_ids: Nested[int] | None = None, *, interleaved: Int = 0, num_heads: Int | None = None, rotary_embedding_dim: Int = 0) -> Any:
+def RotaryEmbedding(X: Nested[float], cos_cache: Nested[float], sin_cache: Nested[float], position_ids: Nested[int] | None = None, *, interleaved: Int = 0, num_heads: Int | None = None, rotary_embedding_dim: Int = 0) -> AnyTensor:
     """RotaryEmbedding is the implementation of rotary positional embeddings (RoPE) based on the paper
     https://arxiv.org/pdf/2104.09864. The key advantage of RoPE is that it allows the model to
     understand both the absolute position of a token and the relative distances between tokens. This is
@@ -386,7 +378,7 @@ def RotaryEmbedding(X: ArrayOr[float], cos_cache: ArrayOr[float], sin_cache: Arr
 @overload
 def RotaryEmbedding(X: Input[TFloat7, LFloat], cos_cache: Input[TFloat7, LFloat], sin_cache: Input[TFloat7, LFloat], position_ids: Indices[INT64, int] | None = None, *, interleaved: Int = 0, num_heads: Int | None = None, rotary_embedding_dim: Int = 0) -> TFloat7: ...
 
-def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs: Any, body: Body, num_scan_inputs: Int, scan_input_axes: Ints | None = None, scan_input_directions: Ints | None = None, scan_output_axes: Ints | None = None, scan_output_directions: Ints | None = None, outputs: int | None = None) -> Any:
+def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs: Any, body: Body, num_scan_inputs: Int, scan_input_axes: Ints | None = None, scan_input_directions: Ints | None = None, scan_output_axes: Ints | None = None, scan_output_directions: Ints | None = None, outputs: int | None = None) -> AnyTensor:
     """Scan can be used to iterate over one or more scan_input tensors, constructing zero or more
     scan_output tensors. It combines ideas from general recurrences, functional programming constructs
     such as scan, fold, map, and zip, and is intended to enable generalizations of RNN-like constructs
@@ -410,7 +402,7 @@ def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs
     """
 
 @overload
-def Shape(data: Nested[complex | str], *, end: Int | None = None, start: Int = 0) -> Any:
+def Shape(data: Nested[complex | str], *, end: Int | None = None, start: Int = 0) -> AnyTensor:
     """Takes a tensor as input and outputs an 1D int64 tensor containing the shape of the input tensor.
     Optional attributes start and end can be used to compute a slice of the input tensor's shape. If
     start axis is omitted, the slice starts from axis 0. The end axis, if specified, is exclusive (and
@@ -433,7 +425,7 @@ def Shape(data: ArrayOr[complex | str], *, end: Int | None = None, start: Int = 
 def Shape(data: Input[TAny20, LComplexStr], *, end: Int | None = None, start: Int = 0) -> INT64: ...
 
 @overload
-def Size(data: Nested[complex | str]) -> Any:
+def Size(data: Nested[complex | str]) -> AnyTensor:
     """Takes a tensor as input and outputs a int64 scalar that equals to the total number of elements of
     the input tensor.
 
@@ -449,7 +441,7 @@ def Size(data: ArrayOr[complex | str]) -> Array: ...
 def Size(data: Input[TAny20, LComplexStr]) -> INT64: ...
 
 @overload
-def Squeeze(data: Nested[complex | str], axes: Nested[int] | None = None) -> Any:
+def Squeeze(data: Nested[complex | str], axes: Nested[int] | None = None) -> AnyTensor:
     """Remove single-dimensional entries from the shape of a tensor. Takes an input `axes` with a list of
     axes to squeeze. If `axes` is not provided, all the single dimensions will be removed from the
     shape. If an axis is selected with shape entry not equal to one, an error is raised.
@@ -468,7 +460,7 @@ def Squeeze(data: ArrayOr[complex | str], axes: ArrayOr[int] | None = None) -> A
 def Squeeze(data: Input[TAny20, LComplexStr], axes: Indices[INT64, int] | None = None) -> TAny20: ...
 
 @overload
-def Transpose(data: Nested[complex | str], *, perm: Ints | None = None) -> Any:
+def Transpose(data: Nested[complex | str], *, perm: Ints | None = None) -> AnyTensor:
     """Returns a transpose of the input tensor. (Similar to `numpy.transpose`). The optional attribute
     `perm` specifies the permutation of the axes of the input tensor. `perm` must contain each axis
     index in `[0, n-1]` exactly once, so its length is equal to the rank `n` of the input tensor.
@@ -489,7 +481,7 @@ def Transpose(data: ArrayOr[complex | str], *, perm: Ints | None = None) -> Arra
 def Transpose(data: Input[TAny20, LComplexStr], *, perm: Ints | None = None) -> TAny20: ...
 
 @overload
-def Unsqueeze(data: Nested[complex | str], axes: Nested[int]) -> Any:
+def Unsqueeze(data: Nested[complex | str], axes: Nested[int]) -> AnyTensor:
     """Insert single-dimensional entries to the shape of an input tensor (`data`). Takes one required input
     `axes` - which contains a list of dimension indices and this operator will insert a dimension of
     value `1` into the corresponding index of the output tensor (`expanded`).

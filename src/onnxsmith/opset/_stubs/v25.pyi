@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    Array, ArrayOr, Body, DTypeLike, Float, Floats, Indices, Input, Int, Ints, Nested, Proto, Tensor, TensorValue,
+    AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Floats, Indices, Input, Int, Ints, Nested, Proto, TensorValue,
     INT64, BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
@@ -73,7 +73,7 @@ def Attention(Q: Input[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input[TFl
 def Attention(Q: Input[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input[TFloat5, LFloat2], attn_mask: Input[TAny9, LFloat3] | None = None, past_key: Input[TFloat4, LFloat] | None = None, past_value: Input[TFloat5, LFloat2] | None = None, nonpad_kv_seqlen: Indices[INT64, int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, left_window_size: Int = -1, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, right_window_size: Int = -1, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[4]) -> tuple[TFloat4, TFloat4, TFloat5, TFloat4]: ...
 
 @overload
-def Cast(input: Nested[float | str], *, to: DTypeLike, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> Any:
+def Cast(input: Nested[float | str], *, to: DTypeLike, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> AnyTensor:
     """The operator casts the elements of a given input tensor to a data type specified by the 'to'
     argument and returns an output tensor of the same size in the converted type. The 'to' argument must
     be one of the data types specified in the 'DataType' enum field in the TensorProto message.
@@ -95,10 +95,10 @@ def Cast(input: ArrayOr[float | str], *, to: DTypeLike, round_mode: Literal["up"
 @overload
 def Cast(input: Input[TAny24, LFloatStr], *, to: type[TAny25], round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> TAny25: ...
 @overload
-def Cast(input: Input[TAny24, LFloatStr], *, to: DTypeLike, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> Tensor: ...
+def Cast(input: Input[TAny24, LFloatStr], *, to: DTypeLike, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> AnyTensor: ...
 
 @overload
-def CastLike(input: Nested[float | str], target_type: Nested[float | str], *, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> Any:
+def CastLike(input: Nested[float | str], target_type: Nested[float | str], *, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> AnyTensor:
     """The operator casts the elements of a given input tensor (the first input) to the same data type as
     the elements of the second input tensor. See documentation of the Cast operator for further details.
 
@@ -119,7 +119,7 @@ def CastLike(input: ArrayOr[float | str], target_type: ArrayOr[float | str], *, 
 @overload
 def CastLike(input: Input[TAny24, LFloatStr], target_type: Input[TAny25, LFloatStr2], *, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> TAny25: ...
 
-def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = None, value_float: Float | None = None, value_floats: Floats | None = None, value_int: Int | None = None, value_ints: Ints | None = None, value_string: str | None = None, value_strings: Sequence[str] | None = None) -> Any:
+def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = None, value_float: Float | None = None, value_floats: Floats | None = None, value_int: Int | None = None, value_ints: Ints | None = None, value_string: str | None = None, value_strings: Sequence[str] | None = None) -> AnyTensor:
     """This operator produces a constant tensor. Exactly one of the provided attributes, either value,
     sparse_value, or value_* must be specified.
 
@@ -138,7 +138,7 @@ def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = N
     """
 
 @overload
-def ConstantOfShape(input: Nested[int], *, value: TensorValue | None = None) -> Any:
+def ConstantOfShape(input: Nested[int], *, value: TensorValue | None = None) -> AnyTensor:
     """Generate a tensor with given value and shape.
 
     Args:
@@ -153,10 +153,10 @@ def ConstantOfShape(input: Nested[int], *, value: TensorValue | None = None) -> 
 @overload
 def ConstantOfShape(input: ArrayOr[int], *, value: TensorValue | None = None) -> Array: ...
 @overload
-def ConstantOfShape(input: Indices[INT64, int], *, value: TensorValue | None = None) -> Tensor: ...
+def ConstantOfShape(input: Indices[INT64, int], *, value: TensorValue | None = None) -> AnyTensor: ...
 
 @overload
-def DequantizeLinear(x: Nested[float], x_scale: Nested[float], x_zero_point: Nested[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> Any:
+def DequantizeLinear(x: Nested[float], x_scale: Nested[float], x_zero_point: Nested[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> AnyTensor:
     """The linear dequantization operator. It consumes a quantized tensor, a scale, and a zero point to
     compute the full-precision tensor. The dequantization formula is `y = (x - x_zero_point) * x_scale`.
     `x_scale` and `x_zero_point` must have the same shape, determining the quantization's granularity: a
@@ -183,10 +183,10 @@ def DequantizeLinear(x: ArrayOr[float], x_scale: ArrayOr[float], x_zero_point: A
 @overload
 def DequantizeLinear(x: Input[TAny26, LFloat], x_scale: Input[TSome14, LFloat2], x_zero_point: Input[TAny26, LFloat] | None = None, *, output_dtype: type[TFloat7], axis: Int = 1, block_size: Int = 0) -> TFloat7: ...
 @overload
-def DequantizeLinear(x: Input[TAny26, LFloat], x_scale: Input[TSome14, LFloat2], x_zero_point: Input[TAny26, LFloat] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> Tensor: ...
+def DequantizeLinear(x: Input[TAny26, LFloat], x_scale: Input[TSome14, LFloat2], x_zero_point: Input[TAny26, LFloat] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> AnyTensor: ...
 
 @overload
-def Flatten(input: Nested[complex | str], *, axis: Int = 1) -> Any:
+def Flatten(input: Nested[complex | str], *, axis: Int = 1) -> AnyTensor:
     """Flattens the input tensor into a 2D matrix. If input tensor has shape (d_0, d_1, ... d_n) then the
     output will have shape (d_0 X d_1 ... d_(axis-1), d_axis X d_(axis+1) ... X dn).
 
@@ -213,8 +213,7 @@ def Identity(input: TValue) -> TValue:
     https://onnx.ai/onnx/operators/onnx__Identity.html
     """
 
-@overload
-def If(cond: Nested[bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> Any:
+def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> AnyTensor:
     """If conditional
 
     Args:
@@ -227,13 +226,8 @@ def If(cond: Nested[bool], *, else_branch: Body, then_branch: Body, outputs: int
     Version 25, in opset 25 and later; others: 1, 11, 13, 16, 19, 21, 23, 24.
     https://onnx.ai/onnx/operators/onnx__If.html
     """
-@overload
-def If(cond: ArrayOr[bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> Any: ...
-@overload
-def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> Any: ...
 
-@overload
-def Loop(M: ArrayOr[int] | None = None, cond: ArrayOr[bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> Any:
+def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> AnyTensor:
     """Generic Looping construct.
 
     Args:
@@ -247,11 +241,9 @@ def Loop(M: ArrayOr[int] | None = None, cond: ArrayOr[bool] | None = None, *v_in
     Version 25, in opset 25 and later; others: 1, 11, 13, 16, 19, 21, 23, 24.
     https://onnx.ai/onnx/operators/onnx__Loop.html
     """
-@overload
-def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> Any: ...
 
 @overload
-def Pad(data: Nested[complex | str], pads: Nested[int], constant_value: Nested[complex | str] | None = None, axes: Nested[int] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> Any:
+def Pad(data: Nested[complex | str], pads: Nested[int], constant_value: Nested[complex | str] | None = None, axes: Nested[int] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> AnyTensor:
     """Given a tensor containing the data to be padded (`data`), a tensor containing the number of start
     and end pad values for axis (`pads`), (optionally) a `mode`, and (optionally) `constant_value`, a
     padded tensor (`output`) is generated.
@@ -279,7 +271,7 @@ def Pad(data: ArrayOr[complex | str], pads: ArrayOr[int], constant_value: ArrayO
 def Pad(data: Input[TAny27, LComplexStr], pads: Indices[INT64, int], constant_value: Input[TAny27, LComplexStr] | None = None, axes: Indices[TIndex, LInt] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> TAny27: ...
 
 @overload
-def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Nested[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> Any:
+def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Nested[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> AnyTensor:
     """The linear quantization operator consumes a high-precision tensor, a scale, and a zero point to
     compute the low-precision/quantized tensor. The scale factor and zero point must have the same
     shape, determining the quantization granularity. The quantization formula is `y = saturate((x /
@@ -310,7 +302,7 @@ def QuantizeLinear(x: ArrayOr[float], y_scale: ArrayOr[float], y_zero_point: Arr
 def QuantizeLinear(x: Input[TSignedNumber7, LFloat], y_scale: Input[TSome15, LFloat2], y_zero_point: Input[TAny28, LFloat3] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> TAny28: ...
 
 @overload
-def Reshape(data: Nested[complex | str], shape: Nested[int], *, allowzero: Int = 0) -> Any:
+def Reshape(data: Nested[complex | str], shape: Nested[int], *, allowzero: Int = 0) -> AnyTensor:
     """Reshape the input tensor similar to numpy.reshape. First input is the data tensor, second input is a
     shape tensor which specifies the output shape. It outputs the reshaped tensor. At most one dimension
     of the new shape can be -1. In this case, the value is inferred from the size of the tensor and the
@@ -333,7 +325,7 @@ def Reshape(data: ArrayOr[complex | str], shape: ArrayOr[int], *, allowzero: Int
 @overload
 def Reshape(data: Input[TAny27, LComplexStr], shape: Indices[INT64, int], *, allowzero: Int = 0) -> TAny27: ...
 
-def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs: Any, body: Body, num_scan_inputs: Int, scan_input_axes: Ints | None = None, scan_input_directions: Ints | None = None, scan_output_axes: Ints | None = None, scan_output_directions: Ints | None = None, outputs: int | None = None) -> Any:
+def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs: Any, body: Body, num_scan_inputs: Int, scan_input_axes: Ints | None = None, scan_input_directions: Ints | None = None, scan_output_axes: Ints | None = None, scan_output_directions: Ints | None = None, outputs: int | None = None) -> AnyTensor:
     """Scan can be used to iterate over one or more scan_input tensors, constructing zero or more
     scan_output tensors. It combines ideas from general recurrences, functional programming constructs
     such as scan, fold, map, and zip, and is intended to enable generalizations of RNN-like constructs
@@ -357,7 +349,7 @@ def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs
     """
 
 @overload
-def Shape(data: Nested[complex | str], *, end: Int | None = None, start: Int = 0) -> Any:
+def Shape(data: Nested[complex | str], *, end: Int | None = None, start: Int = 0) -> AnyTensor:
     """Takes a tensor as input and outputs an 1D int64 tensor containing the shape of the input tensor.
     Optional attributes start and end can be used to compute a slice of the input tensor's shape. If
     start axis is omitted, the slice starts from axis 0. The end axis, if specified, is exclusive (and
@@ -380,7 +372,7 @@ def Shape(data: ArrayOr[complex | str], *, end: Int | None = None, start: Int = 
 def Shape(data: Input[TAny27, LComplexStr], *, end: Int | None = None, start: Int = 0) -> INT64: ...
 
 @overload
-def Size(data: Nested[complex | str]) -> Any:
+def Size(data: Nested[complex | str]) -> AnyTensor:
     """Takes a tensor as input and outputs a int64 scalar that equals to the total number of elements of
     the input tensor.
 
@@ -396,7 +388,7 @@ def Size(data: ArrayOr[complex | str]) -> Array: ...
 def Size(data: Input[TAny27, LComplexStr]) -> INT64: ...
 
 @overload
-def Squeeze(data: Nested[complex | str], axes: Nested[int] | None = None) -> Any:
+def Squeeze(data: Nested[complex | str], axes: Nested[int] | None = None) -> AnyTensor:
     """Remove single-dimensional entries from the shape of a tensor. Takes an input `axes` with a list of
     axes to squeeze. If `axes` is not provided, all the single dimensions will be removed from the
     shape. If an axis is selected with shape entry not equal to one, an error is raised.
@@ -415,7 +407,7 @@ def Squeeze(data: ArrayOr[complex | str], axes: ArrayOr[int] | None = None) -> A
 def Squeeze(data: Input[TAny27, LComplexStr], axes: Indices[INT64, int] | None = None) -> TAny27: ...
 
 @overload
-def Transpose(data: Nested[complex | str], *, perm: Ints | None = None) -> Any:
+def Transpose(data: Nested[complex | str], *, perm: Ints | None = None) -> AnyTensor:
     """Returns a transpose of the input tensor. (Similar to `numpy.transpose`). The optional attribute
     `perm` specifies the permutation of the axes of the input tensor. `perm` must contain each axis
     index in `[0, n-1]` exactly once, so its length is equal to the rank `n` of the input tensor.
@@ -436,7 +428,7 @@ def Transpose(data: ArrayOr[complex | str], *, perm: Ints | None = None) -> Arra
 def Transpose(data: Input[TAny27, LComplexStr], *, perm: Ints | None = None) -> TAny27: ...
 
 @overload
-def Unsqueeze(data: Nested[complex | str], axes: Nested[int]) -> Any:
+def Unsqueeze(data: Nested[complex | str], axes: Nested[int]) -> AnyTensor:
     """Insert single-dimensional entries to the shape of an input tensor (`data`). Takes one required input
     `axes` - which contains a list of dimension indices and this operator will insert a dimension of
     value `1` into the corresponding index of the output tensor (`expanded`).

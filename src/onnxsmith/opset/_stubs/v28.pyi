@@ -3,7 +3,7 @@
 # pyright: reportOverlappingOverload=false
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    Array, ArrayOr, DTypeLike, Float, Indices, Input, Int, Nested, Tensor, TypeValue, INT64, BOOL,
+    AnyTensor, Array, ArrayOr, DTypeLike, Float, Indices, Input, Int, Nested, TypeValue, INT64, BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
     LComplexStr, LFloat, LFloat2, LInt, TAny8, TFloat4, TFloat7, TInteger5, TNumber, TNumber3, TNumber7,
@@ -11,7 +11,7 @@ from onnxsmith.opset._stubs.variables import (
 )
 
 @overload
-def BitShift(X: Nested[int], Y: Nested[int], *, direction: Literal["LEFT", "RIGHT"]) -> Any:
+def BitShift(X: Nested[int], Y: Nested[int], *, direction: Literal["LEFT", "RIGHT"]) -> AnyTensor:
     """Bitwise shift operator performs element-wise operation. For each input element, if the attribute
     "direction" is "RIGHT", this operator moves its binary representation toward the right side. If the
     attribute "direction" is "LEFT", bits of binary representation move toward the left side. The input
@@ -31,7 +31,7 @@ def BitShift(X: ArrayOr[int], Y: ArrayOr[int], *, direction: Literal["LEFT", "RI
 @overload
 def BitShift(X: Input[TInteger5, LInt], Y: Input[TInteger5, LInt], *, direction: Literal["LEFT", "RIGHT"]) -> TInteger5: ...
 
-def Cast(input: Any, *, to: DTypeLike, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> Any:
+def Cast(input: Any, *, to: DTypeLike, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> AnyTensor:
     """The operator casts the elements of a given input tensor to a data type specified by the 'to'
     argument and returns an output tensor of the same size in the converted type. The 'to' argument must
     be one of the data types specified in the 'DataType' enum field in the TensorProto message.
@@ -50,7 +50,7 @@ def Cast(input: Any, *, to: DTypeLike, round_mode: Literal["up", "down", "neares
     """
 
 @overload
-def Celu(X: Nested[float], *, alpha: Float = 1.0) -> Any:
+def Celu(X: Nested[float], *, alpha: Float = 1.0) -> AnyTensor:
     """Continuously Differentiable Exponential Linear Units: Perform the linear unit element-wise on the
     input tensor X using formula:
 
@@ -72,7 +72,7 @@ def Celu(X: ArrayOr[float], *, alpha: Float = 1.0) -> Array: ...
 def Celu(X: Input[TFloat4, LFloat], *, alpha: Float = 1.0) -> TFloat4: ...
 
 @overload
-def Compress(input: Nested[complex | str], condition: Nested[bool], *, axis: Int | None = None) -> Any:
+def Compress(input: Nested[complex | str], condition: Nested[bool], *, axis: Int | None = None) -> AnyTensor:
     """Selects slices from an input tensor along a given axis where condition evaluates to True for each
     axis index. In case axis is not provided, input is flattened before elements are selected. Compress
     behaves like numpy.compress:
@@ -93,7 +93,7 @@ def Compress(input: ArrayOr[complex | str], condition: ArrayOr[bool], *, axis: I
 def Compress(input: Input[TAny8, LComplexStr], condition: Input[BOOL, bool], *, axis: Int | None = None) -> TAny8: ...
 
 @overload
-def DepthToSpace(input: Nested[complex | str], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> Any:
+def DepthToSpace(input: Nested[complex | str], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> AnyTensor:
     """DepthToSpace rearranges (permutes) data from depth into blocks of spatial data. This is the reverse
     transformation of SpaceToDepth. More specifically, this op outputs a copy of the input tensor where
     values from the depth dimension are moved in spatial blocks to the height and width dimensions. By
@@ -140,10 +140,10 @@ def DequantizeLinear(x: Any, x_scale: ArrayOr[float], x_zero_point: Any = None, 
 @overload
 def DequantizeLinear(x: Any, x_scale: Input[TSome14, LFloat], x_zero_point: Any = None, *, output_dtype: type[TFloat7], axis: Int = 1, block_size: Int = 0) -> TFloat7: ...
 @overload
-def DequantizeLinear(x: Any, x_scale: Input[TSome14, LFloat], x_zero_point: Any = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> Tensor: ...
+def DequantizeLinear(x: Any, x_scale: Input[TSome14, LFloat], x_zero_point: Any = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> AnyTensor: ...
 
 @overload
-def Einsum(Inputs_0: Nested[float], /, *Inputs: Nested[float], equation: str) -> Any:
+def Einsum(Inputs_0: Nested[float], /, *Inputs: Nested[float], equation: str) -> AnyTensor:
     """An einsum of the form `term1, term2 -> output-term` produces an output tensor using the following
     equation
 
@@ -167,7 +167,7 @@ def Einsum(Inputs_0: ArrayOr[float], /, *Inputs: ArrayOr[float], equation: str) 
 def Einsum(Inputs_0: Input[TNumber7, LFloat], /, *Inputs: Input[TNumber7, LFloat], equation: str) -> TNumber7: ...
 
 @overload
-def Mod(A: Nested[float], B: Nested[float], *, fmod: Int = 0) -> Any:
+def Mod(A: Nested[float], B: Nested[float], *, fmod: Int = 0) -> AnyTensor:
     """Performs an element-wise binary modulo operation. The `fmod` attribute determines how the quotient
     is rounded. Its value must be `0` (default) or `1`.
 
@@ -185,7 +185,7 @@ def Mod(A: ArrayOr[float], B: ArrayOr[float], *, fmod: Int = 0) -> Array: ...
 def Mod(A: Input[TNumber7, LFloat], B: Input[TNumber7, LFloat], *, fmod: Int = 0) -> TNumber7: ...
 
 @overload
-def OneHot(indices: Nested[float], depth: Nested[float], values: Nested[complex | str], *, axis: Int = -1) -> Any:
+def OneHot(indices: Nested[float], depth: Nested[float], values: Nested[complex | str], *, axis: Int = -1) -> AnyTensor:
     """Produces a one-hot tensor based on inputs. The locations represented by the index values in the
     'indices' input tensor will have 'on_value' and the other locations will have 'off_value' in the
     output tensor, where 'on_value' and 'off_value' are specified as part of required input argument
@@ -210,7 +210,7 @@ def OneHot(indices: ArrayOr[float], depth: ArrayOr[float], values: ArrayOr[compl
 @overload
 def OneHot(indices: Input[TNumber, LFloat], depth: Input[TNumber3, LFloat2], values: Input[TAny8, LComplexStr], *, axis: Int = -1) -> TAny8: ...
 
-def Optional(input: Any = None, *, type: TypeValue | None = None) -> Any:
+def Optional(input: Any = None, *, type: TypeValue | None = None) -> AnyTensor:
     """Constructs an optional-type value containing either an empty optional of a certain type specified by
     the attribute, or a non-empty value containing the input element.
 
@@ -222,7 +222,7 @@ def Optional(input: Any = None, *, type: TypeValue | None = None) -> Any:
     https://onnx.ai/onnx/operators/onnx__Optional.html
     """
 
-def OptionalGetElement(input: Any) -> Any:
+def OptionalGetElement(input: Any) -> AnyTensor:
     """If the input is a tensor or sequence type, it returns the input. If the input is an optional type,
     it outputs the element in the input. It is an error if the input is an empty optional-type (i.e.
     does not have an element) and the behavior is undefined in this case.
@@ -234,7 +234,7 @@ def OptionalGetElement(input: Any) -> Any:
     https://onnx.ai/onnx/operators/onnx__OptionalGetElement.html
     """
 
-def OptionalHasElement(input: Any = None) -> Any:
+def OptionalHasElement(input: Any = None) -> AnyTensor:
     """Returns true if (1) the input is an optional-type and contains an element, or, (2) the input is a
     tensor or sequence type. If the input is not provided or is an empty optional-type, this op returns
     false.
@@ -246,8 +246,7 @@ def OptionalHasElement(input: Any = None) -> Any:
     https://onnx.ai/onnx/operators/onnx__OptionalHasElement.html
     """
 
-@overload
-def QuantizeLinear(x: ArrayOr[float], y_scale: ArrayOr[float], y_zero_point: Any = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> Any:
+def QuantizeLinear(x: Input[TSignedNumber7, LFloat], y_scale: Input[TSome15, LFloat2], y_zero_point: Any = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> AnyTensor:
     """The linear quantization operator consumes a high-precision tensor, a scale, and a zero point to
     compute the low-precision/quantized tensor. The scale factor and zero point must have the same
     shape, determining the quantization granularity. The quantization formula is `y = saturate((x /
@@ -272,11 +271,9 @@ def QuantizeLinear(x: ArrayOr[float], y_scale: ArrayOr[float], y_zero_point: Any
     Version 28, in opset 28 and later; others: 10, 13, 19, 21, 23, 24, 25.
     https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html
     """
-@overload
-def QuantizeLinear(x: Input[TSignedNumber7, LFloat], y_scale: Input[TSome15, LFloat2], y_zero_point: Any = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> Any: ...
 
 @overload
-def ReduceLogSum(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> Any:
+def ReduceLogSum(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor:
     """Computes the log sum of the input tensor's elements along the provided axes. The resulting tensor
     has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting
     tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -299,7 +296,7 @@ def ReduceLogSum(data: ArrayOr[float], axes: ArrayOr[int] | None = None, *, keep
 def ReduceLogSum(data: Input[TFloat4, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TFloat4: ...
 
 @overload
-def ReduceLogSumExp(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> Any:
+def ReduceLogSumExp(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor:
     """Computes the log sum exponent of the input tensor's elements along the provided axes. The resulting
     tensor has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the
     resulting tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction
@@ -323,7 +320,7 @@ def ReduceLogSumExp(data: ArrayOr[float], axes: ArrayOr[int] | None = None, *, k
 def ReduceLogSumExp(data: Input[TFloat4, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TFloat4: ...
 
 @overload
-def ReverseSequence(input: Nested[complex | str], sequence_lens: Nested[int], *, batch_axis: Int = 1, time_axis: Int = 0) -> Any:
+def ReverseSequence(input: Nested[complex | str], sequence_lens: Nested[int], *, batch_axis: Int = 1, time_axis: Int = 0) -> AnyTensor:
     """Reverse batch of sequences having different lengths specified by `sequence_lens`.
 
     For each slice i iterating on batch axis, the operator reverses the first sequence_lens[i] elements
@@ -346,7 +343,7 @@ def ReverseSequence(input: ArrayOr[complex | str], sequence_lens: ArrayOr[int], 
 def ReverseSequence(input: Input[TAny8, LComplexStr], sequence_lens: Indices[INT64, int], *, batch_axis: Int = 1, time_axis: Int = 0) -> TAny8: ...
 
 @overload
-def SpaceToDepth(input: Nested[complex | str], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> Any:
+def SpaceToDepth(input: Nested[complex | str], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> AnyTensor:
     """SpaceToDepth rearranges blocks of spatial data into depth. More specifically, this op outputs a copy
     of the input tensor where values from the height and width dimensions are moved to the depth
     dimension. `mode` determines whether blocks are ordered depth-column-row (`DCR`, the default) or
@@ -367,7 +364,7 @@ def SpaceToDepth(input: ArrayOr[complex | str], *, blocksize: Int, mode: Literal
 def SpaceToDepth(input: Input[TAny8, LComplexStr], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> TAny8: ...
 
 @overload
-def SwiGLU(A: Nested[float], B: Nested[float], *, alpha: Float = 1.0) -> Any:
+def SwiGLU(A: Nested[float], B: Nested[float], *, alpha: Float = 1.0) -> AnyTensor:
     """SwiGLU is a gated activation that takes two inputs, a gate `A` and a linear (value) input `B`, and
     produces one output `Y`. It applies the Swish activation to the gate and multiplies the result
     elementwise by the linear input:

@@ -2,14 +2,14 @@
 # mypy: disable-error-code="overload-overlap, misc"
 # pyright: reportOverlappingOverload=false
 from collections.abc import Sequence
-from typing import Any, Literal, overload
+from typing import Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    Array, ArrayOr, DTypeLike, Float, Floats, Indices, Input, Int, Ints, Nested, Tensor, INT32, BOOL,
+    AnyTensor, Array, ArrayOr, DTypeLike, Float, Floats, Indices, Input, Int, Ints, Nested, INT32, BOOL,
 )
 from onnxsmith.opset._stubs.variables import LComplexStr, LFloat, LInt, TAny2, TFloat, TIndex, TNumber2, TSome
 
 @overload
-def Acos(input: Nested[float]) -> Any:
+def Acos(input: Nested[float]) -> AnyTensor:
     """Calculates the arccosine (inverse of cosine) of the given input tensor, element-wise.
 
     Args:
@@ -24,7 +24,7 @@ def Acos(input: ArrayOr[float]) -> Array: ...
 def Acos(input: Input[TFloat, LFloat]) -> TFloat: ...
 
 @overload
-def Add(A: Nested[float], B: Nested[float]) -> Any:
+def Add(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """Performs element-wise binary addition (with Numpy-style broadcasting support).
 
     This operator supports **multidirectional (i.e., Numpy-style) broadcasting**; for more details
@@ -43,7 +43,7 @@ def Add(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 def Add(A: Input[TNumber2, LFloat], B: Input[TNumber2, LFloat]) -> TNumber2: ...
 
 @overload
-def And(A: Nested[bool], B: Nested[bool]) -> Any:
+def And(A: Nested[bool], B: Nested[bool]) -> AnyTensor:
     """Returns the tensor resulted from performing the `and` logical operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -63,7 +63,7 @@ def And(A: ArrayOr[bool], B: ArrayOr[bool]) -> Array: ...
 def And(A: Input[BOOL, bool], B: Input[BOOL, bool]) -> BOOL: ...
 
 @overload
-def Asin(input: Nested[float]) -> Any:
+def Asin(input: Nested[float]) -> AnyTensor:
     """Calculates the arcsine (inverse of sine) of the given input tensor, element-wise.
 
     Args:
@@ -78,7 +78,7 @@ def Asin(input: ArrayOr[float]) -> Array: ...
 def Asin(input: Input[TFloat, LFloat]) -> TFloat: ...
 
 @overload
-def Atan(input: Nested[float]) -> Any:
+def Atan(input: Nested[float]) -> AnyTensor:
     """Calculates the arctangent (inverse of tangent) of the given input tensor, element-wise.
 
     Args:
@@ -93,7 +93,7 @@ def Atan(input: ArrayOr[float]) -> Array: ...
 def Atan(input: Input[TFloat, LFloat]) -> TFloat: ...
 
 @overload
-def AveragePool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> Any:
+def AveragePool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """AveragePool consumes an input tensor X and applies average pooling across the tensor according to
     kernel sizes, stride sizes, and pad lengths. average pooling consisting of computing the average on
     all values of a subset of the input tensor according to the kernel size and downsampling the data
@@ -165,7 +165,7 @@ def BatchNormalization(X: Input[TFloat, LFloat], scale: Input[TFloat, LFloat], B
 def BatchNormalization(X: Input[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, epsilon: Float = 1e-05, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[5]) -> tuple[TFloat, TFloat, TFloat, TFloat, TFloat]: ...
 
 @overload
-def Cos(input: Nested[float]) -> Any:
+def Cos(input: Nested[float]) -> AnyTensor:
     """Calculates the cosine of the given input tensor, element-wise.
 
     Args:
@@ -180,7 +180,7 @@ def Cos(input: ArrayOr[float]) -> Array: ...
 def Cos(input: Input[TFloat, LFloat]) -> TFloat: ...
 
 @overload
-def Div(A: Nested[float], B: Nested[float]) -> Any:
+def Div(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """Performs element-wise binary division (with Numpy-style broadcasting support).
 
     This operator supports **multidirectional (i.e., Numpy-style) broadcasting**; for more details
@@ -223,7 +223,7 @@ def Dropout(data: Input[TFloat, LFloat], *, ratio: Float = 0.5, outputs: Literal
 def Dropout(data: Input[TFloat, LFloat], *, ratio: Float = 0.5, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
 
 @overload
-def Equal(A: Nested[int], B: Nested[int]) -> Any:
+def Equal(A: Nested[int], B: Nested[int]) -> AnyTensor:
     """Returns the tensor resulted from performing the `equal` logical operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -303,7 +303,7 @@ def GRU(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFl
 def GRU(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, linear_before_reset: Int = 0, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
 
 @overload
-def Gemm(A: Nested[float], B: Nested[float], C: Nested[float], *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> Any:
+def Gemm(A: Nested[float], B: Nested[float], C: Nested[float], *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> AnyTensor:
     """General Matrix multiplication:
     https://en.wikipedia.org/wiki/Basic_Linear_Algebra_Subprograms#Level_3
 
@@ -329,7 +329,7 @@ def Gemm(A: ArrayOr[float], B: ArrayOr[float], C: ArrayOr[float], *, alpha: Floa
 def Gemm(A: Input[TFloat, LFloat], B: Input[TFloat, LFloat], C: Input[TFloat, LFloat], *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> TFloat: ...
 
 @overload
-def Greater(A: Nested[float], B: Nested[float]) -> Any:
+def Greater(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """Returns the tensor resulted from performing the `greater` logical operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -418,7 +418,7 @@ def LSTM(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LF
 def LSTM(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, initial_c: Input[TFloat, LFloat] | None = None, P: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, outputs: Literal[3]) -> tuple[TFloat, TFloat, TFloat]: ...
 
 @overload
-def Less(A: Nested[float], B: Nested[float]) -> Any:
+def Less(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """Returns the tensor resulted from performing the `less` logical operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -438,7 +438,7 @@ def Less(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 def Less(A: Input[TFloat, LFloat], B: Input[TFloat, LFloat]) -> BOOL: ...
 
 @overload
-def Mul(A: Nested[float], B: Nested[float]) -> Any:
+def Mul(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """Performs element-wise binary multiplication (with Numpy-style broadcasting support).
 
     This operator supports **multidirectional (i.e., Numpy-style) broadcasting**; for more details
@@ -457,7 +457,7 @@ def Mul(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 def Mul(A: Input[TNumber2, LFloat], B: Input[TNumber2, LFloat]) -> TNumber2: ...
 
 @overload
-def Multinomial(input: Nested[float], *, dtype: DTypeLike = 6, sample_size: Int = 1, seed: Float | None = None) -> Any:
+def Multinomial(input: Nested[float], *, dtype: DTypeLike = 6, sample_size: Int = 1, seed: Float | None = None) -> AnyTensor:
     """Generate a tensor of samples from a multinomial distribution according to the probabilities of each
     of the possible outcomes.
 
@@ -479,10 +479,10 @@ def Multinomial(input: Input[TFloat, LFloat], *, dtype: type[TIndex], sample_siz
 @overload
 def Multinomial(input: Input[TFloat, LFloat], *, dtype: Literal[6] = 6, sample_size: Int = 1, seed: Float | None = None) -> INT32: ...
 @overload
-def Multinomial(input: Input[TFloat, LFloat], *, dtype: DTypeLike = 6, sample_size: Int = 1, seed: Float | None = None) -> Tensor: ...
+def Multinomial(input: Input[TFloat, LFloat], *, dtype: DTypeLike = 6, sample_size: Int = 1, seed: Float | None = None) -> AnyTensor: ...
 
 @overload
-def Or(A: Nested[bool], B: Nested[bool]) -> Any:
+def Or(A: Nested[bool], B: Nested[bool]) -> AnyTensor:
     """Returns the tensor resulted from performing the `or` logical operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -502,7 +502,7 @@ def Or(A: ArrayOr[bool], B: ArrayOr[bool]) -> Array: ...
 def Or(A: Input[BOOL, bool], B: Input[BOOL, bool]) -> BOOL: ...
 
 @overload
-def PRelu(X: Nested[float], slope: Nested[float]) -> Any:
+def PRelu(X: Nested[float], slope: Nested[float]) -> AnyTensor:
     """PRelu takes input data (Tensor<T>) and slope tensor as input, and produces one output data
     (Tensor<T>) where the function `f(x) = slope * x for x < 0`, `f(x) = x for x >= 0`., is applied to
     the data tensor elementwise.
@@ -524,7 +524,7 @@ def PRelu(X: ArrayOr[float], slope: ArrayOr[float]) -> Array: ...
 def PRelu(X: Input[TFloat, LFloat], slope: Input[TFloat, LFloat]) -> TFloat: ...
 
 @overload
-def Pow(X: Nested[float], Y: Nested[float]) -> Any:
+def Pow(X: Nested[float], Y: Nested[float]) -> AnyTensor:
     """Pow takes input data (Tensor<T>) and exponent Tensor, and produces one output data (Tensor<T>) where
     the function `f(x) = x^exponent`, is applied to the data tensor elementwise. This operator supports
     **multidirectional (i.e., Numpy-style) broadcasting**; for more details please check the doc.
@@ -600,7 +600,7 @@ def RNN(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFl
 def RNN(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
 
 @overload
-def Sin(input: Nested[float]) -> Any:
+def Sin(input: Nested[float]) -> AnyTensor:
     """Calculates the sine of the given input tensor, element-wise.
 
     Args:
@@ -615,7 +615,7 @@ def Sin(input: ArrayOr[float]) -> Array: ...
 def Sin(input: Input[TFloat, LFloat]) -> TFloat: ...
 
 @overload
-def Sub(A: Nested[float], B: Nested[float]) -> Any:
+def Sub(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """Performs element-wise binary subtraction (with Numpy-style broadcasting support).
 
     This operator supports **multidirectional (i.e., Numpy-style) broadcasting**; for more details
@@ -634,7 +634,7 @@ def Sub(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 def Sub(A: Input[TNumber2, LFloat], B: Input[TNumber2, LFloat]) -> TNumber2: ...
 
 @overload
-def Tan(input: Nested[float]) -> Any:
+def Tan(input: Nested[float]) -> AnyTensor:
     """Calculates the tangent of the given input tensor, element-wise.
 
     Args:
@@ -649,7 +649,7 @@ def Tan(input: ArrayOr[float]) -> Array: ...
 def Tan(input: Input[TFloat, LFloat]) -> TFloat: ...
 
 @overload
-def Upsample(X: Nested[complex | str], *, scales: Floats, mode: Literal["nearest", "linear"] = "nearest") -> Any:
+def Upsample(X: Nested[complex | str], *, scales: Floats, mode: Literal["nearest", "linear"] = "nearest") -> AnyTensor:
     """Upsample the input tensor. Each dimension value of the output tensor is: output_dimension =
     floor(input_dimension * scale).
 
@@ -668,7 +668,7 @@ def Upsample(X: ArrayOr[complex | str], *, scales: Floats, mode: Literal["neares
 def Upsample(X: Input[TAny2, LComplexStr], *, scales: Floats, mode: Literal["nearest", "linear"] = "nearest") -> TAny2: ...
 
 @overload
-def Xor(A: Nested[bool], B: Nested[bool]) -> Any:
+def Xor(A: Nested[bool], B: Nested[bool]) -> AnyTensor:
     """Returns the tensor resulted from performing the `xor` logical operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 

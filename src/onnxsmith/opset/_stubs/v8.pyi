@@ -2,11 +2,11 @@
 # mypy: disable-error-code="overload-overlap, misc"
 # pyright: reportOverlappingOverload=false
 from typing import Any, Literal, overload
-from onnxsmith.opset._stubs.tensors import Array, ArrayOr, Body, Indices, Input, Int, Ints, Nested, INT64
+from onnxsmith.opset._stubs.tensors import AnyTensor, Array, ArrayOr, Body, Indices, Input, Int, Ints, Nested, INT64
 from onnxsmith.opset._stubs.variables import LComplexStr, LFloat, TAny2, TFloat
 
 @overload
-def Expand(input: Nested[complex | str], shape: Nested[int]) -> Any:
+def Expand(input: Nested[complex | str], shape: Nested[int]) -> AnyTensor:
     """Broadcast the input tensor following the given shape and the broadcast rule. The broadcast rule is
     similar to numpy.array(input) * numpy.ones(shape): Dimensions are right alignment; Two corresponding
     dimensions must have the same value, or one of them is equal to 1. Also, this operator is similar to
@@ -26,7 +26,7 @@ def Expand(input: ArrayOr[complex | str], shape: ArrayOr[int]) -> Array: ...
 def Expand(input: Input[TAny2, LComplexStr], shape: Indices[INT64, int]) -> TAny2: ...
 
 @overload
-def Max(data_0_0: Nested[float], /, *data_0: Nested[float]) -> Any:
+def Max(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
     """Element-wise max of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.
@@ -72,7 +72,7 @@ def MaxPool(X: Input[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["
 def MaxPool(X: Input[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[TFloat, INT64]: ...
 
 @overload
-def Mean(data_0_0: Nested[float], /, *data_0: Nested[float]) -> Any:
+def Mean(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
     """Element-wise mean of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.
@@ -89,7 +89,7 @@ def Mean(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
 def Mean(data_0_0: Input[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat]) -> TFloat: ...
 
 @overload
-def Min(data_0_0: Nested[float], /, *data_0: Nested[float]) -> Any:
+def Min(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
     """Element-wise min of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.
@@ -105,8 +105,7 @@ def Min(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
 @overload
 def Min(data_0_0: Input[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat]) -> TFloat: ...
 
-@overload
-def Scan(sequence_lens: ArrayOr[int] | None = None, *initial_state_and_scan_inputs: Any, body: Body, num_scan_inputs: Int, directions: Ints | None = None, outputs: int | None = None) -> Any:
+def Scan(sequence_lens: Indices[INT64, int] | None = None, *initial_state_and_scan_inputs: Any, body: Body, num_scan_inputs: Int, directions: Ints | None = None, outputs: int | None = None) -> AnyTensor:
     """Scan can be used to iterate over one or more scan_input tensors, constructing zero or more
     scan_output tensors. It combines ideas from general recurrences, functional programming constructs
     such as scan, fold, map, and zip, and is intended to enable generalizations of RNN-like constructs
@@ -124,11 +123,9 @@ def Scan(sequence_lens: ArrayOr[int] | None = None, *initial_state_and_scan_inpu
     Version 8, in opset 8; others: 9, 11, 16, 19, 21, 23, 24, 25.
     https://onnx.ai/onnx/operators/onnx__Scan.html
     """
-@overload
-def Scan(sequence_lens: Indices[INT64, int] | None = None, *initial_state_and_scan_inputs: Any, body: Body, num_scan_inputs: Int, directions: Ints | None = None, outputs: int | None = None) -> Any: ...
 
 @overload
-def Sum(data_0_0: Nested[float], /, *data_0: Nested[float]) -> Any:
+def Sum(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
     """Element-wise sum of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.

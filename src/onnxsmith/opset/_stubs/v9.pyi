@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    Array, ArrayOr, Body, DTypeLike, Float, Floats, Indices, Input, Int, Ints, Nested, Tensor, TensorValue, FLOAT,
+    AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Floats, Indices, Input, Int, Ints, Nested, TensorValue, FLOAT,
     INT64, BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
@@ -13,7 +13,7 @@ from onnxsmith.opset._stubs.variables import (
 )
 
 @overload
-def Acosh(input: Nested[float]) -> Any:
+def Acosh(input: Nested[float]) -> AnyTensor:
     """Calculates the hyperbolic arccosine of the given input tensor element-wise.
 
     Args:
@@ -28,7 +28,7 @@ def Acosh(input: ArrayOr[float]) -> Array: ...
 def Acosh(input: Input[TFloat, LFloat]) -> TFloat: ...
 
 @overload
-def Asinh(input: Nested[float]) -> Any:
+def Asinh(input: Nested[float]) -> AnyTensor:
     """Calculates the hyperbolic arcsine of the given input tensor element-wise.
 
     Args:
@@ -43,7 +43,7 @@ def Asinh(input: ArrayOr[float]) -> Array: ...
 def Asinh(input: Input[TFloat, LFloat]) -> TFloat: ...
 
 @overload
-def Atanh(input: Nested[float]) -> Any:
+def Atanh(input: Nested[float]) -> AnyTensor:
     """Calculates the hyperbolic arctangent of the given input tensor element-wise.
 
     Args:
@@ -99,7 +99,7 @@ def BatchNormalization(X: Input[TFloat, LFloat], scale: Input[TFloat, LFloat], B
 def BatchNormalization(X: Input[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, epsilon: Float = 1e-05, momentum: Float = 0.9, outputs: Literal[5]) -> tuple[TFloat, TFloat, TFloat, TFloat, TFloat]: ...
 
 @overload
-def Cast(input: Nested[float | str], *, to: DTypeLike) -> Any:
+def Cast(input: Nested[float | str], *, to: DTypeLike) -> AnyTensor:
     """The operator casts the elements of a given input tensor to a data type specified by the 'to'
     argument and returns an output tensor of the same size in the converted type. The 'to' argument must
     be one of the data types specified in the 'DataType' enum field in the TensorProto message.
@@ -117,10 +117,10 @@ def Cast(input: ArrayOr[float | str], *, to: DTypeLike) -> Array: ...
 @overload
 def Cast(input: Input[TAny4, LFloatStr], *, to: type[TAny5]) -> TAny5: ...
 @overload
-def Cast(input: Input[TAny4, LFloatStr], *, to: DTypeLike) -> Tensor: ...
+def Cast(input: Input[TAny4, LFloatStr], *, to: DTypeLike) -> AnyTensor: ...
 
 @overload
-def Compress(input: Nested[complex | str], condition: Nested[bool], *, axis: Int | None = None) -> Any:
+def Compress(input: Nested[complex | str], condition: Nested[bool], *, axis: Int | None = None) -> AnyTensor:
     """Selects slices from an input tensor along a given axis where condition evaluates to True for each
     axis index. In case axis is not provided, input is flattened before elements are selected. Compress
     behaves like numpy.compress:
@@ -140,7 +140,7 @@ def Compress(input: ArrayOr[complex | str], condition: ArrayOr[bool], *, axis: I
 @overload
 def Compress(input: Input[TAny2, LComplexStr], condition: Input[BOOL, bool], *, axis: Int | None = None) -> TAny2: ...
 
-def Constant(*, value: TensorValue) -> Any:
+def Constant(*, value: TensorValue) -> AnyTensor:
     """A constant tensor.
 
     Args:
@@ -151,7 +151,7 @@ def Constant(*, value: TensorValue) -> Any:
     """
 
 @overload
-def ConstantOfShape(input: Nested[int], *, value: TensorValue | None = None) -> Any:
+def ConstantOfShape(input: Nested[int], *, value: TensorValue | None = None) -> AnyTensor:
     """Generate a tensor with given value and shape.
 
     Args:
@@ -166,10 +166,10 @@ def ConstantOfShape(input: Nested[int], *, value: TensorValue | None = None) -> 
 @overload
 def ConstantOfShape(input: ArrayOr[int], *, value: TensorValue | None = None) -> Array: ...
 @overload
-def ConstantOfShape(input: Indices[INT64, int], *, value: TensorValue | None = None) -> Tensor: ...
+def ConstantOfShape(input: Indices[INT64, int], *, value: TensorValue | None = None) -> AnyTensor: ...
 
 @overload
-def Cosh(input: Nested[float]) -> Any:
+def Cosh(input: Nested[float]) -> AnyTensor:
     """Calculates the hyperbolic cosine of the given input tensor element-wise.
 
     Args:
@@ -184,7 +184,7 @@ def Cosh(input: ArrayOr[float]) -> Array: ...
 def Cosh(input: Input[TFloat, LFloat]) -> TFloat: ...
 
 @overload
-def Erf(input: Nested[float]) -> Any:
+def Erf(input: Nested[float]) -> AnyTensor:
     """Computes the error function of the given input tensor element-wise.
 
     Args:
@@ -199,7 +199,7 @@ def Erf(input: ArrayOr[float]) -> Array: ...
 def Erf(input: Input[TNumber, LFloat]) -> TNumber: ...
 
 @overload
-def EyeLike(input: Nested[float], *, dtype: DTypeLike | None = None, k: Int = 0) -> Any:
+def EyeLike(input: Nested[float], *, dtype: DTypeLike | None = None, k: Int = 0) -> AnyTensor:
     """Generate a 2D tensor (matrix) with ones on the diagonal and zeros everywhere else. Only 2D tensors
     are supported, i.e. input T1 must be of rank 2. The shape of the output tensor is the same as the
     input tensor. The data type can be specified by the 'dtype' argument. If 'dtype' is not specified,
@@ -222,10 +222,10 @@ def EyeLike(input: Input[TAny, LFloat], *, dtype: type[TAny3], k: Int = 0) -> TA
 @overload
 def EyeLike(input: Input[TAny, LFloat], *, dtype: None = None, k: Int = 0) -> TAny: ...
 @overload
-def EyeLike(input: Input[TAny, LFloat], *, dtype: DTypeLike | None = None, k: Int = 0) -> Tensor: ...
+def EyeLike(input: Input[TAny, LFloat], *, dtype: DTypeLike | None = None, k: Int = 0) -> AnyTensor: ...
 
 @overload
-def Flatten(input: Nested[complex | str], *, axis: Int = 1) -> Any:
+def Flatten(input: Nested[complex | str], *, axis: Int = 1) -> AnyTensor:
     """Flattens the input tensor into a 2D matrix. If input tensor has shape (d_0, d_1, ... d_n) then the
     output will have shape (d_0 X d_1 ... d_(axis-1), d_axis X d_(axis+1) ... X dn).
 
@@ -243,7 +243,7 @@ def Flatten(input: ArrayOr[complex | str], *, axis: Int = 1) -> Array: ...
 def Flatten(input: Input[TAny2, LComplexStr], *, axis: Int = 1) -> TAny2: ...
 
 @overload
-def Gemm(A: Nested[float], B: Nested[float], C: Nested[float], *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> Any:
+def Gemm(A: Nested[float], B: Nested[float], C: Nested[float], *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> AnyTensor:
     """General Matrix multiplication:
     https://en.wikipedia.org/wiki/Basic_Linear_Algebra_Subprograms#Level_3
 
@@ -269,7 +269,7 @@ def Gemm(A: ArrayOr[float], B: ArrayOr[float], C: ArrayOr[float], *, alpha: Floa
 def Gemm(A: Input[TNumber2, LFloat], B: Input[TNumber2, LFloat], C: Input[TNumber2, LFloat], *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> TNumber2: ...
 
 @overload
-def Greater(A: Nested[float], B: Nested[float]) -> Any:
+def Greater(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """Returns the tensor resulted from performing the `greater` logical operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -289,7 +289,7 @@ def Greater(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 def Greater(A: Input[TNumber, LFloat], B: Input[TNumber, LFloat]) -> BOOL: ...
 
 @overload
-def IsNaN(X: Nested[float]) -> Any:
+def IsNaN(X: Nested[float]) -> AnyTensor:
     """Returns which elements of the input are NaN.
 
     Args:
@@ -304,7 +304,7 @@ def IsNaN(X: ArrayOr[float]) -> Array: ...
 def IsNaN(X: Input[TFloat, LFloat]) -> BOOL: ...
 
 @overload
-def Less(A: Nested[float], B: Nested[float]) -> Any:
+def Less(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """Returns the tensor resulted from performing the `less` logical operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -324,7 +324,7 @@ def Less(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 def Less(A: Input[TNumber, LFloat], B: Input[TNumber, LFloat]) -> BOOL: ...
 
 @overload
-def MatMul(A: Nested[float], B: Nested[float]) -> Any:
+def MatMul(A: Nested[float], B: Nested[float]) -> AnyTensor:
     """Matrix product that behaves like
     [numpy.matmul](https://numpy.org/doc/stable/reference/generated/numpy.matmul.html).
 
@@ -341,7 +341,7 @@ def MatMul(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 def MatMul(A: Input[TNumber2, LFloat], B: Input[TNumber2, LFloat]) -> TNumber2: ...
 
 @overload
-def MaxUnpool(X: Nested[float], I: Nested[int], output_shape: Nested[int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> Any:
+def MaxUnpool(X: Nested[float], I: Nested[int], output_shape: Nested[int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
     """MaxUnpool essentially computes the partial inverse of the MaxPool op. The input information to this
     op is typically the output information from a MaxPool op. The first input tensor X is the tensor
     that needs to be unpooled, which is typically the pooled tensor (first output) from MaxPool. The
@@ -369,7 +369,7 @@ def MaxUnpool(X: ArrayOr[float], I: ArrayOr[int], output_shape: ArrayOr[int] | N
 def MaxUnpool(X: Input[TFloat, LFloat], I: Indices[INT64, int], output_shape: Indices[INT64, int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
 
 @overload
-def MeanVarianceNormalization(X: Nested[float], *, axes: Ints = (0, 2, 3)) -> Any:
+def MeanVarianceNormalization(X: Nested[float], *, axes: Ints = (0, 2, 3)) -> AnyTensor:
     """A MeanVarianceNormalization Function: Perform mean variance normalization on the input tensor X
     using formula:
 
@@ -389,7 +389,7 @@ def MeanVarianceNormalization(X: ArrayOr[float], *, axes: Ints = (0, 2, 3)) -> A
 def MeanVarianceNormalization(X: Input[TFloat, LFloat], *, axes: Ints = (0, 2, 3)) -> TFloat: ...
 
 @overload
-def NonZero(X: Nested[complex | str]) -> Any:
+def NonZero(X: Nested[complex | str]) -> AnyTensor:
     """Returns the indices of the elements that are non-zero (in row-major order - by dimension). NonZero
     behaves similar to numpy.nonzero:
     https://docs.scipy.org/doc/numpy/reference/generated/numpy.nonzero.html, but for scalar input,
@@ -407,7 +407,7 @@ def NonZero(X: ArrayOr[complex | str]) -> Array: ...
 def NonZero(X: Input[TAny2, LComplexStr]) -> INT64: ...
 
 @overload
-def OneHot(indices: Nested[float], depth: Nested[float], values: Nested[complex | str], *, axis: Int = -1) -> Any:
+def OneHot(indices: Nested[float], depth: Nested[float], values: Nested[complex | str], *, axis: Int = -1) -> AnyTensor:
     """Produces a one-hot tensor based on inputs. The locations represented by the index values in the
     'indices' input tensor will have 'on_value' and the other locations will have 'off_value' in the
     output tensor, where 'on_value' and 'off_value' are specified as part of required input argument
@@ -433,7 +433,7 @@ def OneHot(indices: ArrayOr[float], depth: ArrayOr[float], values: ArrayOr[compl
 def OneHot(indices: Input[TNumber, LFloat], depth: Input[TNumber3, LFloat2], values: Input[TAny2, LComplexStr], *, axis: Int = -1) -> TAny2: ...
 
 @overload
-def PRelu(X: Nested[float], slope: Nested[float]) -> Any:
+def PRelu(X: Nested[float], slope: Nested[float]) -> AnyTensor:
     """PRelu takes input data (Tensor<T>) and slope tensor as input, and produces one output data
     (Tensor<T>) where the function `f(x) = slope * x for x < 0`, `f(x) = x for x >= 0`., is applied to
     the data tensor elementwise.
@@ -454,7 +454,7 @@ def PRelu(X: ArrayOr[float], slope: ArrayOr[float]) -> Array: ...
 @overload
 def PRelu(X: Input[TNumber2, LFloat], slope: Input[TNumber2, LFloat]) -> TNumber2: ...
 
-def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs: Any, body: Body, num_scan_inputs: Int, scan_input_axes: Ints | None = None, scan_input_directions: Ints | None = None, scan_output_axes: Ints | None = None, scan_output_directions: Ints | None = None, outputs: int | None = None) -> Any:
+def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs: Any, body: Body, num_scan_inputs: Int, scan_input_axes: Ints | None = None, scan_input_directions: Ints | None = None, scan_output_axes: Ints | None = None, scan_output_directions: Ints | None = None, outputs: int | None = None) -> AnyTensor:
     """Scan can be used to iterate over one or more scan_input tensors, constructing zero or more
     scan_output tensors. It combines ideas from general recurrences, functional programming constructs
     such as scan, fold, map, and zip, and is intended to enable generalizations of RNN-like constructs
@@ -478,7 +478,7 @@ def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs
     """
 
 @overload
-def Scatter(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, axis: Int = 0) -> Any:
+def Scatter(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, axis: Int = 0) -> AnyTensor:
     """Given `data`, `updates` and `indices` input tensors of rank r >= 1, write the values provided by
     `updates` into the first input, `data`, along `axis` dimension of `data` (by default outer-most one
     as axis=0) at corresponding `indices`. For each entry in `updates`, the target index in `data` is
@@ -501,7 +501,7 @@ def Scatter(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: ArrayO
 def Scatter(data: Input[TAny2, LComplexStr], indices: Indices[TIndex, LInt], updates: Input[TAny2, LComplexStr], *, axis: Int = 0) -> TAny2: ...
 
 @overload
-def Shrink(input: Nested[float], *, bias: Float = 0.0, lambd: Float = 0.5) -> Any:
+def Shrink(input: Nested[float], *, bias: Float = 0.0, lambd: Float = 0.5) -> AnyTensor:
     """Shrink takes one input data (Tensor<numeric>) and produces one Tensor output, having same datatype
     and shape with input. It has two attributes, lambd and bias. The formula of this operator is: If x <
     -lambd, y = x + bias; If x > lambd, y = x - bias; Otherwise, y = 0.
@@ -520,7 +520,7 @@ def Shrink(input: ArrayOr[float], *, bias: Float = 0.0, lambd: Float = 0.5) -> A
 def Shrink(input: Input[TNumber, LFloat], *, bias: Float = 0.0, lambd: Float = 0.5) -> TNumber: ...
 
 @overload
-def Sign(input: Nested[float]) -> Any:
+def Sign(input: Nested[float]) -> AnyTensor:
     """Calculate the sign of the given input tensor element-wise. If input > 0, output 1. if input < 0,
     output -1. if input == 0, output 0.
 
@@ -536,7 +536,7 @@ def Sign(input: ArrayOr[float]) -> Array: ...
 def Sign(input: Input[TNumber, LFloat]) -> TNumber: ...
 
 @overload
-def Sinh(input: Nested[float]) -> Any:
+def Sinh(input: Nested[float]) -> AnyTensor:
     """Calculates the hyperbolic sine of the given input tensor element-wise.
 
     Args:
@@ -551,7 +551,7 @@ def Sinh(input: ArrayOr[float]) -> Array: ...
 def Sinh(input: Input[TFloat, LFloat]) -> TFloat: ...
 
 @overload
-def TfIdfVectorizer(X: Nested[int | str], *, max_gram_length: Int, max_skip_count: Int, min_gram_length: Int, mode: Literal["TF", "IDF", "TFIDF"], ngram_counts: Ints, ngram_indexes: Ints, pool_int64s: Ints | None = None, pool_strings: Sequence[str] | None = None, weights: Floats | None = None) -> Any:
+def TfIdfVectorizer(X: Nested[int | str], *, max_gram_length: Int, max_skip_count: Int, min_gram_length: Int, mode: Literal["TF", "IDF", "TFIDF"], ngram_counts: Ints, ngram_indexes: Ints, pool_int64s: Ints | None = None, pool_strings: Sequence[str] | None = None, weights: Floats | None = None) -> AnyTensor:
     """This transform extracts n-grams from the input sequence and save them as a vector. Input can be
     either a 1-D or 2-D tensor. For 1-D input, output is the n-gram representation of that input. For
     2-D input, the output is also a 2-D tensor whose i-th row is the n-gram representation of the i-th
@@ -588,7 +588,7 @@ def TfIdfVectorizer(X: ArrayOr[int | str], *, max_gram_length: Int, max_skip_cou
 def TfIdfVectorizer(X: Input[TSome3, LIntStr], *, max_gram_length: Int, max_skip_count: Int, min_gram_length: Int, mode: Literal["TF", "IDF", "TFIDF"], ngram_counts: Ints, ngram_indexes: Ints, pool_int64s: Ints | None = None, pool_strings: Sequence[str] | None = None, weights: Floats | None = None) -> FLOAT: ...
 
 @overload
-def Upsample(X: Nested[complex | str], scales: Nested[float], *, mode: Literal["nearest", "linear"] = "nearest") -> Any:
+def Upsample(X: Nested[complex | str], scales: Nested[float], *, mode: Literal["nearest", "linear"] = "nearest") -> AnyTensor:
     """Upsample the input tensor. Each dimension value of the output tensor is: output_dimension =
     floor(input_dimension * scale).
 
@@ -607,7 +607,7 @@ def Upsample(X: ArrayOr[complex | str], scales: ArrayOr[float], *, mode: Literal
 def Upsample(X: Input[TAny2, LComplexStr], scales: Input[FLOAT, float], *, mode: Literal["nearest", "linear"] = "nearest") -> TAny2: ...
 
 @overload
-def Where(condition: Nested[bool], X: Nested[complex | str], Y: Nested[complex | str]) -> Any:
+def Where(condition: Nested[bool], X: Nested[complex | str], Y: Nested[complex | str]) -> AnyTensor:
     """Return elements, either from X or Y, depending on condition. Where behaves like
     [numpy.where](https://docs.scipy.org/doc/numpy/reference/generated/numpy.where.html) with three
     parameters.

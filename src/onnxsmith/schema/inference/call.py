@@ -230,6 +230,14 @@ def operators_with_rules() -> tuple[tuple[str, str], ...]:
     return tuple(sorted(_rules))
 
 
+def counted(count: int, noun: str) -> str:
+    """
+    >>> counted(1, "output"), counted(2, "output")
+    ('1 output', '2 outputs')
+    """
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def tensor(dtype: DType | None, shape: Shape | None) -> Known:
     """A tensor of which nothing more is known."""
     return Known(TensorType(dtype, shape))

@@ -217,7 +217,18 @@ def lower_bound(polynomial: Polynomial) -> int | None:
 
 
 def bounds(polynomial: Polynomial) -> tuple[int | None, int | None]:
-    """The smallest and the largest value, given that every name is at least 1; None for unbounded."""
+    """The smallest and the largest value, given that every name is at least 1; None where none is found."""
+    low, high = _term_bounds(polynomial)
+    if low is None:
+        low = _relaxed_bound(polynomial)
+    if high is None:
+        opposite = _relaxed_bound(add(ZERO, polynomial, -1))
+        high = None if opposite is None else -opposite
+    return low, high
+
+
+def _term_bounds(polynomial: Polynomial) -> tuple[int | None, int | None]:
+    """Bounds from those of each term alone."""
     low: int | None = 0
     high: int | None = 0
     for monomial, factor in polynomial:
@@ -227,6 +238,32 @@ def bounds(polynomial: Polynomial) -> tuple[int | None, int | None]:
         low = None if low is None or term_low is None else low + factor * term_low
         high = None if high is None or term_high is None else high + factor * term_high
     return low, high
+
+
+def _relaxed_bound(polynomial: Polynomial) -> int | None:
+    """A lower bound from one atom's relation to what it is made of: `N - N//2` is at least `(2*N - N) / 2`."""
+    found: list[int] = []
+    for monomial, factor in polynomial:
+        if len(monomial) != 1 or monomial[0].kind == "name":
+            continue
+        atom = monomial[0]
+        rest = add(polynomial, ((monomial, factor),), -1)
+        divisor = as_constant(atom.right) if atom.kind == "//" else 1
+        if atom.kind == "//" and (divisor is None or divisor < 1):
+            continue
+        if atom.kind == "//":
+            smaller = atom.left if factor < 0 else add(atom.left, constant((divisor or 1) - 1), -1)
+            choices = [smaller]
+        elif (atom.kind == "min") == (factor < 0):
+            choices = [atom.left, atom.right]
+        else:
+            continue
+        for choice in choices:
+            scaled = add(mul(rest, constant(divisor or 1)), mul(choice, constant(factor)))
+            low = _term_bounds(scaled)[0]
+            if low is not None:
+                found.append(-(-low // (divisor or 1)))
+    return max(found, default=None)
 
 
 def _monomial_bounds(monomial: Monomial) -> tuple[int | None, int | None]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from onnxsmith.errors import InferenceError
 from onnxsmith.schema.inference.broadcasting import meet_dimension
-from onnxsmith.schema.inference.call import Call, Result, UnresolvedAttribute, rule, tensor
+from onnxsmith.schema.inference.call import Call, Result, UnresolvedAttribute, counted, rule, tensor
 from onnxsmith.schema.inference.known import NOTHING, BodyOutputs, Known
 from onnxsmith.schema.inference.merging import Different, merge_types
 from onnxsmith.types.value_types import Dimension, SequenceType, TensorType
@@ -24,7 +24,7 @@ def if_(call: Call) -> Result:
     chosen, other = _body(call, "then_branch"), _body(call, "else_branch")
     if len(chosen) != len(other):
         raise InferenceError(
-            f"If gives {len(chosen)} outputs in then_branch and {len(other)} in else_branch",
+            f"If gives {counted(len(chosen), 'output')} in then_branch and {len(other)} in else_branch",
             culprit=("attribute", "else_branch"),
         )
     condition = call.array(0)
@@ -49,8 +49,8 @@ def loop(call: Call) -> Result:
     initial = call.inputs[2:]
     if len(body) < 1 + len(initial):
         raise InferenceError(
-            f"Loop carries {len(initial)} values, but its body gives {len(body)} outputs: "
-            f"a condition and {len(body) - 1} values",
+            f"Loop carries {counted(len(initial), 'value')}, but its body gives {counted(len(body), 'output')}: "
+            f"a condition and {counted(len(body) - 1, 'value')}",
             culprit=("attribute", "body"),
         )
     out: list[Known] = []

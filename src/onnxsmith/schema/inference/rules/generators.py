@@ -7,11 +7,11 @@ from typing import Any, cast
 
 import numpy as np
 
+from onnxsmith.schema.definition import AttributeReference
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.schema.inference.call import LARGEST_CONTENT, Array, Call, Result, rule, tensor
 from onnxsmith.schema.inference.content import from_array
 from onnxsmith.schema.inference.known import Data, Known
-from onnxsmith.schema.definition import AttributeReference
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import Dimension, Shape, TensorType
 

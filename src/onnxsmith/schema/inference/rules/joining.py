@@ -9,7 +9,7 @@ import numpy as np
 
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.schema.inference.broadcasting import meet_dimension
-from onnxsmith.schema.inference.call import Call, Result, rule, tensor
+from onnxsmith.schema.inference.call import Call, Result, counted, rule, tensor
 from onnxsmith.schema.inference.content import as_array, from_array
 from onnxsmith.schema.inference.known import Data, Known
 from onnxsmith.types.value_types import Dimension, Shape, TensorType
@@ -119,10 +119,11 @@ def split(call: Call) -> Result:
     axis = call.axis("axis", 0, 0, len(shape))
     whole = shape[axis]
     if sizes is None:
-        sizes = (None,) * count if is_open else _even(call, whole, count)
+        sizes = (None,) * count if is_open else _even(call, axis, whole, count)
     elif len(sizes) != count:
         raise call.shape_error(
-            f"has {count} outputs but {len(sizes)} sizes in split", ("input", 1) if since >= 13 else None
+            f"has {counted(count, 'output')} but {counted(len(sizes), 'size')} in split",
+            ("input", 1) if since >= 13 else None,
         )
     else:
         total = _sum(sizes)
@@ -138,15 +139,17 @@ def split(call: Call) -> Result:
     )
 
 
-def _even(call: Call, whole: Dimension, count: int) -> tuple[Dimension, ...]:
+def _even(call: Call, axis: int, whole: Dimension, count: int) -> tuple[Dimension, ...]:
     """Equal parts; since opset 18 the last may be smaller."""
     if call.op.since_version < 18:
         if isinstance(whole, int) and whole % count:
-            raise call.shape_error(f"cannot split {whole} into {count} equal parts", ("input", 0))
+            raise call.shape_error(
+                f"cannot split axis {axis} of {call.described(0)} into {count} equal parts", ("input", 0)
+            )
         return (symbolic.floordiv(whole, count),) * count
     parts = call.integer("num_outputs", count)
     if parts != count:
-        raise call.attribute_error("num_outputs", f"has {count} outputs but num_outputs={parts}")
+        raise call.attribute_error("num_outputs", f"has {counted(count, 'output')} but num_outputs={parts}")
     size = symbolic.ceildiv(whole, count)
     if isinstance(whole, int) and isinstance(size, int):
         last = whole - size * (count - 1)

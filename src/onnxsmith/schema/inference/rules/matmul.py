@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from onnxsmith.errors import ShapeError
 from onnxsmith.schema.inference.broadcasting import Mismatch, broadcast, broadcast_dimension
-from onnxsmith.schema.inference.call import Call, Result, rule, tensor
+from onnxsmith.schema.inference.call import Call, Result, counted, rule, tensor
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import Dimension, Shape
+from onnxsmith.types.value_types import Dimension, Shape, describe_shape
 
 
 @rule("MatMul")
@@ -41,9 +42,9 @@ def dynamic_quantize_matmul(call: Call) -> Result:
 def fused_matmul(call: Call) -> Result:
     if call.integer("transBatchA", 0) or call.integer("transBatchB", 0):
         return (tensor(call.dtype(0, 1), None),)
-    left = _transposed(call.shape(0), call.integer("transA", 0))
-    right = _transposed(call.shape(1), call.integer("transB", 0))
-    return (tensor(call.dtype(0, 1), product_shape(call, 0, 1, left, right)),)
+    turned = (call.integer("transA", 0), call.integer("transB", 0))
+    left, right = _transposed(call.shape(0), turned[0]), _transposed(call.shape(1), turned[1])
+    return (tensor(call.dtype(0, 1), product_shape(call, 0, 1, left, right, turned)),)
 
 
 def _transposed(shape: Shape | None, is_transposed: int) -> Shape | None:
@@ -53,7 +54,12 @@ def _transposed(shape: Shape | None, is_transposed: int) -> Shape | None:
 
 
 def product_shape(
-    call: Call, first: int, second: int, left: Shape | None, right: Shape | None
+    call: Call,
+    first: int,
+    second: int,
+    left: Shape | None,
+    right: Shape | None,
+    turned: tuple[int, int] = (0, 0),
 ) -> Shape | None:
     """numpy's `matmul`: the last two axes are matrices, the others are broadcast, a vector loses its axis."""
     if left is None or right is None:
@@ -65,20 +71,23 @@ def product_shape(
         )
     inner, other = left[-1], right[-2:][0]
     if isinstance(inner, int) and isinstance(other, int) and inner != other:
-        raise call.shape_error(
-            f"cannot multiply {call.described(first)} by {call.described(second)}: "
-            f"the inner dimensions are {inner} and {other}"
-        )
+        raise _cannot_multiply(call, first, second, f"the inner dimensions are {inner} and {other}", turned)
     try:
         batch = broadcast(left[:-2], right[:-2])
     except Mismatch as mismatch:
-        raise call.shape_error(
-            f"cannot multiply {call.described(first)} by {call.described(second)}: "
-            f"the batch dimensions at axis {mismatch.axis - 2} are {mismatch.left} and {mismatch.right}"
-        ) from None
+        where = f"the batch dimensions at axis {mismatch.axis - 2} are {mismatch.left} and {mismatch.right}"
+        raise _cannot_multiply(call, first, second, where, turned) from None
     rows = left[-2:-1]
     columns = right[-1:] if len(right) > 1 else ()
     return (*batch, *rows, *columns)
+
+
+def _cannot_multiply(call: Call, first: int, second: int, why: str, turned: tuple[int, int]) -> ShapeError:
+    factors = [
+        f"the transpose of {call.described(position)}" if is_turned else call.described(position)
+        for position, is_turned in zip((first, second), turned, strict=True)
+    ]
+    return call.shape_error(f"cannot multiply {factors[0]} by {factors[1]}: {why}")
 
 
 @rule("Gemm")
@@ -90,16 +99,12 @@ def gemm(call: Call) -> Result:
             raise call.shape_error(
                 f"multiplies matrices, not {call.described(position)}", ("input", position)
             )
-    left = _transposed(call.shape(0), call.integer("transA", 0)) or (None, None)
-    right = _transposed(call.shape(1), call.integer("transB", 0)) or (None, None)
+    turned = (call.integer("transA", 0), call.integer("transB", 0))
+    left = _transposed(call.shape(0), turned[0]) or (None, None)
+    right = _transposed(call.shape(1), turned[1]) or (None, None)
     inner, other = left[1], right[0]
     if isinstance(inner, int) and isinstance(other, int) and inner != other:
-        marks = [".T" if call.integer(name, 0) else "" for name in ("transA", "transB")]
-        names = [call.input_name(position) + mark for position, mark in enumerate(marks)]
-        raise call.shape_error(
-            f"cannot multiply {' by '.join(names)} with {call.described(0)} and {call.described(1)}: "
-            f"the inner dimensions are {inner} and {other}"
-        )
+        raise _cannot_multiply(call, 0, 1, f"the inner dimensions are {inner} and {other}", turned)
     out = (left[0], right[1])
     _check_addend(call, out)
     return (tensor(call.dtype(0, 1, 2), out),)
@@ -112,8 +117,7 @@ def _check_addend(call: Call, out: Shape) -> None:
     for axis, (size, wanted) in enumerate(zip(addend[::-1], out[::-1], strict=False)):
         if isinstance(size, int) and isinstance(wanted, int) and size not in (1, wanted):
             raise call.shape_error(
-                f"cannot add {call.described(2)} to a product of shape "
-                f"({out[0] if out[0] is not None else '?'}, {out[1] if out[1] is not None else '?'}): "
+                f"cannot add {call.described(2)} to a product of shape {describe_shape(out)}: "
                 f"axis {-1 - axis} is {size}, not {wanted} or 1",
                 ("input", 2),
             )
@@ -131,7 +135,8 @@ def einsum(call: Call) -> Result:
     terms = [_TERM.findall(term) for term in left.split(",")]
     if len(terms) != len(call.inputs):
         raise call.attribute_error(
-            "equation", f"has {len(call.inputs)} inputs but {len(terms)} terms in equation={equation!r}"
+            "equation",
+            f"has {counted(len(call.inputs), 'input')} but {counted(len(terms), 'term')} in equation={equation!r}",
         )
     sizes: dict[str, Dimension] = {}
     rest: Shape | None = ()
