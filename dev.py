@@ -23,6 +23,9 @@ ENVIRONMENT = ROOT / os.environ.get("ONNXSMITH_DEV_ENV", ".venv")
 PYTHON = ENVIRONMENT / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = ENVIRONMENT / "onnxsmith-installed.json"
 
+#: Extras that bring another one with them.
+INCLUDED = {"dev": {"ort"}, "bench": {"ort"}}
+
 NO_PIP = f"""{sys.executable} has no pip, and cannot make one. Install it, then run this again:
   Debian, Ubuntu   apt install python3-pip
   Fedora           dnf install python3-pip
@@ -50,12 +53,13 @@ def run(*command: str | Path) -> int:
 
 
 def installed_extras(fingerprint: str) -> set[str]:
-    """The extras that are installed for this very pyproject.toml."""
+    """The extras that are installed for this very pyproject.toml, with those they include."""
     try:
         stamp = json.loads(STAMP.read_text())
     except (OSError, ValueError):
         return set()
-    return set(stamp["extras"]) if stamp.get("fingerprint") == fingerprint else set()
+    extras = set(stamp["extras"]) if stamp.get("fingerprint") == fingerprint else set[str]()
+    return extras.union(*(INCLUDED.get(extra, ()) for extra in extras))
 
 
 def has_pip(python: Path) -> bool:

@@ -25,6 +25,8 @@ from onnxsmith.opset._stubs.tensors import DOUBLE as DOUBLE
 from onnxsmith.opset._stubs.tensors import FLOAT as FLOAT
 from onnxsmith.opset._stubs.tensors import FLOAT16 as FLOAT16
 from onnxsmith.opset._stubs.tensors import FLOAT4E2M1 as FLOAT4E2M1
+from onnxsmith.opset._stubs.tensors import FLOAT6E2M3 as FLOAT6E2M3
+from onnxsmith.opset._stubs.tensors import FLOAT6E3M2 as FLOAT6E3M2
 from onnxsmith.opset._stubs.tensors import FLOAT8E4M3FN as FLOAT8E4M3FN
 from onnxsmith.opset._stubs.tensors import FLOAT8E4M3FNUZ as FLOAT8E4M3FNUZ
 from onnxsmith.opset._stubs.tensors import FLOAT8E5M2 as FLOAT8E5M2
@@ -47,11 +49,19 @@ from onnxsmith.opset._stubs.tensors import UINT8 as UINT8
 from onnxsmith.opset._stubs.tensors import AnyTensor as _AnyTensor
 from onnxsmith.opset._stubs.tensors import Array as _Array
 from onnxsmith.opset._stubs.tensors import DTypeLike as _DTypeLike
-from onnxsmith.opset.custom import Opset as Opset
 from onnxsmith.types.dtypes import DType as DType
 from onnxsmith.types.value_types import Dim as Dim
 
 __version__: str
+
+class Opset:
+    """The operators of a domain and version, as attributes: `Opset("my.domain", 1).Frobnicate(x)`."""
+
+    domain: str
+    version: int
+    def __init__(self, domain: str, version: int) -> None: ...
+    def __getattr__(self, name: str, /) -> Callable[..., _AnyTensor]: ...
+    def __getitem__(self, name: str, /) -> Callable[..., _AnyTensor]: ...
 
 # -- tensor ------------------------------------------------------------------------------------------------------
 

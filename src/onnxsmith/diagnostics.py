@@ -8,11 +8,12 @@ from __future__ import annotations
 import difflib
 import linecache
 import os
+import sys
 import types
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from onnxsmith.source import PACKAGE_DIRECTORY, Span
+from onnxsmith.source import PACKAGE_DIRECTORY, Span, is_library
 
 #: Set to "full" to see this package's own frames in tracebacks.
 TRACEBACK_VARIABLE = "ONNXSMITH_TRACEBACK"
@@ -108,7 +109,10 @@ def _clip(text: str, marks: str) -> tuple[str, str]:
 
 
 def display_path(path: str) -> str:
-    """A path as its reader would type it: relative when it lies below the working directory."""
+    """A path as its reader would type it: relative when it lies below the working directory; a cell by its number."""
+    cell = _notebook_cell(path)
+    if cell is not None:
+        return cell
     if not os.path.isabs(path):
         return path
     try:
@@ -116,6 +120,15 @@ def display_path(path: str) -> str:
     except (ValueError, OSError):  # another drive, or the working directory is gone
         return path
     return path if relative.startswith("..") else relative
+
+
+def _notebook_cell(path: str) -> str | None:
+    """`Cell In[3]` for the made-up file that IPython compiles a cell under, else None."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
+    name_of = getattr(getattr(shell, "compile", None), "format_code_name", None)
+    parts = name_of(path) if name_of is not None else None
+    return None if parts is None else " ".join(parts)
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
@@ -138,15 +151,41 @@ def wants_full_traceback() -> bool:
 
 
 def hide_own_frames(error: BaseException) -> None:
-    """Remove this package's frames from the traceback that `error` carries so far.
+    """Remove this package's frames from the traceback that `error` carries so far, and what we caught on the way.
 
     To be called in an `except` block that ends in a bare `raise`: a bare raise adds no entry for the frame it
     stands in, so the traceback then ends at the user's own line.
     """
     if wants_full_traceback():
         return
-    kept: list[types.TracebackType] = []
+    error.__traceback__ = _without_own_frames(error.__traceback__)
+    context = error.__context__
+    while context is not None and _was_caught_by_us(context):
+        context = context.__context__
+    error.__cause__ = None
+    error.__context__ = context
+    error.__suppress_context__ = context is None
+
+
+def hide_frames_between(error: BaseException) -> None:
+    """The same for an exception of the user's own code that came through us; an error in our code keeps its frames."""
+    if wants_full_traceback():
+        return
+    is_users = False
     traceback = error.__traceback__
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
+        if file.startswith(PACKAGE_DIRECTORY):
+            is_users = False
+        elif not is_library(file):
+            is_users = True
+        traceback = traceback.tb_next
+    if is_users:
+        error.__traceback__ = _without_own_frames(error.__traceback__)
+
+
+def _without_own_frames(traceback: types.TracebackType | None) -> types.TracebackType | None:
+    kept: list[types.TracebackType] = []
     while traceback is not None:
         if not traceback.tb_frame.f_code.co_filename.startswith(PACKAGE_DIRECTORY):
             kept.append(traceback)
@@ -154,5 +193,10 @@ def hide_own_frames(error: BaseException) -> None:
     result: types.TracebackType | None = None
     for entry in reversed(kept):
         result = types.TracebackType(result, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
-    error.__traceback__ = result
-    error.__suppress_context__ = True
+    return result
+
+
+def _was_caught_by_us(error: BaseException) -> bool:
+    """Whether an exception ended in our code: a traceback begins at the frame that caught it."""
+    traceback = error.__traceback__
+    return traceback is None or traceback.tb_frame.f_code.co_filename.startswith(PACKAGE_DIRECTORY)

@@ -6,9 +6,12 @@ Knows files, lines, columns and Python frames; knows nothing of tensors, operato
 from __future__ import annotations
 
 import ast
+import functools
 import linecache
 import os
+import re
 import sys
+import sysconfig
 from contextvars import ContextVar
 from dataclasses import dataclass
 from types import CodeType, FrameType, TracebackType
@@ -39,6 +42,55 @@ class Span:
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column + 1}"
+
+    @property
+    def stored(self) -> str:
+        """The span as text that `read_span` reads, for a model's metadata: `model.py:3:5-3:10`."""
+        return f"{self.file}:{self.line}:{self.column + 1}-{self.end_line}:{self.end_column + 1}"
+
+
+_STORED = re.compile(r"(?P<file>.+):(?P<line>\d+):(?P<column>\d+)(?:-(?P<end_line>\d+):(?P<end_column>\d+))?")
+
+
+def read_span(text: str) -> Span | None:
+    """The span that was stored as text, or None when it is not one.
+
+    >>> read_span("model.py:3:5-3:10")
+    Span(file='model.py', line=3, column=4, end_line=3, end_column=9, function='<module>')
+    """
+    match = _STORED.fullmatch(text)
+    if match is None:
+        return None
+    line, column = int(match["line"]), int(match["column"]) - 1
+    has_end = match["end_line"] is not None
+    end_line, end_column = (int(match["end_line"]), int(match["end_column"]) - 1) if has_end else (line, column)
+    return Span(match["file"], line, column, end_line, end_column, _function_at(match["file"], line))
+
+
+def _function_at(file: str, line: int) -> str:
+    """The name of the innermost function around a line, as far as the file can be read."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError):  # a file that is not there any more, or not Python
+        return "<module>"
+    found = "<module>"
+    for node in ast.walk(tree):  # breadth first: inner functions come after outer ones
+        is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        if is_function and node.lineno <= line <= (node.end_lineno or node.lineno):
+            found = node.name
+    return found
+
+
+_LIBRARIES = tuple(
+    {os.path.join(sysconfig.get_path(name), "") for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+)
+
+
+@functools.lru_cache(maxsize=4096)
+def is_library(file: str) -> bool:
+    """Whether a file belongs to this package, Python itself or something installed, and not to the user's program."""
+    is_installed = file.startswith((PACKAGE_DIRECTORY, *_LIBRARIES)) or f"{os.sep}site-packages{os.sep}" in file
+    return is_installed or file.startswith("<frozen ")
 
 
 def is_ours(frame: FrameType) -> bool:
@@ -89,8 +141,16 @@ def position_span(code: CodeType, last_instruction: int, line_number: int) -> Sp
     line, end_line, column, end_column = positions[index] if 0 <= index < len(positions) else (None,) * 4
     line = line_number if line is None else line
     if column is None or end_column is None:  # python -X no_debug_ranges
-        return Span(code.co_filename, line, 0, line, 0, code.co_name)
-    return Span(code.co_filename, line, column, end_line or line, end_column, code.co_name)
+        return Span(code.co_filename, line, 0, line, 0, _name_of(code))
+    return Span(code.co_filename, line, column, end_line or line, end_column, _name_of(code))
+
+
+def _name_of(code: CodeType) -> str:
+    """The function that a reader looks for: of a lambda or comprehension, the one it stands in."""
+    if not code.co_name.startswith("<"):
+        return code.co_name
+    named = [part for part in code.co_qualname.split(".") if not part.startswith("<")]
+    return named[-1] if named else code.co_name
 
 
 def text_of(span: Span) -> str | None:

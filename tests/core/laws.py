@@ -45,7 +45,7 @@ def law(examples: int) -> settings:
 def types_of(arrays: Sequence[np.ndarray[Any, Any]], kind: str) -> list[TensorType]:
     """The types of a traced function's inputs: with sizes, with names, or without a rank.
 
-    One name stands for one size, as in a user's annotation.
+    One name stands for one size, as in a user's annotation, and inference takes it that the size is not 0.
     """
     types: list[TensorType] = []
     for array in arrays:
@@ -53,7 +53,7 @@ def types_of(arrays: Sequence[np.ndarray[Any, Any]], kind: str) -> list[TensorTy
         if kind == "static":
             types.append(TensorType(dtype, array.shape))
         elif kind == "named":
-            types.append(TensorType(dtype, tuple(f"D{size}" for size in array.shape)))
+            types.append(TensorType(dtype, tuple(f"D{size}" if size else None for size in array.shape)))
         elif kind == "open":
             types.append(TensorType(dtype, (None,) * array.ndim))
         else:
@@ -85,6 +85,7 @@ def check(
 ) -> None:
     """The law: eagerly, and traced with more or less known of the inputs, a program gives what numpy gives."""
     expected = np.asarray(expected)
+    arrays = [np.asarray(each) for each in arrays]  # numpy makes scalars of arrays without dimensions
     agree("eager", program(*map(tensor, arrays)), expected, tolerance)
     for kind in kinds:
         model = trace(program, *types_of(arrays, kind))

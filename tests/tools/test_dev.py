@@ -64,6 +64,12 @@ def test_installs_once_and_again_for_more(environment: Path, installed: list[str
     assert installed == ["[ort]", "[dev,ort]"]
 
 
+def test_what_an_extra_includes_is_there(environment: Path, installed: list[str]) -> None:
+    dev.ensure({"dev"})
+    dev.ensure({"ort"})
+    assert installed == ["[dev]"]
+
+
 def test_installs_again_when_the_project_file_changed(environment: Path, installed: list[str]) -> None:
     environment.write_text(json.dumps({"fingerprint": "of another file", "extras": ["dev"]}))
     dev.ensure({"dev"})

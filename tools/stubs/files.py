@@ -29,7 +29,7 @@ _LINE_WIDTH = 118
 
 _FROM_TYPING = ("Any", "Literal", "overload")
 _FROM_TENSORS = (
-    "AnyTensor", "Array", "ArrayOr", "Body", "DTypeLike", "Float", "Floats", "Indices", "Input", "Int", "Ints", "Nested", "Proto",
+    "AnyTensor", "Array", "ArrayOr", "Body", "DTypeLike", "Float", "Floats", "Given", "GivenIndices", "Indices", "Input", "Int", "Ints", "Nested", "Proto",
     "TensorValue", "Tensors", "TypeValue",
     *(dtype.name for dtype in DType),
 )  # fmt: skip

@@ -1,52 +1,35 @@
 """What a type checker is told of one operator: the overloads of its function.
 
 An operator runs on arrays (array in, array out), on tensors (a tensor of the schema's type out) and on literals; a
-checker that is to know what comes out needs an overload for each. `tensors.pyi` explains the types they are made of.
+checker that is to know what comes out needs an overload for each form of a call. `tensors.pyi` explains the types
+they are made of.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 from onnxsmith.schema.bind import layout, python_name
-from onnxsmith.schema.definition import Attribute, AttributeType, OperatorDef, Parameter
+from onnxsmith.schema.definition import Attribute, OperatorDef, Parameter
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import SequenceType, TensorType, parse_onnx_type
-from tools.stubs.type_variables import Classes, TypeVariables, literal_of
-
-# Literals alone; arrays and literals; these and tensors.
-Mode = Literal["literal", "array", "tensor"]
+from tools.stubs.parameters import Level, attribute_annotation, input_annotation, kind_of
+from tools.stubs.type_variables import TypeVariables, literal_of
 
 #: The result where only the run decides.
 _UNKNOWN = "AnyTensor"
 
-_ATTRIBUTE_TYPES = {
-    AttributeType.FLOAT: "Float",
-    AttributeType.INT: "Int",
-    AttributeType.STRING: "str",
-    AttributeType.TENSOR: "TensorValue",
-    AttributeType.GRAPH: "Body",
-    AttributeType.FLOATS: "Floats",
-    AttributeType.INTS: "Ints",
-    AttributeType.STRINGS: "Sequence[str]",
-    AttributeType.TENSORS: "Sequence[TensorValue]",
-    AttributeType.GRAPHS: "Sequence[Body]",
-    AttributeType.SPARSE_TENSOR: "Proto",
-    AttributeType.SPARSE_TENSORS: "Sequence[Proto]",
-    AttributeType.TYPE_PROTO: "TypeValue",
-    AttributeType.TYPE_PROTOS: "Sequence[TypeValue]",
-}
-
 # The attributes that decide the element type of the output, where the schema leaves it open.
 _DECIDES_OUTPUT = ("to", "dtype", "output_dtype", "output_datatype")
 
-# Lists of these may hold scalar tensors: sizes, starts, indices.
-_INDICES = frozenset({"INT32", "INT64"})
+# As many inputs can each be the first that is a tensor, one overload each; past that one overload takes all.
+_MOST_FORMS = 3
 
 # An operator with many inputs is not called with literals for all of them; it is spared the overload.
 _MOST_LITERALS = 3
+
+#: What a form of a call takes for each input.
+_Form = tuple[Level, ...]
 
 
 @dataclass(frozen=True)
@@ -57,42 +40,16 @@ class Overload:
     returns: str
 
 
-@dataclass(frozen=True)
-class _Kind:
-    """What a formal parameter holds, as far as a checker can be told."""
-
-    form: Literal["tensor", "sequence", "other"]
-    classes: Classes = frozenset()
-
-
 def overloads(op: OperatorDef, variables: TypeVariables) -> list[Overload]:
     """The overloads of an operator, in the order in which a checker must try them."""
     return list(_Signature(op, variables).overloads())
-
-
-def _kind(parameter: Parameter) -> _Kind:
-    parsed = [parse_onnx_type(each) for each in parameter.types]
-    if not parsed or not parameter.is_homogeneous:
-        return _Kind("other")
-    tensors = [each for each in parsed if isinstance(each, TensorType)]
-    if len(tensors) == len(parsed):
-        return _Kind("tensor", _names(tensors))
-    elements = [each.element for each in parsed if isinstance(each, SequenceType)]
-    tensors = [each for each in elements if isinstance(each, TensorType)]
-    if len(tensors) == len(parsed):
-        return _Kind("sequence", _names(tensors))
-    return _Kind("other")
-
-
-def _names(tensors: list[TensorType]) -> Classes:
-    return frozenset(each.dtype.name for each in tensors if each.dtype is not None)
 
 
 class _Signature:
     def __init__(self, op: OperatorDef, variables: TypeVariables) -> None:
         self.op = op
         self.layout = layout(op)
-        self.kinds = {each: _kind(each) for each in (*op.inputs, *op.outputs)}
+        self.kinds = {each: kind_of(each) for each in (*op.inputs, *op.outputs)}
         self.variables = variables
         # The schema's type variable -> ours: that of the tensor class, and that of the literals it meets.
         self.bound: dict[str, tuple[str, str]] = {}
@@ -110,7 +67,7 @@ class _Signature:
             return
         # A sequence's variable and its elements' are two in a schema, one here: SequenceInsert(S, T) -> S.
         for other in self.op.inputs:
-            if other.type_name in self.bound and self.kinds[other] == _Kind(_other(kind.form), kind.classes):
+            if other.type_name in self.bound and self.kinds[other] == kind.counterpart:
                 self.bound[parameter.type_name] = self.bound[other.type_name]
                 return
         taken = list(self.bound.values())
@@ -120,7 +77,9 @@ class _Signature:
     def _open_output(self) -> tuple[Attribute, str] | None:
         """The attribute that decides the first output's element type, and a variable for that type."""
         first = self.op.outputs[0] if self.op.outputs and self.bound else None
-        if first is None or self._bound_class(first) is not None or self.kinds[first].form != "tensor":
+        if first is None or self.kinds[first].form != "tensor" or self._source_of(first) is not None:
+            return None
+        if len(self.kinds[first].classes) == 1:
             return None
         for name in _DECIDES_OUTPUT:
             attribute = self.op.attributes.get(name)
@@ -129,48 +88,63 @@ class _Signature:
                 return attribute, self.variables.for_classes(self.kinds[first].classes, taken)
         return None
 
-    # -- overloads -------------------------------------------------------------------------------------
+    # -- forms of a call -------------------------------------------------------------------------------
 
     def overloads(self) -> Iterator[Overload]:
-        modes = self._modes()
         counts = self._output_counts()
-        for mode, following in zip(modes, (*modes[1:], None), strict=True):
-            if following is not None and all(self._returns(mode, n) == self._returns(following, n) for n in counts):
-                continue  # each mode takes what the one before it takes
+        forms = self._forms()
+        general: _Form = ("input",) * len(self.op.inputs)
+        if len({self._returns(form, count) for form in (*forms, general) for count in counts}) == 1:
+            forms = [general]  # whatever goes in, the same comes out
+        for form in forms:
             for count in counts:
-                if mode == "tensor" and self.open_output is not None and count == 1:
-                    yield from self._by_dtype(*self.open_output)
+                takes_tensors = not form or "given" in form or "input" in form
+                if takes_tensors and self.open_output is not None and count == 1:
+                    yield from self._by_dtype(form, *self.open_output)
                 else:
-                    yield self._overload(mode, count)
+                    yield self._overload(form, count)
 
-    def _modes(self) -> tuple[Mode, ...]:
+    def _forms(self) -> list[_Form]:
+        """Forms of which one does not take what an earlier one takes, as far as that can be had.
+
+        Where two overloads fit an argument whose type holds Any, mypy gives up on the result; and pyright takes the
+        array for it unless a form that takes tensors comes first.
+        """
+        number = len(self.op.inputs)
+        general: _Form = ("input",) * number
+        arrays: _Form = ("array",) * number
         forms = [self.kinds[each].form for each in self.op.inputs]
-        if not forms or all(form == "other" for form in forms):
-            return ("tensor",)
-        required = [each for each in self.op.inputs if self._is_required(each)]
-        takes_literals = 0 < len(required) <= _MOST_LITERALS and all(form == "tensor" for form in forms)
-        if takes_literals and len(self._output_counts()) == 1:
-            return ("literal", "array", "tensor")
-        return ("array", "tensor")
+        if all(form == "other" for form in forms):
+            return [general]
+        if "sequence" in forms:
+            return [arrays, general]
+        required = [k for k, each in enumerate(self.op.inputs) if self._is_required(each) and forms[k] == "tensor"]
+        others = [k for k in range(number) if k not in required or self.op.inputs[k].option == "variadic"]
+        is_complete = not others and len(required) <= _MOST_FORMS
+        first_tensor = required if is_complete else required[:1]
+        result = [(*("array",) * k, "given", *("input",) * (number - k - 1)) for k in first_tensor]
+        if 0 < len(required) <= _MOST_LITERALS and len(self._output_counts()) == 1 and "other" not in forms:
+            result.append(("literal",) * number)
+        return [*result, arrays] if is_complete else [*result, arrays, general]
 
-    def _by_dtype(self, attribute: Attribute, variable: str) -> Iterator[Overload]:
+    def _by_dtype(self, form: _Form, attribute: Attribute, variable: str) -> Iterator[Overload]:
         """A class given as the element type is the class of the result; a default is known as well."""
         name = self._attribute_names()[attribute.name]
         inputs = {each.type_name for each in self.op.inputs}
-        yield self._overload("tensor", 1, {name: f"type[{variable}]"}, variable)
+        yield self._overload(form, 1, {name: f"type[{variable}]"}, variable)
         if attribute.default:  # 0 is UNDEFINED: other inputs decide
             default = f"Literal[{attribute.default}] = {attribute.default}"
-            yield self._overload("tensor", 1, {name: default}, DType(attribute.default).name)
+            yield self._overload(form, 1, {name: default}, DType(attribute.default).name)
         elif attribute.name == "dtype" and not attribute.is_required and len(inputs) == 1:
             # RandomNormalLike and its like: left out, the result has the input's type.
-            yield self._overload("tensor", 1, {name: "None = None"}, self.bound[inputs.pop()][0])
-        yield self._overload("tensor", 1)
+            yield self._overload(form, 1, {name: "None = None"}, self.bound[inputs.pop()][0])
+        yield self._overload(form, 1)
 
     def _overload(
-        self, mode: Mode, count: int, attributes: dict[str, str] | None = None, returns: str | None = None
+        self, form: _Form, count: int, attributes: dict[str, str] | None = None, returns: str | None = None
     ) -> Overload:
-        parameters = [*self._inputs(mode), *self._keywords(count, attributes or {})]
-        return Overload(tuple(parameters), returns or self._returns(mode, count))
+        parameters = [*self._inputs(form), *self._keywords(count, attributes or {})]
+        return Overload(tuple(parameters), returns or self._returns(form, count))
 
     # -- inputs ----------------------------------------------------------------------------------------
 
@@ -180,39 +154,33 @@ class _Signature:
         position = self.op.inputs.index(parameter)
         return parameter.option == "single" and position < self.layout.required_inputs
 
-    def _inputs(self, mode: Mode) -> Iterator[str]:
+    def _inputs(self, form: _Form) -> Iterator[str]:
         is_optional = False
-        for parameter in self.op.inputs:
+        for parameter, level in zip(self.op.inputs, form, strict=True):
             name = python_name(parameter.name)
-            text = self._input_type(parameter, mode)
+            text = self._input_type(parameter, level)
             if parameter.option == "variadic":
                 if parameter.min_arity > 0 and len(self.op.inputs) == 1:
                     yield f"{name}_0: {text}"  # at least one, which *args alone would not say
                     yield "/"
-                yield f"*{name}: {text}"
+                yield f"*{name}: {self._input_type(parameter, 'input' if level == 'given' else level)}"
                 continue
             is_optional = is_optional or not self._is_required(parameter)
             yield f"{name}: {_or_none(text)} = None" if is_optional else f"{name}: {text}"
 
-    def _input_type(self, parameter: Parameter, mode: Mode) -> str:
+    def _input_type(self, parameter: Parameter, level: Level) -> str:
         kind = self.kinds[parameter]
         if kind.form == "other":
             return "TValue" if self._passes_through(parameter) else "Any"
-        tensor, literal = self.bound[parameter.type_name]
-        if kind.form == "sequence":
-            return "Sequence[Array]" if mode == "array" else f"Tensors[{tensor}, {literal}]"
-        if mode == "tensor":
-            alias = "Indices" if kind.classes <= _INDICES else "Input"
-            return f"{alias}[{tensor}, {literal}]"
-        return f"{'Nested' if mode == 'literal' else 'ArrayOr'}[{literal_of(kind.classes)}]"
+        return input_annotation(kind, level, *self.bound[parameter.type_name])
 
     def _passes_through(self, parameter: Parameter) -> bool:
         """Whether a parameter that may hold anything has a partner of the same type on the other side: Identity."""
-        sides = [[each for each in side if each.type_name == parameter.type_name] for side in self._sides()]
-        return all(len(side) == 1 and side[0].option == "single" for side in sides)
-
-    def _sides(self) -> tuple[tuple[Parameter, ...], tuple[Parameter, ...]]:
-        return self.op.inputs, self.op.outputs
+        for side in (self.op.inputs, self.op.outputs):
+            same = [each for each in side if each.type_name == parameter.type_name]
+            if len(same) != 1 or same[0].option != "single":
+                return False
+        return True
 
     # -- attributes ------------------------------------------------------------------------------------
 
@@ -220,14 +188,15 @@ class _Signature:
         return {attribute.name: name for name, attribute in self.layout.attribute_names.items()}
 
     def _keywords(self, count: int, given: dict[str, str]) -> Iterator[str]:
-        has_variadic = any(each.option == "variadic" for each in self.op.inputs)
-        attributes = sorted(self.layout.attribute_names.items(), key=lambda item: not item[1].is_required)
-        texts = [f"{name}: {given.get(name) or _attribute(each)}" for name, each in attributes]
-        texts.sort(key=lambda text: "=" in text)
+        texts = [
+            f"{name}: {given.get(name) or attribute_annotation(each)}"
+            for name, each in self.layout.attribute_names.items()
+        ]
+        texts.sort(key=lambda text: "=" in text)  # those that must be given first
         outputs = self._outputs_keyword(count)
         if outputs is not None:
             texts.append(outputs)
-        if texts and not has_variadic:
+        if texts and all(each.option != "variadic" for each in self.op.inputs):
             yield "*"
         yield from texts
 
@@ -246,60 +215,50 @@ class _Signature:
         single = max(1, sum(each.option == "single" for each in self.op.outputs))
         return list(range(single, max(single, len(self.op.outputs)) + 1))
 
-    def _returns(self, mode: Mode, count: int) -> str:
+    def _returns(self, form: _Form, count: int) -> str:
         outputs = self.op.outputs[:count]
         if not outputs:
             return _UNKNOWN
-        texts = [self._output_type(each, mode) for each in outputs]
+        texts = [self._output_type(each, form) for each in outputs]
         if outputs[-1].option == "variadic":
             # Where a body decides how many there are, one is not wrapped in a tuple.
             return f"tuple[{texts[-1]}, ...]" if self.kinds[outputs[-1]].form == "tensor" else _UNKNOWN
         return texts[0] if len(texts) == 1 else f"tuple[{', '.join(texts)}]"
 
-    def _output_type(self, parameter: Parameter, mode: Mode) -> str:
+    def _output_type(self, parameter: Parameter, form: _Form) -> str:
         kind = self.kinds[parameter]
         if kind.form == "other":
             return "TValue" if self._passes_through(parameter) else _UNKNOWN
-        if mode == "literal" or not self.bound:
-            return _UNKNOWN  # of literals: an array when called eagerly, a tensor where a graph is being made
-        if mode == "array":
+        # Of literals: an array when called eagerly, a tensor where a graph is being made.
+        if not self.bound or "literal" in form:
+            return _UNKNOWN
+        if all(level == "array" for level in form):
             return "Array" if kind.form == "tensor" else "list[Array]"
-        tensor = self._bound_class(parameter) or _UNKNOWN
+        tensor = self._class_of(parameter, form)
         return tensor if kind.form == "tensor" else f"Sequence[{tensor}]"
 
-    def _bound_class(self, parameter: Parameter) -> str | None:
+    def _class_of(self, parameter: Parameter, form: _Form) -> str:
         kind = self.kinds[parameter]
-        if parameter.type_name in self.bound:
-            return self.bound[parameter.type_name][0]
         if len(kind.classes) == 1:
             return next(iter(kind.classes))
-        for each in self.op.inputs:
-            if self.kinds[each] == _Kind(_other(kind.form), kind.classes):
-                return self.bound[each.type_name][0]
-        return None
+        source = self._source_of(parameter)
+        if source is None:
+            return _UNKNOWN
+        tensor = self.bound[source][0]
+        carriers = [level for each, level in zip(self.op.inputs, form, strict=True) if self._bound_to(each, tensor)]
+        return tensor if {"given", "input"} & set(carriers) else _UNKNOWN
 
+    def _bound_to(self, parameter: Parameter, tensor: str) -> bool:
+        return self.bound.get(parameter.type_name, ("", ""))[0] == tensor
 
-def _other(form: str) -> Literal["tensor", "sequence"]:
-    return "sequence" if form == "tensor" else "tensor"
+    def _source_of(self, parameter: Parameter) -> str | None:
+        """The type variable of an input that says what class an output is."""
+        if parameter.type_name in self.bound:
+            return parameter.type_name
+        kind = self.kinds[parameter]
+        same = (each.type_name for each in self.op.inputs if self.kinds[each] == kind.counterpart)
+        return next(same, None)
 
 
 def _or_none(text: str) -> str:
     return text if text == "Any" else f"{text} | None"
-
-
-def _attribute(attribute: Attribute) -> str:
-    text = _ATTRIBUTE_TYPES[attribute.type]
-    if attribute.choices is not None:
-        choices = ", ".join(f'"{choice}"' for choice in attribute.choices)
-        text = text.replace("str", f"Literal[{choices}]")
-    elif attribute.names_dtype:
-        text = "DTypeLike"
-    if attribute.is_required:
-        return text
-    if attribute.default is None:
-        return f"{text} | None = None"
-    return f"{text} = {_quoted(attribute.default)}"
-
-
-def _quoted(value: object) -> str:
-    return f'"{value}"' if isinstance(value, str) else repr(value)

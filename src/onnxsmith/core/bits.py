@@ -26,6 +26,7 @@ def _logical_or_bitwise(symbol: str, logical: str, bitwise: str, *operands: Any)
         raise DTypeNotAllowedError(
             f"'{symbol}' means {logical} on bool and {bitwise} on integers, and the element type is not known here",
             help=f"annotate the parameter, or call op.{logical} or op.{bitwise}",
+            needs_values=True,
         )
     return getattr(op, bitwise)(*operands)
 

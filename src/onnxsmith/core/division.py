@@ -66,6 +66,7 @@ def _prepare_division(symbol: str, a: Any, b: Any) -> tuple[Operators, DType, An
             f"'{symbol}' is computed in other ways on integers than on floats, "
             "and the element type is not known here",
             help="annotate the parameter, or call op.Div and op.Mod",
+            needs_values=True,
         )
     check_one_dtype(symbol, a, b)
     if not dtype.is_integer and not dtype.is_float:

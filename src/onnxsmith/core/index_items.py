@@ -113,7 +113,8 @@ def _parse_part(part: Any) -> Item:
     if isinstance(part, slice):
         bounds = cast("slice[Any, Any, Any]", part)
         named = ((bounds.start, "start"), (bounds.stop, "stop"), (bounds.step, "step"))
-        return Range(*(_slice_part(each, name) for each, name in named))
+        numbers = [_slice_part(each, name) for each, name in named]
+        return FULL if all(each is None for each in numbers) else Range(*numbers)
     if isinstance(part, bool | np.bool_):
         return Mask(np.array(part))
     if isinstance(part, int | np.integer):

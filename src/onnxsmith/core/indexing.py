@@ -253,4 +253,4 @@ def refuse_assignment(x: Tensor, index: Any, value: Any) -> NoReturn:
         instead = "x = x.at[i].set(v)"
     else:
         instead = f"{text.tensor} = {text.tensor}.at[{text.place}].{text.method}({text.value})"
-    raise TracedValueError("a tensor is never changed in place; an update makes a new one", help=instead)
+    raise TensorAssignmentError("a tensor is never changed in place; an update makes a new one", help=instead)

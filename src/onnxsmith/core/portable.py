@@ -99,7 +99,8 @@ def slice(
         return op.Slice(x, *inputs, vector(op, steps)) if has_steps else op.Slice(x, *inputs)
     if has_steps or not all(isinstance(each, int) for each in (*starts, *ends)):
         raise OperatorNotInOpsetError(
-            f"a slice with a step, or with bounds that are tensors, needs opset 10; this graph is of opset {op.version}"
+            f"a slice with a step, or with bounds that are tensors, needs opset 10; this graph is of opset {op.version}",
+            help="use opset 10 or later",
         )
     return op.Slice(x, axes=tuple(axes), starts=tuple(starts), ends=tuple(ends))
 
@@ -119,7 +120,9 @@ def clip(op: Operators, x: Any, low: Any, high: Any) -> Any:
         return op.Clip(x, low, high)
     bounds = [None if each is None else content_of(each) for each in (low, high)]
     if (low is not None and bounds[0] is None) or (high is not None and bounds[1] is None):
-        raise OperatorNotInOpsetError(f"Clip with bounds that are tensors needs opset 11, not {op.version}")
+        raise OperatorNotInOpsetError(
+            f"Clip with bounds that are tensors needs opset 11, not {op.version}", help="use opset 11 or later"
+        )
     numbers = [None if each is None else float(each) for each in bounds]
     return op.Clip(x, min=numbers[0], max=numbers[1])
 
@@ -130,7 +133,8 @@ def reshape(op: Operators, x: Any, shape: Any, *, keeps_zero: bool = False) -> A
         return op.Reshape(x, shape)
     if not _takes_attribute(op.Reshape, "allowzero"):
         raise OperatorNotInOpsetError(
-            f"reshaping to a shape that has or may have a dimension of size 0 needs opset 14, not {op.version}"
+            f"reshaping to a shape that has or may have a dimension of size 0 needs opset 14, not {op.version}",
+            help="use opset 14 or later",
         )
     return op.Reshape(x, shape, allowzero=1)
 

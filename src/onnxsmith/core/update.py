@@ -120,8 +120,9 @@ def _write(op: Operators, x: Any, items: list[Item], value: Any, reduction: Redu
     indexed, axes = items[:cut], sum(map(consumed, items[:cut]))
     if not indexed:
         new = value if reduction == "none" else _COMBINE[reduction](op, x, value)
-        return _broadcast(op, new, shape, lambda: dimensions_tensor(op, x, 0))
-    if reduction != "none" and not _can_reduce(op, x, reduction):
+        new = _broadcast(op, new, shape, lambda: dimensions_tensor(op, x, 0))
+        return x if new is None else new
+    if reduction != "none" and not _can_reduce(op, reduction):
         if not _is_unique(indexed, shape[:axes]):
             raise OperatorNotInOpsetError(
                 f"an update that may name a place twice needs ScatterND with reduction={reduction!r}, "
@@ -130,6 +131,10 @@ def _write(op: Operators, x: Any, items: list[Item], value: Any, reduction: Redu
             )
         there = indexing.get_items(x, items)
         return _write(op, x, items, _COMBINE[reduction](op, there, value), "none")
+    if reduction != "none" and (dtype := dtype_of(x)) in (DType.FLOAT16, DType.BFLOAT16):
+        # ONNX Runtime's ScatterND does not combine half floats.
+        wide = [each.astype(np.float32) if is_array(each) else op.Cast(each, to=DType.FLOAT) for each in (x, value)]
+        return op.Cast(_scatter(op, wide[0], indexed, axes, wide[1], reduction), to=dtype)
     return _scatter(op, x, indexed, axes, value, reduction)
 
 
@@ -174,12 +179,9 @@ def _by_choice(op: Operators, x: Any, items: Sequence[Item], value: Any, reducti
     return op.Where(condition, new, x)
 
 
-def _can_reduce(op: Operators, x: Any, reduction: str) -> bool:
+def _can_reduce(op: Operators, reduction: str) -> bool:
     attribute = op.ScatterND.definition.attributes.get("reduction")
-    if attribute is None or (attribute.choices is not None and reduction not in attribute.choices):
-        return False
-    # ONNX Runtime scatters half floats only without a reduction.
-    return dtype_of(x) not in (DType.FLOAT16, DType.BFLOAT16)
+    return attribute is not None and (attribute.choices is None or reduction in attribute.choices)
 
 
 def _is_unique(indexed: Sequence[Item], shape: Shape) -> bool:
@@ -228,6 +230,8 @@ def _scatter(op: Operators, x: Any, indexed: list[Item], axes: int, value: Any, 
     if places is not None:
         named = places.shape
         updates = _broadcast(op, value, (*places.shape, *rest), lambda: _rest_tensor(op, named, x, axes))
+        if updates is None:
+            return x
         places, updates = _last_of_each(op, places, updates, rest, reduction)
         if axes:
             sizes = cast("tuple[int, ...]", shape[:axes])
@@ -248,6 +252,8 @@ def _scatter(op: Operators, x: Any, indexed: list[Item], axes: int, value: Any, 
     updates = _broadcast(
         op, value, (*there, *rest), lambda: _rest_of_coordinates(op, target.coordinates, x, axes)
     )
+    if updates is None:
+        return x
     result = op.ScatterND(target.tensor, target.coordinates, updates, **attributes)
     if target.tensor is x:
         return result
@@ -313,11 +319,13 @@ def _rest_of_coordinates(op: Operators, coordinates: Any, x: Any, axes: int) -> 
 
 
 def _broadcast(op: Operators, value: Any, shape: Shape, shape_tensor: Callable[[], Any]) -> Any:
-    """A value in the shape of the place it goes to, as numpy's assignment does it."""
+    """A value in the shape of the place it goes to, as numpy's assignment does it; None where that holds nothing."""
     own = shape_of(value)
     if own is not None:
         own, value = _without_leading_ones(op, own, value, len(shape))
         _check_broadcast(own, shape)
+        if 0 in shape:
+            return None
         if len(own) == len(shape) and all(symbolic.is_same(a, b) for a, b in zip(own, shape, strict=True)):
             return value
     if is_static(shape):
@@ -330,7 +338,7 @@ def _broadcast(op: Operators, value: Any, shape: Shape, shape_tensor: Callable[[
 
 def _without_leading_ones(op: Operators, own: Shape, value: Any, rank: int) -> tuple[Shape, Any]:
     extra = len(own) - rank
-    if extra <= 0 or any(each != 1 for each in own[:extra]):
+    if extra <= 0 or any(isinstance(each, int) and each != 1 for each in own[:extra]):
         return own, value
     if is_array(value):
         return own[extra:], value.reshape(value.shape[extra:])

@@ -27,6 +27,7 @@ from onnxsmith.eager.reference import NoReference, ReferenceSession
 from onnxsmith.eager.sessions import RunnerCache
 from onnxsmith.eager.settings import DEFAULT_CACHE_SIZE, Settings, chosen, current
 from onnxsmith.eager.single_node import Call, InputType
+from onnxsmith.eager.widening import widened_models
 from onnxsmith.errors import MissingDependencyError, OnnxsmithError, OperatorFailedError
 from onnxsmith.schema.definition import AttributeType, OperatorDef
 
@@ -77,6 +78,8 @@ def prepare(
     """
     settings = current()
     has_body = any(isinstance(each, onnx.GraphProto) for each in attributes.values())
+    if op.name == "Constant" and "sparse_value" in attributes:
+        attributes = {"value": single_node.dense_array(attributes["sparse_value"])}
     call = Call(
         op, tuple(input_types), attributes, output_count, captured or {}, opset_version if has_body else None
     )
@@ -116,9 +119,9 @@ def build(call: Call, settings: Settings) -> Runner:
         return _guarded(call, Runner(_run_by_rank(call, settings), "onnxruntime"))
     candidates = _candidates(call, settings)
     runner = _first_of(call, settings, candidates, [])
-    is_wrong = policy.wrong_on(call) if runner.source == "onnxruntime" else None
+    is_wrong = policy.wrong_on(call) if runner.source in ("onnxruntime", "function body") else None
     if is_wrong is not None:
-        runner = Runner(_run_elsewhere(call, settings, runner.run, candidates[1:], is_wrong), runner.source)
+        runner = Runner(_run_elsewhere(call, settings, runner.run, is_wrong), runner.source)
     return _guarded(call, runner)
 
 
@@ -173,13 +176,14 @@ def _run_by_rank(call: Call, settings: Settings) -> Run:
 
 
 def _run_elsewhere(
-    call: Call, settings: Settings, run: Run, others: Sequence[Source], is_wrong: Callable[[Sequence[Any]], bool]
+    call: Call, settings: Settings, run: Run, is_wrong: Callable[[Sequence[Any]], bool]
 ) -> Run:
-    """For operators that ONNX Runtime gets wrong on some inputs: those go to the others."""
+    """For operators that ONNX Runtime gets wrong on some inputs: those go to the reference evaluator."""
 
     @functools.cache
     def elsewhere() -> Runner:
-        return _first_of(call, settings, others, [])
+        # Not to the function body, which ONNX Runtime would run with the same kernels.
+        return _first_of(call, settings, ["reference"], [])
 
     def run_right(inputs: Sequence[Any]) -> list[Any]:
         return elsewhere().run(inputs) if is_wrong(inputs) else run(inputs)
@@ -209,6 +213,11 @@ def _onnxruntime_run(call: Call, settings: Settings, recover: Recover) -> Run:
         try:
             return session_runner(_session(single_node.make_model(_with_seed(same)), call, settings), call, recover)
         except Exception:  # the reason of the first refusal is the one that matters
+            continue
+    for model in widened_models(call):
+        try:
+            return session_runner(_session(model, call, settings), call, recover)
+        except Exception:
             continue
     raise _NotThere(plain_reason(refused)) from refused
 
@@ -291,7 +300,8 @@ def _recover(
         except OperatorFailedError:
             raise
         except OnnxsmithError as later:
-            tried.append((_TITLES[source], later.message))
+            cause = later.__cause__
+            tried.append((_TITLES[source], later.message if cause is None else plain_reason(cause)))
     raise not_runnable(call, inputs, tried) from error
 
 

@@ -16,7 +16,7 @@ from onnxsmith.errors import NotRunnableError, OperatorFailedError
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.types.dtypes import DType
 
-_STATUS = re.compile(r"^\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : ")
+_STATUS = re.compile(r"\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : ")
 _WHILE_RUNNING = re.compile(r"^.*?Non-zero status code returned while running .*? Status Message: ", re.DOTALL)
 #: A C++ assertion: file, line, signature, the condition "was false.", then words for people.
 _ASSERTION = re.compile(r"(?:/|[A-Za-z]:\\)\S+\.(?:cc|cpp|cxx|h|hpp):\d+ .*? was false\.\s*", re.DOTALL)
@@ -58,6 +58,8 @@ def plain_reason(error: BaseException) -> str:
         text = stripped or text
     if not text:
         return type(error).__name__
+    if isinstance(error, MemoryError) or "bad_alloc" in text or "Failed to allocate memory" in text:
+        return "there is not enough memory for the result"
     return " ".join(text.split())
 
 

@@ -31,6 +31,12 @@ def _tfidf(call: Call) -> Check | None:
         value = call.attributes.get(name, 0)
         if not 0 <= value <= 1 << 16:
             return _always(f"{name} is {value}, not a small number")
+    pool = call.attributes.get("pool_int64s") or call.attributes.get("pool_strings") or ()
+    starts = call.attributes.get("ngram_counts", ())
+    if list(starts) != sorted(starts) or any(not 0 <= each <= len(pool) for each in starts):
+        return _always(f"ngram_counts must be ascending positions in the pool of {len(pool)}")
+    if any(not 0 <= each <= 1 << 30 for each in call.attributes.get("ngram_indexes", ())):
+        return _always("ngram_indexes must not be negative, nor huge")
     return None
 
 
@@ -216,6 +222,15 @@ def _arg_extreme(call: Call) -> Check | None:
     return check
 
 
+def _convolution(call: Call) -> Check | None:
+    def check(inputs: Sequence[Any]) -> str | None:
+        if 0 in inputs[0].shape[1:] or 0 in inputs[1].shape:
+            return "there is nothing to convolve"
+        return None
+
+    return check
+
+
 def _gather_nd(call: Call) -> Check | None:
     count = call.attributes.get("batch_dims", 0)
     if count < 0:
@@ -235,6 +250,8 @@ RULES: dict[str, Rule] = {
     "ArgMax": _arg_extreme,
     "ArgMin": _arg_extreme,
     "Attention": _attention,
+    "Conv": _convolution,
+    "ConvTranspose": _convolution,
     "Einsum": _einsum,
     "GRU": _recurrent,
     "GatherND": _gather_nd,

@@ -81,6 +81,8 @@ def _inference_check(call: Call) -> Check:
     """Ask ONNX's inference about the shapes of a call, once for each combination of shapes."""
     names = [each.name for each in call.op.inputs]
     valued = [k for k in range(len(call.input_types)) if k < len(names) and names[k] in _DECIDE_SHAPES]
+    if call.op.name == "ConstantOfShape":
+        valued = [0]
     verdicts: dict[Any, str | None] = {}
 
     def check(inputs: Sequence[Any]) -> str | None:

@@ -120,6 +120,8 @@ def wrong_on(call: Call) -> Callable[[Sequence[Any]], bool] | None:
         return _is_empty  # negative axes keep their length of 0; Unique aborts the process
     if name == "Squeeze" and len(call.input_types) > 1 and call.input_types[1] is not None:
         return _has_no_axes  # an empty list of axes is no list of all axes
+    if name == "Slice" and len(call.input_types) > 4 and call.input_types[4] is not None:
+        return _goes_backwards_from_far
     if name in ("GlobalAveragePool", "GlobalMaxPool"):
         return _has_many_dimensions
     dtype = call.input_types[0] if call.input_types else None
@@ -134,6 +136,12 @@ def _is_empty(inputs: Sequence[Any]) -> bool:
 
 def _has_no_axes(inputs: Sequence[Any]) -> bool:
     return inputs[1].size == 0
+
+
+def _goes_backwards_from_far(inputs: Sequence[Any]) -> bool:
+    # An end of INT_MAX or more with a negative step: nothing lies between, but ONNX Runtime takes it for "to the
+    # first element".
+    return bool((inputs[4] < 0).any() and (inputs[2] >= np.iinfo(np.int32).max).any())
 
 
 def _has_many_dimensions(inputs: Sequence[Any]) -> bool:

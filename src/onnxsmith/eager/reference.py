@@ -13,6 +13,7 @@ import numpy as np
 import onnx
 
 from onnxsmith.eager import corrections
+from onnxsmith.eager.convert import to_text
 
 
 class NoReference(Exception):
@@ -51,14 +52,10 @@ class ReferenceSession:
 
 
 def _readable(value: Any) -> Any:
-    """The evaluator's operators read text from object arrays."""
-    if isinstance(value, np.ndarray) and value.dtype.kind in "UST":
-        return _text(value)
+    """The evaluator's operators read text from object arrays of str."""
+    if isinstance(value, np.ndarray) and value.dtype.kind in "OUST":
+        return to_text(value)
     return value
-
-
-def _text(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    return (np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array).astype(object)
 
 
 def _plain(value: Any) -> Any:
@@ -66,7 +63,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return np.asarray(value)
     if isinstance(value, np.ndarray) and value.dtype.kind in "UST":
-        return _text(value)
+        return to_text(value)
     if isinstance(value, list):
         return [_plain(each) for each in value]
     return value

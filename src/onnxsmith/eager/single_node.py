@@ -176,6 +176,18 @@ def tensor_proto(value: Any) -> onnx.TensorProto:
     return numpy_helper.from_array(np.asarray(value))
 
 
+def dense_array(sparse: onnx.SparseTensorProto) -> np.ndarray[Any, Any]:
+    """What a sparse tensor stands for; runtimes know few of its forms."""
+    values = numpy_helper.to_array(sparse.values)
+    indices = numpy_helper.to_array(sparse.indices)
+    dense = np.zeros(tuple(sparse.dims), values.dtype)
+    if indices.ndim == 2:  # coordinates, one row per value
+        dense[tuple(indices.T)] = values
+    else:
+        dense.reshape(-1)[indices] = values
+    return dense
+
+
 def attribute_key(value: Any) -> Any:
     """A hashable stand-in for an attribute's value; equal values of different types stay apart."""
     match value:

@@ -90,7 +90,8 @@ def tensor(value: Any, dtype: Any = None) -> EagerTensor:
     if wanted is None and not hasattr(value, "dtype") and array.dtype == np.float64:
         array = array.astype(np.float32)  # Python floats are FLOAT, as in every operator call
     if DType.from_numpy(array.dtype) is None or (array.dtype == object and not _is_text(array)):
-        raise InputTypeError(f"a tensor cannot hold {type(value).__name__} of numpy dtype {array.dtype}")
+        held = f"of numpy dtype {array.dtype}" if hasattr(value, "dtype") else f"made of a {type(value).__name__}"
+        raise InputTypeError(f"a tensor cannot be {held}", help="give an array, a number, or a list of numbers")
     return EagerTensor(array)
 
 

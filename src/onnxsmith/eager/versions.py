@@ -11,21 +11,10 @@ from collections.abc import Iterable, Iterator
 import onnx
 from onnx import defs
 
+from onnxsmith.types.dtypes import DType
+
 #: Below this nothing relevant differs: functions, optionals and initializers that are no inputs are all in.
 _BASE_IR_VERSION = 8
-
-_IR_VERSION_OF_ELEMENT_TYPE: dict[int, int] = {
-    onnx.TensorProto.FLOAT8E4M3FN: 9,
-    onnx.TensorProto.FLOAT8E4M3FNUZ: 9,
-    onnx.TensorProto.FLOAT8E5M2: 9,
-    onnx.TensorProto.FLOAT8E5M2FNUZ: 9,
-    onnx.TensorProto.UINT4: 10,
-    onnx.TensorProto.INT4: 10,
-    onnx.TensorProto.FLOAT4E2M1: 11,
-    onnx.TensorProto.FLOAT8E8M0: 12,
-    onnx.TensorProto.UINT2: 13,
-    onnx.TensorProto.INT2: 13,
-}
 
 
 def lower_opsets(model: onnx.ModelProto) -> None:
@@ -64,7 +53,8 @@ def _nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
 
 def lowest_ir_version(model: onnx.ModelProto) -> int:
     """The lowest IR version that has every element type of the model."""
-    return max((_IR_VERSION_OF_ELEMENT_TYPE.get(each, 0) for each in _element_types(model.graph)), default=0) or _BASE_IR_VERSION
+    dtypes = {DType(each) for each in _element_types(model.graph) if each}
+    return max([_BASE_IR_VERSION, *(dtype.ir_version for dtype in dtypes)])
 
 
 def _element_types(graph: onnx.GraphProto) -> Iterator[int]:

@@ -124,7 +124,11 @@ def _until_stable(
         body = trace_body(scope, function, [*before, *kinds, *after], title)
         if len(body.outputs) < hidden + len(kinds):
             needed = f"{hidden + len(kinds)}" + (", the condition first" if hidden else "")
-            raise FunctionError(f"the function given as {title} returns {len(body.outputs)} values; it needs {needed}")
+            count = f"{len(body.outputs)} value{'s' * (len(body.outputs) != 1)}"
+            raise FunctionError(
+                f"the function given as {title} returns {count}; it needs {needed}",
+                culprit=("attribute", title.rpartition(".")[2]),
+            )
         merged = [
             _merge(kind, known.type, title, position)
             for position, (kind, known) in enumerate(zip(kinds, body.outputs[hidden:], strict=False))

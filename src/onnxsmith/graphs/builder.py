@@ -28,7 +28,7 @@ from onnxsmith.schema.inference.known import Known
 from onnxsmith.source import Span, caller_span
 from onnxsmith.types.value_types import AnyValueType, TensorType
 
-#: The key of node metadata that holds where in the user's source a node was made: `file:line:column`.
+#: The key of node metadata that holds where in the user's source a node was made: `file:line:column-line:column`.
 SOURCE_KEY = "onnxsmith.source"
 
 
@@ -90,7 +90,7 @@ class GraphTarget:
         outputs: Sequence[Known],
     ) -> tuple[Any, ...]:
         if self.is_finished:
-            raise LeakedValueError("the graph that these tensors belong to is finished; nothing can be added to it")
+            raise _used_after_its_graph(inputs)
         ir_inputs = [None if each is None else self.own(each) for each in inputs]
         self.program.opsets.use(op, version)
         span = caller_span()
@@ -104,7 +104,7 @@ class GraphTarget:
                 [attribute_to_ir(op, name, value) for name, value in attributes.items()],
                 outputs=results,
                 name=self.program.node_names.unique(wish),
-                metadata_props=None if span is None else {SOURCE_KEY: str(span)},
+                metadata_props=None if span is None else {SOURCE_KEY: span.stored},
             )
         )
         return tuple([wrap(value, known, self, span) for value, known in zip(results, outputs, strict=True)])
@@ -259,6 +259,16 @@ class GraphTarget:
         if key is not None:
             self._constants[key] = tensor
         return tensor
+
+
+def _used_after_its_graph(inputs: Sequence[Any]) -> LeakedValueError:
+    leaked = next((each for each in inputs if getattr(each, "is_symbolic", False)), None)
+    name = "this tensor" if leaked is None else f"'{leaked.name}'"
+    error = LeakedValueError(
+        f"{name} belongs to a graph that is finished, and has no value outside it",
+        help="a tensor lives in the function that made it: return it, and call the model to get its value",
+    ).locate(caller_span())
+    return error if leaked is None else error.also(leaked.span, f"{name} was made here")
 
 
 def _disconnect(node: ir.Node) -> None:

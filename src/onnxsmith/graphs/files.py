@@ -45,14 +45,32 @@ def save(model: ir.Model, path: str | os.PathLike[str], external_data: bool | st
 
 
 def serialize(model: ir.Model) -> bytes:
-    """The bytes of a model, with what is in memory inside it."""
-    proto = ir.to_proto(model)
+    """The bytes of a model."""
+    proto = to_proto(model)
     try:
         return proto.SerializeToString()
     except Exception as error:  # noqa: BLE001  # protobuf's own exceptions differ between its implementations
         raise ModelWriteError(
             f"the model is too large for one file: {error}", help="save it with external_data=True"
         ) from None
+
+
+def to_proto(model: ir.Model) -> onnx.ModelProto:
+    """The model as a proto that stands alone: weights that were loaded from a file beside it are inside."""
+    originals: list[tuple[ir.Value, ir.TensorProtocol]] = []
+    for value, tensor in _weights(model):
+        if isinstance(tensor, ir.ExternalTensor) and not isinstance(tensor, _Written):
+            originals.append((value, tensor))
+            value.const_value = ir.Tensor(tensor.numpy(), dtype=tensor.dtype, name=tensor.name)
+    try:
+        return ir.to_proto(model)
+    finally:
+        for value, tensor in originals:
+            value.const_value = tensor
+
+
+class _Written(ir.ExternalTensor):
+    """A weight that has just been written beside the model, and is to be referred to there."""
 
 
 def _check_place(place: Path) -> None:
@@ -132,7 +150,7 @@ def _externalized(model: ir.Model, data_file: Path, data_name: str) -> Generator
                     written[id(tensor)] = (offset, file.tell() - offset)
                 offset, length = written[id(tensor)]
                 originals.append((value, tensor))
-                value.const_value = ir.ExternalTensor(
+                value.const_value = _Written(
                     data_name,
                     offset,
                     length,

@@ -57,7 +57,7 @@ def call_function(
         overload=function.overload,
         outputs=results,
         name=scope.program.node_names.unique(wish),
-        metadata_props=None if span is None else {SOURCE_KEY: str(span)},
+        metadata_props=None if span is None else {SOURCE_KEY: span.stored},
     )
     scope.append(node)
     return tuple(wrap(value, known, scope, span) for value, known in zip(results, outputs, strict=True))

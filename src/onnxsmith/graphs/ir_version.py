@@ -9,19 +9,6 @@ from onnx import helper
 
 from onnxsmith.types.dtypes import DType
 
-#: Element types that came with an IR version of their own.
-_OF_DTYPE: dict[DType, int] = {
-    DType.FLOAT8E4M3FN: 9,
-    DType.FLOAT8E4M3FNUZ: 9,
-    DType.FLOAT8E5M2: 9,
-    DType.FLOAT8E5M2FNUZ: 9,
-    DType.INT4: 10,
-    DType.UINT4: 10,
-    DType.FLOAT4E2M1: 11,
-    DType.FLOAT8E8M0: 12,
-    DType.INT2: 13,
-    DType.UINT2: 13,
-}
 _INITIALIZERS_THAT_ARE_NO_INPUTS = 4
 _FUNCTIONS = 8
 _OVERLOADS = 10
@@ -32,7 +19,7 @@ def lowest_ir_version(model: ir.Model) -> int:
     version = max(
         _INITIALIZERS_THAT_ARE_NO_INPUTS,
         _of_opsets(model.opset_imports),
-        *(_OF_DTYPE.get(dtype, 0) for dtype in set(_dtypes(model))),
+        *(dtype.ir_version for dtype in set(_dtypes(model))),
         0,
     )
     for function in model.functions.values():

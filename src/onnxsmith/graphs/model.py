@@ -70,7 +70,7 @@ class Model:
     @property
     def proto(self) -> onnx.ModelProto:
         """The model as a ModelProto, weights included: a copy."""
-        return ir.to_proto(self._ir)
+        return files.to_proto(self._ir)
 
     @property
     def inputs(self) -> tuple[Port, ...]:

@@ -89,7 +89,10 @@ class OpsetVersions:
             help="use one opset version in a graph; a function of its own may use another",
         ).locate(span)
         if other is not None:
-            error.also(other[1], f"{other[0].qualified_name}-{other[0].since_version} is used here")
+            cause = other[0]
+            is_literal = cause.name == "Constant" and cause.domain == ""
+            said = "a literal becomes a constant" if is_literal else f"{cause.qualified_name} is used"
+            error.also(other[1], f"{said} here, as of opset {cause.since_version}")
         return error
 
     def version(self, domain: str) -> int:

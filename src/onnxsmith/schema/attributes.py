@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from onnxsmith.diagnostics import did_you_mean
-from onnxsmith.errors import AttributeTypeError, AttributeValueError
+from onnxsmith.errors import AttributeTypeError, AttributeValueError, TracedValueError
 from onnxsmith.schema.definition import Attribute, AttributeReference, AttributeType, OperatorDef
 from onnxsmith.types.annotations import read_dtype
 from onnxsmith.types.dtypes import DType
@@ -39,7 +39,9 @@ def read_attribute(op: OperatorDef, attribute: Attribute, value: Any) -> Any:
             return _read_dtype_code(value)
         result = _READERS[attribute.type](value)
     except _Refused as refused:
-        raise _type_error(op, attribute.name, attribute.type, value, refused.reason) from None
+        raise _type_error(op, attribute, value, refused.reason) from None
+    except TracedValueError:  # a tensor whose value is not known now
+        raise _type_error(op, attribute, value, "") from None
     if attribute.choices is not None and result not in attribute.choices:
         listed = ", ".join(repr(each) for each in attribute.choices)
         raise AttributeValueError(
@@ -227,17 +229,39 @@ _WORDS: dict[AttributeType, str] = {
 }
 
 
-def _type_error(op: OperatorDef, name: str, wanted: AttributeType, value: Any, reason: str) -> AttributeTypeError:
-    message = f"{op.qualified_name} needs {name}= to be {_WORDS[wanted]}, not {_describe(value)}"
-    is_symbolic = getattr(value, "is_symbolic", False)
+def _type_error(op: OperatorDef, attribute: Attribute, value: Any, reason: str) -> AttributeTypeError:
+    wanted = "an element type" if attribute.names_dtype else _WORDS[attribute.type]
+    message = f"{op.qualified_name} needs {attribute.name}= to be {wanted}, not {_describe(value)}"
+    is_symbolic = _holds_symbolic(value)
     if is_symbolic:
-        reason = "an attribute is fixed when the model is made; a tensor has its value only when it runs"
-    error = AttributeTypeError(message, help=reason or None, culprit=("attribute", name))
+        reason = "an attribute is fixed when the model is made, and a tensor has its value only when it runs"
+        if attribute.type in _ANNOTATIONS:
+            reason += f";\nto make a parameter of a script an attribute, annotate it: {_ANNOTATIONS[attribute.type]}"
+    error = AttributeTypeError(message, help=reason or None, culprit=("attribute", attribute.name))
     error.needs_values = is_symbolic
     return error
 
 
+#: How a parameter of a script is annotated that can be passed on as an attribute.
+_ANNOTATIONS = {
+    AttributeType.INT: "int",
+    AttributeType.FLOAT: "float",
+    AttributeType.STRING: "str",
+    AttributeType.INTS: "list[int]",
+    AttributeType.FLOATS: "list[float]",
+    AttributeType.STRINGS: "list[str]",
+}
+
+
+def _holds_symbolic(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(_holds_symbolic(each) for each in cast("Sequence[Any]", value))
+    return bool(getattr(value, "is_symbolic", False))
+
+
 def _describe(value: Any) -> str:
+    if getattr(value, "is_symbolic", False):
+        return f"a tensor ({value.known.type.described})"
     if isinstance(value, TensorType):
         return f"the type {value!r}"
     text = repr(value)

@@ -161,7 +161,7 @@ def _check_required(op: OperatorDef, plan: _Layout, inputs: list[Any], attribute
         if attribute.name not in attributes:
             raise MissingAttributeError(
                 f"{op.qualified_name} needs the attribute '{attribute.name}'",
-                help=f"{op.qualified_name}({', '.join(p.name for p in op.inputs)}, {attribute.name}=…)",
+                help=f"{call_form(op)[:-1]}, {attribute.name}=…)",
             )
 
 

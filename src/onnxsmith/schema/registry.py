@@ -15,6 +15,7 @@ from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import OperatorNotInOpsetError, UnknownOperatorError
 from onnxsmith.schema import from_onnx, from_onnxruntime
 from onnxsmith.schema.definition import OperatorDef, Parameter
+from onnxsmith.schema.other_names import ONNX_NAMES
 
 #: (since version, whether the operator was deprecated then), ascending.
 _History = tuple[tuple[int, bool], ...]
@@ -232,11 +233,21 @@ def _opset(domain: str, version: int) -> str:
 
 
 def _unknown_operator(domain: str, name: str, version: int) -> UnknownOperatorError:
-    suggestion = did_you_mean(name, names(domain, version)) or did_you_mean(name, _index(domain))
-    if suggestion is None:
-        elsewhere = [other for other, operators in _onnx_index().items() if name in operators]
-        suggestion = f"the domain {elsewhere[0] or 'ai.onnx'} has it" if elsewhere else None
-    return UnknownOperatorError(f"{_opset(domain, version)} has no operator {name}", help=suggestion)
+    return UnknownOperatorError(
+        f"{_opset(domain, version)} has no operator {name}", help=_what_was_meant(domain, name, version)
+    )
+
+
+def _what_was_meant(domain: str, name: str, version: int) -> str | None:
+    elsewhere = next((other for other, operators in _onnx_index().items() if name in operators), None)
+    if elsewhere is not None:
+        module = f"opset_{elsewhere.replace('.', '_')}" if elsewhere else "opset"
+        return f"{elsewhere or 'ai.onnx'} has it: from onnxsmith import {module}{latest_version(elsewhere)}"
+    known = names(domain, version)
+    meant = ONNX_NAMES.get(name.lower(), "") if domain == "" else ""
+    if meant.partition(" ")[0] in known:
+        return f"ONNX calls it {meant}"
+    return did_you_mean(name, known) or did_you_mean(name, _index(domain))
 
 
 def _not_in_opset(domain: str, name: str, version: int, history: _History) -> OperatorNotInOpsetError:

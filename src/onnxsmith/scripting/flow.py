@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _NOTHING: frozenset[str] = frozenset()
 
@@ -49,6 +48,22 @@ def _collect_assigned(node: ast.AST, found: dict[str, None]) -> None:
         _collect_assigned(child, found)
 
 
+def loop_names(statement: ast.For | ast.While) -> list[str]:
+    """Names that an iteration of a loop may bind: its target, its body, a walrus in its test."""
+    head = statement.target if isinstance(statement, ast.For) else statement.test
+    return assigned_names([ast.Expr(head), *statement.body])
+
+
+def deferred_names(statements: Iterable[ast.stmt]) -> frozenset[str]:
+    """Names that nested functions, lambdas and generators read whenever they are called."""
+    found: dict[str, None] = {}
+    for statement in statements:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Lambda | ast.FunctionDef | ast.GeneratorExp):
+                _collect_free(node, _NOTHING, found)
+    return frozenset(found)
+
+
 def free_names(node: ast.AST) -> list[str]:
     """Names that an expression reads from around it: not those that its own lambdas and comprehensions bind."""
     found: dict[str, None] = {}
@@ -58,7 +73,7 @@ def free_names(node: ast.AST) -> list[str]:
 
 def _collect_free(node: ast.AST, bound: frozenset[str], found: dict[str, None]) -> None:
     if isinstance(node, ast.Name):
-        if isinstance(node.ctx, ast.Load) and node.id not in bound:
+        if not isinstance(node.ctx, ast.Store) and node.id not in bound:  # `del x` needs an x
             found[node.id] = None
         return
     if isinstance(node, ast.Lambda):
@@ -185,16 +200,31 @@ class Flow:
 
     def live_after(self, statement: ast.stmt) -> frozenset[str]:
         """Names whose value at the end of a statement may still be read."""
-        return self._live[id(statement)]
+        return self._live[id(statement)] | self._always
 
     def live_in_loop(self, statement: ast.For | ast.While) -> frozenset[str]:
-        """Names whose value at the start of an iteration may still be read."""
-        return self._live_in_body[id(statement)]
+        """Names whose value at the start of an iteration, or when there is none more, may still be read."""
+        return self._live_in_body[id(statement)] | self._always
+
+    def live_after_jump(self, statement: ast.stmt, kind: str) -> frozenset[str]:
+        """Names that may still be read where a path out of a statement goes on."""
+        match kind:
+            case "next":
+                return self.live_after(statement)
+            case "break":
+                return self._targets[id(statement)].breaks | self._always
+            case "continue":
+                return self._targets[id(statement)].continues | self._always
+            case _:
+                return _NOTHING
 
     @cached_property
     def _live(self) -> dict[int, frozenset[str]]:
         self._live_in_body: dict[int, frozenset[str]] = {}
+        self._targets: dict[int, _Targets] = {}
         after: dict[int, frozenset[str]] = {}
+        # What a nested function reads may be read at any time: nobody knows when it is called.
+        self._always = deferred_names(self.body)
         self._block(self.body, _NOTHING, _Targets(_NOTHING, _NOTHING), after)
         return after
 
@@ -203,6 +233,7 @@ class Flow:
     ) -> frozenset[str]:
         for statement in reversed(statements):
             after[id(statement)] = live
+            self._targets[id(statement)] = targets
             live = self._statement(statement, live, targets, after)
         return live
 
@@ -262,11 +293,16 @@ class Flow:
 
     @staticmethod
     def _surely_bound(statement: ast.stmt) -> frozenset[str]:
-        if isinstance(statement, ast.Assign | ast.AnnAssign | ast.FunctionDef | ast.Import | ast.ImportFrom):
-            if isinstance(statement, ast.AnnAssign) and statement.value is None:
+        """Names that a statement binds on every path; a walrus may stand where it is not reached."""
+        match statement:
+            case ast.Assign(targets=targets):
+                return frozenset(assigned_names([ast.Expr(each) for each in targets]))
+            case ast.AnnAssign(target=target, value=value) if value is not None:
+                return frozenset(assigned_names([ast.Expr(target)]))
+            case ast.FunctionDef() | ast.Import() | ast.ImportFrom():
+                return frozenset(assigned_names([statement]))
+            case _:
                 return _NOTHING
-            return frozenset(assigned_names([statement]))
-        return _NOTHING
 
 
 @dataclass(frozen=True, slots=True)

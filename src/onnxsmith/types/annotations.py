@@ -134,6 +134,8 @@ def read_dtype(value: object) -> DType | None:
 
 
 def _shown(annotation: object) -> str:
+    if typing.get_origin(annotation) in _UNION_ORIGINS:
+        return " | ".join(_shown(each) for each in typing.get_args(annotation))
     return annotation.__name__ if isinstance(annotation, type) else repr(annotation)
 
 

@@ -52,6 +52,8 @@ class DType(enum.IntEnum):
     FLOAT8E8M0 = 24
     UINT2 = 25
     INT2 = 26
+    FLOAT6E2M3 = 27
+    FLOAT6E3M2 = 28
 
     def __repr__(self) -> str:
         return f"DType.{self.name}"
@@ -83,6 +85,11 @@ class DType(enum.IntEnum):
     def bits(self) -> int:
         """How many bits one element takes in a model; 0 for strings."""
         return _FACTS[self].bits
+
+    @property
+    def ir_version(self) -> int:
+        """The IR version that it came with: a model that holds it needs at least this one."""
+        return _FACTS[self].ir_version
 
     @property
     def is_float(self) -> bool:
@@ -121,21 +128,22 @@ class _Facts:
     bits: int
     numpy: np.dtype[Any]
     native: bool
+    ir_version: int = 3
 
 
 def _native(onnx_name: str, spelling: str, kind: Kind, bits: int) -> _Facts:
     return _Facts(onnx_name, spelling, kind, bits, np.dtype(object if kind == "string" else spelling), True)
 
 
-def _extended(name: str, kind: Kind, bits: int, scalar: type[Any]) -> _Facts:
-    return _Facts(name, np.dtype(scalar).name, kind, bits, np.dtype(scalar), False)
+def _extended(name: str, kind: Kind, bits: int, scalar: type[Any], ir_version: int) -> _Facts:
+    return _Facts(name, np.dtype(scalar).name, kind, bits, np.dtype(scalar), False, ir_version)
 
 
 _FACTS: dict[DType, _Facts] = {
     DType.FLOAT: _native("float", "float32", "float", 32),
     DType.DOUBLE: _native("double", "float64", "float", 64),
     DType.FLOAT16: _native("float16", "float16", "float", 16),
-    DType.BFLOAT16: _extended("bfloat16", "float", 16, ml_dtypes.bfloat16),
+    DType.BFLOAT16: _extended("bfloat16", "float", 16, ml_dtypes.bfloat16, 4),
     DType.INT8: _native("int8", "int8", "signed", 8),
     DType.INT16: _native("int16", "int16", "signed", 16),
     DType.INT32: _native("int32", "int32", "signed", 32),
@@ -148,16 +156,18 @@ _FACTS: dict[DType, _Facts] = {
     DType.STRING: _native("string", "string", "string", 0),
     DType.COMPLEX64: _native("complex64", "complex64", "complex", 64),
     DType.COMPLEX128: _native("complex128", "complex128", "complex", 128),
-    DType.FLOAT8E4M3FN: _extended("float8e4m3fn", "float", 8, ml_dtypes.float8_e4m3fn),
-    DType.FLOAT8E4M3FNUZ: _extended("float8e4m3fnuz", "float", 8, ml_dtypes.float8_e4m3fnuz),
-    DType.FLOAT8E5M2: _extended("float8e5m2", "float", 8, ml_dtypes.float8_e5m2),
-    DType.FLOAT8E5M2FNUZ: _extended("float8e5m2fnuz", "float", 8, ml_dtypes.float8_e5m2fnuz),
-    DType.FLOAT8E8M0: _extended("float8e8m0", "float", 8, ml_dtypes.float8_e8m0fnu),
-    DType.FLOAT4E2M1: _extended("float4e2m1", "float", 4, ml_dtypes.float4_e2m1fn),
-    DType.INT4: _extended("int4", "signed", 4, ml_dtypes.int4),
-    DType.UINT4: _extended("uint4", "unsigned", 4, ml_dtypes.uint4),
-    DType.INT2: _extended("int2", "signed", 2, ml_dtypes.int2),
-    DType.UINT2: _extended("uint2", "unsigned", 2, ml_dtypes.uint2),
+    DType.FLOAT8E4M3FN: _extended("float8e4m3fn", "float", 8, ml_dtypes.float8_e4m3fn, 9),
+    DType.FLOAT8E4M3FNUZ: _extended("float8e4m3fnuz", "float", 8, ml_dtypes.float8_e4m3fnuz, 9),
+    DType.FLOAT8E5M2: _extended("float8e5m2", "float", 8, ml_dtypes.float8_e5m2, 9),
+    DType.FLOAT8E5M2FNUZ: _extended("float8e5m2fnuz", "float", 8, ml_dtypes.float8_e5m2fnuz, 9),
+    DType.FLOAT8E8M0: _extended("float8e8m0", "float", 8, ml_dtypes.float8_e8m0fnu, 12),
+    DType.FLOAT6E2M3: _extended("float6e2m3", "float", 6, ml_dtypes.float6_e2m3fn, 14),
+    DType.FLOAT6E3M2: _extended("float6e3m2", "float", 6, ml_dtypes.float6_e3m2fn, 14),
+    DType.FLOAT4E2M1: _extended("float4e2m1", "float", 4, ml_dtypes.float4_e2m1fn, 11),
+    DType.INT4: _extended("int4", "signed", 4, ml_dtypes.int4, 10),
+    DType.UINT4: _extended("uint4", "unsigned", 4, ml_dtypes.uint4, 10),
+    DType.INT2: _extended("int2", "signed", 2, ml_dtypes.int2, 13),
+    DType.UINT2: _extended("uint2", "unsigned", 2, ml_dtypes.uint2, 13),
 }
 
 _BY_NUMPY: dict[np.dtype[Any], DType] = {facts.numpy: dtype for dtype, facts in _FACTS.items()}

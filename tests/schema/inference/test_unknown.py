@@ -38,7 +38,7 @@ N4 = ("N", 4)
         (call("NonZero", R()), TensorType(INT64, (None, None))),
         # through onnx's own inference, with a stand-in for the unknown element type
         (call("StringSplit", T("N", dtype=None), outputs=2)[:1], TensorType(DType.STRING, ("N", None))),
-        (call("Scaler", T("N", 3, dtype=None), version=1, domain="ai.onnx.ml"), TensorType(FLOAT, None)),
+        (call("Binarizer", T("N", 3, dtype=None), version=1, domain="ai.onnx.ml"), TensorType(None, ("N", 3))),
         (call("Momentum", T(dtype=None), T(dtype=INT64), T(2, dtype=None), T(2, dtype=None), T(2, dtype=None),
               alpha=0.9, beta=0.1, mode="standard", norm_coefficient=0.1, outputs=2,
               version=1, domain="ai.onnx.preview.training")[:1], TensorType(None, (2,))),

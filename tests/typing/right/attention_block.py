@@ -1,5 +1,6 @@
 """A decoder block as one would write it."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +26,7 @@ class Block:
         batch, length, width = x.shape
         q, k, v = op.Split(x @ self.query_key_value, num_outputs=3, axis=-1)
         heads = [self.split(each, batch, length, width) for each in (q, k, v)]
-        scores = heads[0] @ op.Transpose(heads[1], perm=[0, 1, 3, 2]) / np.sqrt(width // self.heads)
+        scores = heads[0] @ op.Transpose(heads[1], perm=[0, 1, 3, 2]) / math.sqrt(width // self.heads)
         causal = op.Trilu(op.Expand(np.float32(-1e9), [length, length]), 1, upper=1)
         attended = op.Softmax(scores + causal, axis=-1) @ heads[2]
         merged = op.Reshape(op.Transpose(attended, perm=[0, 2, 1, 3]), [0, 0, 64])

@@ -27,7 +27,7 @@ class Network:
         outputs = [op.Sigmoid(x), op.Tanh(x)]
         joined = op.Concat(*[op.Unsqueeze(each, [0]) for each in outputs], axis=0)
         total: FLOAT = reduce(lambda a, b: a + b, outputs)
-        leaky = partial(op.LeakyRelu, alpha=0.1)
+        leaky: Activation = partial(op.LeakyRelu, alpha=0.1)
         return total + op.ReduceSum(joined, [0], keepdims=0) + leaky(x)
 
 

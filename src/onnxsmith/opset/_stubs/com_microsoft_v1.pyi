@@ -4,8 +4,8 @@
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Floats, Indices, Input, Int, Ints, Nested, FLOAT, UINT8, INT8,
-    INT32, INT64, STRING, BOOL, FLOAT16, UINT32, FLOAT8E4M3FN,
+    AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Floats, Given, GivenIndices, Indices, Input, Int, Ints, Nested,
+    FLOAT, UINT8, INT8, INT32, INT64, STRING, BOOL, FLOAT16, UINT32, FLOAT8E4M3FN,
 )
 from onnxsmith.opset._stubs.variables import (
     LComplexStr, LFloat, LFloat2, LFloat3, LFloatStr, LInt, LInt2, LInt3, TAny2, TAny8, TAny9, TFloat, TFloat10,
@@ -15,7 +15,7 @@ from onnxsmith.opset._stubs.variables import (
 )
 
 @overload
-def Attention(input: ArrayOr[float], weights: ArrayOr[float], bias: ArrayOr[float] | None = None, mask_index: ArrayOr[int] | None = None, past: ArrayOr[float] | None = None, attention_bias: ArrayOr[float] | None = None, past_sequence_length: ArrayOr[int] | None = None, *, num_heads: Int, do_rotary: Int | None = None, mask_filter_value: Float | None = None, past_present_share_buffer: Int | None = None, qkv_hidden_sizes: Ints | None = None, rotary_embedding_dim: Int | None = None, scale: Float | None = None, unidirectional: Int = 0, outputs: Literal[1] = 1) -> Array:
+def Attention(input: Given[TFloat7, LFloat], weights: Input[TFloat7, LFloat], bias: Input[TFloat7, LFloat] | None = None, mask_index: Indices[INT32, int] | None = None, past: Input[TFloat7, LFloat] | None = None, attention_bias: Input[TFloat7, LFloat] | None = None, past_sequence_length: Indices[INT32, int] | None = None, *, num_heads: Int, do_rotary: Int | None = None, mask_filter_value: Float | None = None, past_present_share_buffer: Int | None = None, qkv_hidden_sizes: Ints | None = None, rotary_embedding_dim: Int | None = None, scale: Float | None = None, unidirectional: Int = 0, outputs: Literal[1] = 1) -> TFloat7:
     """Multi-Head Attention that can be either unidirectional (like GPT-2) or bidirectional (like BERT).
 
     The weights for input projection of Q, K and V are merged. The data is stacked on the second
@@ -52,6 +52,10 @@ def Attention(input: ArrayOr[float], weights: ArrayOr[float], bias: ArrayOr[floa
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.Attention
     """
 @overload
+def Attention(input: Given[TFloat7, LFloat], weights: Input[TFloat7, LFloat], bias: Input[TFloat7, LFloat] | None = None, mask_index: Indices[INT32, int] | None = None, past: Input[TFloat7, LFloat] | None = None, attention_bias: Input[TFloat7, LFloat] | None = None, past_sequence_length: Indices[INT32, int] | None = None, *, num_heads: Int, do_rotary: Int | None = None, mask_filter_value: Float | None = None, past_present_share_buffer: Int | None = None, qkv_hidden_sizes: Ints | None = None, rotary_embedding_dim: Int | None = None, scale: Float | None = None, unidirectional: Int = 0, outputs: Literal[2]) -> tuple[TFloat7, TFloat7]: ...
+@overload
+def Attention(input: ArrayOr[float], weights: ArrayOr[float], bias: ArrayOr[float] | None = None, mask_index: ArrayOr[int] | None = None, past: ArrayOr[float] | None = None, attention_bias: ArrayOr[float] | None = None, past_sequence_length: ArrayOr[int] | None = None, *, num_heads: Int, do_rotary: Int | None = None, mask_filter_value: Float | None = None, past_present_share_buffer: Int | None = None, qkv_hidden_sizes: Ints | None = None, rotary_embedding_dim: Int | None = None, scale: Float | None = None, unidirectional: Int = 0, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def Attention(input: ArrayOr[float], weights: ArrayOr[float], bias: ArrayOr[float] | None = None, mask_index: ArrayOr[int] | None = None, past: ArrayOr[float] | None = None, attention_bias: ArrayOr[float] | None = None, past_sequence_length: ArrayOr[int] | None = None, *, num_heads: Int, do_rotary: Int | None = None, mask_filter_value: Float | None = None, past_present_share_buffer: Int | None = None, qkv_hidden_sizes: Ints | None = None, rotary_embedding_dim: Int | None = None, scale: Float | None = None, unidirectional: Int = 0, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def Attention(input: Input[TFloat7, LFloat], weights: Input[TFloat7, LFloat], bias: Input[TFloat7, LFloat] | None = None, mask_index: Indices[INT32, int] | None = None, past: Input[TFloat7, LFloat] | None = None, attention_bias: Input[TFloat7, LFloat] | None = None, past_sequence_length: Indices[INT32, int] | None = None, *, num_heads: Int, do_rotary: Int | None = None, mask_filter_value: Float | None = None, past_present_share_buffer: Int | None = None, qkv_hidden_sizes: Ints | None = None, rotary_embedding_dim: Int | None = None, scale: Float | None = None, unidirectional: Int = 0, outputs: Literal[1] = 1) -> TFloat7: ...
@@ -59,7 +63,7 @@ def Attention(input: Input[TFloat7, LFloat], weights: Input[TFloat7, LFloat], bi
 def Attention(input: Input[TFloat7, LFloat], weights: Input[TFloat7, LFloat], bias: Input[TFloat7, LFloat] | None = None, mask_index: Indices[INT32, int] | None = None, past: Input[TFloat7, LFloat] | None = None, attention_bias: Input[TFloat7, LFloat] | None = None, past_sequence_length: Indices[INT32, int] | None = None, *, num_heads: Int, do_rotary: Int | None = None, mask_filter_value: Float | None = None, past_present_share_buffer: Int | None = None, qkv_hidden_sizes: Ints | None = None, rotary_embedding_dim: Int | None = None, scale: Float | None = None, unidirectional: Int = 0, outputs: Literal[2]) -> tuple[TFloat7, TFloat7]: ...
 
 @overload
-def AttnLSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, QW: ArrayOr[float] | None = None, MW: ArrayOr[float] | None = None, V: ArrayOr[float] | None = None, M: ArrayOr[float] | None = None, memory_seq_lens: ArrayOr[int] | None = None, AW: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, outputs: Literal[1] = 1) -> Array:
+def AttnLSTM(X: Given[TFloat2, LFloat], W: Input[TFloat2, LFloat], R: Input[TFloat2, LFloat], B: Input[TFloat2, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat2, LFloat] | None = None, initial_c: Input[TFloat2, LFloat] | None = None, P: Input[TFloat2, LFloat] | None = None, QW: Input[TFloat2, LFloat] | None = None, MW: Input[TFloat2, LFloat] | None = None, V: Input[TFloat2, LFloat] | None = None, M: Input[TFloat2, LFloat] | None = None, memory_seq_lens: Indices[INT32, int] | None = None, AW: Input[TFloat2, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, outputs: Literal[1] = 1) -> TFloat2:
     """Computes an one-layer RNN where its RNN Cell is an AttentionWrapper wrapped a LSTM Cell. The RNN
     layer contains following basic component: LSTM Cell, Bahdanau Attention Mechanism, AttentionWrapp.
 
@@ -123,6 +127,12 @@ def AttnLSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.AttnLSTM
     """
 @overload
+def AttnLSTM(X: Given[TFloat2, LFloat], W: Input[TFloat2, LFloat], R: Input[TFloat2, LFloat], B: Input[TFloat2, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat2, LFloat] | None = None, initial_c: Input[TFloat2, LFloat] | None = None, P: Input[TFloat2, LFloat] | None = None, QW: Input[TFloat2, LFloat] | None = None, MW: Input[TFloat2, LFloat] | None = None, V: Input[TFloat2, LFloat] | None = None, M: Input[TFloat2, LFloat] | None = None, memory_seq_lens: Indices[INT32, int] | None = None, AW: Input[TFloat2, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, outputs: Literal[2]) -> tuple[TFloat2, TFloat2]: ...
+@overload
+def AttnLSTM(X: Given[TFloat2, LFloat], W: Input[TFloat2, LFloat], R: Input[TFloat2, LFloat], B: Input[TFloat2, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat2, LFloat] | None = None, initial_c: Input[TFloat2, LFloat] | None = None, P: Input[TFloat2, LFloat] | None = None, QW: Input[TFloat2, LFloat] | None = None, MW: Input[TFloat2, LFloat] | None = None, V: Input[TFloat2, LFloat] | None = None, M: Input[TFloat2, LFloat] | None = None, memory_seq_lens: Indices[INT32, int] | None = None, AW: Input[TFloat2, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, outputs: Literal[3]) -> tuple[TFloat2, TFloat2, TFloat2]: ...
+@overload
+def AttnLSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, QW: ArrayOr[float] | None = None, MW: ArrayOr[float] | None = None, V: ArrayOr[float] | None = None, M: ArrayOr[float] | None = None, memory_seq_lens: ArrayOr[int] | None = None, AW: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def AttnLSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, QW: ArrayOr[float] | None = None, MW: ArrayOr[float] | None = None, V: ArrayOr[float] | None = None, M: ArrayOr[float] | None = None, memory_seq_lens: ArrayOr[int] | None = None, AW: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def AttnLSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, QW: ArrayOr[float] | None = None, MW: ArrayOr[float] | None = None, V: ArrayOr[float] | None = None, M: ArrayOr[float] | None = None, memory_seq_lens: ArrayOr[int] | None = None, AW: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
@@ -134,7 +144,7 @@ def AttnLSTM(X: Input[TFloat2, LFloat], W: Input[TFloat2, LFloat], R: Input[TFlo
 def AttnLSTM(X: Input[TFloat2, LFloat], W: Input[TFloat2, LFloat], R: Input[TFloat2, LFloat], B: Input[TFloat2, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat2, LFloat] | None = None, initial_c: Input[TFloat2, LFloat] | None = None, P: Input[TFloat2, LFloat] | None = None, QW: Input[TFloat2, LFloat] | None = None, MW: Input[TFloat2, LFloat] | None = None, V: Input[TFloat2, LFloat] | None = None, M: Input[TFloat2, LFloat] | None = None, memory_seq_lens: Indices[INT32, int] | None = None, AW: Input[TFloat2, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, outputs: Literal[3]) -> tuple[TFloat2, TFloat2, TFloat2]: ...
 
 @overload
-def BeamSearch(input_ids: ArrayOr[float], max_length: ArrayOr[int], min_length: ArrayOr[int] | None = None, num_beams: ArrayOr[int] | None = None, num_return_sequences: ArrayOr[int] | None = None, length_penalty: ArrayOr[float] | None = None, repetition_penalty: ArrayOr[float] | None = None, vocab_mask: ArrayOr[int] | None = None, prefix_vocab_mask: ArrayOr[int] | None = None, attention_mask: ArrayOr[int] | None = None, decoder_input_ids: ArrayOr[int] | None = None, logits_processor: ArrayOr[int] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, decoder_start_token_id: Int = -1, early_stopping: Int = 0, encoder: Body | None = None, init_decoder: Body | None = None, model_type: Int = 0, no_repeat_ngram_size: Int = 0, vocab_size: Int = -1, outputs: Literal[1] = 1) -> Array:
+def BeamSearch(input_ids: Given[TSignedNumber11, LFloat], max_length: Indices[INT32, int], min_length: Indices[INT32, int] | None = None, num_beams: Indices[INT32, int] | None = None, num_return_sequences: Indices[INT32, int] | None = None, length_penalty: Input[TFloat9, LFloat2] | None = None, repetition_penalty: Input[TFloat9, LFloat2] | None = None, vocab_mask: Indices[INT32, int] | None = None, prefix_vocab_mask: Indices[INT32, int] | None = None, attention_mask: Indices[INT32, int] | None = None, decoder_input_ids: Indices[INT32, int] | None = None, logits_processor: Indices[INT32, int] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, decoder_start_token_id: Int = -1, early_stopping: Int = 0, encoder: Body | None = None, init_decoder: Body | None = None, model_type: Int = 0, no_repeat_ngram_size: Int = 0, vocab_size: Int = -1, outputs: Literal[1] = 1) -> INT32:
     """Beam Search for text generation. Supports GPT-2 decoder.
 
     Args:
@@ -174,6 +184,12 @@ def BeamSearch(input_ids: ArrayOr[float], max_length: ArrayOr[int], min_length: 
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.BeamSearch
     """
 @overload
+def BeamSearch(input_ids: Given[TSignedNumber11, LFloat], max_length: Indices[INT32, int], min_length: Indices[INT32, int] | None = None, num_beams: Indices[INT32, int] | None = None, num_return_sequences: Indices[INT32, int] | None = None, length_penalty: Input[TFloat9, LFloat2] | None = None, repetition_penalty: Input[TFloat9, LFloat2] | None = None, vocab_mask: Indices[INT32, int] | None = None, prefix_vocab_mask: Indices[INT32, int] | None = None, attention_mask: Indices[INT32, int] | None = None, decoder_input_ids: Indices[INT32, int] | None = None, logits_processor: Indices[INT32, int] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, decoder_start_token_id: Int = -1, early_stopping: Int = 0, encoder: Body | None = None, init_decoder: Body | None = None, model_type: Int = 0, no_repeat_ngram_size: Int = 0, vocab_size: Int = -1, outputs: Literal[2]) -> tuple[INT32, TFloat9]: ...
+@overload
+def BeamSearch(input_ids: Given[TSignedNumber11, LFloat], max_length: Indices[INT32, int], min_length: Indices[INT32, int] | None = None, num_beams: Indices[INT32, int] | None = None, num_return_sequences: Indices[INT32, int] | None = None, length_penalty: Input[TFloat9, LFloat2] | None = None, repetition_penalty: Input[TFloat9, LFloat2] | None = None, vocab_mask: Indices[INT32, int] | None = None, prefix_vocab_mask: Indices[INT32, int] | None = None, attention_mask: Indices[INT32, int] | None = None, decoder_input_ids: Indices[INT32, int] | None = None, logits_processor: Indices[INT32, int] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, decoder_start_token_id: Int = -1, early_stopping: Int = 0, encoder: Body | None = None, init_decoder: Body | None = None, model_type: Int = 0, no_repeat_ngram_size: Int = 0, vocab_size: Int = -1, outputs: Literal[3]) -> tuple[INT32, TFloat9, TFloat9]: ...
+@overload
+def BeamSearch(input_ids: ArrayOr[float], max_length: ArrayOr[int], min_length: ArrayOr[int] | None = None, num_beams: ArrayOr[int] | None = None, num_return_sequences: ArrayOr[int] | None = None, length_penalty: ArrayOr[float] | None = None, repetition_penalty: ArrayOr[float] | None = None, vocab_mask: ArrayOr[int] | None = None, prefix_vocab_mask: ArrayOr[int] | None = None, attention_mask: ArrayOr[int] | None = None, decoder_input_ids: ArrayOr[int] | None = None, logits_processor: ArrayOr[int] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, decoder_start_token_id: Int = -1, early_stopping: Int = 0, encoder: Body | None = None, init_decoder: Body | None = None, model_type: Int = 0, no_repeat_ngram_size: Int = 0, vocab_size: Int = -1, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def BeamSearch(input_ids: ArrayOr[float], max_length: ArrayOr[int], min_length: ArrayOr[int] | None = None, num_beams: ArrayOr[int] | None = None, num_return_sequences: ArrayOr[int] | None = None, length_penalty: ArrayOr[float] | None = None, repetition_penalty: ArrayOr[float] | None = None, vocab_mask: ArrayOr[int] | None = None, prefix_vocab_mask: ArrayOr[int] | None = None, attention_mask: ArrayOr[int] | None = None, decoder_input_ids: ArrayOr[int] | None = None, logits_processor: ArrayOr[int] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, decoder_start_token_id: Int = -1, early_stopping: Int = 0, encoder: Body | None = None, init_decoder: Body | None = None, model_type: Int = 0, no_repeat_ngram_size: Int = 0, vocab_size: Int = -1, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def BeamSearch(input_ids: ArrayOr[float], max_length: ArrayOr[int], min_length: ArrayOr[int] | None = None, num_beams: ArrayOr[int] | None = None, num_return_sequences: ArrayOr[int] | None = None, length_penalty: ArrayOr[float] | None = None, repetition_penalty: ArrayOr[float] | None = None, vocab_mask: ArrayOr[int] | None = None, prefix_vocab_mask: ArrayOr[int] | None = None, attention_mask: ArrayOr[int] | None = None, decoder_input_ids: ArrayOr[int] | None = None, logits_processor: ArrayOr[int] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, decoder_start_token_id: Int = -1, early_stopping: Int = 0, encoder: Body | None = None, init_decoder: Body | None = None, model_type: Int = 0, no_repeat_ngram_size: Int = 0, vocab_size: Int = -1, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
@@ -185,7 +201,7 @@ def BeamSearch(input_ids: Input[TSignedNumber11, LFloat], max_length: Indices[IN
 def BeamSearch(input_ids: Input[TSignedNumber11, LFloat], max_length: Indices[INT32, int], min_length: Indices[INT32, int] | None = None, num_beams: Indices[INT32, int] | None = None, num_return_sequences: Indices[INT32, int] | None = None, length_penalty: Input[TFloat9, LFloat2] | None = None, repetition_penalty: Input[TFloat9, LFloat2] | None = None, vocab_mask: Indices[INT32, int] | None = None, prefix_vocab_mask: Indices[INT32, int] | None = None, attention_mask: Indices[INT32, int] | None = None, decoder_input_ids: Indices[INT32, int] | None = None, logits_processor: Indices[INT32, int] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, decoder_start_token_id: Int = -1, early_stopping: Int = 0, encoder: Body | None = None, init_decoder: Body | None = None, model_type: Int = 0, no_repeat_ngram_size: Int = 0, vocab_size: Int = -1, outputs: Literal[3]) -> tuple[INT32, TFloat9, TFloat9]: ...
 
 @overload
-def BiasAdd(X: Nested[float], bias: Nested[float], skip: Nested[float]) -> AnyTensor:
+def BiasAdd(X: Given[TFloat9, LFloat], bias: Input[TFloat9, LFloat], skip: Input[TFloat9, LFloat]) -> TFloat9:
     """Add input with bias, then add residual inputs.
 
     Args:
@@ -198,12 +214,16 @@ def BiasAdd(X: Nested[float], bias: Nested[float], skip: Nested[float]) -> AnyTe
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.BiasAdd
     """
 @overload
-def BiasAdd(X: ArrayOr[float], bias: ArrayOr[float], skip: ArrayOr[float]) -> Array: ...
+def BiasAdd(X: ArrayOr[float], bias: Given[TFloat9, LFloat], skip: Input[TFloat9, LFloat]) -> TFloat9: ...
 @overload
-def BiasAdd(X: Input[TFloat9, LFloat], bias: Input[TFloat9, LFloat], skip: Input[TFloat9, LFloat]) -> TFloat9: ...
+def BiasAdd(X: ArrayOr[float], bias: ArrayOr[float], skip: Given[TFloat9, LFloat]) -> TFloat9: ...
+@overload
+def BiasAdd(X: Nested[float], bias: Nested[float], skip: Nested[float]) -> AnyTensor: ...
+@overload
+def BiasAdd(X: ArrayOr[float], bias: ArrayOr[float], skip: ArrayOr[float]) -> Array: ...
 
 @overload
-def BiasDropout(data: ArrayOr[float], bias: ArrayOr[float], residual: ArrayOr[float] | None = None, ratio: ArrayOr[float] | None = None, training_mode: ArrayOr[bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> Array:
+def BiasDropout(data: Given[TFloat4, LFloat], bias: Input[TFloat4, LFloat], residual: Input[TFloat4, LFloat] | None = None, ratio: Input[TFloat5, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> TFloat4:
     """output, dropout_mask = Dropout(data + bias, ratio) + residual, Intended to specialize the dropout
     pattern commonly found in transformer models.
 
@@ -221,6 +241,10 @@ def BiasDropout(data: ArrayOr[float], bias: ArrayOr[float], residual: ArrayOr[fl
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.BiasDropout
     """
 @overload
+def BiasDropout(data: Given[TFloat4, LFloat], bias: Input[TFloat4, LFloat], residual: Input[TFloat4, LFloat] | None = None, ratio: Input[TFloat5, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[TFloat4, BOOL]: ...
+@overload
+def BiasDropout(data: ArrayOr[float], bias: ArrayOr[float], residual: ArrayOr[float] | None = None, ratio: ArrayOr[float] | None = None, training_mode: ArrayOr[bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def BiasDropout(data: ArrayOr[float], bias: ArrayOr[float], residual: ArrayOr[float] | None = None, ratio: ArrayOr[float] | None = None, training_mode: ArrayOr[bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def BiasDropout(data: Input[TFloat4, LFloat], bias: Input[TFloat4, LFloat], residual: Input[TFloat4, LFloat] | None = None, ratio: Input[TFloat5, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> TFloat4: ...
@@ -228,7 +252,7 @@ def BiasDropout(data: Input[TFloat4, LFloat], bias: Input[TFloat4, LFloat], resi
 def BiasDropout(data: Input[TFloat4, LFloat], bias: Input[TFloat4, LFloat], residual: Input[TFloat4, LFloat] | None = None, ratio: Input[TFloat5, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[TFloat4, BOOL]: ...
 
 @overload
-def BiasGelu(A: Nested[float], B: Nested[float]) -> AnyTensor:
+def BiasGelu(A: Given[TFloat4, LFloat], B: Input[TFloat4, LFloat]) -> TFloat4:
     """Bias Gelu. It's an extension of Gelu. It takes the sum of input A and bias input B as the input of
     Gelu activation.
 
@@ -240,12 +264,14 @@ def BiasGelu(A: Nested[float], B: Nested[float]) -> AnyTensor:
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.BiasGelu
     """
 @overload
-def BiasGelu(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def BiasGelu(A: ArrayOr[float], B: Given[TFloat4, LFloat]) -> TFloat4: ...
 @overload
-def BiasGelu(A: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat]) -> TFloat4: ...
+def BiasGelu(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+@overload
+def BiasGelu(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 
 @overload
-def BiasSoftmax(data: Nested[float], bias: Nested[float], *, is_inner_broadcast: Int, axis: Int = 1) -> AnyTensor:
+def BiasSoftmax(data: Given[TFloat, LFloat], bias: Input[TFloat, LFloat], *, is_inner_broadcast: Int, axis: Int = 1) -> TFloat:
     """Y = softmax(scores + bias)) with simple broadcast on bias. Intended to specialize softmax(scores +
     additive_mask) commonly found in transformer models.
 
@@ -260,12 +286,14 @@ def BiasSoftmax(data: Nested[float], bias: Nested[float], *, is_inner_broadcast:
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.BiasSoftmax
     """
 @overload
-def BiasSoftmax(data: ArrayOr[float], bias: ArrayOr[float], *, is_inner_broadcast: Int, axis: Int = 1) -> Array: ...
+def BiasSoftmax(data: ArrayOr[float], bias: Given[TFloat, LFloat], *, is_inner_broadcast: Int, axis: Int = 1) -> TFloat: ...
 @overload
-def BiasSoftmax(data: Input[TFloat, LFloat], bias: Input[TFloat, LFloat], *, is_inner_broadcast: Int, axis: Int = 1) -> TFloat: ...
+def BiasSoftmax(data: Nested[float], bias: Nested[float], *, is_inner_broadcast: Int, axis: Int = 1) -> AnyTensor: ...
+@overload
+def BiasSoftmax(data: ArrayOr[float], bias: ArrayOr[float], *, is_inner_broadcast: Int, axis: Int = 1) -> Array: ...
 
 @overload
-def BiasSplitGelu(X: Nested[float], bias: Nested[float]) -> AnyTensor:
+def BiasSplitGelu(X: Given[TFloat9, LFloat], bias: Input[TFloat9, LFloat]) -> TFloat9:
     """A fusion used in diffusion model that after adding bias, hidden state is sliced into two tensors of
     same size, then left tensor multiplies the Gelu activation result of right tensor.
 
@@ -278,12 +306,14 @@ def BiasSplitGelu(X: Nested[float], bias: Nested[float]) -> AnyTensor:
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.BiasSplitGelu
     """
 @overload
-def BiasSplitGelu(X: ArrayOr[float], bias: ArrayOr[float]) -> Array: ...
+def BiasSplitGelu(X: ArrayOr[float], bias: Given[TFloat9, LFloat]) -> TFloat9: ...
 @overload
-def BiasSplitGelu(X: Input[TFloat9, LFloat], bias: Input[TFloat9, LFloat]) -> TFloat9: ...
+def BiasSplitGelu(X: Nested[float], bias: Nested[float]) -> AnyTensor: ...
+@overload
+def BiasSplitGelu(X: ArrayOr[float], bias: ArrayOr[float]) -> Array: ...
 
 @overload
-def BifurcationDetector(src_tokens: Nested[int], cur_tokens: Nested[int], prev_suffix_match_idx: Nested[int], pred_tokens: Nested[int] | None = None, *, max_ngram_size: Int = 3, min_ngram_size: Int = 1) -> tuple[AnyTensor, AnyTensor]:
+def BifurcationDetector(src_tokens: GivenIndices[INT64, int], cur_tokens: Indices[INT64, int], prev_suffix_match_idx: Indices[INT64, int], pred_tokens: Indices[INT64, int] | None = None, *, max_ngram_size: Int = 3, min_ngram_size: Int = 1) -> tuple[INT64, INT64]:
     """Component for aggressive decoding. Find the bifurcation index of predicted tokens, between source
     tokens, starting from previous suffix match index, and predicted tokens. Concat predicted tokens,
     starting from bifurcation index, to the back of current tokens. This forms the output tokens. Detect
@@ -302,12 +332,14 @@ def BifurcationDetector(src_tokens: Nested[int], cur_tokens: Nested[int], prev_s
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.BifurcationDetector
     """
 @overload
+def BifurcationDetector(src_tokens: Nested[int], cur_tokens: Nested[int], prev_suffix_match_idx: Nested[int], pred_tokens: Nested[int] | None = None, *, max_ngram_size: Int = 3, min_ngram_size: Int = 1) -> tuple[AnyTensor, AnyTensor]: ...
+@overload
 def BifurcationDetector(src_tokens: ArrayOr[int], cur_tokens: ArrayOr[int], prev_suffix_match_idx: ArrayOr[int], pred_tokens: ArrayOr[int] | None = None, *, max_ngram_size: Int = 3, min_ngram_size: Int = 1) -> tuple[Array, Array]: ...
 @overload
 def BifurcationDetector(src_tokens: Indices[INT64, int], cur_tokens: Indices[INT64, int], prev_suffix_match_idx: Indices[INT64, int], pred_tokens: Indices[INT64, int] | None = None, *, max_ngram_size: Int = 3, min_ngram_size: Int = 1) -> tuple[INT64, INT64]: ...
 
 @overload
-def BitmaskBiasDropout(data: ArrayOr[float], bias: ArrayOr[float], residual: ArrayOr[float] | None = None, ratio: ArrayOr[float] | None = None, training_mode: ArrayOr[bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> Array:
+def BitmaskBiasDropout(data: Given[TFloat4, LFloat], bias: Input[TFloat4, LFloat], residual: Input[TFloat4, LFloat] | None = None, ratio: Input[TFloat5, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> TFloat4:
     """output, dropout_bitmask = Dropout(data + bias, ratio) + residual, Intended to specialize the dropout
     pattern commonly found in transformer models.
 
@@ -325,6 +357,10 @@ def BitmaskBiasDropout(data: ArrayOr[float], bias: ArrayOr[float], residual: Arr
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.BitmaskBiasDropout
     """
 @overload
+def BitmaskBiasDropout(data: Given[TFloat4, LFloat], bias: Input[TFloat4, LFloat], residual: Input[TFloat4, LFloat] | None = None, ratio: Input[TFloat5, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[TFloat4, UINT32]: ...
+@overload
+def BitmaskBiasDropout(data: ArrayOr[float], bias: ArrayOr[float], residual: ArrayOr[float] | None = None, ratio: ArrayOr[float] | None = None, training_mode: ArrayOr[bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def BitmaskBiasDropout(data: ArrayOr[float], bias: ArrayOr[float], residual: ArrayOr[float] | None = None, ratio: ArrayOr[float] | None = None, training_mode: ArrayOr[bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def BitmaskBiasDropout(data: Input[TFloat4, LFloat], bias: Input[TFloat4, LFloat], residual: Input[TFloat4, LFloat] | None = None, ratio: Input[TFloat5, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> TFloat4: ...
@@ -332,7 +368,7 @@ def BitmaskBiasDropout(data: Input[TFloat4, LFloat], bias: Input[TFloat4, LFloat
 def BitmaskBiasDropout(data: Input[TFloat4, LFloat], bias: Input[TFloat4, LFloat], residual: Input[TFloat4, LFloat] | None = None, ratio: Input[TFloat5, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[TFloat4, UINT32]: ...
 
 @overload
-def BitmaskDropout(data: ArrayOr[float], ratio: ArrayOr[float] | None = None, training_mode: ArrayOr[bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> Array:
+def BitmaskDropout(data: Given[TFloat4, LFloat], ratio: Input[TFloat5, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> TFloat4:
     """BitmaskDropout takes an input floating-point tensor, an optional input ratio (floating-point scalar)
     and an optional input training_mode (boolean scalar). It produces two tensor outputs: output
     (floating-point tensor) and mask (optional `Tensor<uint32>`). If `training_mode` is true then the
@@ -350,6 +386,10 @@ def BitmaskDropout(data: ArrayOr[float], ratio: ArrayOr[float] | None = None, tr
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.BitmaskDropout
     """
 @overload
+def BitmaskDropout(data: Given[TFloat4, LFloat], ratio: Input[TFloat5, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[TFloat4, UINT32]: ...
+@overload
+def BitmaskDropout(data: ArrayOr[float], ratio: ArrayOr[float] | None = None, training_mode: ArrayOr[bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def BitmaskDropout(data: ArrayOr[float], ratio: ArrayOr[float] | None = None, training_mode: ArrayOr[bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def BitmaskDropout(data: Input[TFloat4, LFloat], ratio: Input[TFloat5, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> TFloat4: ...
@@ -357,7 +397,7 @@ def BitmaskDropout(data: Input[TFloat4, LFloat], ratio: Input[TFloat5, LFloat2] 
 def BitmaskDropout(data: Input[TFloat4, LFloat], ratio: Input[TFloat5, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[TFloat4, UINT32]: ...
 
 @overload
-def BranchwiseRMSNorm(X: Nested[float], scale: Nested[float] | None = None, *, epsilon: Float = 1e-05, num_branches: Int = 0) -> AnyTensor:
+def BranchwiseRMSNorm(X: Given[TFloat7, LFloat], scale: Input[TFloat8, LFloat2] | None = None, *, epsilon: Float = 1e-05, num_branches: Int = 0) -> TFloat7:
     """Applies RMS normalization independently to each branch. X may use grouped shape (..., C, H), or
     flattened shape (..., C * H) when num_branches is specified. The optional scale may have shape (C *
     H), (C, H), or (H). Arithmetic is performed in float32 and the result is converted to T.
@@ -372,12 +412,14 @@ def BranchwiseRMSNorm(X: Nested[float], scale: Nested[float] | None = None, *, e
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.BranchwiseRMSNorm
     """
 @overload
+def BranchwiseRMSNorm(X: Nested[float], scale: Nested[float] | None = None, *, epsilon: Float = 1e-05, num_branches: Int = 0) -> AnyTensor: ...
+@overload
 def BranchwiseRMSNorm(X: ArrayOr[float], scale: ArrayOr[float] | None = None, *, epsilon: Float = 1e-05, num_branches: Int = 0) -> Array: ...
 @overload
 def BranchwiseRMSNorm(X: Input[TFloat7, LFloat], scale: Input[TFloat8, LFloat2] | None = None, *, epsilon: Float = 1e-05, num_branches: Int = 0) -> TFloat7: ...
 
 @overload
-def CDist(A: Nested[float], B: Nested[float], *, metric: str = "sqeuclidean") -> AnyTensor:
+def CDist(A: Given[TFloat2, LFloat], B: Input[TFloat2, LFloat], *, metric: str = "sqeuclidean") -> TFloat2:
     """CDist.
 
     Args:
@@ -389,12 +431,14 @@ def CDist(A: Nested[float], B: Nested[float], *, metric: str = "sqeuclidean") ->
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.CDist
     """
 @overload
-def CDist(A: ArrayOr[float], B: ArrayOr[float], *, metric: str = "sqeuclidean") -> Array: ...
+def CDist(A: ArrayOr[float], B: Given[TFloat2, LFloat], *, metric: str = "sqeuclidean") -> TFloat2: ...
 @overload
-def CDist(A: Input[TFloat2, LFloat], B: Input[TFloat2, LFloat], *, metric: str = "sqeuclidean") -> TFloat2: ...
+def CDist(A: Nested[float], B: Nested[float], *, metric: str = "sqeuclidean") -> AnyTensor: ...
+@overload
+def CDist(A: ArrayOr[float], B: ArrayOr[float], *, metric: str = "sqeuclidean") -> Array: ...
 
 @overload
-def CausalConvWithState(input: Nested[float], weight: Nested[float], bias: Nested[float] | None = None, past_state: Nested[float] | None = None, *, activation: Literal["none", "silu", "swish"] = "none", channels_last: Int = 0, dilation: Int = 1, ndim: Int = 1, state_window: Int = 0) -> tuple[AnyTensor, AnyTensor]:
+def CausalConvWithState(input: Given[TFloat7, LFloat], weight: Input[TFloat7, LFloat], bias: Input[TFloat7, LFloat] | None = None, past_state: Input[TFloat7, LFloat] | None = None, *, activation: Literal["none", "silu", "swish"] = "none", channels_last: Int = 0, dilation: Int = 1, ndim: Int = 1, state_window: Int = 0) -> tuple[TFloat7, TFloat7]:
     """Stateful causal depthwise convolution, generalized to N spatial dimensions.
 
     Used by Gated DeltaNet (Qwen3.5) and Mamba (Jamba, FalconMamba) as a preprocessing step. Replaces
@@ -423,12 +467,14 @@ def CausalConvWithState(input: Nested[float], weight: Nested[float], bias: Neste
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.CausalConvWithState
     """
 @overload
+def CausalConvWithState(input: Nested[float], weight: Nested[float], bias: Nested[float] | None = None, past_state: Nested[float] | None = None, *, activation: Literal["none", "silu", "swish"] = "none", channels_last: Int = 0, dilation: Int = 1, ndim: Int = 1, state_window: Int = 0) -> tuple[AnyTensor, AnyTensor]: ...
+@overload
 def CausalConvWithState(input: ArrayOr[float], weight: ArrayOr[float], bias: ArrayOr[float] | None = None, past_state: ArrayOr[float] | None = None, *, activation: Literal["none", "silu", "swish"] = "none", channels_last: Int = 0, dilation: Int = 1, ndim: Int = 1, state_window: Int = 0) -> tuple[Array, Array]: ...
 @overload
 def CausalConvWithState(input: Input[TFloat7, LFloat], weight: Input[TFloat7, LFloat], bias: Input[TFloat7, LFloat] | None = None, past_state: Input[TFloat7, LFloat] | None = None, *, activation: Literal["none", "silu", "swish"] = "none", channels_last: Int = 0, dilation: Int = 1, ndim: Int = 1, state_window: Int = 0) -> tuple[TFloat7, TFloat7]: ...
 
 @overload
-def ComplexMul(A: Nested[float], B: Nested[float]) -> AnyTensor:
+def ComplexMul(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat]) -> TFloat:
     """ComplexMul.
 
     Args:
@@ -439,12 +485,14 @@ def ComplexMul(A: Nested[float], B: Nested[float]) -> AnyTensor:
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.ComplexMul
     """
 @overload
-def ComplexMul(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def ComplexMul(A: ArrayOr[float], B: Given[TFloat, LFloat]) -> TFloat: ...
 @overload
-def ComplexMul(A: Input[TFloat, LFloat], B: Input[TFloat, LFloat]) -> TFloat: ...
+def ComplexMul(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+@overload
+def ComplexMul(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 
 @overload
-def ComplexMulConj(A: Nested[float], B: Nested[float]) -> AnyTensor:
+def ComplexMulConj(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat]) -> TFloat:
     """ComplexMulConj.
 
     Args:
@@ -455,24 +503,28 @@ def ComplexMulConj(A: Nested[float], B: Nested[float]) -> AnyTensor:
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.ComplexMulConj
     """
 @overload
-def ComplexMulConj(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def ComplexMulConj(A: ArrayOr[float], B: Given[TFloat, LFloat]) -> TFloat: ...
 @overload
-def ComplexMulConj(A: Input[TFloat, LFloat], B: Input[TFloat, LFloat]) -> TFloat: ...
+def ComplexMulConj(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+@overload
+def ComplexMulConj(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 
 @overload
-def ConvTransposeWithDynamicPads(X: Nested[float], W: Nested[float], Pads: Nested[int] | None = None, B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
+def ConvTransposeWithDynamicPads(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], Pads: Indices[INT64, int] | None = None, B: Input[TFloat, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, strides: Ints | None = None) -> TFloat:
     """ConvTransposeWithDynamicPads.
 
     Version 1, in opset 1 and later.
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.ConvTransposeWithDynamicPads
     """
 @overload
+def ConvTransposeWithDynamicPads(X: Nested[float], W: Nested[float], Pads: Nested[int] | None = None, B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+@overload
 def ConvTransposeWithDynamicPads(X: ArrayOr[float], W: ArrayOr[float], Pads: ArrayOr[int] | None = None, B: ArrayOr[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, strides: Ints | None = None) -> Array: ...
 @overload
 def ConvTransposeWithDynamicPads(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], Pads: Indices[INT64, int] | None = None, B: Input[TFloat, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
 
 @overload
-def CropAndResize(X: ArrayOr[float], rois: ArrayOr[float], batch_indices: ArrayOr[int], crop_size: ArrayOr[int], *, extrapolation_value: Float = 0.0, mode: Literal["bilinear", "nearest"] = "bilinear") -> Array:
+def CropAndResize(X: Given[TFloat, LFloat], rois: Input[TFloat, LFloat], batch_indices: Indices[INT32, int], crop_size: Indices[INT32, int], *, extrapolation_value: Float = 0.0, mode: Literal["bilinear", "nearest"] = "bilinear") -> TFloat:
     """Extracts crops from the input image tensor and resizes them using bilinear sampling or nearest
     neighbor sampling (possibly with aspect ratio change) to a common output size specified by
     crop_height and crop_width. Returns a tensor with crops from the input image at positions defined at
@@ -496,10 +548,12 @@ def CropAndResize(X: ArrayOr[float], rois: ArrayOr[float], batch_indices: ArrayO
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.CropAndResize
     """
 @overload
+def CropAndResize(X: ArrayOr[float], rois: ArrayOr[float], batch_indices: ArrayOr[int], crop_size: ArrayOr[int], *, extrapolation_value: Float = 0.0, mode: Literal["bilinear", "nearest"] = "bilinear") -> Array: ...
+@overload
 def CropAndResize(X: Input[TFloat, LFloat], rois: Input[TFloat, LFloat], batch_indices: Indices[INT32, int], crop_size: Indices[INT32, int], *, extrapolation_value: Float = 0.0, mode: Literal["bilinear", "nearest"] = "bilinear") -> TFloat: ...
 
 @overload
-def DecoderAttention(query: ArrayOr[float], key: ArrayOr[float], q_weight: ArrayOr[float], kv_weight: ArrayOr[float], bias: ArrayOr[float], key_padding_mask: ArrayOr[bool] | None = None, key_cache: ArrayOr[float] | None = None, value_cache: ArrayOr[float] | None = None, static_kv: ArrayOr[bool] | None = None, use_past: ArrayOr[bool] | None = None, has_layer_state: ArrayOr[bool] | None = None, has_key_padding_mask: ArrayOr[bool] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, outputs: Literal[1] = 1) -> Array:
+def DecoderAttention(query: Given[TFloat9, LFloat], key: Input[TFloat9, LFloat], q_weight: Input[TFloat9, LFloat], kv_weight: Input[TFloat9, LFloat], bias: Input[TFloat9, LFloat], key_padding_mask: Input[BOOL, bool] | None = None, key_cache: Input[TFloat9, LFloat] | None = None, value_cache: Input[TFloat9, LFloat] | None = None, static_kv: Input[BOOL, bool] | None = None, use_past: Input[BOOL, bool] | None = None, has_layer_state: Input[BOOL, bool] | None = None, has_key_padding_mask: Input[BOOL, bool] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, outputs: Literal[1] = 1) -> TFloat9:
     """This DecoderAttention supports self attention and cross attention, key and value cache, and
     key_padding_mask. The attention mask is not support at the moment. Some boolean parameters are
     passed by runtime input for generic purpose
@@ -527,6 +581,12 @@ def DecoderAttention(query: ArrayOr[float], key: ArrayOr[float], q_weight: Array
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.DecoderAttention
     """
 @overload
+def DecoderAttention(query: Given[TFloat9, LFloat], key: Input[TFloat9, LFloat], q_weight: Input[TFloat9, LFloat], kv_weight: Input[TFloat9, LFloat], bias: Input[TFloat9, LFloat], key_padding_mask: Input[BOOL, bool] | None = None, key_cache: Input[TFloat9, LFloat] | None = None, value_cache: Input[TFloat9, LFloat] | None = None, static_kv: Input[BOOL, bool] | None = None, use_past: Input[BOOL, bool] | None = None, has_layer_state: Input[BOOL, bool] | None = None, has_key_padding_mask: Input[BOOL, bool] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, outputs: Literal[2]) -> tuple[TFloat9, TFloat9]: ...
+@overload
+def DecoderAttention(query: Given[TFloat9, LFloat], key: Input[TFloat9, LFloat], q_weight: Input[TFloat9, LFloat], kv_weight: Input[TFloat9, LFloat], bias: Input[TFloat9, LFloat], key_padding_mask: Input[BOOL, bool] | None = None, key_cache: Input[TFloat9, LFloat] | None = None, value_cache: Input[TFloat9, LFloat] | None = None, static_kv: Input[BOOL, bool] | None = None, use_past: Input[BOOL, bool] | None = None, has_layer_state: Input[BOOL, bool] | None = None, has_key_padding_mask: Input[BOOL, bool] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, outputs: Literal[3]) -> tuple[TFloat9, TFloat9, TFloat9]: ...
+@overload
+def DecoderAttention(query: ArrayOr[float], key: ArrayOr[float], q_weight: ArrayOr[float], kv_weight: ArrayOr[float], bias: ArrayOr[float], key_padding_mask: ArrayOr[bool] | None = None, key_cache: ArrayOr[float] | None = None, value_cache: ArrayOr[float] | None = None, static_kv: ArrayOr[bool] | None = None, use_past: ArrayOr[bool] | None = None, has_layer_state: ArrayOr[bool] | None = None, has_key_padding_mask: ArrayOr[bool] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def DecoderAttention(query: ArrayOr[float], key: ArrayOr[float], q_weight: ArrayOr[float], kv_weight: ArrayOr[float], bias: ArrayOr[float], key_padding_mask: ArrayOr[bool] | None = None, key_cache: ArrayOr[float] | None = None, value_cache: ArrayOr[float] | None = None, static_kv: ArrayOr[bool] | None = None, use_past: ArrayOr[bool] | None = None, has_layer_state: ArrayOr[bool] | None = None, has_key_padding_mask: ArrayOr[bool] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def DecoderAttention(query: ArrayOr[float], key: ArrayOr[float], q_weight: ArrayOr[float], kv_weight: ArrayOr[float], bias: ArrayOr[float], key_padding_mask: ArrayOr[bool] | None = None, key_cache: ArrayOr[float] | None = None, value_cache: ArrayOr[float] | None = None, static_kv: ArrayOr[bool] | None = None, use_past: ArrayOr[bool] | None = None, has_layer_state: ArrayOr[bool] | None = None, has_key_padding_mask: ArrayOr[bool] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
@@ -538,7 +598,7 @@ def DecoderAttention(query: Input[TFloat9, LFloat], key: Input[TFloat9, LFloat],
 def DecoderAttention(query: Input[TFloat9, LFloat], key: Input[TFloat9, LFloat], q_weight: Input[TFloat9, LFloat], kv_weight: Input[TFloat9, LFloat], bias: Input[TFloat9, LFloat], key_padding_mask: Input[BOOL, bool] | None = None, key_cache: Input[TFloat9, LFloat] | None = None, value_cache: Input[TFloat9, LFloat] | None = None, static_kv: Input[BOOL, bool] | None = None, use_past: Input[BOOL, bool] | None = None, has_layer_state: Input[BOOL, bool] | None = None, has_key_padding_mask: Input[BOOL, bool] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, outputs: Literal[3]) -> tuple[TFloat9, TFloat9, TFloat9]: ...
 
 @overload
-def DecoderMaskedMultiHeadAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, mask_index: ArrayOr[int] | None = None, attention_bias: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, past_sequence_length: ArrayOr[int] | None = None, beam_width: ArrayOr[int] | None = None, cache_indirection: ArrayOr[int] | None = None, bias: ArrayOr[float] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, output_qk: Int | None = None, past_present_share_buffer: Int | None = None, scale: Float | None = None, outputs: Literal[1] = 1) -> Array:
+def DecoderMaskedMultiHeadAttention(query: Given[TFloat9, LFloat], key: Input[TFloat9, LFloat] | None = None, value: Input[TFloat9, LFloat] | None = None, mask_index: Indices[INT32, int] | None = None, attention_bias: Input[TFloat9, LFloat] | None = None, past_key: Input[TFloat9, LFloat] | None = None, past_value: Input[TFloat9, LFloat] | None = None, past_sequence_length: Indices[INT32, int] | None = None, beam_width: Indices[INT32, int] | None = None, cache_indirection: Indices[INT32, int] | None = None, bias: Input[TFloat9, LFloat] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, output_qk: Int | None = None, past_present_share_buffer: Int | None = None, scale: Float | None = None, outputs: Literal[1] = 1) -> TFloat9:
     """Multihead attention that supports input sequence length of 1. Similar to DecoderMaskedSelfAttention
     but this op excludes QKV MatMul and Bias. This op supports both Self and Cross Attention.
 
@@ -578,6 +638,14 @@ def DecoderMaskedMultiHeadAttention(query: ArrayOr[float], key: ArrayOr[float] |
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.DecoderMaskedMultiHeadAttention
     """
 @overload
+def DecoderMaskedMultiHeadAttention(query: Given[TFloat9, LFloat], key: Input[TFloat9, LFloat] | None = None, value: Input[TFloat9, LFloat] | None = None, mask_index: Indices[INT32, int] | None = None, attention_bias: Input[TFloat9, LFloat] | None = None, past_key: Input[TFloat9, LFloat] | None = None, past_value: Input[TFloat9, LFloat] | None = None, past_sequence_length: Indices[INT32, int] | None = None, beam_width: Indices[INT32, int] | None = None, cache_indirection: Indices[INT32, int] | None = None, bias: Input[TFloat9, LFloat] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, output_qk: Int | None = None, past_present_share_buffer: Int | None = None, scale: Float | None = None, outputs: Literal[2]) -> tuple[TFloat9, TFloat9]: ...
+@overload
+def DecoderMaskedMultiHeadAttention(query: Given[TFloat9, LFloat], key: Input[TFloat9, LFloat] | None = None, value: Input[TFloat9, LFloat] | None = None, mask_index: Indices[INT32, int] | None = None, attention_bias: Input[TFloat9, LFloat] | None = None, past_key: Input[TFloat9, LFloat] | None = None, past_value: Input[TFloat9, LFloat] | None = None, past_sequence_length: Indices[INT32, int] | None = None, beam_width: Indices[INT32, int] | None = None, cache_indirection: Indices[INT32, int] | None = None, bias: Input[TFloat9, LFloat] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, output_qk: Int | None = None, past_present_share_buffer: Int | None = None, scale: Float | None = None, outputs: Literal[3]) -> tuple[TFloat9, TFloat9, TFloat9]: ...
+@overload
+def DecoderMaskedMultiHeadAttention(query: Given[TFloat9, LFloat], key: Input[TFloat9, LFloat] | None = None, value: Input[TFloat9, LFloat] | None = None, mask_index: Indices[INT32, int] | None = None, attention_bias: Input[TFloat9, LFloat] | None = None, past_key: Input[TFloat9, LFloat] | None = None, past_value: Input[TFloat9, LFloat] | None = None, past_sequence_length: Indices[INT32, int] | None = None, beam_width: Indices[INT32, int] | None = None, cache_indirection: Indices[INT32, int] | None = None, bias: Input[TFloat9, LFloat] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, output_qk: Int | None = None, past_present_share_buffer: Int | None = None, scale: Float | None = None, outputs: Literal[4]) -> tuple[TFloat9, TFloat9, TFloat9, AnyTensor]: ...
+@overload
+def DecoderMaskedMultiHeadAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, mask_index: ArrayOr[int] | None = None, attention_bias: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, past_sequence_length: ArrayOr[int] | None = None, beam_width: ArrayOr[int] | None = None, cache_indirection: ArrayOr[int] | None = None, bias: ArrayOr[float] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, output_qk: Int | None = None, past_present_share_buffer: Int | None = None, scale: Float | None = None, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def DecoderMaskedMultiHeadAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, mask_index: ArrayOr[int] | None = None, attention_bias: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, past_sequence_length: ArrayOr[int] | None = None, beam_width: ArrayOr[int] | None = None, cache_indirection: ArrayOr[int] | None = None, bias: ArrayOr[float] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, output_qk: Int | None = None, past_present_share_buffer: Int | None = None, scale: Float | None = None, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def DecoderMaskedMultiHeadAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, mask_index: ArrayOr[int] | None = None, attention_bias: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, past_sequence_length: ArrayOr[int] | None = None, beam_width: ArrayOr[int] | None = None, cache_indirection: ArrayOr[int] | None = None, bias: ArrayOr[float] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, output_qk: Int | None = None, past_present_share_buffer: Int | None = None, scale: Float | None = None, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
@@ -593,7 +661,7 @@ def DecoderMaskedMultiHeadAttention(query: Input[TFloat9, LFloat], key: Input[TF
 def DecoderMaskedMultiHeadAttention(query: Input[TFloat9, LFloat], key: Input[TFloat9, LFloat] | None = None, value: Input[TFloat9, LFloat] | None = None, mask_index: Indices[INT32, int] | None = None, attention_bias: Input[TFloat9, LFloat] | None = None, past_key: Input[TFloat9, LFloat] | None = None, past_value: Input[TFloat9, LFloat] | None = None, past_sequence_length: Indices[INT32, int] | None = None, beam_width: Indices[INT32, int] | None = None, cache_indirection: Indices[INT32, int] | None = None, bias: Input[TFloat9, LFloat] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, output_qk: Int | None = None, past_present_share_buffer: Int | None = None, scale: Float | None = None, outputs: Literal[4]) -> tuple[TFloat9, TFloat9, TFloat9, AnyTensor]: ...
 
 @overload
-def DecoderMaskedSelfAttention(input: ArrayOr[float], weights: ArrayOr[float], bias: ArrayOr[float], mask_index: ArrayOr[int] | None = None, past: ArrayOr[float] | None = None, attention_bias: ArrayOr[float] | None = None, past_sequence_length: ArrayOr[int] | None = None, beam_width: ArrayOr[int] | None = None, cache_indirection: ArrayOr[int] | None = None, *, num_heads: Int, do_rotary: Int | None = None, mask_filter_value: Float | None = None, past_present_share_buffer: Int | None = None, scale: Float | None = None) -> tuple[Array, Array]:
+def DecoderMaskedSelfAttention(input: Given[TFloat9, LFloat], weights: Input[TFloat9, LFloat], bias: Input[TFloat9, LFloat], mask_index: Indices[INT32, int] | None = None, past: Input[TFloat9, LFloat] | None = None, attention_bias: Input[TFloat9, LFloat] | None = None, past_sequence_length: Indices[INT32, int] | None = None, beam_width: Indices[INT32, int] | None = None, cache_indirection: Indices[INT32, int] | None = None, *, num_heads: Int, do_rotary: Int | None = None, mask_filter_value: Float | None = None, past_present_share_buffer: Int | None = None, scale: Float | None = None) -> tuple[TFloat9, TFloat9]:
     """Self attention that supports input sequence length of 1.
 
     The weights for input projection of Q, K and V are merged. The data is stacked on the second
@@ -632,10 +700,12 @@ def DecoderMaskedSelfAttention(input: ArrayOr[float], weights: ArrayOr[float], b
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.DecoderMaskedSelfAttention
     """
 @overload
+def DecoderMaskedSelfAttention(input: ArrayOr[float], weights: ArrayOr[float], bias: ArrayOr[float], mask_index: ArrayOr[int] | None = None, past: ArrayOr[float] | None = None, attention_bias: ArrayOr[float] | None = None, past_sequence_length: ArrayOr[int] | None = None, beam_width: ArrayOr[int] | None = None, cache_indirection: ArrayOr[int] | None = None, *, num_heads: Int, do_rotary: Int | None = None, mask_filter_value: Float | None = None, past_present_share_buffer: Int | None = None, scale: Float | None = None) -> tuple[Array, Array]: ...
+@overload
 def DecoderMaskedSelfAttention(input: Input[TFloat9, LFloat], weights: Input[TFloat9, LFloat], bias: Input[TFloat9, LFloat], mask_index: Indices[INT32, int] | None = None, past: Input[TFloat9, LFloat] | None = None, attention_bias: Input[TFloat9, LFloat] | None = None, past_sequence_length: Indices[INT32, int] | None = None, beam_width: Indices[INT32, int] | None = None, cache_indirection: Indices[INT32, int] | None = None, *, num_heads: Int, do_rotary: Int | None = None, mask_filter_value: Float | None = None, past_present_share_buffer: Int | None = None, scale: Float | None = None) -> tuple[TFloat9, TFloat9]: ...
 
 @overload
-def DequantizeBFP(x: Nested[int], shape: Nested[int], strides: Nested[int], *, bfp_type: Int, block_dim: Int = -1, dtype: DTypeLike = 1) -> AnyTensor:
+def DequantizeBFP(x: Given[UINT8, int], shape: Indices[INT64, int], strides: Indices[INT64, int], *, bfp_type: Int, dtype: type[TFloat7], block_dim: Int = -1) -> TFloat7:
     """The BFP dequantization operator. It consumes the raw BFP data and some metadata such as the shape
     and strides of the original tensor and computes the dequantized tensor. More documentation on the
     BFP format can be found in this paper:
@@ -656,16 +726,28 @@ def DequantizeBFP(x: Nested[int], shape: Nested[int], strides: Nested[int], *, b
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.DequantizeBFP
     """
 @overload
+def DequantizeBFP(x: Given[UINT8, int], shape: Indices[INT64, int], strides: Indices[INT64, int], *, bfp_type: Int, block_dim: Int = -1, dtype: Literal[1] = 1) -> FLOAT: ...
+@overload
+def DequantizeBFP(x: Given[UINT8, int], shape: Indices[INT64, int], strides: Indices[INT64, int], *, bfp_type: Int, block_dim: Int = -1, dtype: DTypeLike = 1) -> AnyTensor: ...
+@overload
+def DequantizeBFP(x: ArrayOr[int], shape: GivenIndices[INT64, int], strides: Indices[INT64, int], *, bfp_type: Int, dtype: type[TFloat7], block_dim: Int = -1) -> TFloat7: ...
+@overload
+def DequantizeBFP(x: ArrayOr[int], shape: GivenIndices[INT64, int], strides: Indices[INT64, int], *, bfp_type: Int, block_dim: Int = -1, dtype: Literal[1] = 1) -> FLOAT: ...
+@overload
+def DequantizeBFP(x: ArrayOr[int], shape: GivenIndices[INT64, int], strides: Indices[INT64, int], *, bfp_type: Int, block_dim: Int = -1, dtype: DTypeLike = 1) -> AnyTensor: ...
+@overload
+def DequantizeBFP(x: ArrayOr[int], shape: ArrayOr[int], strides: GivenIndices[INT64, int], *, bfp_type: Int, dtype: type[TFloat7], block_dim: Int = -1) -> TFloat7: ...
+@overload
+def DequantizeBFP(x: ArrayOr[int], shape: ArrayOr[int], strides: GivenIndices[INT64, int], *, bfp_type: Int, block_dim: Int = -1, dtype: Literal[1] = 1) -> FLOAT: ...
+@overload
+def DequantizeBFP(x: ArrayOr[int], shape: ArrayOr[int], strides: GivenIndices[INT64, int], *, bfp_type: Int, block_dim: Int = -1, dtype: DTypeLike = 1) -> AnyTensor: ...
+@overload
+def DequantizeBFP(x: Nested[int], shape: Nested[int], strides: Nested[int], *, bfp_type: Int, block_dim: Int = -1, dtype: DTypeLike = 1) -> AnyTensor: ...
+@overload
 def DequantizeBFP(x: ArrayOr[int], shape: ArrayOr[int], strides: ArrayOr[int], *, bfp_type: Int, block_dim: Int = -1, dtype: DTypeLike = 1) -> Array: ...
-@overload
-def DequantizeBFP(x: Input[UINT8, int], shape: Indices[INT64, int], strides: Indices[INT64, int], *, bfp_type: Int, dtype: type[TFloat7], block_dim: Int = -1) -> TFloat7: ...
-@overload
-def DequantizeBFP(x: Input[UINT8, int], shape: Indices[INT64, int], strides: Indices[INT64, int], *, bfp_type: Int, block_dim: Int = -1, dtype: Literal[1] = 1) -> FLOAT: ...
-@overload
-def DequantizeBFP(x: Input[UINT8, int], shape: Indices[INT64, int], strides: Indices[INT64, int], *, bfp_type: Int, block_dim: Int = -1, dtype: DTypeLike = 1) -> AnyTensor: ...
 
 @overload
-def DequantizeLinear(x: Nested[int], x_scale: Nested[float], x_zero_point: Nested[int] | None = None, *, axis: Int | None = None) -> AnyTensor:
+def DequantizeLinear(x: Given[TSome20, LInt], x_scale: Input[TFloat9, LFloat], x_zero_point: Input[TSome20, LInt] | None = None, *, axis: Int | None = None) -> TFloat9:
     """The linear dequantization operator. It consumes a quantized data, a scale, a zero point and computes
     the full precision data. The dequantization formula is y = (x - x_zero_point) * x_scale. Scale and
     zero point must have same shape. They must be either scalar (per tensor) or 1-D tensor (per 'axis').
@@ -682,12 +764,14 @@ def DequantizeLinear(x: Nested[int], x_scale: Nested[float], x_zero_point: Neste
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.DequantizeLinear
     """
 @overload
+def DequantizeLinear(x: Nested[int], x_scale: Nested[float], x_zero_point: Nested[int] | None = None, *, axis: Int | None = None) -> AnyTensor: ...
+@overload
 def DequantizeLinear(x: ArrayOr[int], x_scale: ArrayOr[float], x_zero_point: ArrayOr[int] | None = None, *, axis: Int | None = None) -> Array: ...
 @overload
 def DequantizeLinear(x: Input[TSome20, LInt], x_scale: Input[TFloat9, LFloat], x_zero_point: Input[TSome20, LInt] | None = None, *, axis: Int | None = None) -> TFloat9: ...
 
 @overload
-def DequantizeWithOrder(input: Nested[int], scale_input: Nested[float], *, order_input: Int, order_output: Int, to: DTypeLike) -> AnyTensor:
+def DequantizeWithOrder(input: Given[INT8, int], scale_input: Input[FLOAT, float], *, order_input: Int, order_output: Int, to: type[TFloat9]) -> TFloat9:
     """Dequantize input matrix to specific layout used in cublaslt. attr to specify output type, float16 or
     float32
 
@@ -705,14 +789,18 @@ def DequantizeWithOrder(input: Nested[int], scale_input: Nested[float], *, order
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.DequantizeWithOrder
     """
 @overload
+def DequantizeWithOrder(input: Given[INT8, int], scale_input: Input[FLOAT, float], *, order_input: Int, order_output: Int, to: DTypeLike) -> AnyTensor: ...
+@overload
+def DequantizeWithOrder(input: ArrayOr[int], scale_input: Given[FLOAT, float], *, order_input: Int, order_output: Int, to: type[TFloat9]) -> TFloat9: ...
+@overload
+def DequantizeWithOrder(input: ArrayOr[int], scale_input: Given[FLOAT, float], *, order_input: Int, order_output: Int, to: DTypeLike) -> AnyTensor: ...
+@overload
+def DequantizeWithOrder(input: Nested[int], scale_input: Nested[float], *, order_input: Int, order_output: Int, to: DTypeLike) -> AnyTensor: ...
+@overload
 def DequantizeWithOrder(input: ArrayOr[int], scale_input: ArrayOr[float], *, order_input: Int, order_output: Int, to: DTypeLike) -> Array: ...
-@overload
-def DequantizeWithOrder(input: Input[INT8, int], scale_input: Input[FLOAT, float], *, order_input: Int, order_output: Int, to: type[TFloat9]) -> TFloat9: ...
-@overload
-def DequantizeWithOrder(input: Input[INT8, int], scale_input: Input[FLOAT, float], *, order_input: Int, order_output: Int, to: DTypeLike) -> AnyTensor: ...
 
 @overload
-def DynamicQuantizeLSTM(X: ArrayOr[float], W: ArrayOr[int], R: ArrayOr[int], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, W_scale: ArrayOr[float] | None = None, W_zero_point: ArrayOr[int] | None = None, R_scale: ArrayOr[float] | None = None, R_zero_point: ArrayOr[int] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, outputs: Literal[1] = 1) -> Array:
+def DynamicQuantizeLSTM(X: Given[FLOAT, float], W: Input[TInteger, LInt], R: Input[TInteger, LInt], B: Input[FLOAT, float] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[FLOAT, float] | None = None, initial_c: Input[FLOAT, float] | None = None, P: Input[FLOAT, float] | None = None, W_scale: Input[FLOAT, float] | None = None, W_zero_point: Input[TInteger, LInt] | None = None, R_scale: Input[FLOAT, float] | None = None, R_zero_point: Input[TInteger, LInt] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, outputs: Literal[1] = 1) -> FLOAT:
     """DynamicQuantizeLSTM.
 
     Args:
@@ -753,6 +841,12 @@ def DynamicQuantizeLSTM(X: ArrayOr[float], W: ArrayOr[int], R: ArrayOr[int], B: 
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.DynamicQuantizeLSTM
     """
 @overload
+def DynamicQuantizeLSTM(X: Given[FLOAT, float], W: Input[TInteger, LInt], R: Input[TInteger, LInt], B: Input[FLOAT, float] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[FLOAT, float] | None = None, initial_c: Input[FLOAT, float] | None = None, P: Input[FLOAT, float] | None = None, W_scale: Input[FLOAT, float] | None = None, W_zero_point: Input[TInteger, LInt] | None = None, R_scale: Input[FLOAT, float] | None = None, R_zero_point: Input[TInteger, LInt] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, outputs: Literal[2]) -> tuple[FLOAT, FLOAT]: ...
+@overload
+def DynamicQuantizeLSTM(X: Given[FLOAT, float], W: Input[TInteger, LInt], R: Input[TInteger, LInt], B: Input[FLOAT, float] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[FLOAT, float] | None = None, initial_c: Input[FLOAT, float] | None = None, P: Input[FLOAT, float] | None = None, W_scale: Input[FLOAT, float] | None = None, W_zero_point: Input[TInteger, LInt] | None = None, R_scale: Input[FLOAT, float] | None = None, R_zero_point: Input[TInteger, LInt] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, outputs: Literal[3]) -> tuple[FLOAT, FLOAT, FLOAT]: ...
+@overload
+def DynamicQuantizeLSTM(X: ArrayOr[float], W: ArrayOr[int], R: ArrayOr[int], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, W_scale: ArrayOr[float] | None = None, W_zero_point: ArrayOr[int] | None = None, R_scale: ArrayOr[float] | None = None, R_zero_point: ArrayOr[int] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def DynamicQuantizeLSTM(X: ArrayOr[float], W: ArrayOr[int], R: ArrayOr[int], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, W_scale: ArrayOr[float] | None = None, W_zero_point: ArrayOr[int] | None = None, R_scale: ArrayOr[float] | None = None, R_zero_point: ArrayOr[int] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def DynamicQuantizeLSTM(X: ArrayOr[float], W: ArrayOr[int], R: ArrayOr[int], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, W_scale: ArrayOr[float] | None = None, W_zero_point: ArrayOr[int] | None = None, R_scale: ArrayOr[float] | None = None, R_zero_point: ArrayOr[int] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
@@ -764,7 +858,7 @@ def DynamicQuantizeLSTM(X: Input[FLOAT, float], W: Input[TInteger, LInt], R: Inp
 def DynamicQuantizeLSTM(X: Input[FLOAT, float], W: Input[TInteger, LInt], R: Input[TInteger, LInt], B: Input[FLOAT, float] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[FLOAT, float] | None = None, initial_c: Input[FLOAT, float] | None = None, P: Input[FLOAT, float] | None = None, W_scale: Input[FLOAT, float] | None = None, W_zero_point: Input[TInteger, LInt] | None = None, R_scale: Input[FLOAT, float] | None = None, R_zero_point: Input[TInteger, LInt] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, outputs: Literal[3]) -> tuple[FLOAT, FLOAT, FLOAT]: ...
 
 @overload
-def DynamicQuantizeMatMul(A: Nested[float], B: Nested[int], b_scale: Nested[float], b_zero_point: Nested[int] | None = None, bias: Nested[float] | None = None) -> AnyTensor:
+def DynamicQuantizeMatMul(A: Given[FLOAT, float], B: Input[TInteger, LInt], b_scale: Input[FLOAT, float], b_zero_point: Input[TInteger, LInt] | None = None, bias: Input[FLOAT, float] | None = None) -> FLOAT:
     """DynamicQuantizeMatMul.
 
     Args:
@@ -779,12 +873,14 @@ def DynamicQuantizeMatMul(A: Nested[float], B: Nested[int], b_scale: Nested[floa
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.DynamicQuantizeMatMul
     """
 @overload
+def DynamicQuantizeMatMul(A: Nested[float], B: Nested[int], b_scale: Nested[float], b_zero_point: Nested[int] | None = None, bias: Nested[float] | None = None) -> AnyTensor: ...
+@overload
 def DynamicQuantizeMatMul(A: ArrayOr[float], B: ArrayOr[int], b_scale: ArrayOr[float], b_zero_point: ArrayOr[int] | None = None, bias: ArrayOr[float] | None = None) -> Array: ...
 @overload
 def DynamicQuantizeMatMul(A: Input[FLOAT, float], B: Input[TInteger, LInt], b_scale: Input[FLOAT, float], b_zero_point: Input[TInteger, LInt] | None = None, bias: Input[FLOAT, float] | None = None) -> FLOAT: ...
 
 @overload
-def DynamicSparseAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, auxiliary_key: ArrayOr[float] | None = None, auxiliary_value: ArrayOr[float] | None = None, selected_indices: ArrayOr[int] | None = None, selected_counts: ArrayOr[int] | None = None, seqlens_k: ArrayOr[int] | None = None, total_sequence_length: ArrayOr[int] | None = None, cos_cache: ArrayOr[float] | None = None, sin_cache: ArrayOr[float] | None = None, position_ids: ArrayOr[int] | None = None, q_norm_weight: ArrayOr[float] | None = None, k_norm_weight: ArrayOr[float] | None = None, head_sink: ArrayOr[float] | None = None, *, kv_num_heads: Int, num_heads: Int, attention_mode: Literal["selected_only", "local_plus_selected"] = "selected_only", auxiliary_kv_shared: Int = 0, do_rotary: Int = 0, is_causal: Int = 1, local_window_size: Int = -1, qk_norm_epsilon: Float = 1e-06, rotary_interleaved: Int = 0, rotary_offset: Int = 0, scale: Float | None = None, selected_kv_source: Literal["main", "auxiliary"] = "main", smooth_softmax: Int = 0, outputs: Literal[1] = 1) -> Array:
+def DynamicSparseAttention(query: Given[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, value: Input[TFloat7, LFloat] | None = None, past_key: Input[TFloat7, LFloat] | None = None, past_value: Input[TFloat7, LFloat] | None = None, auxiliary_key: Input[TFloat7, LFloat] | None = None, auxiliary_value: Input[TFloat7, LFloat] | None = None, selected_indices: Indices[INT32, int] | None = None, selected_counts: Indices[INT32, int] | None = None, seqlens_k: Indices[INT32, int] | None = None, total_sequence_length: Indices[INT32, int] | None = None, cos_cache: Input[TFloat7, LFloat] | None = None, sin_cache: Input[TFloat7, LFloat] | None = None, position_ids: Indices[INT64, int] | None = None, q_norm_weight: Input[TFloat7, LFloat] | None = None, k_norm_weight: Input[TFloat7, LFloat] | None = None, head_sink: Input[TFloat7, LFloat] | None = None, *, kv_num_heads: Int, num_heads: Int, attention_mode: Literal["selected_only", "local_plus_selected"] = "selected_only", auxiliary_kv_shared: Int = 0, do_rotary: Int = 0, is_causal: Int = 1, local_window_size: Int = -1, qk_norm_epsilon: Float = 1e-06, rotary_interleaved: Int = 0, rotary_offset: Int = 0, scale: Float | None = None, selected_kv_source: Literal["main", "auxiliary"] = "main", smooth_softmax: Int = 0, outputs: Literal[1] = 1) -> TFloat7:
     """Model-neutral sparse grouped-query attention with a contiguous main KV cache.
 
     `selected_indices` and `selected_counts` are produced by an external selector. The operator never
@@ -830,6 +926,12 @@ def DynamicSparseAttention(query: ArrayOr[float], key: ArrayOr[float] | None = N
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.DynamicSparseAttention
     """
 @overload
+def DynamicSparseAttention(query: Given[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, value: Input[TFloat7, LFloat] | None = None, past_key: Input[TFloat7, LFloat] | None = None, past_value: Input[TFloat7, LFloat] | None = None, auxiliary_key: Input[TFloat7, LFloat] | None = None, auxiliary_value: Input[TFloat7, LFloat] | None = None, selected_indices: Indices[INT32, int] | None = None, selected_counts: Indices[INT32, int] | None = None, seqlens_k: Indices[INT32, int] | None = None, total_sequence_length: Indices[INT32, int] | None = None, cos_cache: Input[TFloat7, LFloat] | None = None, sin_cache: Input[TFloat7, LFloat] | None = None, position_ids: Indices[INT64, int] | None = None, q_norm_weight: Input[TFloat7, LFloat] | None = None, k_norm_weight: Input[TFloat7, LFloat] | None = None, head_sink: Input[TFloat7, LFloat] | None = None, *, kv_num_heads: Int, num_heads: Int, attention_mode: Literal["selected_only", "local_plus_selected"] = "selected_only", auxiliary_kv_shared: Int = 0, do_rotary: Int = 0, is_causal: Int = 1, local_window_size: Int = -1, qk_norm_epsilon: Float = 1e-06, rotary_interleaved: Int = 0, rotary_offset: Int = 0, scale: Float | None = None, selected_kv_source: Literal["main", "auxiliary"] = "main", smooth_softmax: Int = 0, outputs: Literal[2]) -> tuple[TFloat7, TFloat7]: ...
+@overload
+def DynamicSparseAttention(query: Given[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, value: Input[TFloat7, LFloat] | None = None, past_key: Input[TFloat7, LFloat] | None = None, past_value: Input[TFloat7, LFloat] | None = None, auxiliary_key: Input[TFloat7, LFloat] | None = None, auxiliary_value: Input[TFloat7, LFloat] | None = None, selected_indices: Indices[INT32, int] | None = None, selected_counts: Indices[INT32, int] | None = None, seqlens_k: Indices[INT32, int] | None = None, total_sequence_length: Indices[INT32, int] | None = None, cos_cache: Input[TFloat7, LFloat] | None = None, sin_cache: Input[TFloat7, LFloat] | None = None, position_ids: Indices[INT64, int] | None = None, q_norm_weight: Input[TFloat7, LFloat] | None = None, k_norm_weight: Input[TFloat7, LFloat] | None = None, head_sink: Input[TFloat7, LFloat] | None = None, *, kv_num_heads: Int, num_heads: Int, attention_mode: Literal["selected_only", "local_plus_selected"] = "selected_only", auxiliary_kv_shared: Int = 0, do_rotary: Int = 0, is_causal: Int = 1, local_window_size: Int = -1, qk_norm_epsilon: Float = 1e-06, rotary_interleaved: Int = 0, rotary_offset: Int = 0, scale: Float | None = None, selected_kv_source: Literal["main", "auxiliary"] = "main", smooth_softmax: Int = 0, outputs: Literal[3]) -> tuple[TFloat7, TFloat7, TFloat7]: ...
+@overload
+def DynamicSparseAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, auxiliary_key: ArrayOr[float] | None = None, auxiliary_value: ArrayOr[float] | None = None, selected_indices: ArrayOr[int] | None = None, selected_counts: ArrayOr[int] | None = None, seqlens_k: ArrayOr[int] | None = None, total_sequence_length: ArrayOr[int] | None = None, cos_cache: ArrayOr[float] | None = None, sin_cache: ArrayOr[float] | None = None, position_ids: ArrayOr[int] | None = None, q_norm_weight: ArrayOr[float] | None = None, k_norm_weight: ArrayOr[float] | None = None, head_sink: ArrayOr[float] | None = None, *, kv_num_heads: Int, num_heads: Int, attention_mode: Literal["selected_only", "local_plus_selected"] = "selected_only", auxiliary_kv_shared: Int = 0, do_rotary: Int = 0, is_causal: Int = 1, local_window_size: Int = -1, qk_norm_epsilon: Float = 1e-06, rotary_interleaved: Int = 0, rotary_offset: Int = 0, scale: Float | None = None, selected_kv_source: Literal["main", "auxiliary"] = "main", smooth_softmax: Int = 0, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def DynamicSparseAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, auxiliary_key: ArrayOr[float] | None = None, auxiliary_value: ArrayOr[float] | None = None, selected_indices: ArrayOr[int] | None = None, selected_counts: ArrayOr[int] | None = None, seqlens_k: ArrayOr[int] | None = None, total_sequence_length: ArrayOr[int] | None = None, cos_cache: ArrayOr[float] | None = None, sin_cache: ArrayOr[float] | None = None, position_ids: ArrayOr[int] | None = None, q_norm_weight: ArrayOr[float] | None = None, k_norm_weight: ArrayOr[float] | None = None, head_sink: ArrayOr[float] | None = None, *, kv_num_heads: Int, num_heads: Int, attention_mode: Literal["selected_only", "local_plus_selected"] = "selected_only", auxiliary_kv_shared: Int = 0, do_rotary: Int = 0, is_causal: Int = 1, local_window_size: Int = -1, qk_norm_epsilon: Float = 1e-06, rotary_interleaved: Int = 0, rotary_offset: Int = 0, scale: Float | None = None, selected_kv_source: Literal["main", "auxiliary"] = "main", smooth_softmax: Int = 0, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def DynamicSparseAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, auxiliary_key: ArrayOr[float] | None = None, auxiliary_value: ArrayOr[float] | None = None, selected_indices: ArrayOr[int] | None = None, selected_counts: ArrayOr[int] | None = None, seqlens_k: ArrayOr[int] | None = None, total_sequence_length: ArrayOr[int] | None = None, cos_cache: ArrayOr[float] | None = None, sin_cache: ArrayOr[float] | None = None, position_ids: ArrayOr[int] | None = None, q_norm_weight: ArrayOr[float] | None = None, k_norm_weight: ArrayOr[float] | None = None, head_sink: ArrayOr[float] | None = None, *, kv_num_heads: Int, num_heads: Int, attention_mode: Literal["selected_only", "local_plus_selected"] = "selected_only", auxiliary_kv_shared: Int = 0, do_rotary: Int = 0, is_causal: Int = 1, local_window_size: Int = -1, qk_norm_epsilon: Float = 1e-06, rotary_interleaved: Int = 0, rotary_offset: Int = 0, scale: Float | None = None, selected_kv_source: Literal["main", "auxiliary"] = "main", smooth_softmax: Int = 0, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
@@ -841,7 +943,7 @@ def DynamicSparseAttention(query: Input[TFloat7, LFloat], key: Input[TFloat7, LF
 def DynamicSparseAttention(query: Input[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, value: Input[TFloat7, LFloat] | None = None, past_key: Input[TFloat7, LFloat] | None = None, past_value: Input[TFloat7, LFloat] | None = None, auxiliary_key: Input[TFloat7, LFloat] | None = None, auxiliary_value: Input[TFloat7, LFloat] | None = None, selected_indices: Indices[INT32, int] | None = None, selected_counts: Indices[INT32, int] | None = None, seqlens_k: Indices[INT32, int] | None = None, total_sequence_length: Indices[INT32, int] | None = None, cos_cache: Input[TFloat7, LFloat] | None = None, sin_cache: Input[TFloat7, LFloat] | None = None, position_ids: Indices[INT64, int] | None = None, q_norm_weight: Input[TFloat7, LFloat] | None = None, k_norm_weight: Input[TFloat7, LFloat] | None = None, head_sink: Input[TFloat7, LFloat] | None = None, *, kv_num_heads: Int, num_heads: Int, attention_mode: Literal["selected_only", "local_plus_selected"] = "selected_only", auxiliary_kv_shared: Int = 0, do_rotary: Int = 0, is_causal: Int = 1, local_window_size: Int = -1, qk_norm_epsilon: Float = 1e-06, rotary_interleaved: Int = 0, rotary_offset: Int = 0, scale: Float | None = None, selected_kv_source: Literal["main", "auxiliary"] = "main", smooth_softmax: Int = 0, outputs: Literal[3]) -> tuple[TFloat7, TFloat7, TFloat7]: ...
 
 @overload
-def DynamicTimeWarping(input: Nested[float]) -> AnyTensor:
+def DynamicTimeWarping(input: Given[FLOAT, float]) -> INT32:
     """Input is cost matrix where each value in input[r][c] is the cost for pass the point (r, c). From
     current point(r, c), points (r+1, c), (r+1, c+1) or (r, c+1) could be arrived in next move. Given
     such cost matrix, return dynamic time warping of shape [2, x], where the path made by all points
@@ -854,9 +956,9 @@ def DynamicTimeWarping(input: Nested[float]) -> AnyTensor:
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.DynamicTimeWarping
     """
 @overload
-def DynamicTimeWarping(input: ArrayOr[float]) -> Array: ...
+def DynamicTimeWarping(input: Nested[float]) -> AnyTensor: ...
 @overload
-def DynamicTimeWarping(input: Input[FLOAT, float]) -> INT32: ...
+def DynamicTimeWarping(input: ArrayOr[float]) -> Array: ...
 
 def EPContext(*inputs: Any, embed_mode: Int = 1, ep_cache_context: str | None = None, ep_sdk_version: str | None = None, hardware_architecture: str | None = None, main_context: Int = 1, max_size: Int = 0, notes: str | None = None, onnx_model_filename: str | None = None, partition_name: str | None = None, source: str | None = None, outputs: int | None = None) -> AnyTensor:
     """Onnx node container for EP context.
@@ -884,7 +986,7 @@ def EPContext(*inputs: Any, embed_mode: Int = 1, ep_cache_context: str | None = 
     """
 
 @overload
-def EmbedLayerNormalization(input_ids: ArrayOr[int], segment_ids: ArrayOr[int] | None = None, word_embedding: ArrayOr[float] | None = None, position_embedding: ArrayOr[float] | None = None, segment_embedding: ArrayOr[float] | None = None, gamma: ArrayOr[float] | None = None, beta: ArrayOr[float] | None = None, mask: ArrayOr[int] | None = None, position_ids: ArrayOr[int] | None = None, *, epsilon: Float = 1e-12, mask_index_type: Int | None = None, outputs: Literal[1] = 1) -> Array:
+def EmbedLayerNormalization(input_ids: GivenIndices[INT32, int], segment_ids: Indices[INT32, int] | None = None, word_embedding: Input[TFloat9, LFloat] | None = None, position_embedding: Input[TFloat9, LFloat] | None = None, segment_embedding: Input[TFloat9, LFloat] | None = None, gamma: Input[TFloat9, LFloat] | None = None, beta: Input[TFloat9, LFloat] | None = None, mask: Indices[INT32, int] | None = None, position_ids: Indices[INT32, int] | None = None, *, epsilon: Float = 1e-12, mask_index_type: Int | None = None, outputs: Literal[1] = 1) -> TFloat9:
     """EmbedLayerNormalization is the fusion of embedding layer in BERT model, with optional mask
     processing. The embedding layer takes input_ids (word IDs) and segment_ids (sentence IDs) to look up
     word_embedding, position_embedding, and segment_emedding; the embeddings are added then applied
@@ -908,6 +1010,12 @@ def EmbedLayerNormalization(input_ids: ArrayOr[int], segment_ids: ArrayOr[int] |
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.EmbedLayerNormalization
     """
 @overload
+def EmbedLayerNormalization(input_ids: GivenIndices[INT32, int], segment_ids: Indices[INT32, int] | None = None, word_embedding: Input[TFloat9, LFloat] | None = None, position_embedding: Input[TFloat9, LFloat] | None = None, segment_embedding: Input[TFloat9, LFloat] | None = None, gamma: Input[TFloat9, LFloat] | None = None, beta: Input[TFloat9, LFloat] | None = None, mask: Indices[INT32, int] | None = None, position_ids: Indices[INT32, int] | None = None, *, epsilon: Float = 1e-12, mask_index_type: Int | None = None, outputs: Literal[2]) -> tuple[TFloat9, INT32]: ...
+@overload
+def EmbedLayerNormalization(input_ids: GivenIndices[INT32, int], segment_ids: Indices[INT32, int] | None = None, word_embedding: Input[TFloat9, LFloat] | None = None, position_embedding: Input[TFloat9, LFloat] | None = None, segment_embedding: Input[TFloat9, LFloat] | None = None, gamma: Input[TFloat9, LFloat] | None = None, beta: Input[TFloat9, LFloat] | None = None, mask: Indices[INT32, int] | None = None, position_ids: Indices[INT32, int] | None = None, *, epsilon: Float = 1e-12, mask_index_type: Int | None = None, outputs: Literal[3]) -> tuple[TFloat9, INT32, TFloat9]: ...
+@overload
+def EmbedLayerNormalization(input_ids: ArrayOr[int], segment_ids: ArrayOr[int] | None = None, word_embedding: ArrayOr[float] | None = None, position_embedding: ArrayOr[float] | None = None, segment_embedding: ArrayOr[float] | None = None, gamma: ArrayOr[float] | None = None, beta: ArrayOr[float] | None = None, mask: ArrayOr[int] | None = None, position_ids: ArrayOr[int] | None = None, *, epsilon: Float = 1e-12, mask_index_type: Int | None = None, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def EmbedLayerNormalization(input_ids: ArrayOr[int], segment_ids: ArrayOr[int] | None = None, word_embedding: ArrayOr[float] | None = None, position_embedding: ArrayOr[float] | None = None, segment_embedding: ArrayOr[float] | None = None, gamma: ArrayOr[float] | None = None, beta: ArrayOr[float] | None = None, mask: ArrayOr[int] | None = None, position_ids: ArrayOr[int] | None = None, *, epsilon: Float = 1e-12, mask_index_type: Int | None = None, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def EmbedLayerNormalization(input_ids: ArrayOr[int], segment_ids: ArrayOr[int] | None = None, word_embedding: ArrayOr[float] | None = None, position_embedding: ArrayOr[float] | None = None, segment_embedding: ArrayOr[float] | None = None, gamma: ArrayOr[float] | None = None, beta: ArrayOr[float] | None = None, mask: ArrayOr[int] | None = None, position_ids: ArrayOr[int] | None = None, *, epsilon: Float = 1e-12, mask_index_type: Int | None = None, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
@@ -919,7 +1027,7 @@ def EmbedLayerNormalization(input_ids: Indices[INT32, int], segment_ids: Indices
 def EmbedLayerNormalization(input_ids: Indices[INT32, int], segment_ids: Indices[INT32, int] | None = None, word_embedding: Input[TFloat9, LFloat] | None = None, position_embedding: Input[TFloat9, LFloat] | None = None, segment_embedding: Input[TFloat9, LFloat] | None = None, gamma: Input[TFloat9, LFloat] | None = None, beta: Input[TFloat9, LFloat] | None = None, mask: Indices[INT32, int] | None = None, position_ids: Indices[INT32, int] | None = None, *, epsilon: Float = 1e-12, mask_index_type: Int | None = None, outputs: Literal[3]) -> tuple[TFloat9, INT32, TFloat9]: ...
 
 @overload
-def EngramGate(key: ArrayOr[float], query: ArrayOr[float], value: ArrayOr[float], key_norm_scale: ArrayOr[float], query_norm_scale: ArrayOr[float], conv_norm_scale: ArrayOr[float] | None = None, *, epsilon: Float = 1e-05, outputs: Literal[1] = 1) -> Array:
+def EngramGate(key: Given[TFloat7, LFloat], query: Input[TFloat7, LFloat], value: Input[TFloat7, LFloat], key_norm_scale: Input[TFloat7, LFloat], query_norm_scale: Input[TFloat7, LFloat], conv_norm_scale: Input[TFloat7, LFloat] | None = None, *, epsilon: Float = 1e-05, outputs: Literal[1] = 1) -> TFloat7:
     """Fuses the Engram gate.
 
     Args:
@@ -937,6 +1045,10 @@ def EngramGate(key: ArrayOr[float], query: ArrayOr[float], value: ArrayOr[float]
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.EngramGate
     """
 @overload
+def EngramGate(key: Given[TFloat7, LFloat], query: Input[TFloat7, LFloat], value: Input[TFloat7, LFloat], key_norm_scale: Input[TFloat7, LFloat], query_norm_scale: Input[TFloat7, LFloat], conv_norm_scale: Input[TFloat7, LFloat] | None = None, *, epsilon: Float = 1e-05, outputs: Literal[2]) -> tuple[TFloat7, TFloat7]: ...
+@overload
+def EngramGate(key: ArrayOr[float], query: ArrayOr[float], value: ArrayOr[float], key_norm_scale: ArrayOr[float], query_norm_scale: ArrayOr[float], conv_norm_scale: ArrayOr[float] | None = None, *, epsilon: Float = 1e-05, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def EngramGate(key: ArrayOr[float], query: ArrayOr[float], value: ArrayOr[float], key_norm_scale: ArrayOr[float], query_norm_scale: ArrayOr[float], conv_norm_scale: ArrayOr[float] | None = None, *, epsilon: Float = 1e-05, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def EngramGate(key: Input[TFloat7, LFloat], query: Input[TFloat7, LFloat], value: Input[TFloat7, LFloat], key_norm_scale: Input[TFloat7, LFloat], query_norm_scale: Input[TFloat7, LFloat], conv_norm_scale: Input[TFloat7, LFloat] | None = None, *, epsilon: Float = 1e-05, outputs: Literal[1] = 1) -> TFloat7: ...
@@ -944,7 +1056,7 @@ def EngramGate(key: Input[TFloat7, LFloat], query: Input[TFloat7, LFloat], value
 def EngramGate(key: Input[TFloat7, LFloat], query: Input[TFloat7, LFloat], value: Input[TFloat7, LFloat], key_norm_scale: Input[TFloat7, LFloat], query_norm_scale: Input[TFloat7, LFloat], conv_norm_scale: Input[TFloat7, LFloat] | None = None, *, epsilon: Float = 1e-05, outputs: Literal[2]) -> tuple[TFloat7, TFloat7]: ...
 
 @overload
-def ExpandDims(X: Nested[complex | str], axis: Nested[int]) -> AnyTensor:
+def ExpandDims(X: Given[TAny2, LComplexStr], axis: Indices[INT32, int]) -> TAny2:
     """ExpandDims echo operator.
 
     Args:
@@ -955,12 +1067,14 @@ def ExpandDims(X: Nested[complex | str], axis: Nested[int]) -> AnyTensor:
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.ExpandDims
     """
 @overload
-def ExpandDims(X: ArrayOr[complex | str], axis: ArrayOr[int]) -> Array: ...
+def ExpandDims(X: ArrayOr[complex | str], axis: GivenIndices[INT32, int]) -> AnyTensor: ...
 @overload
-def ExpandDims(X: Input[TAny2, LComplexStr], axis: Indices[INT32, int]) -> TAny2: ...
+def ExpandDims(X: Nested[complex | str], axis: Nested[int]) -> AnyTensor: ...
+@overload
+def ExpandDims(X: ArrayOr[complex | str], axis: ArrayOr[int]) -> Array: ...
 
 @overload
-def FastGelu(X: Nested[float], bias: Nested[float] | None = None) -> AnyTensor:
+def FastGelu(X: Given[TFloat4, LFloat], bias: Input[TFloat4, LFloat] | None = None) -> TFloat4:
     """GELU (Gaussian Error Linear Unit) approximation: Y=0.5*X*(1+tanh(0.797885*X+0.035677*X*X*X)) with an
     optional input of bias that will be added to X before GELU.
 
@@ -972,12 +1086,14 @@ def FastGelu(X: Nested[float], bias: Nested[float] | None = None) -> AnyTensor:
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.FastGelu
     """
 @overload
+def FastGelu(X: Nested[float], bias: Nested[float] | None = None) -> AnyTensor: ...
+@overload
 def FastGelu(X: ArrayOr[float], bias: ArrayOr[float] | None = None) -> Array: ...
 @overload
 def FastGelu(X: Input[TFloat4, LFloat], bias: Input[TFloat4, LFloat] | None = None) -> TFloat4: ...
 
 @overload
-def FusedConv(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, Z: Nested[float] | None = None, *, activation: str | None = None, activation_params: Floats | None = None, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
+def FusedConv(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, Z: Input[TFloat, LFloat] | None = None, *, activation: str | None = None, activation_params: Floats | None = None, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat:
     """The fused convolution operator schema is the same as Conv besides it includes an attribute
     activation.
 
@@ -985,12 +1101,14 @@ def FusedConv(X: Nested[float], W: Nested[float], B: Nested[float] | None = None
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.FusedConv
     """
 @overload
+def FusedConv(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, Z: Nested[float] | None = None, *, activation: str | None = None, activation_params: Floats | None = None, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+@overload
 def FusedConv(X: ArrayOr[float], W: ArrayOr[float], B: ArrayOr[float] | None = None, Z: ArrayOr[float] | None = None, *, activation: str | None = None, activation_params: Floats | None = None, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
 @overload
 def FusedConv(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, Z: Input[TFloat, LFloat] | None = None, *, activation: str | None = None, activation_params: Floats | None = None, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
 
 @overload
-def FusedGemm(A: Nested[float], B: Nested[float], C: Nested[float] | None = None, *, activation: str | None = None, activation_alpha: Float | None = None, activation_beta: Float | None = None, activation_gamma: Float | None = None, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> AnyTensor:
+def FusedGemm(A: Given[TNumber2, LFloat], B: Input[TNumber2, LFloat], C: Input[TNumber2, LFloat] | None = None, *, activation: str | None = None, activation_alpha: Float | None = None, activation_beta: Float | None = None, activation_gamma: Float | None = None, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> TNumber2:
     """The FusedGemm operator schema is the same as Gemm besides it includes attributes activation and
     leaky_relu_alpha.
 
@@ -1007,12 +1125,14 @@ def FusedGemm(A: Nested[float], B: Nested[float], C: Nested[float] | None = None
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.FusedGemm
     """
 @overload
+def FusedGemm(A: Nested[float], B: Nested[float], C: Nested[float] | None = None, *, activation: str | None = None, activation_alpha: Float | None = None, activation_beta: Float | None = None, activation_gamma: Float | None = None, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> AnyTensor: ...
+@overload
 def FusedGemm(A: ArrayOr[float], B: ArrayOr[float], C: ArrayOr[float] | None = None, *, activation: str | None = None, activation_alpha: Float | None = None, activation_beta: Float | None = None, activation_gamma: Float | None = None, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> Array: ...
 @overload
 def FusedGemm(A: Input[TNumber2, LFloat], B: Input[TNumber2, LFloat], C: Input[TNumber2, LFloat] | None = None, *, activation: str | None = None, activation_alpha: Float | None = None, activation_beta: Float | None = None, activation_gamma: Float | None = None, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> TNumber2: ...
 
 @overload
-def FusedMatMul(A: Nested[float], B: Nested[float], *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0, transBatchA: Int = 0, transBatchB: Int = 0) -> AnyTensor:
+def FusedMatMul(A: Given[TFloat4, LFloat], B: Input[TFloat4, LFloat], *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0, transBatchA: Int = 0, transBatchB: Int = 0) -> TFloat4:
     """Matrix product that behaves like numpy.matmul:
     https://docs.scipy.org/doc/numpy-1.13.0/reference/generated/numpy.matmul.html
 
@@ -1031,12 +1151,14 @@ def FusedMatMul(A: Nested[float], B: Nested[float], *, alpha: Float = 1.0, trans
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.FusedMatMul
     """
 @overload
-def FusedMatMul(A: ArrayOr[float], B: ArrayOr[float], *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0, transBatchA: Int = 0, transBatchB: Int = 0) -> Array: ...
+def FusedMatMul(A: ArrayOr[float], B: Given[TFloat4, LFloat], *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0, transBatchA: Int = 0, transBatchB: Int = 0) -> TFloat4: ...
 @overload
-def FusedMatMul(A: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat], *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0, transBatchA: Int = 0, transBatchB: Int = 0) -> TFloat4: ...
+def FusedMatMul(A: Nested[float], B: Nested[float], *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0, transBatchA: Int = 0, transBatchB: Int = 0) -> AnyTensor: ...
+@overload
+def FusedMatMul(A: ArrayOr[float], B: ArrayOr[float], *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0, transBatchA: Int = 0, transBatchB: Int = 0) -> Array: ...
 
 @overload
-def FusedMatMulActivation(A: Nested[float], B: Nested[float], *, activation: str, activation_alpha: Float | None = None, activation_axis: Int | None = None, activation_beta: Float | None = None, activation_gamma: Float | None = None, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0, transBatchA: Int = 0, transBatchB: Int = 0) -> AnyTensor:
+def FusedMatMulActivation(A: Given[TFloat4, LFloat], B: Input[TFloat4, LFloat], *, activation: str, activation_alpha: Float | None = None, activation_axis: Int | None = None, activation_beta: Float | None = None, activation_gamma: Float | None = None, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0, transBatchA: Int = 0, transBatchB: Int = 0) -> TFloat4:
     """Executes the same operation as FusedMatMul, but also has an activation function fused to its output.
 
     Args:
@@ -1054,12 +1176,14 @@ def FusedMatMulActivation(A: Nested[float], B: Nested[float], *, activation: str
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.FusedMatMulActivation
     """
 @overload
-def FusedMatMulActivation(A: ArrayOr[float], B: ArrayOr[float], *, activation: str, activation_alpha: Float | None = None, activation_axis: Int | None = None, activation_beta: Float | None = None, activation_gamma: Float | None = None, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0, transBatchA: Int = 0, transBatchB: Int = 0) -> Array: ...
+def FusedMatMulActivation(A: ArrayOr[float], B: Given[TFloat4, LFloat], *, activation: str, activation_alpha: Float | None = None, activation_axis: Int | None = None, activation_beta: Float | None = None, activation_gamma: Float | None = None, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0, transBatchA: Int = 0, transBatchB: Int = 0) -> TFloat4: ...
 @overload
-def FusedMatMulActivation(A: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat], *, activation: str, activation_alpha: Float | None = None, activation_axis: Int | None = None, activation_beta: Float | None = None, activation_gamma: Float | None = None, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0, transBatchA: Int = 0, transBatchB: Int = 0) -> TFloat4: ...
+def FusedMatMulActivation(A: Nested[float], B: Nested[float], *, activation: str, activation_alpha: Float | None = None, activation_axis: Int | None = None, activation_beta: Float | None = None, activation_gamma: Float | None = None, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0, transBatchA: Int = 0, transBatchB: Int = 0) -> AnyTensor: ...
+@overload
+def FusedMatMulActivation(A: ArrayOr[float], B: ArrayOr[float], *, activation: str, activation_alpha: Float | None = None, activation_axis: Int | None = None, activation_beta: Float | None = None, activation_gamma: Float | None = None, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0, transBatchA: Int = 0, transBatchB: Int = 0) -> Array: ...
 
 @overload
-def GatedAdd(X: Nested[float], Y: Nested[float], gate: Nested[float]) -> AnyTensor:
+def GatedAdd(X: Given[TFloat7, LFloat], Y: Input[TFloat7, LFloat], gate: Input[TFloat7, LFloat]) -> TFloat7:
     """Adds one tensor to another tensor scaled by a per-row gate:
 
       output = X + round_to_T(Y * gate)
@@ -1077,12 +1201,16 @@ def GatedAdd(X: Nested[float], Y: Nested[float], gate: Nested[float]) -> AnyTens
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.GatedAdd
     """
 @overload
-def GatedAdd(X: ArrayOr[float], Y: ArrayOr[float], gate: ArrayOr[float]) -> Array: ...
+def GatedAdd(X: ArrayOr[float], Y: Given[TFloat7, LFloat], gate: Input[TFloat7, LFloat]) -> TFloat7: ...
 @overload
-def GatedAdd(X: Input[TFloat7, LFloat], Y: Input[TFloat7, LFloat], gate: Input[TFloat7, LFloat]) -> TFloat7: ...
+def GatedAdd(X: ArrayOr[float], Y: ArrayOr[float], gate: Given[TFloat7, LFloat]) -> TFloat7: ...
+@overload
+def GatedAdd(X: Nested[float], Y: Nested[float], gate: Nested[float]) -> AnyTensor: ...
+@overload
+def GatedAdd(X: ArrayOr[float], Y: ArrayOr[float], gate: ArrayOr[float]) -> Array: ...
 
 @overload
-def GatedDeltaNet(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, cu_seqlens: ArrayOr[int] | None = None, decay: ArrayOr[float] | None = None, beta: ArrayOr[float] | None = None, initial_state: ArrayOr[float] | None = None, a_log: ArrayOr[float] | None = None, dt_bias: ArrayOr[float] | None = None, capture_count: ArrayOr[int] | None = None, state_update_active: ArrayOr[int] | None = None, *, beta_activation: Literal["none", "sigmoid"] = "none", chunk_size: Int = 64, gate_activation: Literal["none", "qwen"] = "none", qk_l2_norm: Int = 0, scale: Float = 0.0, state_update_capacity: Int = 0, update_rule: Literal["linear", "gated", "delta", "gated_delta"] = "gated_delta", outputs: Literal[1] = 1) -> Array:
+def GatedDeltaNet(query: Given[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, value: Input[TFloat7, LFloat] | None = None, cu_seqlens: Indices[INT32, int] | None = None, decay: Input[FLOAT, float] | None = None, beta: Input[FLOAT, float] | None = None, initial_state: Input[FLOAT, float] | None = None, a_log: Input[FLOAT, float] | None = None, dt_bias: Input[FLOAT, float] | None = None, capture_count: Indices[INT32, int] | None = None, state_update_active: Indices[INT32, int] | None = None, *, beta_activation: Literal["none", "sigmoid"] = "none", chunk_size: Int = 64, gate_activation: Literal["none", "qwen"] = "none", qk_l2_norm: Int = 0, scale: Float = 0.0, state_update_capacity: Int = 0, update_rule: Literal["linear", "gated", "delta", "gated_delta"] = "gated_delta", outputs: Literal[1] = 1) -> TFloat7:
     """Packed (token-major) gated delta network / linear attention with an explicit recurrent state.
     Implemented by CUDA and native WebGPU execution providers. WebGPU supports float and float16 with
     scalar decay, `head_size_qk <= 256`, and compact state updates.
@@ -1121,6 +1249,12 @@ def GatedDeltaNet(query: ArrayOr[float], key: ArrayOr[float] | None = None, valu
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.GatedDeltaNet
     """
 @overload
+def GatedDeltaNet(query: Given[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, value: Input[TFloat7, LFloat] | None = None, cu_seqlens: Indices[INT32, int] | None = None, decay: Input[FLOAT, float] | None = None, beta: Input[FLOAT, float] | None = None, initial_state: Input[FLOAT, float] | None = None, a_log: Input[FLOAT, float] | None = None, dt_bias: Input[FLOAT, float] | None = None, capture_count: Indices[INT32, int] | None = None, state_update_active: Indices[INT32, int] | None = None, *, beta_activation: Literal["none", "sigmoid"] = "none", chunk_size: Int = 64, gate_activation: Literal["none", "qwen"] = "none", qk_l2_norm: Int = 0, scale: Float = 0.0, state_update_capacity: Int = 0, update_rule: Literal["linear", "gated", "delta", "gated_delta"] = "gated_delta", outputs: Literal[2]) -> tuple[TFloat7, FLOAT]: ...
+@overload
+def GatedDeltaNet(query: Given[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, value: Input[TFloat7, LFloat] | None = None, cu_seqlens: Indices[INT32, int] | None = None, decay: Input[FLOAT, float] | None = None, beta: Input[FLOAT, float] | None = None, initial_state: Input[FLOAT, float] | None = None, a_log: Input[FLOAT, float] | None = None, dt_bias: Input[FLOAT, float] | None = None, capture_count: Indices[INT32, int] | None = None, state_update_active: Indices[INT32, int] | None = None, *, beta_activation: Literal["none", "sigmoid"] = "none", chunk_size: Int = 64, gate_activation: Literal["none", "qwen"] = "none", qk_l2_norm: Int = 0, scale: Float = 0.0, state_update_capacity: Int = 0, update_rule: Literal["linear", "gated", "delta", "gated_delta"] = "gated_delta", outputs: Literal[3]) -> tuple[TFloat7, FLOAT, FLOAT]: ...
+@overload
+def GatedDeltaNet(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, cu_seqlens: ArrayOr[int] | None = None, decay: ArrayOr[float] | None = None, beta: ArrayOr[float] | None = None, initial_state: ArrayOr[float] | None = None, a_log: ArrayOr[float] | None = None, dt_bias: ArrayOr[float] | None = None, capture_count: ArrayOr[int] | None = None, state_update_active: ArrayOr[int] | None = None, *, beta_activation: Literal["none", "sigmoid"] = "none", chunk_size: Int = 64, gate_activation: Literal["none", "qwen"] = "none", qk_l2_norm: Int = 0, scale: Float = 0.0, state_update_capacity: Int = 0, update_rule: Literal["linear", "gated", "delta", "gated_delta"] = "gated_delta", outputs: Literal[1] = 1) -> Array: ...
+@overload
 def GatedDeltaNet(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, cu_seqlens: ArrayOr[int] | None = None, decay: ArrayOr[float] | None = None, beta: ArrayOr[float] | None = None, initial_state: ArrayOr[float] | None = None, a_log: ArrayOr[float] | None = None, dt_bias: ArrayOr[float] | None = None, capture_count: ArrayOr[int] | None = None, state_update_active: ArrayOr[int] | None = None, *, beta_activation: Literal["none", "sigmoid"] = "none", chunk_size: Int = 64, gate_activation: Literal["none", "qwen"] = "none", qk_l2_norm: Int = 0, scale: Float = 0.0, state_update_capacity: Int = 0, update_rule: Literal["linear", "gated", "delta", "gated_delta"] = "gated_delta", outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def GatedDeltaNet(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, cu_seqlens: ArrayOr[int] | None = None, decay: ArrayOr[float] | None = None, beta: ArrayOr[float] | None = None, initial_state: ArrayOr[float] | None = None, a_log: ArrayOr[float] | None = None, dt_bias: ArrayOr[float] | None = None, capture_count: ArrayOr[int] | None = None, state_update_active: ArrayOr[int] | None = None, *, beta_activation: Literal["none", "sigmoid"] = "none", chunk_size: Int = 64, gate_activation: Literal["none", "qwen"] = "none", qk_l2_norm: Int = 0, scale: Float = 0.0, state_update_capacity: Int = 0, update_rule: Literal["linear", "gated", "delta", "gated_delta"] = "gated_delta", outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
@@ -1132,7 +1266,7 @@ def GatedDeltaNet(query: Input[TFloat7, LFloat], key: Input[TFloat7, LFloat] | N
 def GatedDeltaNet(query: Input[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, value: Input[TFloat7, LFloat] | None = None, cu_seqlens: Indices[INT32, int] | None = None, decay: Input[FLOAT, float] | None = None, beta: Input[FLOAT, float] | None = None, initial_state: Input[FLOAT, float] | None = None, a_log: Input[FLOAT, float] | None = None, dt_bias: Input[FLOAT, float] | None = None, capture_count: Indices[INT32, int] | None = None, state_update_active: Indices[INT32, int] | None = None, *, beta_activation: Literal["none", "sigmoid"] = "none", chunk_size: Int = 64, gate_activation: Literal["none", "qwen"] = "none", qk_l2_norm: Int = 0, scale: Float = 0.0, state_update_capacity: Int = 0, update_rule: Literal["linear", "gated", "delta", "gated_delta"] = "gated_delta", outputs: Literal[3]) -> tuple[TFloat7, FLOAT, FLOAT]: ...
 
 @overload
-def GatedRMSNorm(X: Nested[float], scale: Nested[float], gate: Nested[float], *, activation: Literal["silu", "swish", "sigmoid"] = "silu", epsilon: Float = 1e-05) -> AnyTensor:
+def GatedRMSNorm(X: Given[TFloat7, LFloat], scale: Input[TFloat7, LFloat], gate: Input[TFloat7, LFloat], *, activation: Literal["silu", "swish", "sigmoid"] = "silu", epsilon: Float = 1e-05) -> TFloat7:
     """Gated RMS normalization as used by Mamba2 / gated DeltaNet attention outputs:
 
       Y = X * rsqrt(mean(X^2) + epsilon) * scale * gate_activation(gate)
@@ -1152,12 +1286,16 @@ def GatedRMSNorm(X: Nested[float], scale: Nested[float], gate: Nested[float], *,
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.GatedRMSNorm
     """
 @overload
-def GatedRMSNorm(X: ArrayOr[float], scale: ArrayOr[float], gate: ArrayOr[float], *, activation: Literal["silu", "swish", "sigmoid"] = "silu", epsilon: Float = 1e-05) -> Array: ...
+def GatedRMSNorm(X: ArrayOr[float], scale: Given[TFloat7, LFloat], gate: Input[TFloat7, LFloat], *, activation: Literal["silu", "swish", "sigmoid"] = "silu", epsilon: Float = 1e-05) -> TFloat7: ...
 @overload
-def GatedRMSNorm(X: Input[TFloat7, LFloat], scale: Input[TFloat7, LFloat], gate: Input[TFloat7, LFloat], *, activation: Literal["silu", "swish", "sigmoid"] = "silu", epsilon: Float = 1e-05) -> TFloat7: ...
+def GatedRMSNorm(X: ArrayOr[float], scale: ArrayOr[float], gate: Given[TFloat7, LFloat], *, activation: Literal["silu", "swish", "sigmoid"] = "silu", epsilon: Float = 1e-05) -> TFloat7: ...
+@overload
+def GatedRMSNorm(X: Nested[float], scale: Nested[float], gate: Nested[float], *, activation: Literal["silu", "swish", "sigmoid"] = "silu", epsilon: Float = 1e-05) -> AnyTensor: ...
+@overload
+def GatedRMSNorm(X: ArrayOr[float], scale: ArrayOr[float], gate: ArrayOr[float], *, activation: Literal["silu", "swish", "sigmoid"] = "silu", epsilon: Float = 1e-05) -> Array: ...
 
 @overload
-def GatedRelativePositionBias(query_layer: ArrayOr[float], query_bias: ArrayOr[float], rel_pos: ArrayOr[float], weight: ArrayOr[float], bias: ArrayOr[float], eco_a: ArrayOr[float], token_offset: ArrayOr[int] | None = None, *, num_heads: Int) -> Array:
+def GatedRelativePositionBias(query_layer: Given[TFloat9, LFloat], query_bias: Input[TFloat9, LFloat], rel_pos: Input[TFloat9, LFloat], weight: Input[TFloat9, LFloat], bias: Input[TFloat9, LFloat], eco_a: Input[TFloat9, LFloat], token_offset: Indices[INT32, int] | None = None, *, num_heads: Int) -> TFloat9:
     """query_layer = (query_layer + query_bias).reshape(batch_size, seq_len, num_heads,
     head_size).transpose(1, 2) gate_u, gate_r = torch.sigmoid(
     self.gate_ur_linear(query_layer).view(batch_size, num_head, seq_len, 2, D/2).sum(-1, keepdim=False)
@@ -1179,10 +1317,12 @@ def GatedRelativePositionBias(query_layer: ArrayOr[float], query_bias: ArrayOr[f
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.GatedRelativePositionBias
     """
 @overload
+def GatedRelativePositionBias(query_layer: ArrayOr[float], query_bias: ArrayOr[float], rel_pos: ArrayOr[float], weight: ArrayOr[float], bias: ArrayOr[float], eco_a: ArrayOr[float], token_offset: ArrayOr[int] | None = None, *, num_heads: Int) -> Array: ...
+@overload
 def GatedRelativePositionBias(query_layer: Input[TFloat9, LFloat], query_bias: Input[TFloat9, LFloat], rel_pos: Input[TFloat9, LFloat], weight: Input[TFloat9, LFloat], bias: Input[TFloat9, LFloat], eco_a: Input[TFloat9, LFloat], token_offset: Indices[INT32, int] | None = None, *, num_heads: Int) -> TFloat9: ...
 
 @overload
-def GatherBlockQuantized(data: Nested[float], indices: Nested[int], scales: Nested[float], zero_points: Nested[float] | None = None, *, bits: Int = 4, block_size: Int = 128, gather_axis: Int = 0, quantize_axis: Int = 1) -> AnyTensor:
+def GatherBlockQuantized(data: Given[TSome21, LFloat], indices: Indices[TIndex, LInt], scales: Input[TFloat7, LFloat2], zero_points: Input[TSome21, LFloat] | None = None, *, bits: Int = 4, block_size: Int = 128, gather_axis: Int = 0, quantize_axis: Int = 1) -> TFloat7:
     """GatherBlockQuantized is a Gather with data quantized. It is similar to Gather
     (https://github.com/onnx/onnx/blob/main/docs/Operators.md#gather) with differences: 1. Input `data`
     is a constant. It is quantized block-wise along attribute `quantize_axis` with block size specified
@@ -1208,12 +1348,14 @@ def GatherBlockQuantized(data: Nested[float], indices: Nested[int], scales: Nest
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.GatherBlockQuantized
     """
 @overload
+def GatherBlockQuantized(data: Nested[float], indices: Nested[int], scales: Nested[float], zero_points: Nested[float] | None = None, *, bits: Int = 4, block_size: Int = 128, gather_axis: Int = 0, quantize_axis: Int = 1) -> AnyTensor: ...
+@overload
 def GatherBlockQuantized(data: ArrayOr[float], indices: ArrayOr[int], scales: ArrayOr[float], zero_points: ArrayOr[float] | None = None, *, bits: Int = 4, block_size: Int = 128, gather_axis: Int = 0, quantize_axis: Int = 1) -> Array: ...
 @overload
 def GatherBlockQuantized(data: Input[TSome21, LFloat], indices: Indices[TIndex, LInt], scales: Input[TFloat7, LFloat2], zero_points: Input[TSome21, LFloat] | None = None, *, bits: Int = 4, block_size: Int = 128, gather_axis: Int = 0, quantize_axis: Int = 1) -> TFloat7: ...
 
 @overload
-def GatherND(data: Nested[complex | str], indices: Nested[int]) -> AnyTensor:
+def GatherND(data: Given[TAny2, LComplexStr], indices: Indices[TIndex, LInt]) -> TAny2:
     """Given `data` tensor of rank r >= 1, and `indices` tensor of rank q >= 1, gather slices of `data`
     into an output tensor of rank q - 1 + r - indices[-1].
 
@@ -1225,12 +1367,14 @@ def GatherND(data: Nested[complex | str], indices: Nested[int]) -> AnyTensor:
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.GatherND
     """
 @overload
-def GatherND(data: ArrayOr[complex | str], indices: ArrayOr[int]) -> Array: ...
+def GatherND(data: ArrayOr[complex | str], indices: GivenIndices[TIndex, LInt]) -> AnyTensor: ...
 @overload
-def GatherND(data: Input[TAny2, LComplexStr], indices: Indices[TIndex, LInt]) -> TAny2: ...
+def GatherND(data: Nested[complex | str], indices: Nested[int]) -> AnyTensor: ...
+@overload
+def GatherND(data: ArrayOr[complex | str], indices: ArrayOr[int]) -> Array: ...
 
 @overload
-def Gelu(X: Nested[float]) -> AnyTensor:
+def Gelu(X: Given[TFloat4, LFloat]) -> TFloat4:
     """Gaussian Error Linear Unit. A high-performing neural network activation function.The GELU
     nonlinearity is the expected transformation of a stochastic regularizer which randomly applies the
     identity or zero map to a neuron's input. The GELU nonlinearity weights inputs by their magnitude,
@@ -1243,12 +1387,12 @@ def Gelu(X: Nested[float]) -> AnyTensor:
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.Gelu
     """
 @overload
-def Gelu(X: ArrayOr[float]) -> Array: ...
+def Gelu(X: Nested[float]) -> AnyTensor: ...
 @overload
-def Gelu(X: Input[TFloat4, LFloat]) -> TFloat4: ...
+def Gelu(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def GemmFastGelu(X: Nested[float], W: Nested[float], bias: Nested[float] | None = None) -> AnyTensor:
+def GemmFastGelu(X: Given[TFloat7, LFloat], W: Input[TFloat7, LFloat], bias: Input[TFloat7, LFloat] | None = None) -> TFloat7:
     """It's a fusion of MatMul and FastGelu.
 
     Args:
@@ -1260,12 +1404,14 @@ def GemmFastGelu(X: Nested[float], W: Nested[float], bias: Nested[float] | None 
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.GemmFastGelu
     """
 @overload
+def GemmFastGelu(X: Nested[float], W: Nested[float], bias: Nested[float] | None = None) -> AnyTensor: ...
+@overload
 def GemmFastGelu(X: ArrayOr[float], W: ArrayOr[float], bias: ArrayOr[float] | None = None) -> Array: ...
 @overload
 def GemmFastGelu(X: Input[TFloat7, LFloat], W: Input[TFloat7, LFloat], bias: Input[TFloat7, LFloat] | None = None) -> TFloat7: ...
 
 @overload
-def GemmFloat8(A: Nested[float], B: Nested[float], C: Nested[float] | None = None, scaleA: Nested[float] | None = None, scaleB: Nested[float] | None = None, scaleY: Nested[float] | None = None, *, activation: Literal["NONE", "RELU", "GELU"] | None = None, alpha: Float = 1.0, beta: Float = 0.0, dtype: DTypeLike = 1, transA: Int = 0, transB: Int = 0) -> AnyTensor:
+def GemmFloat8(A: Given[TSome22, LFloat], B: Input[TSome23, LFloat2], C: Input[TFloat7, LFloat3] | None = None, scaleA: Input[FLOAT, float] | None = None, scaleB: Input[FLOAT, float] | None = None, scaleY: Input[FLOAT, float] | None = None, *, dtype: type[TSome24], activation: Literal["NONE", "RELU", "GELU"] | None = None, alpha: Float = 1.0, beta: Float = 0.0, transA: Int = 0, transB: Int = 0) -> TSome24:
     """Generic Gemm for float and float 8.
 
     Args:
@@ -1286,6 +1432,12 @@ def GemmFloat8(A: Nested[float], B: Nested[float], C: Nested[float] | None = Non
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.GemmFloat8
     """
 @overload
+def GemmFloat8(A: Given[TSome22, LFloat], B: Input[TSome23, LFloat2], C: Input[TFloat7, LFloat3] | None = None, scaleA: Input[FLOAT, float] | None = None, scaleB: Input[FLOAT, float] | None = None, scaleY: Input[FLOAT, float] | None = None, *, activation: Literal["NONE", "RELU", "GELU"] | None = None, alpha: Float = 1.0, beta: Float = 0.0, dtype: Literal[1] = 1, transA: Int = 0, transB: Int = 0) -> FLOAT: ...
+@overload
+def GemmFloat8(A: Given[TSome22, LFloat], B: Input[TSome23, LFloat2], C: Input[TFloat7, LFloat3] | None = None, scaleA: Input[FLOAT, float] | None = None, scaleB: Input[FLOAT, float] | None = None, scaleY: Input[FLOAT, float] | None = None, *, activation: Literal["NONE", "RELU", "GELU"] | None = None, alpha: Float = 1.0, beta: Float = 0.0, dtype: DTypeLike = 1, transA: Int = 0, transB: Int = 0) -> AnyTensor: ...
+@overload
+def GemmFloat8(A: Nested[float], B: Nested[float], C: Nested[float] | None = None, scaleA: Nested[float] | None = None, scaleB: Nested[float] | None = None, scaleY: Nested[float] | None = None, *, activation: Literal["NONE", "RELU", "GELU"] | None = None, alpha: Float = 1.0, beta: Float = 0.0, dtype: DTypeLike = 1, transA: Int = 0, transB: Int = 0) -> AnyTensor: ...
+@overload
 def GemmFloat8(A: ArrayOr[float], B: ArrayOr[float], C: ArrayOr[float] | None = None, scaleA: ArrayOr[float] | None = None, scaleB: ArrayOr[float] | None = None, scaleY: ArrayOr[float] | None = None, *, activation: Literal["NONE", "RELU", "GELU"] | None = None, alpha: Float = 1.0, beta: Float = 0.0, dtype: DTypeLike = 1, transA: Int = 0, transB: Int = 0) -> Array: ...
 @overload
 def GemmFloat8(A: Input[TSome22, LFloat], B: Input[TSome23, LFloat2], C: Input[TFloat7, LFloat3] | None = None, scaleA: Input[FLOAT, float] | None = None, scaleB: Input[FLOAT, float] | None = None, scaleY: Input[FLOAT, float] | None = None, *, dtype: type[TSome24], activation: Literal["NONE", "RELU", "GELU"] | None = None, alpha: Float = 1.0, beta: Float = 0.0, transA: Int = 0, transB: Int = 0) -> TSome24: ...
@@ -1295,7 +1447,7 @@ def GemmFloat8(A: Input[TSome22, LFloat], B: Input[TSome23, LFloat2], C: Input[T
 def GemmFloat8(A: Input[TSome22, LFloat], B: Input[TSome23, LFloat2], C: Input[TFloat7, LFloat3] | None = None, scaleA: Input[FLOAT, float] | None = None, scaleB: Input[FLOAT, float] | None = None, scaleY: Input[FLOAT, float] | None = None, *, activation: Literal["NONE", "RELU", "GELU"] | None = None, alpha: Float = 1.0, beta: Float = 0.0, dtype: DTypeLike = 1, transA: Int = 0, transB: Int = 0) -> AnyTensor: ...
 
 @overload
-def GemmaRotaryEmbedding(emb: ArrayOr[float], q: ArrayOr[float], q_rot: ArrayOr[float], k: ArrayOr[float], k_rot: ArrayOr[float]) -> tuple[Array, Array]:
+def GemmaRotaryEmbedding(emb: Given[FLOAT, float], q: Input[FLOAT16, float], q_rot: Input[FLOAT16, float], k: Input[FLOAT16, float], k_rot: Input[FLOAT16, float]) -> tuple[FLOAT16, FLOAT16]:
     """GemmaRotaryEmbedding is the implementation of below part of rotary positional embeddings (RoPE). It
     implements below from modeling_gemma.py.
 
@@ -1314,10 +1466,12 @@ def GemmaRotaryEmbedding(emb: ArrayOr[float], q: ArrayOr[float], q_rot: ArrayOr[
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.GemmaRotaryEmbedding
     """
 @overload
+def GemmaRotaryEmbedding(emb: ArrayOr[float], q: ArrayOr[float], q_rot: ArrayOr[float], k: ArrayOr[float], k_rot: ArrayOr[float]) -> tuple[Array, Array]: ...
+@overload
 def GemmaRotaryEmbedding(emb: Input[FLOAT, float], q: Input[FLOAT16, float], q_rot: Input[FLOAT16, float], k: Input[FLOAT16, float], k_rot: Input[FLOAT16, float]) -> tuple[FLOAT16, FLOAT16]: ...
 
 @overload
-def GreedySearch(input_ids: Nested[int], max_length: Nested[int], min_length: Nested[int] | None = None, repetition_penalty: Nested[float] | None = None, vocab_mask: Nested[int] | None = None, prefix_vocab_mask: Nested[int] | None = None, attention_mask: Nested[int] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, decoder_start_token_id: Int = -1, encoder: Body | None = None, init_decoder: Body | None = None, model_type: Int = 0, no_repeat_ngram_size: Int = 0, vocab_size: Int = -1) -> AnyTensor:
+def GreedySearch(input_ids: GivenIndices[INT32, int], max_length: Indices[INT32, int], min_length: Indices[INT32, int] | None = None, repetition_penalty: Input[FLOAT, float] | None = None, vocab_mask: Indices[INT32, int] | None = None, prefix_vocab_mask: Indices[INT32, int] | None = None, attention_mask: Indices[INT32, int] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, decoder_start_token_id: Int = -1, encoder: Body | None = None, init_decoder: Body | None = None, model_type: Int = 0, no_repeat_ngram_size: Int = 0, vocab_size: Int = -1) -> INT32:
     """Greedy Search for text generation.
 
     Args:
@@ -1348,12 +1502,14 @@ def GreedySearch(input_ids: Nested[int], max_length: Nested[int], min_length: Ne
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.GreedySearch
     """
 @overload
+def GreedySearch(input_ids: Nested[int], max_length: Nested[int], min_length: Nested[int] | None = None, repetition_penalty: Nested[float] | None = None, vocab_mask: Nested[int] | None = None, prefix_vocab_mask: Nested[int] | None = None, attention_mask: Nested[int] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, decoder_start_token_id: Int = -1, encoder: Body | None = None, init_decoder: Body | None = None, model_type: Int = 0, no_repeat_ngram_size: Int = 0, vocab_size: Int = -1) -> AnyTensor: ...
+@overload
 def GreedySearch(input_ids: ArrayOr[int], max_length: ArrayOr[int], min_length: ArrayOr[int] | None = None, repetition_penalty: ArrayOr[float] | None = None, vocab_mask: ArrayOr[int] | None = None, prefix_vocab_mask: ArrayOr[int] | None = None, attention_mask: ArrayOr[int] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, decoder_start_token_id: Int = -1, encoder: Body | None = None, init_decoder: Body | None = None, model_type: Int = 0, no_repeat_ngram_size: Int = 0, vocab_size: Int = -1) -> Array: ...
 @overload
 def GreedySearch(input_ids: Indices[INT32, int], max_length: Indices[INT32, int], min_length: Indices[INT32, int] | None = None, repetition_penalty: Input[FLOAT, float] | None = None, vocab_mask: Indices[INT32, int] | None = None, prefix_vocab_mask: Indices[INT32, int] | None = None, attention_mask: Indices[INT32, int] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, decoder_start_token_id: Int = -1, encoder: Body | None = None, init_decoder: Body | None = None, model_type: Int = 0, no_repeat_ngram_size: Int = 0, vocab_size: Int = -1) -> INT32: ...
 
 @overload
-def GridSample(X: Nested[complex | str], Grid: Nested[complex | str], *, align_corners: Int = 0, mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor:
+def GridSample(X: Given[TAny2, LComplexStr], Grid: Input[TAny2, LComplexStr], *, align_corners: Int = 0, mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor:
     """Given an `input` and a flow-field `grid`, computes the `output` using `input` values and pixel
     locations from `grid`. Currently, only spatial (4-D) inputs are supported. For `input` with shape
     (N, C, H, W) and `grid` with shape (N, H_out, W_out, 2), the `output` will have shape (N, C, H_out,
@@ -1377,12 +1533,14 @@ def GridSample(X: Nested[complex | str], Grid: Nested[complex | str], *, align_c
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.GridSample
     """
 @overload
-def GridSample(X: ArrayOr[complex | str], Grid: ArrayOr[complex | str], *, align_corners: Int = 0, mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> Array: ...
+def GridSample(X: ArrayOr[complex | str], Grid: Given[TAny2, LComplexStr], *, align_corners: Int = 0, mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor: ...
 @overload
-def GridSample(X: Input[TAny2, LComplexStr], Grid: Input[TAny2, LComplexStr], *, align_corners: Int = 0, mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor: ...
+def GridSample(X: Nested[complex | str], Grid: Nested[complex | str], *, align_corners: Int = 0, mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor: ...
+@overload
+def GridSample(X: ArrayOr[complex | str], Grid: ArrayOr[complex | str], *, align_corners: Int = 0, mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> Array: ...
 
 @overload
-def GroupNorm(X: Nested[float], gamma: Nested[float], beta: Nested[float], *, activation: Int, groups: Int, channels_last: Int = 1, epsilon: Float = 1e-05) -> AnyTensor:
+def GroupNorm(X: Given[TFloat9, LFloat], gamma: Input[TFloat10, LFloat2], beta: Input[TFloat10, LFloat2], *, activation: Int, groups: Int, channels_last: Int = 1, epsilon: Float = 1e-05) -> TFloat9:
     """Applies Group Normalization over a mini-batch of inputs as described in the paper Group
     Normalization (https://arxiv.org/abs/1803.08494).
 
@@ -1402,12 +1560,16 @@ def GroupNorm(X: Nested[float], gamma: Nested[float], beta: Nested[float], *, ac
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.GroupNorm
     """
 @overload
-def GroupNorm(X: ArrayOr[float], gamma: ArrayOr[float], beta: ArrayOr[float], *, activation: Int, groups: Int, channels_last: Int = 1, epsilon: Float = 1e-05) -> Array: ...
+def GroupNorm(X: ArrayOr[float], gamma: Given[TFloat10, LFloat2], beta: Input[TFloat10, LFloat2], *, activation: Int, groups: Int, channels_last: Int = 1, epsilon: Float = 1e-05) -> AnyTensor: ...
 @overload
-def GroupNorm(X: Input[TFloat9, LFloat], gamma: Input[TFloat10, LFloat2], beta: Input[TFloat10, LFloat2], *, activation: Int, groups: Int, channels_last: Int = 1, epsilon: Float = 1e-05) -> TFloat9: ...
+def GroupNorm(X: ArrayOr[float], gamma: ArrayOr[float], beta: Given[TFloat10, LFloat2], *, activation: Int, groups: Int, channels_last: Int = 1, epsilon: Float = 1e-05) -> AnyTensor: ...
+@overload
+def GroupNorm(X: Nested[float], gamma: Nested[float], beta: Nested[float], *, activation: Int, groups: Int, channels_last: Int = 1, epsilon: Float = 1e-05) -> AnyTensor: ...
+@overload
+def GroupNorm(X: ArrayOr[float], gamma: ArrayOr[float], beta: ArrayOr[float], *, activation: Int, groups: Int, channels_last: Int = 1, epsilon: Float = 1e-05) -> Array: ...
 
 @overload
-def GroupQueryAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, seqlens_k: ArrayOr[int] | None = None, total_sequence_length: ArrayOr[int] | None = None, cos_cache: ArrayOr[float] | None = None, sin_cache: ArrayOr[float] | None = None, position_ids: ArrayOr[int] | None = None, attention_bias: ArrayOr[float] | None = None, head_sink: ArrayOr[float] | None = None, k_scale: ArrayOr[float] | None = None, v_scale: ArrayOr[float] | None = None, q_norm_weight: ArrayOr[float] | None = None, k_norm_weight: ArrayOr[float] | None = None, *, kv_num_heads: Int, num_heads: Int, causal: Int = 1, do_rotary: Int | None = None, k_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", kv_cache_bit_width: Int | None = None, local_window_size: Int = -1, qk_norm_epsilon: Float = 1e-06, qk_output: Int = 0, rotary_interleaved: Int | None = None, scale: Float | None = None, sliding_window_cache: Int = 0, smooth_softmax: Int = -1, softcap: Float | None = None, v_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", outputs: Literal[1] = 1) -> Array:
+def GroupQueryAttention(query: Given[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, value: Input[TFloat7, LFloat] | None = None, past_key: Input[TSome25, LFloat2] | None = None, past_value: Input[TSome25, LFloat2] | None = None, seqlens_k: Indices[INT32, int] | None = None, total_sequence_length: Indices[INT32, int] | None = None, cos_cache: Input[TFloat7, LFloat] | None = None, sin_cache: Input[TFloat7, LFloat] | None = None, position_ids: Indices[INT64, int] | None = None, attention_bias: Input[TFloat7, LFloat] | None = None, head_sink: Input[TFloat7, LFloat] | None = None, k_scale: Input[FLOAT, float] | None = None, v_scale: Input[FLOAT, float] | None = None, q_norm_weight: Input[TFloat7, LFloat] | None = None, k_norm_weight: Input[TFloat7, LFloat] | None = None, *, kv_num_heads: Int, num_heads: Int, causal: Int = 1, do_rotary: Int | None = None, k_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", kv_cache_bit_width: Int | None = None, local_window_size: Int = -1, qk_norm_epsilon: Float = 1e-06, qk_output: Int = 0, rotary_interleaved: Int | None = None, scale: Float | None = None, sliding_window_cache: Int = 0, smooth_softmax: Int = -1, softcap: Float | None = None, v_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", outputs: Literal[1] = 1) -> TFloat7:
     """Group Query Self/Cross Attention with KV Cache Quantization Support.
 
     This operator implements grouped-query attention with past state (KV cache) support. It also
@@ -1462,6 +1624,14 @@ def GroupQueryAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.GroupQueryAttention
     """
 @overload
+def GroupQueryAttention(query: Given[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, value: Input[TFloat7, LFloat] | None = None, past_key: Input[TSome25, LFloat2] | None = None, past_value: Input[TSome25, LFloat2] | None = None, seqlens_k: Indices[INT32, int] | None = None, total_sequence_length: Indices[INT32, int] | None = None, cos_cache: Input[TFloat7, LFloat] | None = None, sin_cache: Input[TFloat7, LFloat] | None = None, position_ids: Indices[INT64, int] | None = None, attention_bias: Input[TFloat7, LFloat] | None = None, head_sink: Input[TFloat7, LFloat] | None = None, k_scale: Input[FLOAT, float] | None = None, v_scale: Input[FLOAT, float] | None = None, q_norm_weight: Input[TFloat7, LFloat] | None = None, k_norm_weight: Input[TFloat7, LFloat] | None = None, *, kv_num_heads: Int, num_heads: Int, causal: Int = 1, do_rotary: Int | None = None, k_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", kv_cache_bit_width: Int | None = None, local_window_size: Int = -1, qk_norm_epsilon: Float = 1e-06, qk_output: Int = 0, rotary_interleaved: Int | None = None, scale: Float | None = None, sliding_window_cache: Int = 0, smooth_softmax: Int = -1, softcap: Float | None = None, v_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", outputs: Literal[2]) -> tuple[TFloat7, TSome25]: ...
+@overload
+def GroupQueryAttention(query: Given[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, value: Input[TFloat7, LFloat] | None = None, past_key: Input[TSome25, LFloat2] | None = None, past_value: Input[TSome25, LFloat2] | None = None, seqlens_k: Indices[INT32, int] | None = None, total_sequence_length: Indices[INT32, int] | None = None, cos_cache: Input[TFloat7, LFloat] | None = None, sin_cache: Input[TFloat7, LFloat] | None = None, position_ids: Indices[INT64, int] | None = None, attention_bias: Input[TFloat7, LFloat] | None = None, head_sink: Input[TFloat7, LFloat] | None = None, k_scale: Input[FLOAT, float] | None = None, v_scale: Input[FLOAT, float] | None = None, q_norm_weight: Input[TFloat7, LFloat] | None = None, k_norm_weight: Input[TFloat7, LFloat] | None = None, *, kv_num_heads: Int, num_heads: Int, causal: Int = 1, do_rotary: Int | None = None, k_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", kv_cache_bit_width: Int | None = None, local_window_size: Int = -1, qk_norm_epsilon: Float = 1e-06, qk_output: Int = 0, rotary_interleaved: Int | None = None, scale: Float | None = None, sliding_window_cache: Int = 0, smooth_softmax: Int = -1, softcap: Float | None = None, v_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", outputs: Literal[3]) -> tuple[TFloat7, TSome25, TSome25]: ...
+@overload
+def GroupQueryAttention(query: Given[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, value: Input[TFloat7, LFloat] | None = None, past_key: Input[TSome25, LFloat2] | None = None, past_value: Input[TSome25, LFloat2] | None = None, seqlens_k: Indices[INT32, int] | None = None, total_sequence_length: Indices[INT32, int] | None = None, cos_cache: Input[TFloat7, LFloat] | None = None, sin_cache: Input[TFloat7, LFloat] | None = None, position_ids: Indices[INT64, int] | None = None, attention_bias: Input[TFloat7, LFloat] | None = None, head_sink: Input[TFloat7, LFloat] | None = None, k_scale: Input[FLOAT, float] | None = None, v_scale: Input[FLOAT, float] | None = None, q_norm_weight: Input[TFloat7, LFloat] | None = None, k_norm_weight: Input[TFloat7, LFloat] | None = None, *, kv_num_heads: Int, num_heads: Int, causal: Int = 1, do_rotary: Int | None = None, k_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", kv_cache_bit_width: Int | None = None, local_window_size: Int = -1, qk_norm_epsilon: Float = 1e-06, qk_output: Int = 0, rotary_interleaved: Int | None = None, scale: Float | None = None, sliding_window_cache: Int = 0, smooth_softmax: Int = -1, softcap: Float | None = None, v_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", outputs: Literal[4]) -> tuple[TFloat7, TSome25, TSome25, TFloat7]: ...
+@overload
+def GroupQueryAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, seqlens_k: ArrayOr[int] | None = None, total_sequence_length: ArrayOr[int] | None = None, cos_cache: ArrayOr[float] | None = None, sin_cache: ArrayOr[float] | None = None, position_ids: ArrayOr[int] | None = None, attention_bias: ArrayOr[float] | None = None, head_sink: ArrayOr[float] | None = None, k_scale: ArrayOr[float] | None = None, v_scale: ArrayOr[float] | None = None, q_norm_weight: ArrayOr[float] | None = None, k_norm_weight: ArrayOr[float] | None = None, *, kv_num_heads: Int, num_heads: Int, causal: Int = 1, do_rotary: Int | None = None, k_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", kv_cache_bit_width: Int | None = None, local_window_size: Int = -1, qk_norm_epsilon: Float = 1e-06, qk_output: Int = 0, rotary_interleaved: Int | None = None, scale: Float | None = None, sliding_window_cache: Int = 0, smooth_softmax: Int = -1, softcap: Float | None = None, v_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", outputs: Literal[1] = 1) -> Array: ...
+@overload
 def GroupQueryAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, seqlens_k: ArrayOr[int] | None = None, total_sequence_length: ArrayOr[int] | None = None, cos_cache: ArrayOr[float] | None = None, sin_cache: ArrayOr[float] | None = None, position_ids: ArrayOr[int] | None = None, attention_bias: ArrayOr[float] | None = None, head_sink: ArrayOr[float] | None = None, k_scale: ArrayOr[float] | None = None, v_scale: ArrayOr[float] | None = None, q_norm_weight: ArrayOr[float] | None = None, k_norm_weight: ArrayOr[float] | None = None, *, kv_num_heads: Int, num_heads: Int, causal: Int = 1, do_rotary: Int | None = None, k_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", kv_cache_bit_width: Int | None = None, local_window_size: Int = -1, qk_norm_epsilon: Float = 1e-06, qk_output: Int = 0, rotary_interleaved: Int | None = None, scale: Float | None = None, sliding_window_cache: Int = 0, smooth_softmax: Int = -1, softcap: Float | None = None, v_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def GroupQueryAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, seqlens_k: ArrayOr[int] | None = None, total_sequence_length: ArrayOr[int] | None = None, cos_cache: ArrayOr[float] | None = None, sin_cache: ArrayOr[float] | None = None, position_ids: ArrayOr[int] | None = None, attention_bias: ArrayOr[float] | None = None, head_sink: ArrayOr[float] | None = None, k_scale: ArrayOr[float] | None = None, v_scale: ArrayOr[float] | None = None, q_norm_weight: ArrayOr[float] | None = None, k_norm_weight: ArrayOr[float] | None = None, *, kv_num_heads: Int, num_heads: Int, causal: Int = 1, do_rotary: Int | None = None, k_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", kv_cache_bit_width: Int | None = None, local_window_size: Int = -1, qk_norm_epsilon: Float = 1e-06, qk_output: Int = 0, rotary_interleaved: Int | None = None, scale: Float | None = None, sliding_window_cache: Int = 0, smooth_softmax: Int = -1, softcap: Float | None = None, v_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
@@ -1477,7 +1647,7 @@ def GroupQueryAttention(query: Input[TFloat7, LFloat], key: Input[TFloat7, LFloa
 def GroupQueryAttention(query: Input[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, value: Input[TFloat7, LFloat] | None = None, past_key: Input[TSome25, LFloat2] | None = None, past_value: Input[TSome25, LFloat2] | None = None, seqlens_k: Indices[INT32, int] | None = None, total_sequence_length: Indices[INT32, int] | None = None, cos_cache: Input[TFloat7, LFloat] | None = None, sin_cache: Input[TFloat7, LFloat] | None = None, position_ids: Indices[INT64, int] | None = None, attention_bias: Input[TFloat7, LFloat] | None = None, head_sink: Input[TFloat7, LFloat] | None = None, k_scale: Input[FLOAT, float] | None = None, v_scale: Input[FLOAT, float] | None = None, q_norm_weight: Input[TFloat7, LFloat] | None = None, k_norm_weight: Input[TFloat7, LFloat] | None = None, *, kv_num_heads: Int, num_heads: Int, causal: Int = 1, do_rotary: Int | None = None, k_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", kv_cache_bit_width: Int | None = None, local_window_size: Int = -1, qk_norm_epsilon: Float = 1e-06, qk_output: Int = 0, rotary_interleaved: Int | None = None, scale: Float | None = None, sliding_window_cache: Int = 0, smooth_softmax: Int = -1, softcap: Float | None = None, v_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", outputs: Literal[4]) -> tuple[TFloat7, TSome25, TSome25, TFloat7]: ...
 
 @overload
-def HyperConnectionPostMix(streams: Nested[float], block_output: Nested[float], post_mix: Nested[float], stream_mix: Nested[float] | None = None, *, num_branches: Int = 0) -> AnyTensor:
+def HyperConnectionPostMix(streams: Given[TFloat7, LFloat], block_output: Input[TFloat7, LFloat], post_mix: Input[TFloat8, LFloat2], stream_mix: Input[TFloat8, LFloat2] | None = None, *, num_branches: Int = 0) -> TFloat7:
     """Mixes existing streams and injects one branch output: Y[..., k, h] = sum_c(stream_mix[..., c, k] *
     streams[..., c, h]) + post_mix[..., k, h] * block_output[..., h]. stream_mix is optional and
     defaults to the identity. post_mix has shape (..., C), (..., C, 1), or (..., C, H). No activation is
@@ -1494,12 +1664,14 @@ def HyperConnectionPostMix(streams: Nested[float], block_output: Nested[float], 
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.HyperConnectionPostMix
     """
 @overload
+def HyperConnectionPostMix(streams: Nested[float], block_output: Nested[float], post_mix: Nested[float], stream_mix: Nested[float] | None = None, *, num_branches: Int = 0) -> AnyTensor: ...
+@overload
 def HyperConnectionPostMix(streams: ArrayOr[float], block_output: ArrayOr[float], post_mix: ArrayOr[float], stream_mix: ArrayOr[float] | None = None, *, num_branches: Int = 0) -> Array: ...
 @overload
 def HyperConnectionPostMix(streams: Input[TFloat7, LFloat], block_output: Input[TFloat7, LFloat], post_mix: Input[TFloat8, LFloat2], stream_mix: Input[TFloat8, LFloat2] | None = None, *, num_branches: Int = 0) -> TFloat7: ...
 
 @overload
-def HyperConnectionPreMix(streams: Nested[float], pre_mix: Nested[float], *, num_branches: Int = 0, reduction_scale: Float = 1.0) -> AnyTensor:
+def HyperConnectionPreMix(streams: Given[TFloat7, LFloat], pre_mix: Input[TFloat8, LFloat2], *, num_branches: Int = 0, reduction_scale: Float = 1.0) -> TFloat7:
     """Reduces C streams to one feature tensor without applying an activation: Y[..., h] = reduction_scale
     * sum_c(X[..., c, h] * pre_mix[..., c, h]). pre_mix may have shape (..., C), (..., C, 1), (..., C,
     H), or (..., C * H) for flattened X. X may be grouped (..., C, H), or flattened (..., C * H) when
@@ -1516,12 +1688,14 @@ def HyperConnectionPreMix(streams: Nested[float], pre_mix: Nested[float], *, num
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.HyperConnectionPreMix
     """
 @overload
-def HyperConnectionPreMix(streams: ArrayOr[float], pre_mix: ArrayOr[float], *, num_branches: Int = 0, reduction_scale: Float = 1.0) -> Array: ...
+def HyperConnectionPreMix(streams: ArrayOr[float], pre_mix: Given[TFloat8, LFloat2], *, num_branches: Int = 0, reduction_scale: Float = 1.0) -> AnyTensor: ...
 @overload
-def HyperConnectionPreMix(streams: Input[TFloat7, LFloat], pre_mix: Input[TFloat8, LFloat2], *, num_branches: Int = 0, reduction_scale: Float = 1.0) -> TFloat7: ...
+def HyperConnectionPreMix(streams: Nested[float], pre_mix: Nested[float], *, num_branches: Int = 0, reduction_scale: Float = 1.0) -> AnyTensor: ...
+@overload
+def HyperConnectionPreMix(streams: ArrayOr[float], pre_mix: ArrayOr[float], *, num_branches: Int = 0, reduction_scale: Float = 1.0) -> Array: ...
 
 @overload
-def Inverse(X: Nested[float]) -> AnyTensor:
+def Inverse(X: Given[TFloat, LFloat]) -> TFloat:
     """Inverse.
 
     Args:
@@ -1531,12 +1705,12 @@ def Inverse(X: Nested[float]) -> AnyTensor:
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.Inverse
     """
 @overload
-def Inverse(X: ArrayOr[float]) -> Array: ...
+def Inverse(X: Nested[float]) -> AnyTensor: ...
 @overload
-def Inverse(X: Input[TFloat, LFloat]) -> TFloat: ...
+def Inverse(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def Irfft(X: Nested[float], *, signal_ndim: Int, normalized: Int = 0, onesided: Int = 1) -> AnyTensor:
+def Irfft(X: Given[TFloat, LFloat], *, signal_ndim: Int, normalized: Int = 0, onesided: Int = 1) -> TFloat:
     """This function computes the inverse of the one-dimensional n-point RFFT computed in
     'com.microsoft.rfft'.
 
@@ -1551,12 +1725,12 @@ def Irfft(X: Nested[float], *, signal_ndim: Int, normalized: Int = 0, onesided: 
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.Irfft
     """
 @overload
-def Irfft(X: ArrayOr[float], *, signal_ndim: Int, normalized: Int = 0, onesided: Int = 1) -> Array: ...
+def Irfft(X: Nested[float], *, signal_ndim: Int, normalized: Int = 0, onesided: Int = 1) -> AnyTensor: ...
 @overload
-def Irfft(X: Input[TFloat, LFloat], *, signal_ndim: Int, normalized: Int = 0, onesided: Int = 1) -> TFloat: ...
+def Irfft(X: ArrayOr[float], *, signal_ndim: Int, normalized: Int = 0, onesided: Int = 1) -> Array: ...
 
 @overload
-def IsAllFinite(input_0: Nested[float], /, *input: Nested[float], isinf_only: Int = 0, isnan_only: Int = 0) -> AnyTensor:
+def IsAllFinite(input_0: Given[TFloat4, LFloat], /, *input: Input[TFloat4, LFloat], isinf_only: Int = 0, isnan_only: Int = 0) -> BOOL:
     """IsAllFinite
 
     Args:
@@ -1568,12 +1742,14 @@ def IsAllFinite(input_0: Nested[float], /, *input: Nested[float], isinf_only: In
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.IsAllFinite
     """
 @overload
+def IsAllFinite(input_0: Nested[float], /, *input: Nested[float], isinf_only: Int = 0, isnan_only: Int = 0) -> AnyTensor: ...
+@overload
 def IsAllFinite(input_0: ArrayOr[float], /, *input: ArrayOr[float], isinf_only: Int = 0, isnan_only: Int = 0) -> Array: ...
 @overload
 def IsAllFinite(input_0: Input[TFloat4, LFloat], /, *input: Input[TFloat4, LFloat], isinf_only: Int = 0, isnan_only: Int = 0) -> BOOL: ...
 
 @overload
-def LinearAttention(query: Nested[float], key: Nested[float], value: Nested[float], past_state: Nested[float] | None = None, decay: Nested[float] | None = None, beta: Nested[float] | None = None, *, kv_num_heads: Int, q_num_heads: Int, chunk_size: Int = 64, scale: Float = 0.0, state_window: Int = 0, update_rule: Literal["linear", "gated", "delta", "gated_delta"] = "gated_delta") -> tuple[AnyTensor, AnyTensor]:
+def LinearAttention(query: Given[TFloat7, LFloat], key: Input[TFloat7, LFloat], value: Input[TFloat7, LFloat], past_state: Input[TFloat8, LFloat2] | None = None, decay: Input[TFloat7, LFloat] | None = None, beta: Input[TFloat7, LFloat] | None = None, *, kv_num_heads: Int, q_num_heads: Int, chunk_size: Int = 64, scale: Float = 0.0, state_window: Int = 0, update_rule: Literal["linear", "gated", "delta", "gated_delta"] = "gated_delta") -> tuple[TFloat7, TFloat8]:
     """Unified linear attention operator for autoregressive decoding (T=1) and prefill (T>1).
 
     All inputs use 3D packed format [B, T, H*D]; q_num_heads and kv_num_heads are always required. The
@@ -1606,12 +1782,14 @@ def LinearAttention(query: Nested[float], key: Nested[float], value: Nested[floa
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.LinearAttention
     """
 @overload
+def LinearAttention(query: Nested[float], key: Nested[float], value: Nested[float], past_state: Nested[float] | None = None, decay: Nested[float] | None = None, beta: Nested[float] | None = None, *, kv_num_heads: Int, q_num_heads: Int, chunk_size: Int = 64, scale: Float = 0.0, state_window: Int = 0, update_rule: Literal["linear", "gated", "delta", "gated_delta"] = "gated_delta") -> tuple[AnyTensor, AnyTensor]: ...
+@overload
 def LinearAttention(query: ArrayOr[float], key: ArrayOr[float], value: ArrayOr[float], past_state: ArrayOr[float] | None = None, decay: ArrayOr[float] | None = None, beta: ArrayOr[float] | None = None, *, kv_num_heads: Int, q_num_heads: Int, chunk_size: Int = 64, scale: Float = 0.0, state_window: Int = 0, update_rule: Literal["linear", "gated", "delta", "gated_delta"] = "gated_delta") -> tuple[Array, Array]: ...
 @overload
 def LinearAttention(query: Input[TFloat7, LFloat], key: Input[TFloat7, LFloat], value: Input[TFloat7, LFloat], past_state: Input[TFloat8, LFloat2] | None = None, decay: Input[TFloat7, LFloat] | None = None, beta: Input[TFloat7, LFloat] | None = None, *, kv_num_heads: Int, q_num_heads: Int, chunk_size: Int = 64, scale: Float = 0.0, state_window: Int = 0, update_rule: Literal["linear", "gated", "delta", "gated_delta"] = "gated_delta") -> tuple[TFloat7, TFloat8]: ...
 
 @overload
-def LinearAttentionGate(a: ArrayOr[float], dt_bias: ArrayOr[float], decay_scale: ArrayOr[float], b: ArrayOr[float] | None = None, *, outputs: Literal[1] = 1) -> Array:
+def LinearAttentionGate(a: Given[TFloat7, LFloat], dt_bias: Input[FLOAT, float], decay_scale: Input[FLOAT, float], b: Input[TFloat7, LFloat] | None = None, *, outputs: Literal[1] = 1) -> TFloat7:
     """Fuses the gate projections that feed LinearAttention's gated-delta recurrence:
 
       decay = decay_scale * Softplus(a + dt_bias)
@@ -1628,6 +1806,10 @@ def LinearAttentionGate(a: ArrayOr[float], dt_bias: ArrayOr[float], decay_scale:
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.LinearAttentionGate
     """
 @overload
+def LinearAttentionGate(a: Given[TFloat7, LFloat], dt_bias: Input[FLOAT, float], decay_scale: Input[FLOAT, float], b: Input[TFloat7, LFloat] | None = None, *, outputs: Literal[2]) -> tuple[TFloat7, TFloat7]: ...
+@overload
+def LinearAttentionGate(a: ArrayOr[float], dt_bias: ArrayOr[float], decay_scale: ArrayOr[float], b: ArrayOr[float] | None = None, *, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def LinearAttentionGate(a: ArrayOr[float], dt_bias: ArrayOr[float], decay_scale: ArrayOr[float], b: ArrayOr[float] | None = None, *, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def LinearAttentionGate(a: Input[TFloat7, LFloat], dt_bias: Input[FLOAT, float], decay_scale: Input[FLOAT, float], b: Input[TFloat7, LFloat] | None = None, *, outputs: Literal[1] = 1) -> TFloat7: ...
@@ -1635,7 +1817,7 @@ def LinearAttentionGate(a: Input[TFloat7, LFloat], dt_bias: Input[FLOAT, float],
 def LinearAttentionGate(a: Input[TFloat7, LFloat], dt_bias: Input[FLOAT, float], decay_scale: Input[FLOAT, float], b: Input[TFloat7, LFloat] | None = None, *, outputs: Literal[2]) -> tuple[TFloat7, TFloat7]: ...
 
 @overload
-def LongformerAttention(input: ArrayOr[float], weight: ArrayOr[float], bias: ArrayOr[float], mask: ArrayOr[float], global_weight: ArrayOr[float], global_bias: ArrayOr[float], global_: ArrayOr[int], *, num_heads: Int, window: Int) -> Array:
+def LongformerAttention(input: Given[TFloat9, LFloat], weight: Input[TFloat9, LFloat], bias: Input[TFloat9, LFloat], mask: Input[TFloat9, LFloat], global_weight: Input[TFloat9, LFloat], global_bias: Input[TFloat9, LFloat], global_: Indices[INT32, int], *, num_heads: Int, window: Int) -> TFloat9:
     """Longformer Self Attention with a local context and a global context. Tokens attend locally: Each
     token attends to its W previous tokens and W succeeding tokens with W being the window length. A
     selected few tokens attend globally to all other tokens.
@@ -1659,10 +1841,12 @@ def LongformerAttention(input: ArrayOr[float], weight: ArrayOr[float], bias: Arr
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.LongformerAttention
     """
 @overload
+def LongformerAttention(input: ArrayOr[float], weight: ArrayOr[float], bias: ArrayOr[float], mask: ArrayOr[float], global_weight: ArrayOr[float], global_bias: ArrayOr[float], global_: ArrayOr[int], *, num_heads: Int, window: Int) -> Array: ...
+@overload
 def LongformerAttention(input: Input[TFloat9, LFloat], weight: Input[TFloat9, LFloat], bias: Input[TFloat9, LFloat], mask: Input[TFloat9, LFloat], global_weight: Input[TFloat9, LFloat], global_bias: Input[TFloat9, LFloat], global_: Indices[INT32, int], *, num_heads: Int, window: Int) -> TFloat9: ...
 
 @overload
-def MRotaryEmbedding(input: ArrayOr[float], position_ids: ArrayOr[int], cos_cache: ArrayOr[float], sin_cache: ArrayOr[float], *, mrope_section: Ints, interleaved: Int | None = None, is_packed_batching: Int | None = None, mrope_layout: Int | None = None, num_heads: Int | None = None, rotary_embedding_dim: Int | None = None, scale: Float | None = None) -> Array:
+def MRotaryEmbedding(input: Given[TFloat7, LFloat], position_ids: Indices[INT64, int], cos_cache: Input[TFloat7, LFloat], sin_cache: Input[TFloat7, LFloat], *, mrope_section: Ints, interleaved: Int | None = None, is_packed_batching: Int | None = None, mrope_layout: Int | None = None, num_heads: Int | None = None, rotary_embedding_dim: Int | None = None, scale: Float | None = None) -> TFloat7:
     """MRotaryEmbedding is the fused implementation of Multimodal Rotary Positional Embeddings (M-RoPE)
     used by the Qwen family of vision-language models (Qwen2-VL, Qwen2.5-VL, Qwen3-VL, Qwen3-VL-MoE,
     Qwen3.5, Qwen3.5-MoE).
@@ -1695,10 +1879,12 @@ def MRotaryEmbedding(input: ArrayOr[float], position_ids: ArrayOr[int], cos_cach
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.MRotaryEmbedding
     """
 @overload
+def MRotaryEmbedding(input: ArrayOr[float], position_ids: ArrayOr[int], cos_cache: ArrayOr[float], sin_cache: ArrayOr[float], *, mrope_section: Ints, interleaved: Int | None = None, is_packed_batching: Int | None = None, mrope_layout: Int | None = None, num_heads: Int | None = None, rotary_embedding_dim: Int | None = None, scale: Float | None = None) -> Array: ...
+@overload
 def MRotaryEmbedding(input: Input[TFloat7, LFloat], position_ids: Indices[INT64, int], cos_cache: Input[TFloat7, LFloat], sin_cache: Input[TFloat7, LFloat], *, mrope_section: Ints, interleaved: Int | None = None, is_packed_batching: Int | None = None, mrope_layout: Int | None = None, num_heads: Int | None = None, rotary_embedding_dim: Int | None = None, scale: Float | None = None) -> TFloat7: ...
 
 @overload
-def MatMulBlockQuantizedFp4Weight(A: ArrayOr[float], B: ArrayOr[int], weight_scale: ArrayOr[int], weight_scale_2: ArrayOr[float], input_scale: ArrayOr[float] | None = None, bias: ArrayOr[float] | None = None, *, block_size: Int = 16) -> Array:
+def MatMulBlockQuantizedFp4Weight(A: Given[TFloat11, LFloat], B: Input[UINT8, int], weight_scale: Input[UINT8, int], weight_scale_2: Input[FLOAT, float], input_scale: Input[FLOAT, float] | None = None, bias: Input[TFloat11, LFloat] | None = None, *, block_size: Int = 16) -> TFloat11:
     """Weight-only NVFP4 (E2M1) matrix multiplication.
 
     Args:
@@ -1716,10 +1902,12 @@ def MatMulBlockQuantizedFp4Weight(A: ArrayOr[float], B: ArrayOr[int], weight_sca
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.MatMulBlockQuantizedFp4Weight
     """
 @overload
+def MatMulBlockQuantizedFp4Weight(A: ArrayOr[float], B: ArrayOr[int], weight_scale: ArrayOr[int], weight_scale_2: ArrayOr[float], input_scale: ArrayOr[float] | None = None, bias: ArrayOr[float] | None = None, *, block_size: Int = 16) -> Array: ...
+@overload
 def MatMulBlockQuantizedFp4Weight(A: Input[TFloat11, LFloat], B: Input[UINT8, int], weight_scale: Input[UINT8, int], weight_scale_2: Input[FLOAT, float], input_scale: Input[FLOAT, float] | None = None, bias: Input[TFloat11, LFloat] | None = None, *, block_size: Int = 16) -> TFloat11: ...
 
 @overload
-def MatMulBlockQuantizedFp8Weight(A: Nested[float], B: Nested[float], b_scale: Nested[float], a_scale: Nested[float] | None = None, bias: Nested[float] | None = None, *, block_size: Int = 128) -> AnyTensor:
+def MatMulBlockQuantizedFp8Weight(A: Given[TFloat11, LFloat], B: Input[FLOAT8E4M3FN, float], b_scale: Input[FLOAT, float], a_scale: Input[FLOAT, float] | None = None, bias: Input[TFloat11, LFloat] | None = None, *, block_size: Int = 128) -> TFloat11:
     """Block-scaled FP8 (E4M3) matrix multiplication with optional FP8 activation quantization.
 
     The weight tensor B has shape [N, K] with one FP32 scale per `block_size` consecutive K values
@@ -1738,12 +1926,14 @@ def MatMulBlockQuantizedFp8Weight(A: Nested[float], B: Nested[float], b_scale: N
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.MatMulBlockQuantizedFp8Weight
     """
 @overload
+def MatMulBlockQuantizedFp8Weight(A: Nested[float], B: Nested[float], b_scale: Nested[float], a_scale: Nested[float] | None = None, bias: Nested[float] | None = None, *, block_size: Int = 128) -> AnyTensor: ...
+@overload
 def MatMulBlockQuantizedFp8Weight(A: ArrayOr[float], B: ArrayOr[float], b_scale: ArrayOr[float], a_scale: ArrayOr[float] | None = None, bias: ArrayOr[float] | None = None, *, block_size: Int = 128) -> Array: ...
 @overload
 def MatMulBlockQuantizedFp8Weight(A: Input[TFloat11, LFloat], B: Input[FLOAT8E4M3FN, float], b_scale: Input[FLOAT, float], a_scale: Input[FLOAT, float] | None = None, bias: Input[TFloat11, LFloat] | None = None, *, block_size: Int = 128) -> TFloat11: ...
 
 @overload
-def MatMulBnb4(A: Nested[float], B: Nested[int], absmax: Nested[float], *, K: Int, N: Int, block_size: Int, quant_type: Int, training_mode: Int = 0, transB: Int = 1) -> AnyTensor:
+def MatMulBnb4(A: Given[TFloat7, LFloat], B: Input[UINT8, int], absmax: Input[TFloat7, LFloat], *, K: Int, N: Int, block_size: Int, quant_type: Int, training_mode: Int = 0, transB: Int = 1) -> TFloat7:
     """MatMulBnb4 is a MatMul with weight quantized with 4 bits using either FP4 or NF4 data type
     (https://arxiv.org/pdf/2305.14314.pdf). It does Matrix Multiplication like MatMul
     (https://github.com/onnx/onnx/blob/main/docs/Operators.md#matmul) with differences: 1. Input B is a
@@ -1767,12 +1957,16 @@ def MatMulBnb4(A: Nested[float], B: Nested[int], absmax: Nested[float], *, K: In
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.MatMulBnb4
     """
 @overload
-def MatMulBnb4(A: ArrayOr[float], B: ArrayOr[int], absmax: ArrayOr[float], *, K: Int, N: Int, block_size: Int, quant_type: Int, training_mode: Int = 0, transB: Int = 1) -> Array: ...
+def MatMulBnb4(A: ArrayOr[float], B: Given[UINT8, int], absmax: Input[TFloat7, LFloat], *, K: Int, N: Int, block_size: Int, quant_type: Int, training_mode: Int = 0, transB: Int = 1) -> TFloat7: ...
 @overload
-def MatMulBnb4(A: Input[TFloat7, LFloat], B: Input[UINT8, int], absmax: Input[TFloat7, LFloat], *, K: Int, N: Int, block_size: Int, quant_type: Int, training_mode: Int = 0, transB: Int = 1) -> TFloat7: ...
+def MatMulBnb4(A: ArrayOr[float], B: ArrayOr[int], absmax: Given[TFloat7, LFloat], *, K: Int, N: Int, block_size: Int, quant_type: Int, training_mode: Int = 0, transB: Int = 1) -> TFloat7: ...
+@overload
+def MatMulBnb4(A: Nested[float], B: Nested[int], absmax: Nested[float], *, K: Int, N: Int, block_size: Int, quant_type: Int, training_mode: Int = 0, transB: Int = 1) -> AnyTensor: ...
+@overload
+def MatMulBnb4(A: ArrayOr[float], B: ArrayOr[int], absmax: ArrayOr[float], *, K: Int, N: Int, block_size: Int, quant_type: Int, training_mode: Int = 0, transB: Int = 1) -> Array: ...
 
 @overload
-def MatMulFpQ4(A: Nested[float], B: Nested[int], B_shape: Nested[int], *, blk_quant_type: Int = 1) -> AnyTensor:
+def MatMulFpQ4(A: Given[FLOAT, float], B: Input[UINT8, int], B_shape: Indices[INT64, int], *, blk_quant_type: Int = 1) -> FLOAT:
     """Matrix product with right hand matrix being pre-packed and quantized int4 data blob. During
     quantization, the matrix is divided into blocks, where each block is a contiguous subset inside each
     column. Each block is quantized into a sequence of 4b integers with a scaling factor and an optional
@@ -1789,12 +1983,16 @@ def MatMulFpQ4(A: Nested[float], B: Nested[int], B_shape: Nested[int], *, blk_qu
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.MatMulFpQ4
     """
 @overload
-def MatMulFpQ4(A: ArrayOr[float], B: ArrayOr[int], B_shape: ArrayOr[int], *, blk_quant_type: Int = 1) -> Array: ...
+def MatMulFpQ4(A: ArrayOr[float], B: Given[UINT8, int], B_shape: Indices[INT64, int], *, blk_quant_type: Int = 1) -> FLOAT: ...
 @overload
-def MatMulFpQ4(A: Input[FLOAT, float], B: Input[UINT8, int], B_shape: Indices[INT64, int], *, blk_quant_type: Int = 1) -> FLOAT: ...
+def MatMulFpQ4(A: ArrayOr[float], B: ArrayOr[int], B_shape: GivenIndices[INT64, int], *, blk_quant_type: Int = 1) -> FLOAT: ...
+@overload
+def MatMulFpQ4(A: Nested[float], B: Nested[int], B_shape: Nested[int], *, blk_quant_type: Int = 1) -> AnyTensor: ...
+@overload
+def MatMulFpQ4(A: ArrayOr[float], B: ArrayOr[int], B_shape: ArrayOr[int], *, blk_quant_type: Int = 1) -> Array: ...
 
 @overload
-def MatMulInteger16(A: Nested[int], B: Nested[int]) -> AnyTensor:
+def MatMulInteger16(A: Given[TInteger6, LInt], B: Input[TInteger7, LInt2]) -> AnyTensor:
     """Matrix product that behaves like numpy.matmul:
     https://docs.scipy.org/doc/numpy-1.13.0/reference/generated/numpy.matmul.html. The production MUST
     never overflow. The accumulation may overflow if and only if in 32 bits.
@@ -1807,12 +2005,14 @@ def MatMulInteger16(A: Nested[int], B: Nested[int]) -> AnyTensor:
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.MatMulInteger16
     """
 @overload
-def MatMulInteger16(A: ArrayOr[int], B: ArrayOr[int]) -> Array: ...
+def MatMulInteger16(A: ArrayOr[int], B: Given[TInteger7, LInt2]) -> AnyTensor: ...
 @overload
-def MatMulInteger16(A: Input[TInteger6, LInt], B: Input[TInteger7, LInt2]) -> AnyTensor: ...
+def MatMulInteger16(A: Nested[int], B: Nested[int]) -> AnyTensor: ...
+@overload
+def MatMulInteger16(A: ArrayOr[int], B: ArrayOr[int]) -> Array: ...
 
 @overload
-def MatMulIntegerToFloat(A: ArrayOr[int], B: ArrayOr[int], a_scale: ArrayOr[float], b_scale: ArrayOr[float], a_zero_point: ArrayOr[int] | None = None, b_zero_point: ArrayOr[int] | None = None, bias: ArrayOr[float] | None = None) -> Array:
+def MatMulIntegerToFloat(A: Given[TInteger, LInt], B: Input[TInteger2, LInt2], a_scale: Input[TFloat9, LFloat], b_scale: Input[TFloat9, LFloat], a_zero_point: Input[TInteger, LInt] | None = None, b_zero_point: Input[TInteger2, LInt2] | None = None, bias: Input[TFloat9, LFloat] | None = None) -> TFloat9:
     """MatMulIntegerToFloat.
 
     Args:
@@ -1830,10 +2030,12 @@ def MatMulIntegerToFloat(A: ArrayOr[int], B: ArrayOr[int], a_scale: ArrayOr[floa
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.MatMulIntegerToFloat
     """
 @overload
+def MatMulIntegerToFloat(A: ArrayOr[int], B: ArrayOr[int], a_scale: ArrayOr[float], b_scale: ArrayOr[float], a_zero_point: ArrayOr[int] | None = None, b_zero_point: ArrayOr[int] | None = None, bias: ArrayOr[float] | None = None) -> Array: ...
+@overload
 def MatMulIntegerToFloat(A: Input[TInteger, LInt], B: Input[TInteger2, LInt2], a_scale: Input[TFloat9, LFloat], b_scale: Input[TFloat9, LFloat], a_zero_point: Input[TInteger, LInt] | None = None, b_zero_point: Input[TInteger2, LInt2] | None = None, bias: Input[TFloat9, LFloat] | None = None) -> TFloat9: ...
 
 @overload
-def MatMulNBits(A: Nested[float], B: Nested[int], scales: Nested[float], zero_points: Nested[float] | None = None, g_idx: Nested[int] | None = None, bias: Nested[float] | None = None, *, K: Int, N: Int, block_size: Int, accuracy_level: Int = 0, bits: Int = 4, weight_prepacked: Int = 0) -> AnyTensor:
+def MatMulNBits(A: Given[TFloat7, LFloat], B: Input[UINT8, int], scales: Input[TFloat7, LFloat], zero_points: Input[TNumber11, LFloat2] | None = None, g_idx: Indices[INT32, int] | None = None, bias: Input[TFloat7, LFloat] | None = None, *, K: Int, N: Int, block_size: Int, accuracy_level: Int = 0, bits: Int = 4, weight_prepacked: Int = 0) -> TFloat7:
     """MatMulNBits performs a matrix multiplication where the right-hand-side matrix (weights) is quantized
     to N bits.
 
@@ -1866,12 +2068,14 @@ def MatMulNBits(A: Nested[float], B: Nested[int], scales: Nested[float], zero_po
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.MatMulNBits
     """
 @overload
+def MatMulNBits(A: Nested[float], B: Nested[int], scales: Nested[float], zero_points: Nested[float] | None = None, g_idx: Nested[int] | None = None, bias: Nested[float] | None = None, *, K: Int, N: Int, block_size: Int, accuracy_level: Int = 0, bits: Int = 4, weight_prepacked: Int = 0) -> AnyTensor: ...
+@overload
 def MatMulNBits(A: ArrayOr[float], B: ArrayOr[int], scales: ArrayOr[float], zero_points: ArrayOr[float] | None = None, g_idx: ArrayOr[int] | None = None, bias: ArrayOr[float] | None = None, *, K: Int, N: Int, block_size: Int, accuracy_level: Int = 0, bits: Int = 4, weight_prepacked: Int = 0) -> Array: ...
 @overload
 def MatMulNBits(A: Input[TFloat7, LFloat], B: Input[UINT8, int], scales: Input[TFloat7, LFloat], zero_points: Input[TNumber11, LFloat2] | None = None, g_idx: Indices[INT32, int] | None = None, bias: Input[TFloat7, LFloat] | None = None, *, K: Int, N: Int, block_size: Int, accuracy_level: Int = 0, bits: Int = 4, weight_prepacked: Int = 0) -> TFloat7: ...
 
 @overload
-def MatMulNBitsMlp(A: ArrayOr[float], skip: ArrayOr[float] | None = None, norm_scale: ArrayOr[float] | None = None, gate_B: ArrayOr[int] | None = None, gate_scales: ArrayOr[float] | None = None, gate_bias: ArrayOr[float] | None = None, up_B: ArrayOr[int] | None = None, up_scales: ArrayOr[float] | None = None, up_bias: ArrayOr[float] | None = None, *, K: Int, N: Int, activation: str, block_size: Int, accuracy_level: Int = 0, bits: Int = 4, epsilon: Float = 1e-05, outputs: Literal[1] = 1) -> Array:
+def MatMulNBitsMlp(A: Given[TFloat7, LFloat], skip: Input[TFloat7, LFloat] | None = None, norm_scale: Input[TFloat7, LFloat] | None = None, gate_B: Input[UINT8, int] | None = None, gate_scales: Input[TFloat7, LFloat] | None = None, gate_bias: Input[TFloat7, LFloat] | None = None, up_B: Input[UINT8, int] | None = None, up_scales: Input[TFloat7, LFloat] | None = None, up_bias: Input[TFloat7, LFloat] | None = None, *, K: Int, N: Int, activation: str, block_size: Int, accuracy_level: Int = 0, bits: Int = 4, epsilon: Float = 1e-05, outputs: Literal[1] = 1) -> TFloat7:
     """MatMulNBitsMlp fuses two MatMulNBits projections that share the same input and computes
 
         gate = MatMulNBits(A, gate_weight) + gate_bias
@@ -1903,6 +2107,10 @@ def MatMulNBitsMlp(A: ArrayOr[float], skip: ArrayOr[float] | None = None, norm_s
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.MatMulNBitsMlp
     """
 @overload
+def MatMulNBitsMlp(A: Given[TFloat7, LFloat], skip: Input[TFloat7, LFloat] | None = None, norm_scale: Input[TFloat7, LFloat] | None = None, gate_B: Input[UINT8, int] | None = None, gate_scales: Input[TFloat7, LFloat] | None = None, gate_bias: Input[TFloat7, LFloat] | None = None, up_B: Input[UINT8, int] | None = None, up_scales: Input[TFloat7, LFloat] | None = None, up_bias: Input[TFloat7, LFloat] | None = None, *, K: Int, N: Int, activation: str, block_size: Int, accuracy_level: Int = 0, bits: Int = 4, epsilon: Float = 1e-05, outputs: Literal[2]) -> tuple[TFloat7, TFloat7]: ...
+@overload
+def MatMulNBitsMlp(A: ArrayOr[float], skip: ArrayOr[float] | None = None, norm_scale: ArrayOr[float] | None = None, gate_B: ArrayOr[int] | None = None, gate_scales: ArrayOr[float] | None = None, gate_bias: ArrayOr[float] | None = None, up_B: ArrayOr[int] | None = None, up_scales: ArrayOr[float] | None = None, up_bias: ArrayOr[float] | None = None, *, K: Int, N: Int, activation: str, block_size: Int, accuracy_level: Int = 0, bits: Int = 4, epsilon: Float = 1e-05, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def MatMulNBitsMlp(A: ArrayOr[float], skip: ArrayOr[float] | None = None, norm_scale: ArrayOr[float] | None = None, gate_B: ArrayOr[int] | None = None, gate_scales: ArrayOr[float] | None = None, gate_bias: ArrayOr[float] | None = None, up_B: ArrayOr[int] | None = None, up_scales: ArrayOr[float] | None = None, up_bias: ArrayOr[float] | None = None, *, K: Int, N: Int, activation: str, block_size: Int, accuracy_level: Int = 0, bits: Int = 4, epsilon: Float = 1e-05, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def MatMulNBitsMlp(A: Input[TFloat7, LFloat], skip: Input[TFloat7, LFloat] | None = None, norm_scale: Input[TFloat7, LFloat] | None = None, gate_B: Input[UINT8, int] | None = None, gate_scales: Input[TFloat7, LFloat] | None = None, gate_bias: Input[TFloat7, LFloat] | None = None, up_B: Input[UINT8, int] | None = None, up_scales: Input[TFloat7, LFloat] | None = None, up_bias: Input[TFloat7, LFloat] | None = None, *, K: Int, N: Int, activation: str, block_size: Int, accuracy_level: Int = 0, bits: Int = 4, epsilon: Float = 1e-05, outputs: Literal[1] = 1) -> TFloat7: ...
@@ -1910,7 +2118,7 @@ def MatMulNBitsMlp(A: Input[TFloat7, LFloat], skip: Input[TFloat7, LFloat] | Non
 def MatMulNBitsMlp(A: Input[TFloat7, LFloat], skip: Input[TFloat7, LFloat] | None = None, norm_scale: Input[TFloat7, LFloat] | None = None, gate_B: Input[UINT8, int] | None = None, gate_scales: Input[TFloat7, LFloat] | None = None, gate_bias: Input[TFloat7, LFloat] | None = None, up_B: Input[UINT8, int] | None = None, up_scales: Input[TFloat7, LFloat] | None = None, up_bias: Input[TFloat7, LFloat] | None = None, *, K: Int, N: Int, activation: str, block_size: Int, accuracy_level: Int = 0, bits: Int = 4, epsilon: Float = 1e-05, outputs: Literal[2]) -> tuple[TFloat7, TFloat7]: ...
 
 @overload
-def MatMulNBitsQkv(A: ArrayOr[float], skip: ArrayOr[float] | None = None, norm_scale: ArrayOr[float] | None = None, q_B: ArrayOr[int] | None = None, q_scales: ArrayOr[float] | None = None, q_bias: ArrayOr[float] | None = None, k_B: ArrayOr[int] | None = None, k_scales: ArrayOr[float] | None = None, k_bias: ArrayOr[float] | None = None, v_B: ArrayOr[int] | None = None, v_scales: ArrayOr[float] | None = None, v_bias: ArrayOr[float] | None = None, *, K: Int, Nkv: Int, Nq: Int, block_size: Int, accuracy_level: Int = 0, bits: Int = 4, epsilon: Float = 1e-06, outputs: Literal[3] = 3) -> tuple[Array, Array, Array]:
+def MatMulNBitsQkv(A: Given[TFloat7, LFloat], skip: Input[TFloat7, LFloat] | None = None, norm_scale: Input[TFloat7, LFloat] | None = None, q_B: Input[UINT8, int] | None = None, q_scales: Input[TFloat7, LFloat] | None = None, q_bias: Input[TFloat7, LFloat] | None = None, k_B: Input[UINT8, int] | None = None, k_scales: Input[TFloat7, LFloat] | None = None, k_bias: Input[TFloat7, LFloat] | None = None, v_B: Input[UINT8, int] | None = None, v_scales: Input[TFloat7, LFloat] | None = None, v_bias: Input[TFloat7, LFloat] | None = None, *, K: Int, Nkv: Int, Nq: Int, block_size: Int, accuracy_level: Int = 0, bits: Int = 4, epsilon: Float = 1e-06, outputs: Literal[3] = 3) -> tuple[TFloat7, TFloat7, TFloat7]:
     """MatMulNBitsQkv fuses either SimplifiedLayerNormalization (RMSNorm) or
     SkipSimplifiedLayerNormalization with three MatMulNBits projections that share the same normalized
     activation.
@@ -1947,6 +2155,10 @@ def MatMulNBitsQkv(A: ArrayOr[float], skip: ArrayOr[float] | None = None, norm_s
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.MatMulNBitsQkv
     """
 @overload
+def MatMulNBitsQkv(A: Given[TFloat7, LFloat], skip: Input[TFloat7, LFloat] | None = None, norm_scale: Input[TFloat7, LFloat] | None = None, q_B: Input[UINT8, int] | None = None, q_scales: Input[TFloat7, LFloat] | None = None, q_bias: Input[TFloat7, LFloat] | None = None, k_B: Input[UINT8, int] | None = None, k_scales: Input[TFloat7, LFloat] | None = None, k_bias: Input[TFloat7, LFloat] | None = None, v_B: Input[UINT8, int] | None = None, v_scales: Input[TFloat7, LFloat] | None = None, v_bias: Input[TFloat7, LFloat] | None = None, *, K: Int, Nkv: Int, Nq: Int, block_size: Int, accuracy_level: Int = 0, bits: Int = 4, epsilon: Float = 1e-06, outputs: Literal[4]) -> tuple[TFloat7, TFloat7, TFloat7, TFloat7]: ...
+@overload
+def MatMulNBitsQkv(A: ArrayOr[float], skip: ArrayOr[float] | None = None, norm_scale: ArrayOr[float] | None = None, q_B: ArrayOr[int] | None = None, q_scales: ArrayOr[float] | None = None, q_bias: ArrayOr[float] | None = None, k_B: ArrayOr[int] | None = None, k_scales: ArrayOr[float] | None = None, k_bias: ArrayOr[float] | None = None, v_B: ArrayOr[int] | None = None, v_scales: ArrayOr[float] | None = None, v_bias: ArrayOr[float] | None = None, *, K: Int, Nkv: Int, Nq: Int, block_size: Int, accuracy_level: Int = 0, bits: Int = 4, epsilon: Float = 1e-06, outputs: Literal[3] = 3) -> tuple[Array, Array, Array]: ...
+@overload
 def MatMulNBitsQkv(A: ArrayOr[float], skip: ArrayOr[float] | None = None, norm_scale: ArrayOr[float] | None = None, q_B: ArrayOr[int] | None = None, q_scales: ArrayOr[float] | None = None, q_bias: ArrayOr[float] | None = None, k_B: ArrayOr[int] | None = None, k_scales: ArrayOr[float] | None = None, k_bias: ArrayOr[float] | None = None, v_B: ArrayOr[int] | None = None, v_scales: ArrayOr[float] | None = None, v_bias: ArrayOr[float] | None = None, *, K: Int, Nkv: Int, Nq: Int, block_size: Int, accuracy_level: Int = 0, bits: Int = 4, epsilon: Float = 1e-06, outputs: Literal[4]) -> tuple[Array, Array, Array, Array]: ...
 @overload
 def MatMulNBitsQkv(A: Input[TFloat7, LFloat], skip: Input[TFloat7, LFloat] | None = None, norm_scale: Input[TFloat7, LFloat] | None = None, q_B: Input[UINT8, int] | None = None, q_scales: Input[TFloat7, LFloat] | None = None, q_bias: Input[TFloat7, LFloat] | None = None, k_B: Input[UINT8, int] | None = None, k_scales: Input[TFloat7, LFloat] | None = None, k_bias: Input[TFloat7, LFloat] | None = None, v_B: Input[UINT8, int] | None = None, v_scales: Input[TFloat7, LFloat] | None = None, v_bias: Input[TFloat7, LFloat] | None = None, *, K: Int, Nkv: Int, Nq: Int, block_size: Int, accuracy_level: Int = 0, bits: Int = 4, epsilon: Float = 1e-06, outputs: Literal[3] = 3) -> tuple[TFloat7, TFloat7, TFloat7]: ...
@@ -1954,7 +2166,7 @@ def MatMulNBitsQkv(A: Input[TFloat7, LFloat], skip: Input[TFloat7, LFloat] | Non
 def MatMulNBitsQkv(A: Input[TFloat7, LFloat], skip: Input[TFloat7, LFloat] | None = None, norm_scale: Input[TFloat7, LFloat] | None = None, q_B: Input[UINT8, int] | None = None, q_scales: Input[TFloat7, LFloat] | None = None, q_bias: Input[TFloat7, LFloat] | None = None, k_B: Input[UINT8, int] | None = None, k_scales: Input[TFloat7, LFloat] | None = None, k_bias: Input[TFloat7, LFloat] | None = None, v_B: Input[UINT8, int] | None = None, v_scales: Input[TFloat7, LFloat] | None = None, v_bias: Input[TFloat7, LFloat] | None = None, *, K: Int, Nkv: Int, Nq: Int, block_size: Int, accuracy_level: Int = 0, bits: Int = 4, epsilon: Float = 1e-06, outputs: Literal[4]) -> tuple[TFloat7, TFloat7, TFloat7, TFloat7]: ...
 
 @overload
-def MaxpoolWithMask(X: Nested[float], M: Nested[int], *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", kernel_shape: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None) -> AnyTensor:
+def MaxpoolWithMask(X: Given[FLOAT, float], M: Indices[INT32, int], *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", kernel_shape: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None) -> FLOAT:
     """For internal use.
 
     Args:
@@ -1964,12 +2176,14 @@ def MaxpoolWithMask(X: Nested[float], M: Nested[int], *, auto_pad: Literal["NOTS
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.MaxpoolWithMask
     """
 @overload
-def MaxpoolWithMask(X: ArrayOr[float], M: ArrayOr[int], *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", kernel_shape: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None) -> Array: ...
+def MaxpoolWithMask(X: ArrayOr[float], M: GivenIndices[INT32, int], *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", kernel_shape: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None) -> FLOAT: ...
 @overload
-def MaxpoolWithMask(X: Input[FLOAT, float], M: Indices[INT32, int], *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", kernel_shape: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None) -> FLOAT: ...
+def MaxpoolWithMask(X: Nested[float], M: Nested[int], *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", kernel_shape: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None) -> AnyTensor: ...
+@overload
+def MaxpoolWithMask(X: ArrayOr[float], M: ArrayOr[int], *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", kernel_shape: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None) -> Array: ...
 
 @overload
-def MoE(input: ArrayOr[float], router_probs: ArrayOr[float], fc1_experts_weights: ArrayOr[float], fc1_experts_bias: ArrayOr[float] | None = None, fc2_experts_weights: ArrayOr[float] | None = None, fc2_experts_bias: ArrayOr[float] | None = None, fc3_experts_weights: ArrayOr[float] | None = None, fc3_experts_bias: ArrayOr[float] | None = None, *, activation_alpha: Float = 1.0, activation_beta: Float = 0.0, activation_type: Literal["relu", "gelu", "silu", "swiglu", "identity"] = "relu", k: Int = 1, normalize_routing_weights: Int = 0, swiglu_fusion: Int = 0, swiglu_limit: Float | None = None, use_sparse_mixer: Int = 0) -> Array:
+def MoE(input: Given[TFloat7, LFloat], router_probs: Input[TFloat7, LFloat], fc1_experts_weights: Input[TFloat7, LFloat], fc1_experts_bias: Input[TFloat7, LFloat] | None = None, fc2_experts_weights: Input[TFloat7, LFloat] | None = None, fc2_experts_bias: Input[TFloat7, LFloat] | None = None, fc3_experts_weights: Input[TFloat7, LFloat] | None = None, fc3_experts_bias: Input[TFloat7, LFloat] | None = None, *, activation_alpha: Float = 1.0, activation_beta: Float = 0.0, activation_type: Literal["relu", "gelu", "silu", "swiglu", "identity"] = "relu", k: Int = 1, normalize_routing_weights: Int = 0, swiglu_fusion: Int = 0, swiglu_limit: Float | None = None, use_sparse_mixer: Int = 0) -> TFloat7:
     """Mixture of experts. Examples: Switch transformer(https://arxiv.org/pdf/2101.03961.pdf) use top 1,
     GLaM(https://arxiv.org/abs/2112.06905) activates top 2 FFN, Vision
     MOE(https://arxiv.org/pdf/2106.05974.pdf) usually uses top 32 experts and
@@ -2004,10 +2218,12 @@ def MoE(input: ArrayOr[float], router_probs: ArrayOr[float], fc1_experts_weights
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.MoE
     """
 @overload
+def MoE(input: ArrayOr[float], router_probs: ArrayOr[float], fc1_experts_weights: ArrayOr[float], fc1_experts_bias: ArrayOr[float] | None = None, fc2_experts_weights: ArrayOr[float] | None = None, fc2_experts_bias: ArrayOr[float] | None = None, fc3_experts_weights: ArrayOr[float] | None = None, fc3_experts_bias: ArrayOr[float] | None = None, *, activation_alpha: Float = 1.0, activation_beta: Float = 0.0, activation_type: Literal["relu", "gelu", "silu", "swiglu", "identity"] = "relu", k: Int = 1, normalize_routing_weights: Int = 0, swiglu_fusion: Int = 0, swiglu_limit: Float | None = None, use_sparse_mixer: Int = 0) -> Array: ...
+@overload
 def MoE(input: Input[TFloat7, LFloat], router_probs: Input[TFloat7, LFloat], fc1_experts_weights: Input[TFloat7, LFloat], fc1_experts_bias: Input[TFloat7, LFloat] | None = None, fc2_experts_weights: Input[TFloat7, LFloat] | None = None, fc2_experts_bias: Input[TFloat7, LFloat] | None = None, fc3_experts_weights: Input[TFloat7, LFloat] | None = None, fc3_experts_bias: Input[TFloat7, LFloat] | None = None, *, activation_alpha: Float = 1.0, activation_beta: Float = 0.0, activation_type: Literal["relu", "gelu", "silu", "swiglu", "identity"] = "relu", k: Int = 1, normalize_routing_weights: Int = 0, swiglu_fusion: Int = 0, swiglu_limit: Float | None = None, use_sparse_mixer: Int = 0) -> TFloat7: ...
 
 @overload
-def MulInteger(A: Nested[int], A_zero_point: Nested[int] | None = None, B: Nested[int] | None = None, B_zero_point: Nested[int] | None = None) -> AnyTensor:
+def MulInteger(A: Given[TInteger, LInt], A_zero_point: Input[TInteger, LInt] | None = None, B: Input[TInteger, LInt] | None = None, B_zero_point: Input[TInteger, LInt] | None = None) -> INT32:
     """Performs element-wise binary quantized multiplication (with Numpy-style broadcasting support). "This
     operator supports **multidirectional (i.e., Numpy-style) broadcasting**" The output of this op is
     the int32 accumulated result of the mul operation
@@ -2028,12 +2244,14 @@ def MulInteger(A: Nested[int], A_zero_point: Nested[int] | None = None, B: Neste
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.MulInteger
     """
 @overload
+def MulInteger(A: Nested[int], A_zero_point: Nested[int] | None = None, B: Nested[int] | None = None, B_zero_point: Nested[int] | None = None) -> AnyTensor: ...
+@overload
 def MulInteger(A: ArrayOr[int], A_zero_point: ArrayOr[int] | None = None, B: ArrayOr[int] | None = None, B_zero_point: ArrayOr[int] | None = None) -> Array: ...
 @overload
 def MulInteger(A: Input[TInteger, LInt], A_zero_point: Input[TInteger, LInt] | None = None, B: Input[TInteger, LInt] | None = None, B_zero_point: Input[TInteger, LInt] | None = None) -> INT32: ...
 
 @overload
-def MultiHeadAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, bias: ArrayOr[float] | None = None, key_padding_mask: ArrayOr[int] | None = None, attention_bias: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, past_sequence_length: ArrayOr[int] | None = None, cache_indirection: ArrayOr[int] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, scale: Float | None = None, unidirectional: Int = 0, outputs: Literal[1] = 1) -> Array:
+def MultiHeadAttention(query: Given[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, value: Input[TFloat7, LFloat] | None = None, bias: Input[TFloat7, LFloat] | None = None, key_padding_mask: Indices[INT32, int] | None = None, attention_bias: Input[TFloat7, LFloat] | None = None, past_key: Input[TFloat7, LFloat] | None = None, past_value: Input[TFloat7, LFloat] | None = None, past_sequence_length: Indices[INT32, int] | None = None, cache_indirection: Indices[INT32, int] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, scale: Float | None = None, unidirectional: Int = 0, outputs: Literal[1] = 1) -> TFloat7:
     """Multi-Head Self/Cross Attention. Bias from input projection is included.
 
     The key padding mask is optional. When its shape is (batch_size, kv_sequence_length), value 0 means
@@ -2071,6 +2289,14 @@ def MultiHeadAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None,
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.MultiHeadAttention
     """
 @overload
+def MultiHeadAttention(query: Given[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, value: Input[TFloat7, LFloat] | None = None, bias: Input[TFloat7, LFloat] | None = None, key_padding_mask: Indices[INT32, int] | None = None, attention_bias: Input[TFloat7, LFloat] | None = None, past_key: Input[TFloat7, LFloat] | None = None, past_value: Input[TFloat7, LFloat] | None = None, past_sequence_length: Indices[INT32, int] | None = None, cache_indirection: Indices[INT32, int] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, scale: Float | None = None, unidirectional: Int = 0, outputs: Literal[2]) -> tuple[TFloat7, TFloat7]: ...
+@overload
+def MultiHeadAttention(query: Given[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, value: Input[TFloat7, LFloat] | None = None, bias: Input[TFloat7, LFloat] | None = None, key_padding_mask: Indices[INT32, int] | None = None, attention_bias: Input[TFloat7, LFloat] | None = None, past_key: Input[TFloat7, LFloat] | None = None, past_value: Input[TFloat7, LFloat] | None = None, past_sequence_length: Indices[INT32, int] | None = None, cache_indirection: Indices[INT32, int] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, scale: Float | None = None, unidirectional: Int = 0, outputs: Literal[3]) -> tuple[TFloat7, TFloat7, TFloat7]: ...
+@overload
+def MultiHeadAttention(query: Given[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, value: Input[TFloat7, LFloat] | None = None, bias: Input[TFloat7, LFloat] | None = None, key_padding_mask: Indices[INT32, int] | None = None, attention_bias: Input[TFloat7, LFloat] | None = None, past_key: Input[TFloat7, LFloat] | None = None, past_value: Input[TFloat7, LFloat] | None = None, past_sequence_length: Indices[INT32, int] | None = None, cache_indirection: Indices[INT32, int] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, scale: Float | None = None, unidirectional: Int = 0, outputs: Literal[4]) -> tuple[TFloat7, TFloat7, TFloat7, AnyTensor]: ...
+@overload
+def MultiHeadAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, bias: ArrayOr[float] | None = None, key_padding_mask: ArrayOr[int] | None = None, attention_bias: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, past_sequence_length: ArrayOr[int] | None = None, cache_indirection: ArrayOr[int] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, scale: Float | None = None, unidirectional: Int = 0, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def MultiHeadAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, bias: ArrayOr[float] | None = None, key_padding_mask: ArrayOr[int] | None = None, attention_bias: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, past_sequence_length: ArrayOr[int] | None = None, cache_indirection: ArrayOr[int] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, scale: Float | None = None, unidirectional: Int = 0, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def MultiHeadAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, bias: ArrayOr[float] | None = None, key_padding_mask: ArrayOr[int] | None = None, attention_bias: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, past_sequence_length: ArrayOr[int] | None = None, cache_indirection: ArrayOr[int] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, scale: Float | None = None, unidirectional: Int = 0, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
@@ -2086,7 +2312,7 @@ def MultiHeadAttention(query: Input[TFloat7, LFloat], key: Input[TFloat7, LFloat
 def MultiHeadAttention(query: Input[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, value: Input[TFloat7, LFloat] | None = None, bias: Input[TFloat7, LFloat] | None = None, key_padding_mask: Indices[INT32, int] | None = None, attention_bias: Input[TFloat7, LFloat] | None = None, past_key: Input[TFloat7, LFloat] | None = None, past_value: Input[TFloat7, LFloat] | None = None, past_sequence_length: Indices[INT32, int] | None = None, cache_indirection: Indices[INT32, int] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, scale: Float | None = None, unidirectional: Int = 0, outputs: Literal[4]) -> tuple[TFloat7, TFloat7, TFloat7, AnyTensor]: ...
 
 @overload
-def MurmurHash3(X: Nested[float | str], *, positive: Int = 1, seed: Int = 0) -> AnyTensor:
+def MurmurHash3(X: Given[TSome26, LFloatStr], *, positive: Int = 1, seed: Int = 0) -> AnyTensor:
     """The underlying implementation is MurmurHash3_x86_32 generating low latency 32bits hash suitable for
     implementing lookup tables, Bloom filters, count min sketch or feature hashing.
 
@@ -2099,12 +2325,12 @@ def MurmurHash3(X: Nested[float | str], *, positive: Int = 1, seed: Int = 0) -> 
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.MurmurHash3
     """
 @overload
-def MurmurHash3(X: ArrayOr[float | str], *, positive: Int = 1, seed: Int = 0) -> Array: ...
+def MurmurHash3(X: Nested[float | str], *, positive: Int = 1, seed: Int = 0) -> AnyTensor: ...
 @overload
-def MurmurHash3(X: Input[TSome26, LFloatStr], *, positive: Int = 1, seed: Int = 0) -> AnyTensor: ...
+def MurmurHash3(X: ArrayOr[float | str], *, positive: Int = 1, seed: Int = 0) -> Array: ...
 
 @overload
-def NGramHashMapping(input_ids: ArrayOr[int], multipliers: ArrayOr[int], vocab_sizes: ArrayOr[int], past_ids: ArrayOr[int] | None = None, head_offsets: ArrayOr[int] | None = None, eos_token_id: ArrayOr[int] | None = None, segment_ids: ArrayOr[int] | None = None, *, max_ngram_size: Int, n_head_per_ngram: Int, pad_id: Int, reset_on_eos: Int = 0, outputs: Literal[1] = 1) -> Array:
+def NGramHashMapping(input_ids: GivenIndices[TIndex, LInt], multipliers: Indices[TIndex, LInt], vocab_sizes: Indices[TIndex, LInt], past_ids: Indices[TIndex, LInt] | None = None, head_offsets: Indices[TIndex, LInt] | None = None, eos_token_id: Indices[TIndex, LInt] | None = None, segment_ids: Indices[INT32, int] | None = None, *, max_ngram_size: Int, n_head_per_ngram: Int, pad_id: Int, reset_on_eos: Int = 0, outputs: Literal[1] = 1) -> TIndex:
     """Computes Engram n-gram hash ids from pre-compressed tokenizer ids.
 
     Args:
@@ -2130,6 +2356,10 @@ def NGramHashMapping(input_ids: ArrayOr[int], multipliers: ArrayOr[int], vocab_s
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.NGramHashMapping
     """
 @overload
+def NGramHashMapping(input_ids: GivenIndices[TIndex, LInt], multipliers: Indices[TIndex, LInt], vocab_sizes: Indices[TIndex, LInt], past_ids: Indices[TIndex, LInt] | None = None, head_offsets: Indices[TIndex, LInt] | None = None, eos_token_id: Indices[TIndex, LInt] | None = None, segment_ids: Indices[INT32, int] | None = None, *, max_ngram_size: Int, n_head_per_ngram: Int, pad_id: Int, reset_on_eos: Int = 0, outputs: Literal[2]) -> tuple[TIndex, TIndex]: ...
+@overload
+def NGramHashMapping(input_ids: ArrayOr[int], multipliers: ArrayOr[int], vocab_sizes: ArrayOr[int], past_ids: ArrayOr[int] | None = None, head_offsets: ArrayOr[int] | None = None, eos_token_id: ArrayOr[int] | None = None, segment_ids: ArrayOr[int] | None = None, *, max_ngram_size: Int, n_head_per_ngram: Int, pad_id: Int, reset_on_eos: Int = 0, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def NGramHashMapping(input_ids: ArrayOr[int], multipliers: ArrayOr[int], vocab_sizes: ArrayOr[int], past_ids: ArrayOr[int] | None = None, head_offsets: ArrayOr[int] | None = None, eos_token_id: ArrayOr[int] | None = None, segment_ids: ArrayOr[int] | None = None, *, max_ngram_size: Int, n_head_per_ngram: Int, pad_id: Int, reset_on_eos: Int = 0, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def NGramHashMapping(input_ids: Indices[TIndex, LInt], multipliers: Indices[TIndex, LInt], vocab_sizes: Indices[TIndex, LInt], past_ids: Indices[TIndex, LInt] | None = None, head_offsets: Indices[TIndex, LInt] | None = None, eos_token_id: Indices[TIndex, LInt] | None = None, segment_ids: Indices[INT32, int] | None = None, *, max_ngram_size: Int, n_head_per_ngram: Int, pad_id: Int, reset_on_eos: Int = 0, outputs: Literal[1] = 1) -> TIndex: ...
@@ -2137,7 +2367,7 @@ def NGramHashMapping(input_ids: Indices[TIndex, LInt], multipliers: Indices[TInd
 def NGramHashMapping(input_ids: Indices[TIndex, LInt], multipliers: Indices[TIndex, LInt], vocab_sizes: Indices[TIndex, LInt], past_ids: Indices[TIndex, LInt] | None = None, head_offsets: Indices[TIndex, LInt] | None = None, eos_token_id: Indices[TIndex, LInt] | None = None, segment_ids: Indices[INT32, int] | None = None, *, max_ngram_size: Int, n_head_per_ngram: Int, pad_id: Int, reset_on_eos: Int = 0, outputs: Literal[2]) -> tuple[TIndex, TIndex]: ...
 
 @overload
-def NGramRepeatBlock(input_ids: Nested[int], scores: Nested[float], *, ngram_size: Int) -> AnyTensor:
+def NGramRepeatBlock(input_ids: GivenIndices[INT64, int], scores: Input[FLOAT, float], *, ngram_size: Int) -> FLOAT:
     """Enforce no repetition of n-grams. Scores are set to `-inf` for tokens that form a repeated n-gram if
     added to the back of the input_ids.
 
@@ -2150,12 +2380,14 @@ def NGramRepeatBlock(input_ids: Nested[int], scores: Nested[float], *, ngram_siz
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.NGramRepeatBlock
     """
 @overload
-def NGramRepeatBlock(input_ids: ArrayOr[int], scores: ArrayOr[float], *, ngram_size: Int) -> Array: ...
+def NGramRepeatBlock(input_ids: ArrayOr[int], scores: Given[FLOAT, float], *, ngram_size: Int) -> FLOAT: ...
 @overload
-def NGramRepeatBlock(input_ids: Indices[INT64, int], scores: Input[FLOAT, float], *, ngram_size: Int) -> FLOAT: ...
+def NGramRepeatBlock(input_ids: Nested[int], scores: Nested[float], *, ngram_size: Int) -> AnyTensor: ...
+@overload
+def NGramRepeatBlock(input_ids: ArrayOr[int], scores: ArrayOr[float], *, ngram_size: Int) -> Array: ...
 
 @overload
-def NhwcConv(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
+def NhwcConv(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat:
     """NhwcConv.
 
     Args:
@@ -2176,12 +2408,14 @@ def NhwcConv(X: Nested[float], W: Nested[float], B: Nested[float] | None = None,
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.NhwcConv
     """
 @overload
+def NhwcConv(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+@overload
 def NhwcConv(X: ArrayOr[float], W: ArrayOr[float], B: ArrayOr[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
 @overload
 def NhwcConv(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
 
 @overload
-def NhwcFusedConv(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, Z: Nested[float] | None = None, *, activation: str | None = None, activation_params: Floats | None = None, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
+def NhwcFusedConv(X: Given[TFloat9, LFloat], W: Input[TFloat9, LFloat], B: Input[TFloat9, LFloat] | None = None, Z: Input[TFloat9, LFloat] | None = None, *, activation: str | None = None, activation_params: Floats | None = None, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat9:
     """NhwcFusedConv is a Conv operator with optional activation and add operators fused in.
 
     Args:
@@ -2196,24 +2430,26 @@ def NhwcFusedConv(X: Nested[float], W: Nested[float], B: Nested[float] | None = 
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.NhwcFusedConv
     """
 @overload
+def NhwcFusedConv(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, Z: Nested[float] | None = None, *, activation: str | None = None, activation_params: Floats | None = None, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+@overload
 def NhwcFusedConv(X: ArrayOr[float], W: ArrayOr[float], B: ArrayOr[float] | None = None, Z: ArrayOr[float] | None = None, *, activation: str | None = None, activation_params: Floats | None = None, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
 @overload
 def NhwcFusedConv(X: Input[TFloat9, LFloat], W: Input[TFloat9, LFloat], B: Input[TFloat9, LFloat] | None = None, Z: Input[TFloat9, LFloat] | None = None, *, activation: str | None = None, activation_params: Floats | None = None, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat9: ...
 
 @overload
-def NhwcMaxPool(x: Nested[int], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
+def NhwcMaxPool(x: Given[TInteger, LInt], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TInteger:
     """NhwcMaxPool.
 
     Version 1, in opset 1 and later.
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.NhwcMaxPool
     """
 @overload
-def NhwcMaxPool(x: ArrayOr[int], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def NhwcMaxPool(x: Nested[int], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def NhwcMaxPool(x: Input[TInteger, LInt], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TInteger: ...
+def NhwcMaxPool(x: ArrayOr[int], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
 
 @overload
-def PackedAttention(input: ArrayOr[float], weights: ArrayOr[float], bias: ArrayOr[float], token_offset: ArrayOr[int], cumulative_sequence_length: ArrayOr[int], attention_bias: ArrayOr[float] | None = None, *, num_heads: Int, qkv_hidden_sizes: Ints | None = None, scale: Float | None = None) -> Array:
+def PackedAttention(input: Given[TFloat9, LFloat], weights: Input[TFloat9, LFloat], bias: Input[TFloat9, LFloat], token_offset: Indices[INT32, int], cumulative_sequence_length: Indices[INT32, int], attention_bias: Input[TFloat9, LFloat] | None = None, *, num_heads: Int, qkv_hidden_sizes: Ints | None = None, scale: Float | None = None) -> TFloat9:
     """This is the packed version of Attention.
 
     Sequences in one batch usually don't have same length and they are padded to have same length, e.g.,
@@ -2238,10 +2474,12 @@ def PackedAttention(input: ArrayOr[float], weights: ArrayOr[float], bias: ArrayO
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.PackedAttention
     """
 @overload
+def PackedAttention(input: ArrayOr[float], weights: ArrayOr[float], bias: ArrayOr[float], token_offset: ArrayOr[int], cumulative_sequence_length: ArrayOr[int], attention_bias: ArrayOr[float] | None = None, *, num_heads: Int, qkv_hidden_sizes: Ints | None = None, scale: Float | None = None) -> Array: ...
+@overload
 def PackedAttention(input: Input[TFloat9, LFloat], weights: Input[TFloat9, LFloat], bias: Input[TFloat9, LFloat], token_offset: Indices[INT32, int], cumulative_sequence_length: Indices[INT32, int], attention_bias: Input[TFloat9, LFloat] | None = None, *, num_heads: Int, qkv_hidden_sizes: Ints | None = None, scale: Float | None = None) -> TFloat9: ...
 
 @overload
-def PackedMultiHeadAttention(query: Nested[float], key: Nested[float] | None = None, value: Nested[float] | None = None, bias: Nested[float] | None = None, token_offset: Nested[int] | None = None, cumulative_sequence_length: Nested[int] | None = None, attention_bias: Nested[float] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, scale: Float | None = None) -> AnyTensor:
+def PackedMultiHeadAttention(query: Given[TFloat9, LFloat], key: Input[TFloat9, LFloat] | None = None, value: Input[TFloat9, LFloat] | None = None, bias: Input[TFloat9, LFloat] | None = None, token_offset: Indices[INT32, int] | None = None, cumulative_sequence_length: Indices[INT32, int] | None = None, attention_bias: Input[TFloat9, LFloat] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, scale: Float | None = None) -> TFloat9:
     """This is the packed version of MultiHeadAttention.
 
     Sequences in one batch usually don't have same length and they are padded to have same length, e.g.,
@@ -2267,12 +2505,14 @@ def PackedMultiHeadAttention(query: Nested[float], key: Nested[float] | None = N
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.PackedMultiHeadAttention
     """
 @overload
+def PackedMultiHeadAttention(query: Nested[float], key: Nested[float] | None = None, value: Nested[float] | None = None, bias: Nested[float] | None = None, token_offset: Nested[int] | None = None, cumulative_sequence_length: Nested[int] | None = None, attention_bias: Nested[float] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, scale: Float | None = None) -> AnyTensor: ...
+@overload
 def PackedMultiHeadAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, bias: ArrayOr[float] | None = None, token_offset: ArrayOr[int] | None = None, cumulative_sequence_length: ArrayOr[int] | None = None, attention_bias: ArrayOr[float] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, scale: Float | None = None) -> Array: ...
 @overload
 def PackedMultiHeadAttention(query: Input[TFloat9, LFloat], key: Input[TFloat9, LFloat] | None = None, value: Input[TFloat9, LFloat] | None = None, bias: Input[TFloat9, LFloat] | None = None, token_offset: Indices[INT32, int] | None = None, cumulative_sequence_length: Indices[INT32, int] | None = None, attention_bias: Input[TFloat9, LFloat] | None = None, *, num_heads: Int, mask_filter_value: Float | None = None, scale: Float | None = None) -> TFloat9: ...
 
 @overload
-def PackedSparseAttentionIndexer(query: ArrayOr[float], key: ArrayOr[float] | None = None, query_norm_weight: ArrayOr[float] | None = None, key_norm_weight: ArrayOr[float] | None = None, cos_cache: ArrayOr[float] | None = None, sin_cache: ArrayOr[float] | None = None, cumulative_sequence_lengths: ArrayOr[int] | None = None, past_sequence_lengths: ArrayOr[int] | None = None, gate: ArrayOr[float] | None = None, position_bias: ArrayOr[float] | None = None, head_weights: ArrayOr[float] | None = None, position_ids: ArrayOr[int] | None = None, past_key_state: ArrayOr[float] | None = None, past_kv_buffer: ArrayOr[float] | None = None, past_gate_buffer: ArrayOr[float] | None = None, past_state_lengths: ArrayOr[int] | None = None, state_update_capture_count: ArrayOr[int] | None = None, state_update_active: ArrayOr[int] | None = None, *, compress_ratio: Int, policy_mode: Literal["qsa", "csa"], state_capacity: Int, epsilon: Float = 1e-06, head_weight_scale: Float | None = None, index_topk: Int | None = None, scale: Float | None = None, state_update_capacity: Int = 0, token_budget: Int | None = None, outputs: Literal[5] = 5) -> tuple[Array, Array, Array, Array, Array]:
+def PackedSparseAttentionIndexer(query: Given[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, query_norm_weight: Input[TFloat7, LFloat] | None = None, key_norm_weight: Input[TFloat7, LFloat] | None = None, cos_cache: Input[TFloat7, LFloat] | None = None, sin_cache: Input[TFloat7, LFloat] | None = None, cumulative_sequence_lengths: Indices[INT32, int] | None = None, past_sequence_lengths: Indices[INT32, int] | None = None, gate: Input[TFloat7, LFloat] | None = None, position_bias: Input[TFloat7, LFloat] | None = None, head_weights: Input[TFloat7, LFloat] | None = None, position_ids: Indices[INT64, int] | None = None, past_key_state: Input[TFloat7, LFloat] | None = None, past_kv_buffer: Input[TFloat7, LFloat] | None = None, past_gate_buffer: Input[TFloat7, LFloat] | None = None, past_state_lengths: Indices[INT32, int] | None = None, state_update_capture_count: Indices[INT32, int] | None = None, state_update_active: Indices[INT32, int] | None = None, *, compress_ratio: Int, policy_mode: Literal["qsa", "csa"], state_capacity: Int, epsilon: Float = 1e-06, head_weight_scale: Float | None = None, index_topk: Int | None = None, scale: Float | None = None, state_update_capacity: Int = 0, token_budget: Int | None = None, outputs: Literal[5] = 5) -> tuple[INT32, INT32, TFloat7, TFloat7, TFloat7]:
     """Packed/variable-length counterpart of SparseAttentionIndexer, for continuous-batching engines (such
     as an OgaEngine-style PagedAttention model) that flatten every request's tokens into one
     [total_tokens, ...] axis instead of a dense [batch_size, sequence_length, ...] axis. It selects, for
@@ -2333,6 +2573,12 @@ def PackedSparseAttentionIndexer(query: ArrayOr[float], key: ArrayOr[float] | No
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.PackedSparseAttentionIndexer
     """
 @overload
+def PackedSparseAttentionIndexer(query: Given[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, query_norm_weight: Input[TFloat7, LFloat] | None = None, key_norm_weight: Input[TFloat7, LFloat] | None = None, cos_cache: Input[TFloat7, LFloat] | None = None, sin_cache: Input[TFloat7, LFloat] | None = None, cumulative_sequence_lengths: Indices[INT32, int] | None = None, past_sequence_lengths: Indices[INT32, int] | None = None, gate: Input[TFloat7, LFloat] | None = None, position_bias: Input[TFloat7, LFloat] | None = None, head_weights: Input[TFloat7, LFloat] | None = None, position_ids: Indices[INT64, int] | None = None, past_key_state: Input[TFloat7, LFloat] | None = None, past_kv_buffer: Input[TFloat7, LFloat] | None = None, past_gate_buffer: Input[TFloat7, LFloat] | None = None, past_state_lengths: Indices[INT32, int] | None = None, state_update_capture_count: Indices[INT32, int] | None = None, state_update_active: Indices[INT32, int] | None = None, *, compress_ratio: Int, policy_mode: Literal["qsa", "csa"], state_capacity: Int, epsilon: Float = 1e-06, head_weight_scale: Float | None = None, index_topk: Int | None = None, scale: Float | None = None, state_update_capacity: Int = 0, token_budget: Int | None = None, outputs: Literal[6]) -> tuple[INT32, INT32, TFloat7, TFloat7, TFloat7, INT32]: ...
+@overload
+def PackedSparseAttentionIndexer(query: Given[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, query_norm_weight: Input[TFloat7, LFloat] | None = None, key_norm_weight: Input[TFloat7, LFloat] | None = None, cos_cache: Input[TFloat7, LFloat] | None = None, sin_cache: Input[TFloat7, LFloat] | None = None, cumulative_sequence_lengths: Indices[INT32, int] | None = None, past_sequence_lengths: Indices[INT32, int] | None = None, gate: Input[TFloat7, LFloat] | None = None, position_bias: Input[TFloat7, LFloat] | None = None, head_weights: Input[TFloat7, LFloat] | None = None, position_ids: Indices[INT64, int] | None = None, past_key_state: Input[TFloat7, LFloat] | None = None, past_kv_buffer: Input[TFloat7, LFloat] | None = None, past_gate_buffer: Input[TFloat7, LFloat] | None = None, past_state_lengths: Indices[INT32, int] | None = None, state_update_capture_count: Indices[INT32, int] | None = None, state_update_active: Indices[INT32, int] | None = None, *, compress_ratio: Int, policy_mode: Literal["qsa", "csa"], state_capacity: Int, epsilon: Float = 1e-06, head_weight_scale: Float | None = None, index_topk: Int | None = None, scale: Float | None = None, state_update_capacity: Int = 0, token_budget: Int | None = None, outputs: Literal[7]) -> tuple[INT32, INT32, TFloat7, TFloat7, TFloat7, INT32, TFloat7]: ...
+@overload
+def PackedSparseAttentionIndexer(query: ArrayOr[float], key: ArrayOr[float] | None = None, query_norm_weight: ArrayOr[float] | None = None, key_norm_weight: ArrayOr[float] | None = None, cos_cache: ArrayOr[float] | None = None, sin_cache: ArrayOr[float] | None = None, cumulative_sequence_lengths: ArrayOr[int] | None = None, past_sequence_lengths: ArrayOr[int] | None = None, gate: ArrayOr[float] | None = None, position_bias: ArrayOr[float] | None = None, head_weights: ArrayOr[float] | None = None, position_ids: ArrayOr[int] | None = None, past_key_state: ArrayOr[float] | None = None, past_kv_buffer: ArrayOr[float] | None = None, past_gate_buffer: ArrayOr[float] | None = None, past_state_lengths: ArrayOr[int] | None = None, state_update_capture_count: ArrayOr[int] | None = None, state_update_active: ArrayOr[int] | None = None, *, compress_ratio: Int, policy_mode: Literal["qsa", "csa"], state_capacity: Int, epsilon: Float = 1e-06, head_weight_scale: Float | None = None, index_topk: Int | None = None, scale: Float | None = None, state_update_capacity: Int = 0, token_budget: Int | None = None, outputs: Literal[5] = 5) -> tuple[Array, Array, Array, Array, Array]: ...
+@overload
 def PackedSparseAttentionIndexer(query: ArrayOr[float], key: ArrayOr[float] | None = None, query_norm_weight: ArrayOr[float] | None = None, key_norm_weight: ArrayOr[float] | None = None, cos_cache: ArrayOr[float] | None = None, sin_cache: ArrayOr[float] | None = None, cumulative_sequence_lengths: ArrayOr[int] | None = None, past_sequence_lengths: ArrayOr[int] | None = None, gate: ArrayOr[float] | None = None, position_bias: ArrayOr[float] | None = None, head_weights: ArrayOr[float] | None = None, position_ids: ArrayOr[int] | None = None, past_key_state: ArrayOr[float] | None = None, past_kv_buffer: ArrayOr[float] | None = None, past_gate_buffer: ArrayOr[float] | None = None, past_state_lengths: ArrayOr[int] | None = None, state_update_capture_count: ArrayOr[int] | None = None, state_update_active: ArrayOr[int] | None = None, *, compress_ratio: Int, policy_mode: Literal["qsa", "csa"], state_capacity: Int, epsilon: Float = 1e-06, head_weight_scale: Float | None = None, index_topk: Int | None = None, scale: Float | None = None, state_update_capacity: Int = 0, token_budget: Int | None = None, outputs: Literal[6]) -> tuple[Array, Array, Array, Array, Array, Array]: ...
 @overload
 def PackedSparseAttentionIndexer(query: ArrayOr[float], key: ArrayOr[float] | None = None, query_norm_weight: ArrayOr[float] | None = None, key_norm_weight: ArrayOr[float] | None = None, cos_cache: ArrayOr[float] | None = None, sin_cache: ArrayOr[float] | None = None, cumulative_sequence_lengths: ArrayOr[int] | None = None, past_sequence_lengths: ArrayOr[int] | None = None, gate: ArrayOr[float] | None = None, position_bias: ArrayOr[float] | None = None, head_weights: ArrayOr[float] | None = None, position_ids: ArrayOr[int] | None = None, past_key_state: ArrayOr[float] | None = None, past_kv_buffer: ArrayOr[float] | None = None, past_gate_buffer: ArrayOr[float] | None = None, past_state_lengths: ArrayOr[int] | None = None, state_update_capture_count: ArrayOr[int] | None = None, state_update_active: ArrayOr[int] | None = None, *, compress_ratio: Int, policy_mode: Literal["qsa", "csa"], state_capacity: Int, epsilon: Float = 1e-06, head_weight_scale: Float | None = None, index_topk: Int | None = None, scale: Float | None = None, state_update_capacity: Int = 0, token_budget: Int | None = None, outputs: Literal[7]) -> tuple[Array, Array, Array, Array, Array, Array, Array]: ...
@@ -2344,7 +2590,7 @@ def PackedSparseAttentionIndexer(query: Input[TFloat7, LFloat], key: Input[TFloa
 def PackedSparseAttentionIndexer(query: Input[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, query_norm_weight: Input[TFloat7, LFloat] | None = None, key_norm_weight: Input[TFloat7, LFloat] | None = None, cos_cache: Input[TFloat7, LFloat] | None = None, sin_cache: Input[TFloat7, LFloat] | None = None, cumulative_sequence_lengths: Indices[INT32, int] | None = None, past_sequence_lengths: Indices[INT32, int] | None = None, gate: Input[TFloat7, LFloat] | None = None, position_bias: Input[TFloat7, LFloat] | None = None, head_weights: Input[TFloat7, LFloat] | None = None, position_ids: Indices[INT64, int] | None = None, past_key_state: Input[TFloat7, LFloat] | None = None, past_kv_buffer: Input[TFloat7, LFloat] | None = None, past_gate_buffer: Input[TFloat7, LFloat] | None = None, past_state_lengths: Indices[INT32, int] | None = None, state_update_capture_count: Indices[INT32, int] | None = None, state_update_active: Indices[INT32, int] | None = None, *, compress_ratio: Int, policy_mode: Literal["qsa", "csa"], state_capacity: Int, epsilon: Float = 1e-06, head_weight_scale: Float | None = None, index_topk: Int | None = None, scale: Float | None = None, state_update_capacity: Int = 0, token_budget: Int | None = None, outputs: Literal[7]) -> tuple[INT32, INT32, TFloat7, TFloat7, TFloat7, INT32, TFloat7]: ...
 
 @overload
-def Pad(data: Nested[float], pads: Nested[int], value: Nested[float] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> AnyTensor:
+def Pad(data: Given[TFloat, LFloat], pads: Indices[INT64, int], value: Input[TFloat, LFloat] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> TFloat:
     """Given `data` tensor, pads, mode, and value. Example: Insert 0 pads to the beginning of the second
     dimension. data = [ [1.0, 1.2], [2.3, 3.4], [4.5, 5.7], ] pads = [0, 2, 0, 0] output = [ [ [0.0,
     0.0, 1.0, 1.2], [0.0, 0.0, 2.3, 3.4], [0.0, 0.0, 4.5, 5.7], ], ]
@@ -2363,12 +2609,14 @@ def Pad(data: Nested[float], pads: Nested[int], value: Nested[float] | None = No
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.Pad
     """
 @overload
+def Pad(data: Nested[float], pads: Nested[int], value: Nested[float] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> AnyTensor: ...
+@overload
 def Pad(data: ArrayOr[float], pads: ArrayOr[int], value: ArrayOr[float] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> Array: ...
 @overload
 def Pad(data: Input[TFloat, LFloat], pads: Indices[INT64, int], value: Input[TFloat, LFloat] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> TFloat: ...
 
 @overload
-def PagedAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, key_cache: ArrayOr[float] | None = None, value_cache: ArrayOr[float] | None = None, cumulative_sequence_length: ArrayOr[int] | None = None, past_seqlens: ArrayOr[int] | None = None, block_table: ArrayOr[int] | None = None, cos_cache: ArrayOr[float] | None = None, sin_cache: ArrayOr[float] | None = None, slot_mapping: ArrayOr[int] | None = None, head_sink: ArrayOr[float] | None = None, q_norm_weight: ArrayOr[float] | None = None, k_norm_weight: ArrayOr[float] | None = None, k_scale: ArrayOr[float] | None = None, v_scale: ArrayOr[float] | None = None, attention_metadata: ArrayOr[int] | None = None, *, kv_num_heads: Int, num_heads: Int, do_rotary: Int | None = None, is_causal: Int = 1, k_cache_dtype: Literal["", "float16", "bfloat16", "int8", "float8e4m3fn", "int4", "float4e2m1"] = "", k_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", kv_cache_layout: Literal["SEPARATE", "LATENT"] = "SEPARATE", local_window_size: Int = -1, qk_norm_epsilon: Float | None = None, rotary_interleaved: Int | None = None, rotary_offset: Int | None = None, scale: Float | None = None, softcap: Float | None = None, v_cache_dtype: Literal["", "float16", "bfloat16", "int8", "float8e4m3fn", "int4", "float4e2m1"] = "", v_head_size: Int | None = None, v_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", outputs: Literal[1] = 1) -> Array:
+def PagedAttention(query: Given[TFloat11, LFloat], key: Input[TFloat11, LFloat] | None = None, value: Input[TFloat11, LFloat] | None = None, key_cache: Input[TSome27, LFloat2] | None = None, value_cache: Input[TSome27, LFloat2] | None = None, cumulative_sequence_length: Indices[INT32, int] | None = None, past_seqlens: Indices[INT32, int] | None = None, block_table: Indices[INT32, int] | None = None, cos_cache: Input[TFloat11, LFloat] | None = None, sin_cache: Input[TFloat11, LFloat] | None = None, slot_mapping: Indices[INT32, int] | None = None, head_sink: Input[TFloat11, LFloat] | None = None, q_norm_weight: Input[TFloat11, LFloat] | None = None, k_norm_weight: Input[TFloat11, LFloat] | None = None, k_scale: Input[FLOAT, float] | None = None, v_scale: Input[FLOAT, float] | None = None, attention_metadata: Indices[INT32, int] | None = None, *, kv_num_heads: Int, num_heads: Int, do_rotary: Int | None = None, is_causal: Int = 1, k_cache_dtype: Literal["", "float16", "bfloat16", "int8", "float8e4m3fn", "int4", "float4e2m1"] = "", k_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", kv_cache_layout: Literal["SEPARATE", "LATENT"] = "SEPARATE", local_window_size: Int = -1, qk_norm_epsilon: Float | None = None, rotary_interleaved: Int | None = None, rotary_offset: Int | None = None, scale: Float | None = None, softcap: Float | None = None, v_cache_dtype: Literal["", "float16", "bfloat16", "int8", "float8e4m3fn", "int4", "float4e2m1"] = "", v_head_size: Int | None = None, v_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", outputs: Literal[1] = 1) -> TFloat11:
     """Paged Attention.
 
     This op leverages a block-based KV cache to enable continuous batching for LLMs. Currently, it is
@@ -2438,6 +2686,12 @@ def PagedAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None, val
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.PagedAttention
     """
 @overload
+def PagedAttention(query: Given[TFloat11, LFloat], key: Input[TFloat11, LFloat] | None = None, value: Input[TFloat11, LFloat] | None = None, key_cache: Input[TSome27, LFloat2] | None = None, value_cache: Input[TSome27, LFloat2] | None = None, cumulative_sequence_length: Indices[INT32, int] | None = None, past_seqlens: Indices[INT32, int] | None = None, block_table: Indices[INT32, int] | None = None, cos_cache: Input[TFloat11, LFloat] | None = None, sin_cache: Input[TFloat11, LFloat] | None = None, slot_mapping: Indices[INT32, int] | None = None, head_sink: Input[TFloat11, LFloat] | None = None, q_norm_weight: Input[TFloat11, LFloat] | None = None, k_norm_weight: Input[TFloat11, LFloat] | None = None, k_scale: Input[FLOAT, float] | None = None, v_scale: Input[FLOAT, float] | None = None, attention_metadata: Indices[INT32, int] | None = None, *, kv_num_heads: Int, num_heads: Int, do_rotary: Int | None = None, is_causal: Int = 1, k_cache_dtype: Literal["", "float16", "bfloat16", "int8", "float8e4m3fn", "int4", "float4e2m1"] = "", k_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", kv_cache_layout: Literal["SEPARATE", "LATENT"] = "SEPARATE", local_window_size: Int = -1, qk_norm_epsilon: Float | None = None, rotary_interleaved: Int | None = None, rotary_offset: Int | None = None, scale: Float | None = None, softcap: Float | None = None, v_cache_dtype: Literal["", "float16", "bfloat16", "int8", "float8e4m3fn", "int4", "float4e2m1"] = "", v_head_size: Int | None = None, v_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", outputs: Literal[2]) -> tuple[TFloat11, TSome27]: ...
+@overload
+def PagedAttention(query: Given[TFloat11, LFloat], key: Input[TFloat11, LFloat] | None = None, value: Input[TFloat11, LFloat] | None = None, key_cache: Input[TSome27, LFloat2] | None = None, value_cache: Input[TSome27, LFloat2] | None = None, cumulative_sequence_length: Indices[INT32, int] | None = None, past_seqlens: Indices[INT32, int] | None = None, block_table: Indices[INT32, int] | None = None, cos_cache: Input[TFloat11, LFloat] | None = None, sin_cache: Input[TFloat11, LFloat] | None = None, slot_mapping: Indices[INT32, int] | None = None, head_sink: Input[TFloat11, LFloat] | None = None, q_norm_weight: Input[TFloat11, LFloat] | None = None, k_norm_weight: Input[TFloat11, LFloat] | None = None, k_scale: Input[FLOAT, float] | None = None, v_scale: Input[FLOAT, float] | None = None, attention_metadata: Indices[INT32, int] | None = None, *, kv_num_heads: Int, num_heads: Int, do_rotary: Int | None = None, is_causal: Int = 1, k_cache_dtype: Literal["", "float16", "bfloat16", "int8", "float8e4m3fn", "int4", "float4e2m1"] = "", k_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", kv_cache_layout: Literal["SEPARATE", "LATENT"] = "SEPARATE", local_window_size: Int = -1, qk_norm_epsilon: Float | None = None, rotary_interleaved: Int | None = None, rotary_offset: Int | None = None, scale: Float | None = None, softcap: Float | None = None, v_cache_dtype: Literal["", "float16", "bfloat16", "int8", "float8e4m3fn", "int4", "float4e2m1"] = "", v_head_size: Int | None = None, v_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", outputs: Literal[3]) -> tuple[TFloat11, TSome27, TSome27]: ...
+@overload
+def PagedAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, key_cache: ArrayOr[float] | None = None, value_cache: ArrayOr[float] | None = None, cumulative_sequence_length: ArrayOr[int] | None = None, past_seqlens: ArrayOr[int] | None = None, block_table: ArrayOr[int] | None = None, cos_cache: ArrayOr[float] | None = None, sin_cache: ArrayOr[float] | None = None, slot_mapping: ArrayOr[int] | None = None, head_sink: ArrayOr[float] | None = None, q_norm_weight: ArrayOr[float] | None = None, k_norm_weight: ArrayOr[float] | None = None, k_scale: ArrayOr[float] | None = None, v_scale: ArrayOr[float] | None = None, attention_metadata: ArrayOr[int] | None = None, *, kv_num_heads: Int, num_heads: Int, do_rotary: Int | None = None, is_causal: Int = 1, k_cache_dtype: Literal["", "float16", "bfloat16", "int8", "float8e4m3fn", "int4", "float4e2m1"] = "", k_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", kv_cache_layout: Literal["SEPARATE", "LATENT"] = "SEPARATE", local_window_size: Int = -1, qk_norm_epsilon: Float | None = None, rotary_interleaved: Int | None = None, rotary_offset: Int | None = None, scale: Float | None = None, softcap: Float | None = None, v_cache_dtype: Literal["", "float16", "bfloat16", "int8", "float8e4m3fn", "int4", "float4e2m1"] = "", v_head_size: Int | None = None, v_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", outputs: Literal[1] = 1) -> Array: ...
+@overload
 def PagedAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, key_cache: ArrayOr[float] | None = None, value_cache: ArrayOr[float] | None = None, cumulative_sequence_length: ArrayOr[int] | None = None, past_seqlens: ArrayOr[int] | None = None, block_table: ArrayOr[int] | None = None, cos_cache: ArrayOr[float] | None = None, sin_cache: ArrayOr[float] | None = None, slot_mapping: ArrayOr[int] | None = None, head_sink: ArrayOr[float] | None = None, q_norm_weight: ArrayOr[float] | None = None, k_norm_weight: ArrayOr[float] | None = None, k_scale: ArrayOr[float] | None = None, v_scale: ArrayOr[float] | None = None, attention_metadata: ArrayOr[int] | None = None, *, kv_num_heads: Int, num_heads: Int, do_rotary: Int | None = None, is_causal: Int = 1, k_cache_dtype: Literal["", "float16", "bfloat16", "int8", "float8e4m3fn", "int4", "float4e2m1"] = "", k_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", kv_cache_layout: Literal["SEPARATE", "LATENT"] = "SEPARATE", local_window_size: Int = -1, qk_norm_epsilon: Float | None = None, rotary_interleaved: Int | None = None, rotary_offset: Int | None = None, scale: Float | None = None, softcap: Float | None = None, v_cache_dtype: Literal["", "float16", "bfloat16", "int8", "float8e4m3fn", "int4", "float4e2m1"] = "", v_head_size: Int | None = None, v_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def PagedAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, key_cache: ArrayOr[float] | None = None, value_cache: ArrayOr[float] | None = None, cumulative_sequence_length: ArrayOr[int] | None = None, past_seqlens: ArrayOr[int] | None = None, block_table: ArrayOr[int] | None = None, cos_cache: ArrayOr[float] | None = None, sin_cache: ArrayOr[float] | None = None, slot_mapping: ArrayOr[int] | None = None, head_sink: ArrayOr[float] | None = None, q_norm_weight: ArrayOr[float] | None = None, k_norm_weight: ArrayOr[float] | None = None, k_scale: ArrayOr[float] | None = None, v_scale: ArrayOr[float] | None = None, attention_metadata: ArrayOr[int] | None = None, *, kv_num_heads: Int, num_heads: Int, do_rotary: Int | None = None, is_causal: Int = 1, k_cache_dtype: Literal["", "float16", "bfloat16", "int8", "float8e4m3fn", "int4", "float4e2m1"] = "", k_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", kv_cache_layout: Literal["SEPARATE", "LATENT"] = "SEPARATE", local_window_size: Int = -1, qk_norm_epsilon: Float | None = None, rotary_interleaved: Int | None = None, rotary_offset: Int | None = None, scale: Float | None = None, softcap: Float | None = None, v_cache_dtype: Literal["", "float16", "bfloat16", "int8", "float8e4m3fn", "int4", "float4e2m1"] = "", v_head_size: Int | None = None, v_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
@@ -2449,7 +2703,7 @@ def PagedAttention(query: Input[TFloat11, LFloat], key: Input[TFloat11, LFloat] 
 def PagedAttention(query: Input[TFloat11, LFloat], key: Input[TFloat11, LFloat] | None = None, value: Input[TFloat11, LFloat] | None = None, key_cache: Input[TSome27, LFloat2] | None = None, value_cache: Input[TSome27, LFloat2] | None = None, cumulative_sequence_length: Indices[INT32, int] | None = None, past_seqlens: Indices[INT32, int] | None = None, block_table: Indices[INT32, int] | None = None, cos_cache: Input[TFloat11, LFloat] | None = None, sin_cache: Input[TFloat11, LFloat] | None = None, slot_mapping: Indices[INT32, int] | None = None, head_sink: Input[TFloat11, LFloat] | None = None, q_norm_weight: Input[TFloat11, LFloat] | None = None, k_norm_weight: Input[TFloat11, LFloat] | None = None, k_scale: Input[FLOAT, float] | None = None, v_scale: Input[FLOAT, float] | None = None, attention_metadata: Indices[INT32, int] | None = None, *, kv_num_heads: Int, num_heads: Int, do_rotary: Int | None = None, is_causal: Int = 1, k_cache_dtype: Literal["", "float16", "bfloat16", "int8", "float8e4m3fn", "int4", "float4e2m1"] = "", k_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", kv_cache_layout: Literal["SEPARATE", "LATENT"] = "SEPARATE", local_window_size: Int = -1, qk_norm_epsilon: Float | None = None, rotary_interleaved: Int | None = None, rotary_offset: Int | None = None, scale: Float | None = None, softcap: Float | None = None, v_cache_dtype: Literal["", "float16", "bfloat16", "int8", "float8e4m3fn", "int4", "float4e2m1"] = "", v_head_size: Int | None = None, v_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", outputs: Literal[3]) -> tuple[TFloat11, TSome27, TSome27]: ...
 
 @overload
-def QAttention(input: ArrayOr[int], weight: ArrayOr[int], bias: ArrayOr[float], input_scale: ArrayOr[float], weight_scale: ArrayOr[float], mask_index: ArrayOr[int] | None = None, input_zero_point: ArrayOr[int] | None = None, weight_zero_point: ArrayOr[int] | None = None, past: ArrayOr[float] | None = None, *, num_heads: Int, do_rotary: Int | None = None, mask_filter_value: Float | None = None, past_present_share_buffer: Int | None = None, scale: Float | None = None, unidirectional: Int = 0, outputs: Literal[1] = 1) -> Array:
+def QAttention(input: Given[TInteger, LInt], weight: Input[TInteger2, LInt2], bias: Input[TFloat9, LFloat], input_scale: Input[TFloat9, LFloat], weight_scale: Input[TFloat9, LFloat], mask_index: Indices[INT32, int] | None = None, input_zero_point: Input[TInteger, LInt] | None = None, weight_zero_point: Input[TInteger2, LInt2] | None = None, past: Input[TFloat9, LFloat] | None = None, *, num_heads: Int, do_rotary: Int | None = None, mask_filter_value: Float | None = None, past_present_share_buffer: Int | None = None, scale: Float | None = None, unidirectional: Int = 0, outputs: Literal[1] = 1) -> TFloat9:
     """Quantization of Multi-Head Self Attention.
 
     Args:
@@ -2478,6 +2732,10 @@ def QAttention(input: ArrayOr[int], weight: ArrayOr[int], bias: ArrayOr[float], 
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QAttention
     """
 @overload
+def QAttention(input: Given[TInteger, LInt], weight: Input[TInteger2, LInt2], bias: Input[TFloat9, LFloat], input_scale: Input[TFloat9, LFloat], weight_scale: Input[TFloat9, LFloat], mask_index: Indices[INT32, int] | None = None, input_zero_point: Input[TInteger, LInt] | None = None, weight_zero_point: Input[TInteger2, LInt2] | None = None, past: Input[TFloat9, LFloat] | None = None, *, num_heads: Int, do_rotary: Int | None = None, mask_filter_value: Float | None = None, past_present_share_buffer: Int | None = None, scale: Float | None = None, unidirectional: Int = 0, outputs: Literal[2]) -> tuple[TFloat9, TFloat9]: ...
+@overload
+def QAttention(input: ArrayOr[int], weight: ArrayOr[int], bias: ArrayOr[float], input_scale: ArrayOr[float], weight_scale: ArrayOr[float], mask_index: ArrayOr[int] | None = None, input_zero_point: ArrayOr[int] | None = None, weight_zero_point: ArrayOr[int] | None = None, past: ArrayOr[float] | None = None, *, num_heads: Int, do_rotary: Int | None = None, mask_filter_value: Float | None = None, past_present_share_buffer: Int | None = None, scale: Float | None = None, unidirectional: Int = 0, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def QAttention(input: ArrayOr[int], weight: ArrayOr[int], bias: ArrayOr[float], input_scale: ArrayOr[float], weight_scale: ArrayOr[float], mask_index: ArrayOr[int] | None = None, input_zero_point: ArrayOr[int] | None = None, weight_zero_point: ArrayOr[int] | None = None, past: ArrayOr[float] | None = None, *, num_heads: Int, do_rotary: Int | None = None, mask_filter_value: Float | None = None, past_present_share_buffer: Int | None = None, scale: Float | None = None, unidirectional: Int = 0, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def QAttention(input: Input[TInteger, LInt], weight: Input[TInteger2, LInt2], bias: Input[TFloat9, LFloat], input_scale: Input[TFloat9, LFloat], weight_scale: Input[TFloat9, LFloat], mask_index: Indices[INT32, int] | None = None, input_zero_point: Input[TInteger, LInt] | None = None, weight_zero_point: Input[TInteger2, LInt2] | None = None, past: Input[TFloat9, LFloat] | None = None, *, num_heads: Int, do_rotary: Int | None = None, mask_filter_value: Float | None = None, past_present_share_buffer: Int | None = None, scale: Float | None = None, unidirectional: Int = 0, outputs: Literal[1] = 1) -> TFloat9: ...
@@ -2485,7 +2743,7 @@ def QAttention(input: Input[TInteger, LInt], weight: Input[TInteger2, LInt2], bi
 def QAttention(input: Input[TInteger, LInt], weight: Input[TInteger2, LInt2], bias: Input[TFloat9, LFloat], input_scale: Input[TFloat9, LFloat], weight_scale: Input[TFloat9, LFloat], mask_index: Indices[INT32, int] | None = None, input_zero_point: Input[TInteger, LInt] | None = None, weight_zero_point: Input[TInteger2, LInt2] | None = None, past: Input[TFloat9, LFloat] | None = None, *, num_heads: Int, do_rotary: Int | None = None, mask_filter_value: Float | None = None, past_present_share_buffer: Int | None = None, scale: Float | None = None, unidirectional: Int = 0, outputs: Literal[2]) -> tuple[TFloat9, TFloat9]: ...
 
 @overload
-def QEmbedLayerNormalization(input_ids: ArrayOr[int], segment_ids: ArrayOr[int] | None = None, word_embedding_quant: ArrayOr[int] | None = None, position_embedding_quant: ArrayOr[int] | None = None, segment_embedding: ArrayOr[int] | None = None, gamma_quant: ArrayOr[int] | None = None, beta_quant: ArrayOr[int] | None = None, mask: ArrayOr[int] | None = None, word_embedding_scale: ArrayOr[float] | None = None, position_embedding_scale: ArrayOr[float] | None = None, segment_embedding_scale: ArrayOr[float] | None = None, gamma_scale: ArrayOr[float] | None = None, beta_scale: ArrayOr[float] | None = None, word_embedding_zero_point: ArrayOr[int] | None = None, position_embedding_zero_point: ArrayOr[int] | None = None, segment_embedding_zero_point: ArrayOr[int] | None = None, gamma_zero_point: ArrayOr[int] | None = None, beta_zero_point: ArrayOr[int] | None = None, *, epsilon: Float = 1e-12) -> tuple[Array, Array]:
+def QEmbedLayerNormalization(input_ids: GivenIndices[INT32, int], segment_ids: Indices[INT32, int] | None = None, word_embedding_quant: Input[TInteger, LInt] | None = None, position_embedding_quant: Input[TInteger, LInt] | None = None, segment_embedding: Input[TInteger, LInt] | None = None, gamma_quant: Input[TInteger, LInt] | None = None, beta_quant: Input[TInteger, LInt] | None = None, mask: Indices[INT32, int] | None = None, word_embedding_scale: Input[FLOAT, float] | None = None, position_embedding_scale: Input[FLOAT, float] | None = None, segment_embedding_scale: Input[FLOAT, float] | None = None, gamma_scale: Input[FLOAT, float] | None = None, beta_scale: Input[FLOAT, float] | None = None, word_embedding_zero_point: Input[TInteger, LInt] | None = None, position_embedding_zero_point: Input[TInteger, LInt] | None = None, segment_embedding_zero_point: Input[TInteger, LInt] | None = None, gamma_zero_point: Input[TInteger, LInt] | None = None, beta_zero_point: Input[TInteger, LInt] | None = None, *, epsilon: Float = 1e-12) -> tuple[FLOAT, INT32]:
     """QEmbedLayerNormalization is the quantized fusion of embedding layer in BERT model, with optional
     mask processing. The embedding layer takes input_ids (word IDs) and segment_ids (sentence IDs) to
     look up word_embedding, position_embedding, and segment_emedding; the embeddings are added then
@@ -2519,10 +2777,12 @@ def QEmbedLayerNormalization(input_ids: ArrayOr[int], segment_ids: ArrayOr[int] 
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QEmbedLayerNormalization
     """
 @overload
+def QEmbedLayerNormalization(input_ids: ArrayOr[int], segment_ids: ArrayOr[int] | None = None, word_embedding_quant: ArrayOr[int] | None = None, position_embedding_quant: ArrayOr[int] | None = None, segment_embedding: ArrayOr[int] | None = None, gamma_quant: ArrayOr[int] | None = None, beta_quant: ArrayOr[int] | None = None, mask: ArrayOr[int] | None = None, word_embedding_scale: ArrayOr[float] | None = None, position_embedding_scale: ArrayOr[float] | None = None, segment_embedding_scale: ArrayOr[float] | None = None, gamma_scale: ArrayOr[float] | None = None, beta_scale: ArrayOr[float] | None = None, word_embedding_zero_point: ArrayOr[int] | None = None, position_embedding_zero_point: ArrayOr[int] | None = None, segment_embedding_zero_point: ArrayOr[int] | None = None, gamma_zero_point: ArrayOr[int] | None = None, beta_zero_point: ArrayOr[int] | None = None, *, epsilon: Float = 1e-12) -> tuple[Array, Array]: ...
+@overload
 def QEmbedLayerNormalization(input_ids: Indices[INT32, int], segment_ids: Indices[INT32, int] | None = None, word_embedding_quant: Input[TInteger, LInt] | None = None, position_embedding_quant: Input[TInteger, LInt] | None = None, segment_embedding: Input[TInteger, LInt] | None = None, gamma_quant: Input[TInteger, LInt] | None = None, beta_quant: Input[TInteger, LInt] | None = None, mask: Indices[INT32, int] | None = None, word_embedding_scale: Input[FLOAT, float] | None = None, position_embedding_scale: Input[FLOAT, float] | None = None, segment_embedding_scale: Input[FLOAT, float] | None = None, gamma_scale: Input[FLOAT, float] | None = None, beta_scale: Input[FLOAT, float] | None = None, word_embedding_zero_point: Input[TInteger, LInt] | None = None, position_embedding_zero_point: Input[TInteger, LInt] | None = None, segment_embedding_zero_point: Input[TInteger, LInt] | None = None, gamma_zero_point: Input[TInteger, LInt] | None = None, beta_zero_point: Input[TInteger, LInt] | None = None, *, epsilon: Float = 1e-12) -> tuple[FLOAT, INT32]: ...
 
 @overload
-def QGemm(A: ArrayOr[int], a_scale: ArrayOr[float], a_zero_point: ArrayOr[int], B: ArrayOr[int], b_scale: ArrayOr[float], b_zero_point: ArrayOr[int], C: ArrayOr[int] | None = None, y_scale: ArrayOr[float] | None = None, y_zero_point: ArrayOr[int] | None = None, *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0) -> Array:
+def QGemm(A: Given[TInteger, LInt], a_scale: Input[FLOAT, float], a_zero_point: Input[TInteger, LInt], B: Input[TInteger2, LInt2], b_scale: Input[FLOAT, float], b_zero_point: Input[TInteger2, LInt2], C: Indices[INT32, int] | None = None, y_scale: Input[FLOAT, float] | None = None, y_zero_point: Input[TInteger4, LInt3] | None = None, *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0) -> AnyTensor:
     """Quantized Gemm
 
     Args:
@@ -2547,10 +2807,12 @@ def QGemm(A: ArrayOr[int], a_scale: ArrayOr[float], a_zero_point: ArrayOr[int], 
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QGemm
     """
 @overload
+def QGemm(A: ArrayOr[int], a_scale: ArrayOr[float], a_zero_point: ArrayOr[int], B: ArrayOr[int], b_scale: ArrayOr[float], b_zero_point: ArrayOr[int], C: ArrayOr[int] | None = None, y_scale: ArrayOr[float] | None = None, y_zero_point: ArrayOr[int] | None = None, *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0) -> Array: ...
+@overload
 def QGemm(A: Input[TInteger, LInt], a_scale: Input[FLOAT, float], a_zero_point: Input[TInteger, LInt], B: Input[TInteger2, LInt2], b_scale: Input[FLOAT, float], b_zero_point: Input[TInteger2, LInt2], C: Indices[INT32, int] | None = None, y_scale: Input[FLOAT, float] | None = None, y_zero_point: Input[TInteger4, LInt3] | None = None, *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0) -> AnyTensor: ...
 
 @overload
-def QLinearAdd(A: ArrayOr[int], A_scale: ArrayOr[float], A_zero_point: ArrayOr[int] | None = None, B: ArrayOr[int] | None = None, B_scale: ArrayOr[float] | None = None, B_zero_point: ArrayOr[int] | None = None, C_scale: ArrayOr[float] | None = None, C_zero_point: ArrayOr[int] | None = None) -> Array:
+def QLinearAdd(A: Given[TInteger, LInt], A_scale: Input[FLOAT, float], A_zero_point: Input[TInteger, LInt] | None = None, B: Input[TInteger, LInt] | None = None, B_scale: Input[FLOAT, float] | None = None, B_zero_point: Input[TInteger, LInt] | None = None, C_scale: Input[FLOAT, float] | None = None, C_zero_point: Input[TInteger, LInt] | None = None) -> TInteger:
     """Performs element-wise binary addition on 8 bit data types (with Numpy-style broadcasting support).
 
     C = (A_scale * (A - A_zero_point) + B_scale * (B - B_zero_point))/C_scale + C_zero_point
@@ -2572,10 +2834,12 @@ def QLinearAdd(A: ArrayOr[int], A_scale: ArrayOr[float], A_zero_point: ArrayOr[i
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QLinearAdd
     """
 @overload
+def QLinearAdd(A: ArrayOr[int], A_scale: ArrayOr[float], A_zero_point: ArrayOr[int] | None = None, B: ArrayOr[int] | None = None, B_scale: ArrayOr[float] | None = None, B_zero_point: ArrayOr[int] | None = None, C_scale: ArrayOr[float] | None = None, C_zero_point: ArrayOr[int] | None = None) -> Array: ...
+@overload
 def QLinearAdd(A: Input[TInteger, LInt], A_scale: Input[FLOAT, float], A_zero_point: Input[TInteger, LInt] | None = None, B: Input[TInteger, LInt] | None = None, B_scale: Input[FLOAT, float] | None = None, B_zero_point: Input[TInteger, LInt] | None = None, C_scale: Input[FLOAT, float] | None = None, C_zero_point: Input[TInteger, LInt] | None = None) -> TInteger: ...
 
 @overload
-def QLinearAveragePool(X: Nested[int], x_scale: Nested[float], x_zero_point: Nested[int] | None = None, y_scale: Nested[float] | None = None, y_zero_point: Nested[int] | None = None, *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, channels_last: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
+def QLinearAveragePool(X: Given[TInteger, LInt], x_scale: Input[FLOAT, float], x_zero_point: Input[TInteger, LInt] | None = None, y_scale: Input[FLOAT, float] | None = None, y_zero_point: Input[TInteger, LInt] | None = None, *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, channels_last: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> TInteger:
     """QLinearAveragePool consumes an input tensor X and applies average pooling across the tensor
     according to kernel sizes, stride sizes, and pad lengths. average pooling consisting of computing
     the average on all values of a subset of the input tensor according to the kernel size and
@@ -2607,12 +2871,14 @@ def QLinearAveragePool(X: Nested[int], x_scale: Nested[float], x_zero_point: Nes
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QLinearAveragePool
     """
 @overload
+def QLinearAveragePool(X: Nested[int], x_scale: Nested[float], x_zero_point: Nested[int] | None = None, y_scale: Nested[float] | None = None, y_zero_point: Nested[int] | None = None, *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, channels_last: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+@overload
 def QLinearAveragePool(X: ArrayOr[int], x_scale: ArrayOr[float], x_zero_point: ArrayOr[int] | None = None, y_scale: ArrayOr[float] | None = None, y_zero_point: ArrayOr[int] | None = None, *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, channels_last: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
 @overload
 def QLinearAveragePool(X: Input[TInteger, LInt], x_scale: Input[FLOAT, float], x_zero_point: Input[TInteger, LInt] | None = None, y_scale: Input[FLOAT, float] | None = None, y_zero_point: Input[TInteger, LInt] | None = None, *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, channels_last: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> TInteger: ...
 
 @overload
-def QLinearConcat(Y_scale: ArrayOr[float], Y_zero_point: ArrayOr[int], *inputs: Any, axis: Int) -> Array:
+def QLinearConcat(Y_scale: Given[FLOAT, float], Y_zero_point: Input[TInteger, LInt], *inputs: Any, axis: Int) -> TInteger:
     """Concatenate a list of tensors into a single tensor.All input tensors must have the same shape,
     except for the dimension size of the axis to concatenate on.
 
@@ -2626,20 +2892,24 @@ def QLinearConcat(Y_scale: ArrayOr[float], Y_zero_point: ArrayOr[int], *inputs: 
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QLinearConcat
     """
 @overload
+def QLinearConcat(Y_scale: ArrayOr[float], Y_zero_point: ArrayOr[int], *inputs: Any, axis: Int) -> Array: ...
+@overload
 def QLinearConcat(Y_scale: Input[FLOAT, float], Y_zero_point: Input[TInteger, LInt], *inputs: Any, axis: Int) -> TInteger: ...
 
 @overload
-def QLinearConv(x: ArrayOr[int], x_scale: ArrayOr[float], x_zero_point: ArrayOr[int], w: ArrayOr[int], w_scale: ArrayOr[float], w_zero_point: ArrayOr[int], y_scale: ArrayOr[float], y_zero_point: ArrayOr[int], B: ArrayOr[int] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", channels_last: Int = 0, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Array:
+def QLinearConv(x: Given[TInteger, LInt], x_scale: Input[FLOAT, float], x_zero_point: Input[TInteger, LInt], w: Input[TInteger2, LInt2], w_scale: Input[FLOAT, float], w_zero_point: Input[TInteger2, LInt2], y_scale: Input[FLOAT, float], y_zero_point: Input[TInteger4, LInt3], B: Indices[INT32, int] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", channels_last: Int = 0, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TInteger4:
     """QLinearConv.
 
     Version 1, in opset 1 and later.
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QLinearConv
     """
 @overload
+def QLinearConv(x: ArrayOr[int], x_scale: ArrayOr[float], x_zero_point: ArrayOr[int], w: ArrayOr[int], w_scale: ArrayOr[float], w_zero_point: ArrayOr[int], y_scale: ArrayOr[float], y_zero_point: ArrayOr[int], B: ArrayOr[int] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", channels_last: Int = 0, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+@overload
 def QLinearConv(x: Input[TInteger, LInt], x_scale: Input[FLOAT, float], x_zero_point: Input[TInteger, LInt], w: Input[TInteger2, LInt2], w_scale: Input[FLOAT, float], w_zero_point: Input[TInteger2, LInt2], y_scale: Input[FLOAT, float], y_zero_point: Input[TInteger4, LInt3], B: Indices[INT32, int] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", channels_last: Int = 0, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TInteger4: ...
 
 @overload
-def QLinearGlobalAveragePool(X: ArrayOr[int], x_scale: ArrayOr[float], x_zero_point: ArrayOr[int], y_scale: ArrayOr[float], y_zero_point: ArrayOr[int], *, channels_last: Int = 0) -> Array:
+def QLinearGlobalAveragePool(X: Given[TInteger, LInt], x_scale: Input[FLOAT, float], x_zero_point: Input[TInteger, LInt], y_scale: Input[FLOAT, float], y_zero_point: Input[TInteger, LInt], *, channels_last: Int = 0) -> TInteger:
     """QLinearGlobalAveragePool consumes an input tensor X and applies Average pooling across the values in
     the same channel. This is equivalent to AveragePool with kernel size equal to the spatial dimension
     of input tensor. Input is of type uint8_t or int8_t.
@@ -2657,10 +2927,12 @@ def QLinearGlobalAveragePool(X: ArrayOr[int], x_scale: ArrayOr[float], x_zero_po
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QLinearGlobalAveragePool
     """
 @overload
+def QLinearGlobalAveragePool(X: ArrayOr[int], x_scale: ArrayOr[float], x_zero_point: ArrayOr[int], y_scale: ArrayOr[float], y_zero_point: ArrayOr[int], *, channels_last: Int = 0) -> Array: ...
+@overload
 def QLinearGlobalAveragePool(X: Input[TInteger, LInt], x_scale: Input[FLOAT, float], x_zero_point: Input[TInteger, LInt], y_scale: Input[FLOAT, float], y_zero_point: Input[TInteger, LInt], *, channels_last: Int = 0) -> TInteger: ...
 
 @overload
-def QLinearLeakyRelu(X: Nested[int], X_scale: Nested[float], X_zero_point: Nested[int] | None = None, Y_scale: Nested[float] | None = None, Y_zero_point: Nested[int] | None = None, *, alpha: Float = 0.01) -> AnyTensor:
+def QLinearLeakyRelu(X: Given[TInteger, LInt], X_scale: Input[FLOAT, float], X_zero_point: Input[TInteger, LInt] | None = None, Y_scale: Input[FLOAT, float] | None = None, Y_zero_point: Input[TInteger, LInt] | None = None, *, alpha: Float = 0.01) -> TInteger:
     """QLinearLeakyRelu takes quantized input data (Tensor), an argument alpha, and quantize parameter for
     output, and produces one output data (Tensor<T>) where the function `f(x) = quantize(alpha *
     dequantize(x)) for dequantize(x) < 0`, `f(x) = quantize(dequantize(x)) for dequantize(x) >= 0`, is
@@ -2680,12 +2952,14 @@ def QLinearLeakyRelu(X: Nested[int], X_scale: Nested[float], X_zero_point: Neste
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QLinearLeakyRelu
     """
 @overload
+def QLinearLeakyRelu(X: Nested[int], X_scale: Nested[float], X_zero_point: Nested[int] | None = None, Y_scale: Nested[float] | None = None, Y_zero_point: Nested[int] | None = None, *, alpha: Float = 0.01) -> AnyTensor: ...
+@overload
 def QLinearLeakyRelu(X: ArrayOr[int], X_scale: ArrayOr[float], X_zero_point: ArrayOr[int] | None = None, Y_scale: ArrayOr[float] | None = None, Y_zero_point: ArrayOr[int] | None = None, *, alpha: Float = 0.01) -> Array: ...
 @overload
 def QLinearLeakyRelu(X: Input[TInteger, LInt], X_scale: Input[FLOAT, float], X_zero_point: Input[TInteger, LInt] | None = None, Y_scale: Input[FLOAT, float] | None = None, Y_zero_point: Input[TInteger, LInt] | None = None, *, alpha: Float = 0.01) -> TInteger: ...
 
 @overload
-def QLinearMul(A: ArrayOr[int], A_scale: ArrayOr[float], A_zero_point: ArrayOr[int] | None = None, B: ArrayOr[int] | None = None, B_scale: ArrayOr[float] | None = None, B_zero_point: ArrayOr[int] | None = None, C_scale: ArrayOr[float] | None = None, C_zero_point: ArrayOr[int] | None = None) -> Array:
+def QLinearMul(A: Given[TInteger, LInt], A_scale: Input[FLOAT, float], A_zero_point: Input[TInteger, LInt] | None = None, B: Input[TInteger, LInt] | None = None, B_scale: Input[FLOAT, float] | None = None, B_zero_point: Input[TInteger, LInt] | None = None, C_scale: Input[FLOAT, float] | None = None, C_zero_point: Input[TInteger, LInt] | None = None) -> TInteger:
     """Performs element-wise binary multiplication on 8 bit data types (with Numpy-style broadcasting
     support).
 
@@ -2708,10 +2982,12 @@ def QLinearMul(A: ArrayOr[int], A_scale: ArrayOr[float], A_zero_point: ArrayOr[i
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QLinearMul
     """
 @overload
+def QLinearMul(A: ArrayOr[int], A_scale: ArrayOr[float], A_zero_point: ArrayOr[int] | None = None, B: ArrayOr[int] | None = None, B_scale: ArrayOr[float] | None = None, B_zero_point: ArrayOr[int] | None = None, C_scale: ArrayOr[float] | None = None, C_zero_point: ArrayOr[int] | None = None) -> Array: ...
+@overload
 def QLinearMul(A: Input[TInteger, LInt], A_scale: Input[FLOAT, float], A_zero_point: Input[TInteger, LInt] | None = None, B: Input[TInteger, LInt] | None = None, B_scale: Input[FLOAT, float] | None = None, B_zero_point: Input[TInteger, LInt] | None = None, C_scale: Input[FLOAT, float] | None = None, C_zero_point: Input[TInteger, LInt] | None = None) -> TInteger: ...
 
 @overload
-def QLinearReduceMean(data: Nested[int], data_scale: Nested[float], data_zero_point: Nested[int] | None = None, reduced_scale: Nested[float] | None = None, reduced_zero_point: Nested[int] | None = None, *, axes: Ints, keepdims: Int) -> AnyTensor:
+def QLinearReduceMean(data: Given[TInteger, LInt], data_scale: Input[FLOAT, float], data_zero_point: Input[TInteger, LInt] | None = None, reduced_scale: Input[FLOAT, float] | None = None, reduced_zero_point: Input[TInteger, LInt] | None = None, *, axes: Ints, keepdims: Int) -> TInteger:
     """Computes the mean of the low-precision input tensor's element along the provided axes. The resulting
     tensor has the same rank as the input if keepdims equal 1. If keepdims equal 0, then the resulting
     tensor have the reduced dimension pruned. The above behavior is similar to numpy, with the exception
@@ -2734,12 +3010,14 @@ def QLinearReduceMean(data: Nested[int], data_scale: Nested[float], data_zero_po
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QLinearReduceMean
     """
 @overload
+def QLinearReduceMean(data: Nested[int], data_scale: Nested[float], data_zero_point: Nested[int] | None = None, reduced_scale: Nested[float] | None = None, reduced_zero_point: Nested[int] | None = None, *, axes: Ints, keepdims: Int) -> AnyTensor: ...
+@overload
 def QLinearReduceMean(data: ArrayOr[int], data_scale: ArrayOr[float], data_zero_point: ArrayOr[int] | None = None, reduced_scale: ArrayOr[float] | None = None, reduced_zero_point: ArrayOr[int] | None = None, *, axes: Ints, keepdims: Int) -> Array: ...
 @overload
 def QLinearReduceMean(data: Input[TInteger, LInt], data_scale: Input[FLOAT, float], data_zero_point: Input[TInteger, LInt] | None = None, reduced_scale: Input[FLOAT, float] | None = None, reduced_zero_point: Input[TInteger, LInt] | None = None, *, axes: Ints, keepdims: Int) -> TInteger: ...
 
 @overload
-def QLinearSigmoid(X: Nested[int], X_scale: Nested[float], X_zero_point: Nested[int] | None = None, Y_scale: Nested[float] | None = None, Y_zero_point: Nested[int] | None = None) -> AnyTensor:
+def QLinearSigmoid(X: Given[TInteger, LInt], X_scale: Input[FLOAT, float], X_zero_point: Input[TInteger, LInt] | None = None, Y_scale: Input[FLOAT, float] | None = None, Y_zero_point: Input[TInteger, LInt] | None = None) -> TInteger:
     """QLinearSigmoid takes quantized input data (Tensor), and quantize parameter for output, and produces
     one output data (Tensor<T>) where the function `f(x) = quantize(Sigmoid(dequantize(x)))`, is applied
     to the data tensor elementwise. Wwhere the function `Sigmoid(x) = 1 / (1 + exp(-x))`
@@ -2757,12 +3035,14 @@ def QLinearSigmoid(X: Nested[int], X_scale: Nested[float], X_zero_point: Nested[
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QLinearSigmoid
     """
 @overload
+def QLinearSigmoid(X: Nested[int], X_scale: Nested[float], X_zero_point: Nested[int] | None = None, Y_scale: Nested[float] | None = None, Y_zero_point: Nested[int] | None = None) -> AnyTensor: ...
+@overload
 def QLinearSigmoid(X: ArrayOr[int], X_scale: ArrayOr[float], X_zero_point: ArrayOr[int] | None = None, Y_scale: ArrayOr[float] | None = None, Y_zero_point: ArrayOr[int] | None = None) -> Array: ...
 @overload
 def QLinearSigmoid(X: Input[TInteger, LInt], X_scale: Input[FLOAT, float], X_zero_point: Input[TInteger, LInt] | None = None, Y_scale: Input[FLOAT, float] | None = None, Y_zero_point: Input[TInteger, LInt] | None = None) -> TInteger: ...
 
 @overload
-def QLinearSoftmax(X: ArrayOr[int], X_scale: ArrayOr[float], x_zero_point: ArrayOr[int] | None = None, y_scale: ArrayOr[float] | None = None, y_zero_point: ArrayOr[int] | None = None, *, opset: Int, axis: Int = -1) -> Array:
+def QLinearSoftmax(X: Given[TInteger, LInt], X_scale: Input[FLOAT, float], x_zero_point: Input[TInteger, LInt] | None = None, y_scale: Input[FLOAT, float] | None = None, y_zero_point: Input[TInteger, LInt] | None = None, *, opset: Int, axis: Int = -1) -> TInteger:
     """QLinearSoftmax computes the normalized exponential values for the given input: Softmax(input, axis)
     = Exp(input) / ReduceSum(Exp(input), axis=axis, keepdims=1) The input does not need to explicitly be
     a 2D vector. The "axis" attribute indicates the dimension along which QLinearSoftmax will be
@@ -2783,10 +3063,12 @@ def QLinearSoftmax(X: ArrayOr[int], X_scale: ArrayOr[float], x_zero_point: Array
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QLinearSoftmax
     """
 @overload
+def QLinearSoftmax(X: ArrayOr[int], X_scale: ArrayOr[float], x_zero_point: ArrayOr[int] | None = None, y_scale: ArrayOr[float] | None = None, y_zero_point: ArrayOr[int] | None = None, *, opset: Int, axis: Int = -1) -> Array: ...
+@overload
 def QLinearSoftmax(X: Input[TInteger, LInt], X_scale: Input[FLOAT, float], x_zero_point: Input[TInteger, LInt] | None = None, y_scale: Input[FLOAT, float] | None = None, y_zero_point: Input[TInteger, LInt] | None = None, *, opset: Int, axis: Int = -1) -> TInteger: ...
 
 @overload
-def QLinearWhere(condition: ArrayOr[bool], X: ArrayOr[int], x_scale: ArrayOr[float], x_zero_point: ArrayOr[int], Y: ArrayOr[int], y_scale: ArrayOr[float], y_zero_point: ArrayOr[int], z_scale: ArrayOr[float], z_zero_point: ArrayOr[int]) -> Array:
+def QLinearWhere(condition: Given[BOOL, bool], X: Input[TInteger, LInt], x_scale: Input[FLOAT, float], x_zero_point: Input[TInteger, LInt], Y: Input[TInteger, LInt], y_scale: Input[FLOAT, float], y_zero_point: Input[TInteger, LInt], z_scale: Input[FLOAT, float], z_zero_point: Input[TInteger, LInt]) -> TInteger:
     """Return elements, either from X or Y, depending on condition.
 
     Args:
@@ -2804,10 +3086,12 @@ def QLinearWhere(condition: ArrayOr[bool], X: ArrayOr[int], x_scale: ArrayOr[flo
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QLinearWhere
     """
 @overload
+def QLinearWhere(condition: ArrayOr[bool], X: ArrayOr[int], x_scale: ArrayOr[float], x_zero_point: ArrayOr[int], Y: ArrayOr[int], y_scale: ArrayOr[float], y_zero_point: ArrayOr[int], z_scale: ArrayOr[float], z_zero_point: ArrayOr[int]) -> Array: ...
+@overload
 def QLinearWhere(condition: Input[BOOL, bool], X: Input[TInteger, LInt], x_scale: Input[FLOAT, float], x_zero_point: Input[TInteger, LInt], Y: Input[TInteger, LInt], y_scale: Input[FLOAT, float], y_zero_point: Input[TInteger, LInt], z_scale: Input[FLOAT, float], z_zero_point: Input[TInteger, LInt]) -> TInteger: ...
 
 @overload
-def QMoE(input: ArrayOr[float], router_probs: ArrayOr[float], fc1_experts_weights: ArrayOr[float], fc1_scales: ArrayOr[float] | None = None, fc1_experts_bias: ArrayOr[float] | None = None, fc2_experts_weights: ArrayOr[float] | None = None, fc2_scales: ArrayOr[float] | None = None, fc2_experts_bias: ArrayOr[float] | None = None, fc3_experts_weights: ArrayOr[float] | None = None, fc3_scales: ArrayOr[float] | None = None, fc3_experts_bias: ArrayOr[float] | None = None, fc1_zero_points: ArrayOr[float] | None = None, fc2_zero_points: ArrayOr[float] | None = None, fc3_zero_points: ArrayOr[float] | None = None, router_weights: ArrayOr[float] | None = None, fc1_global_scale: ArrayOr[float] | None = None, fc2_global_scale: ArrayOr[float] | None = None, fc1_act_scale: ArrayOr[float] | None = None, fc2_act_scale: ArrayOr[float] | None = None, fc1_act_block_scale: ArrayOr[float] | None = None, fc2_act_block_scale: ArrayOr[float] | None = None, *, accuracy_level: Int = 0, activation_alpha: Float = 1.0, activation_beta: Float = 0.0, activation_type: Literal["relu", "gelu", "silu", "swiglu", "identity"] = "relu", block_size: Int | None = None, expert_weight_bits: Int = 4, fc1_expert_weight_bits: Int | None = None, fc2_expert_weight_bits: Int | None = None, fc3_expert_weight_bits: Int | None = None, k: Int = 1, normalize_routing_weights: Int = 0, quant_type: Literal["int", "fp4", "nvfp4", "fp8", "wfp4afp8"] = "int", swiglu_fusion: Int = 0, swiglu_limit: Float | None = None, use_sparse_mixer: Int = 0, weights_prepacked: Int = -1) -> Array:
+def QMoE(input: Given[TFloat7, LFloat], router_probs: Input[TFloat7, LFloat], fc1_experts_weights: Input[TSome28, LFloat2], fc1_scales: Input[TSome29, LFloat3] | None = None, fc1_experts_bias: Input[TFloat7, LFloat] | None = None, fc2_experts_weights: Input[TSome28, LFloat2] | None = None, fc2_scales: Input[TSome29, LFloat3] | None = None, fc2_experts_bias: Input[TFloat7, LFloat] | None = None, fc3_experts_weights: Input[TSome28, LFloat2] | None = None, fc3_scales: Input[TSome29, LFloat3] | None = None, fc3_experts_bias: Input[TFloat7, LFloat] | None = None, fc1_zero_points: Input[TSome28, LFloat2] | None = None, fc2_zero_points: Input[TSome28, LFloat2] | None = None, fc3_zero_points: Input[TSome28, LFloat2] | None = None, router_weights: Input[TFloat7, LFloat] | None = None, fc1_global_scale: Input[FLOAT, float] | None = None, fc2_global_scale: Input[FLOAT, float] | None = None, fc1_act_scale: Input[FLOAT, float] | None = None, fc2_act_scale: Input[FLOAT, float] | None = None, fc1_act_block_scale: Input[TSome29, LFloat3] | None = None, fc2_act_block_scale: Input[TSome29, LFloat3] | None = None, *, accuracy_level: Int = 0, activation_alpha: Float = 1.0, activation_beta: Float = 0.0, activation_type: Literal["relu", "gelu", "silu", "swiglu", "identity"] = "relu", block_size: Int | None = None, expert_weight_bits: Int = 4, fc1_expert_weight_bits: Int | None = None, fc2_expert_weight_bits: Int | None = None, fc3_expert_weight_bits: Int | None = None, k: Int = 1, normalize_routing_weights: Int = 0, quant_type: Literal["int", "fp4", "nvfp4", "fp8", "wfp4afp8"] = "int", swiglu_fusion: Int = 0, swiglu_limit: Float | None = None, use_sparse_mixer: Int = 0, weights_prepacked: Int = -1) -> TFloat7:
     """Quantized mixture of experts (MoE). A 2D input is the packed token-major form used by
     continuous-batching engines: tokens from different requests are concatenated along dimension 0
     without padding. QMoE is token-local, so request boundaries do not affect the result and no
@@ -2883,10 +3167,12 @@ def QMoE(input: ArrayOr[float], router_probs: ArrayOr[float], fc1_experts_weight
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QMoE
     """
 @overload
+def QMoE(input: ArrayOr[float], router_probs: ArrayOr[float], fc1_experts_weights: ArrayOr[float], fc1_scales: ArrayOr[float] | None = None, fc1_experts_bias: ArrayOr[float] | None = None, fc2_experts_weights: ArrayOr[float] | None = None, fc2_scales: ArrayOr[float] | None = None, fc2_experts_bias: ArrayOr[float] | None = None, fc3_experts_weights: ArrayOr[float] | None = None, fc3_scales: ArrayOr[float] | None = None, fc3_experts_bias: ArrayOr[float] | None = None, fc1_zero_points: ArrayOr[float] | None = None, fc2_zero_points: ArrayOr[float] | None = None, fc3_zero_points: ArrayOr[float] | None = None, router_weights: ArrayOr[float] | None = None, fc1_global_scale: ArrayOr[float] | None = None, fc2_global_scale: ArrayOr[float] | None = None, fc1_act_scale: ArrayOr[float] | None = None, fc2_act_scale: ArrayOr[float] | None = None, fc1_act_block_scale: ArrayOr[float] | None = None, fc2_act_block_scale: ArrayOr[float] | None = None, *, accuracy_level: Int = 0, activation_alpha: Float = 1.0, activation_beta: Float = 0.0, activation_type: Literal["relu", "gelu", "silu", "swiglu", "identity"] = "relu", block_size: Int | None = None, expert_weight_bits: Int = 4, fc1_expert_weight_bits: Int | None = None, fc2_expert_weight_bits: Int | None = None, fc3_expert_weight_bits: Int | None = None, k: Int = 1, normalize_routing_weights: Int = 0, quant_type: Literal["int", "fp4", "nvfp4", "fp8", "wfp4afp8"] = "int", swiglu_fusion: Int = 0, swiglu_limit: Float | None = None, use_sparse_mixer: Int = 0, weights_prepacked: Int = -1) -> Array: ...
+@overload
 def QMoE(input: Input[TFloat7, LFloat], router_probs: Input[TFloat7, LFloat], fc1_experts_weights: Input[TSome28, LFloat2], fc1_scales: Input[TSome29, LFloat3] | None = None, fc1_experts_bias: Input[TFloat7, LFloat] | None = None, fc2_experts_weights: Input[TSome28, LFloat2] | None = None, fc2_scales: Input[TSome29, LFloat3] | None = None, fc2_experts_bias: Input[TFloat7, LFloat] | None = None, fc3_experts_weights: Input[TSome28, LFloat2] | None = None, fc3_scales: Input[TSome29, LFloat3] | None = None, fc3_experts_bias: Input[TFloat7, LFloat] | None = None, fc1_zero_points: Input[TSome28, LFloat2] | None = None, fc2_zero_points: Input[TSome28, LFloat2] | None = None, fc3_zero_points: Input[TSome28, LFloat2] | None = None, router_weights: Input[TFloat7, LFloat] | None = None, fc1_global_scale: Input[FLOAT, float] | None = None, fc2_global_scale: Input[FLOAT, float] | None = None, fc1_act_scale: Input[FLOAT, float] | None = None, fc2_act_scale: Input[FLOAT, float] | None = None, fc1_act_block_scale: Input[TSome29, LFloat3] | None = None, fc2_act_block_scale: Input[TSome29, LFloat3] | None = None, *, accuracy_level: Int = 0, activation_alpha: Float = 1.0, activation_beta: Float = 0.0, activation_type: Literal["relu", "gelu", "silu", "swiglu", "identity"] = "relu", block_size: Int | None = None, expert_weight_bits: Int = 4, fc1_expert_weight_bits: Int | None = None, fc2_expert_weight_bits: Int | None = None, fc3_expert_weight_bits: Int | None = None, k: Int = 1, normalize_routing_weights: Int = 0, quant_type: Literal["int", "fp4", "nvfp4", "fp8", "wfp4afp8"] = "int", swiglu_fusion: Int = 0, swiglu_limit: Float | None = None, use_sparse_mixer: Int = 0, weights_prepacked: Int = -1) -> TFloat7: ...
 
 @overload
-def QOrderedAttention(input: ArrayOr[int], scale_input: ArrayOr[float], scale_Q_gemm: ArrayOr[float], scale_K_gemm: ArrayOr[float], scale_V_gemm: ArrayOr[float], Q_weight: ArrayOr[int], K_weight: ArrayOr[int], V_weight: ArrayOr[int], scale_Q_weight: ArrayOr[float], scale_K_weight: ArrayOr[float], scale_V_weight: ArrayOr[float], Q_bias: ArrayOr[float], K_bias: ArrayOr[float], V_bias: ArrayOr[float], scale_QKT_gemm: ArrayOr[float] | None = None, scale_QKT_softmax: ArrayOr[float] | None = None, scale_values_gemm: ArrayOr[float] | None = None, mask_index: ArrayOr[int] | None = None, past: ArrayOr[int] | None = None, attention_bias: ArrayOr[float] | None = None, *, num_heads: Int, order_input: Int, order_output: Int, order_weight: Int, qkv_hidden_sizes: Ints | None = None, unidirectional: Int = 0) -> Array:
+def QOrderedAttention(input: Given[INT8, int], scale_input: Input[FLOAT, float], scale_Q_gemm: Input[FLOAT, float], scale_K_gemm: Input[FLOAT, float], scale_V_gemm: Input[FLOAT, float], Q_weight: Input[INT8, int], K_weight: Input[INT8, int], V_weight: Input[INT8, int], scale_Q_weight: Input[FLOAT, float], scale_K_weight: Input[FLOAT, float], scale_V_weight: Input[FLOAT, float], Q_bias: Input[FLOAT, float], K_bias: Input[FLOAT, float], V_bias: Input[FLOAT, float], scale_QKT_gemm: Input[FLOAT, float] | None = None, scale_QKT_softmax: Input[FLOAT, float] | None = None, scale_values_gemm: Input[FLOAT, float] | None = None, mask_index: Indices[INT32, int] | None = None, past: Input[INT8, int] | None = None, attention_bias: Input[FLOAT, float] | None = None, *, num_heads: Int, order_input: Int, order_output: Int, order_weight: Int, qkv_hidden_sizes: Ints | None = None, unidirectional: Int = 0) -> INT8:
     """Quantized version of simplified Multi-Head Self Attention(using int8 with specific matrix Layout).
     Multi-Head Self Attention that can be either unidirectional (like GPT-2) or bidirectional (like
     BERT). The mask_index input is optional.
@@ -2935,10 +3221,12 @@ def QOrderedAttention(input: ArrayOr[int], scale_input: ArrayOr[float], scale_Q_
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QOrderedAttention
     """
 @overload
+def QOrderedAttention(input: ArrayOr[int], scale_input: ArrayOr[float], scale_Q_gemm: ArrayOr[float], scale_K_gemm: ArrayOr[float], scale_V_gemm: ArrayOr[float], Q_weight: ArrayOr[int], K_weight: ArrayOr[int], V_weight: ArrayOr[int], scale_Q_weight: ArrayOr[float], scale_K_weight: ArrayOr[float], scale_V_weight: ArrayOr[float], Q_bias: ArrayOr[float], K_bias: ArrayOr[float], V_bias: ArrayOr[float], scale_QKT_gemm: ArrayOr[float] | None = None, scale_QKT_softmax: ArrayOr[float] | None = None, scale_values_gemm: ArrayOr[float] | None = None, mask_index: ArrayOr[int] | None = None, past: ArrayOr[int] | None = None, attention_bias: ArrayOr[float] | None = None, *, num_heads: Int, order_input: Int, order_output: Int, order_weight: Int, qkv_hidden_sizes: Ints | None = None, unidirectional: Int = 0) -> Array: ...
+@overload
 def QOrderedAttention(input: Input[INT8, int], scale_input: Input[FLOAT, float], scale_Q_gemm: Input[FLOAT, float], scale_K_gemm: Input[FLOAT, float], scale_V_gemm: Input[FLOAT, float], Q_weight: Input[INT8, int], K_weight: Input[INT8, int], V_weight: Input[INT8, int], scale_Q_weight: Input[FLOAT, float], scale_K_weight: Input[FLOAT, float], scale_V_weight: Input[FLOAT, float], Q_bias: Input[FLOAT, float], K_bias: Input[FLOAT, float], V_bias: Input[FLOAT, float], scale_QKT_gemm: Input[FLOAT, float] | None = None, scale_QKT_softmax: Input[FLOAT, float] | None = None, scale_values_gemm: Input[FLOAT, float] | None = None, mask_index: Indices[INT32, int] | None = None, past: Input[INT8, int] | None = None, attention_bias: Input[FLOAT, float] | None = None, *, num_heads: Int, order_input: Int, order_output: Int, order_weight: Int, qkv_hidden_sizes: Ints | None = None, unidirectional: Int = 0) -> INT8: ...
 
 @overload
-def QOrderedGelu(X: Nested[int], scale_X: Nested[float], scale_Y: Nested[float], *, order_X: Int | None = None, order_Y: Int | None = None) -> AnyTensor:
+def QOrderedGelu(X: Given[INT8, int], scale_X: Input[FLOAT, float], scale_Y: Input[FLOAT, float], *, order_X: Int | None = None, order_Y: Int | None = None) -> INT8:
     """Ordered Quantize Gelu.
 
     Args:
@@ -2953,12 +3241,16 @@ def QOrderedGelu(X: Nested[int], scale_X: Nested[float], scale_Y: Nested[float],
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QOrderedGelu
     """
 @overload
-def QOrderedGelu(X: ArrayOr[int], scale_X: ArrayOr[float], scale_Y: ArrayOr[float], *, order_X: Int | None = None, order_Y: Int | None = None) -> Array: ...
+def QOrderedGelu(X: ArrayOr[int], scale_X: Given[FLOAT, float], scale_Y: Input[FLOAT, float], *, order_X: Int | None = None, order_Y: Int | None = None) -> INT8: ...
 @overload
-def QOrderedGelu(X: Input[INT8, int], scale_X: Input[FLOAT, float], scale_Y: Input[FLOAT, float], *, order_X: Int | None = None, order_Y: Int | None = None) -> INT8: ...
+def QOrderedGelu(X: ArrayOr[int], scale_X: ArrayOr[float], scale_Y: Given[FLOAT, float], *, order_X: Int | None = None, order_Y: Int | None = None) -> INT8: ...
+@overload
+def QOrderedGelu(X: Nested[int], scale_X: Nested[float], scale_Y: Nested[float], *, order_X: Int | None = None, order_Y: Int | None = None) -> AnyTensor: ...
+@overload
+def QOrderedGelu(X: ArrayOr[int], scale_X: ArrayOr[float], scale_Y: ArrayOr[float], *, order_X: Int | None = None, order_Y: Int | None = None) -> Array: ...
 
 @overload
-def QOrderedLayerNormalization(X: ArrayOr[int], scale_X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float] | None = None, scale_Y: ArrayOr[float] | None = None, *, axis: Int = -1, epsilon: Float = 1e-05, order_X: Int = 1, order_Y: Int = 1) -> Array:
+def QOrderedLayerNormalization(X: Given[INT8, int], scale_X: Input[FLOAT, float], scale: Input[TFloat9, LFloat], B: Input[TFloat9, LFloat] | None = None, scale_Y: Input[FLOAT, float] | None = None, *, axis: Int = -1, epsilon: Float = 1e-05, order_X: Int = 1, order_Y: Int = 1) -> INT8:
     """QOrderedLayerNormalization
 
     Args:
@@ -2978,10 +3270,12 @@ def QOrderedLayerNormalization(X: ArrayOr[int], scale_X: ArrayOr[float], scale: 
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QOrderedLayerNormalization
     """
 @overload
+def QOrderedLayerNormalization(X: ArrayOr[int], scale_X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float] | None = None, scale_Y: ArrayOr[float] | None = None, *, axis: Int = -1, epsilon: Float = 1e-05, order_X: Int = 1, order_Y: Int = 1) -> Array: ...
+@overload
 def QOrderedLayerNormalization(X: Input[INT8, int], scale_X: Input[FLOAT, float], scale: Input[TFloat9, LFloat], B: Input[TFloat9, LFloat] | None = None, scale_Y: Input[FLOAT, float] | None = None, *, axis: Int = -1, epsilon: Float = 1e-05, order_X: Int = 1, order_Y: Int = 1) -> INT8: ...
 
 @overload
-def QOrderedLongformerAttention(input: ArrayOr[int], scale_input: ArrayOr[float], weight: ArrayOr[int], scale_weight: ArrayOr[float], bias: ArrayOr[float], scale_bias: ArrayOr[float], scale_qkv_gemm: ArrayOr[float], mask: ArrayOr[float], global_weight: ArrayOr[int], scale_global_weight: ArrayOr[float], global_bias: ArrayOr[float], scale_global_gemm: ArrayOr[float], global_: ArrayOr[int], scale_output: ArrayOr[float], *, num_heads: Int, order_global_weight: Int, order_input: Int, order_output: Int, order_weight: Int, window: Int) -> Array:
+def QOrderedLongformerAttention(input: Given[INT8, int], scale_input: Input[FLOAT, float], weight: Input[INT8, int], scale_weight: Input[FLOAT, float], bias: Input[FLOAT, float], scale_bias: Input[FLOAT, float], scale_qkv_gemm: Input[FLOAT, float], mask: Input[FLOAT16, float], global_weight: Input[INT8, int], scale_global_weight: Input[FLOAT, float], global_bias: Input[FLOAT, float], scale_global_gemm: Input[FLOAT, float], global_: Indices[INT32, int], scale_output: Input[FLOAT, float], *, num_heads: Int, order_global_weight: Int, order_input: Int, order_output: Int, order_weight: Int, window: Int) -> INT8:
     """Quantized version of Longformer Self Attention (using int8 with specific matrix Layout).
 
     Args:
@@ -3012,10 +3306,12 @@ def QOrderedLongformerAttention(input: ArrayOr[int], scale_input: ArrayOr[float]
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QOrderedLongformerAttention
     """
 @overload
+def QOrderedLongformerAttention(input: ArrayOr[int], scale_input: ArrayOr[float], weight: ArrayOr[int], scale_weight: ArrayOr[float], bias: ArrayOr[float], scale_bias: ArrayOr[float], scale_qkv_gemm: ArrayOr[float], mask: ArrayOr[float], global_weight: ArrayOr[int], scale_global_weight: ArrayOr[float], global_bias: ArrayOr[float], scale_global_gemm: ArrayOr[float], global_: ArrayOr[int], scale_output: ArrayOr[float], *, num_heads: Int, order_global_weight: Int, order_input: Int, order_output: Int, order_weight: Int, window: Int) -> Array: ...
+@overload
 def QOrderedLongformerAttention(input: Input[INT8, int], scale_input: Input[FLOAT, float], weight: Input[INT8, int], scale_weight: Input[FLOAT, float], bias: Input[FLOAT, float], scale_bias: Input[FLOAT, float], scale_qkv_gemm: Input[FLOAT, float], mask: Input[FLOAT16, float], global_weight: Input[INT8, int], scale_global_weight: Input[FLOAT, float], global_bias: Input[FLOAT, float], scale_global_gemm: Input[FLOAT, float], global_: Indices[INT32, int], scale_output: Input[FLOAT, float], *, num_heads: Int, order_global_weight: Int, order_input: Int, order_output: Int, order_weight: Int, window: Int) -> INT8: ...
 
 @overload
-def QOrderedMatMul(A: ArrayOr[int], scale_A: ArrayOr[float], B: ArrayOr[int], scale_B: ArrayOr[float], scale_Y: ArrayOr[float], bias: ArrayOr[float] | None = None, C: ArrayOr[int] | None = None, scale_C: ArrayOr[float] | None = None, *, order_A: Int, order_B: Int, order_Y: Int) -> Array:
+def QOrderedMatMul(A: Given[INT8, int], scale_A: Input[FLOAT, float], B: Input[INT8, int], scale_B: Input[FLOAT, float], scale_Y: Input[FLOAT, float], bias: Input[FLOAT, float] | None = None, C: Input[INT8, int] | None = None, scale_C: Input[FLOAT, float] | None = None, *, order_A: Int, order_B: Int, order_Y: Int) -> INT8:
     """Quantize (Int8) MatMul with order. Implement Y = alpha * A * B + bias + beta * C. Matrix A, B, C, Y
     are all int8 matrix. Two type of order combination supported: *) When order_B is ORDER_COL, order_A
     must be ORDER_ROW. bias is vector of {#cols of Y} of float32, C should be batch 1/batch_A. B could
@@ -3038,10 +3334,12 @@ def QOrderedMatMul(A: ArrayOr[int], scale_A: ArrayOr[float], B: ArrayOr[int], sc
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QOrderedMatMul
     """
 @overload
+def QOrderedMatMul(A: ArrayOr[int], scale_A: ArrayOr[float], B: ArrayOr[int], scale_B: ArrayOr[float], scale_Y: ArrayOr[float], bias: ArrayOr[float] | None = None, C: ArrayOr[int] | None = None, scale_C: ArrayOr[float] | None = None, *, order_A: Int, order_B: Int, order_Y: Int) -> Array: ...
+@overload
 def QOrderedMatMul(A: Input[INT8, int], scale_A: Input[FLOAT, float], B: Input[INT8, int], scale_B: Input[FLOAT, float], scale_Y: Input[FLOAT, float], bias: Input[FLOAT, float] | None = None, C: Input[INT8, int] | None = None, scale_C: Input[FLOAT, float] | None = None, *, order_A: Int, order_B: Int, order_Y: Int) -> INT8: ...
 
 @overload
-def QuantizeBFP(x: Nested[float], *, bfp_type: Int, block_dim: Int = -1) -> tuple[AnyTensor, AnyTensor, AnyTensor]:
+def QuantizeBFP(x: Given[TFloat7, LFloat], *, bfp_type: Int, block_dim: Int = -1) -> tuple[UINT8, INT64, INT64]:
     """The BFP quantization operator. It consumes a full precision tensor and computes an BFP tensor. More
     documentation on the BFP format can be found in this paper:
     https://www.microsoft.com/en-us/research/publication/pushing-the-limits-of-narrow-precision-inferencing-at-cloud-scale-with-microsoft-floating-point/
@@ -3058,12 +3356,12 @@ def QuantizeBFP(x: Nested[float], *, bfp_type: Int, block_dim: Int = -1) -> tupl
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QuantizeBFP
     """
 @overload
-def QuantizeBFP(x: ArrayOr[float], *, bfp_type: Int, block_dim: Int = -1) -> tuple[Array, Array, Array]: ...
+def QuantizeBFP(x: Nested[float], *, bfp_type: Int, block_dim: Int = -1) -> tuple[AnyTensor, AnyTensor, AnyTensor]: ...
 @overload
-def QuantizeBFP(x: Input[TFloat7, LFloat], *, bfp_type: Int, block_dim: Int = -1) -> tuple[UINT8, INT64, INT64]: ...
+def QuantizeBFP(x: ArrayOr[float], *, bfp_type: Int, block_dim: Int = -1) -> tuple[Array, Array, Array]: ...
 
 @overload
-def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Nested[int] | None = None, *, axis: Int | None = None) -> AnyTensor:
+def QuantizeLinear(x: Given[TFloat9, LFloat], y_scale: Input[TFloat9, LFloat], y_zero_point: Input[TSome30, LInt] | None = None, *, axis: Int | None = None) -> TSome30:
     """The linear quantization operator. It consumes a full precision data, a scale, a zero point to
     compute the low precision / quantized tensor. The quantization formula is y = saturate ((x /
     y_scale) + y_zero_point). For saturation, it saturates to [0, 255] if it's uint8, [-128, 127] if
@@ -3082,12 +3380,14 @@ def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Neste
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QuantizeLinear
     """
 @overload
+def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Nested[int] | None = None, *, axis: Int | None = None) -> AnyTensor: ...
+@overload
 def QuantizeLinear(x: ArrayOr[float], y_scale: ArrayOr[float], y_zero_point: ArrayOr[int] | None = None, *, axis: Int | None = None) -> Array: ...
 @overload
 def QuantizeLinear(x: Input[TFloat9, LFloat], y_scale: Input[TFloat9, LFloat], y_zero_point: Input[TSome30, LInt] | None = None, *, axis: Int | None = None) -> TSome30: ...
 
 @overload
-def QuantizeWithOrder(input: Nested[float], scale_input: Nested[float], *, order_input: Int, order_output: Int) -> AnyTensor:
+def QuantizeWithOrder(input: Given[TFloat9, LFloat], scale_input: Input[FLOAT, float], *, order_input: Int, order_output: Int) -> INT8:
     """Quantize input matrix to specific layout used in cublaslt.
 
     Args:
@@ -3102,12 +3402,14 @@ def QuantizeWithOrder(input: Nested[float], scale_input: Nested[float], *, order
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QuantizeWithOrder
     """
 @overload
-def QuantizeWithOrder(input: ArrayOr[float], scale_input: ArrayOr[float], *, order_input: Int, order_output: Int) -> Array: ...
+def QuantizeWithOrder(input: ArrayOr[float], scale_input: Given[FLOAT, float], *, order_input: Int, order_output: Int) -> INT8: ...
 @overload
-def QuantizeWithOrder(input: Input[TFloat9, LFloat], scale_input: Input[FLOAT, float], *, order_input: Int, order_output: Int) -> INT8: ...
+def QuantizeWithOrder(input: Nested[float], scale_input: Nested[float], *, order_input: Int, order_output: Int) -> AnyTensor: ...
+@overload
+def QuantizeWithOrder(input: ArrayOr[float], scale_input: ArrayOr[float], *, order_input: Int, order_output: Int) -> Array: ...
 
 @overload
-def QuickGelu(X: Nested[float], *, alpha: Float = 1.702) -> AnyTensor:
+def QuickGelu(X: Given[TFloat4, LFloat], *, alpha: Float = 1.702) -> TFloat4:
     """Compute x * Sigmoid(alpha * x).
 
     Args:
@@ -3118,12 +3420,12 @@ def QuickGelu(X: Nested[float], *, alpha: Float = 1.702) -> AnyTensor:
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.QuickGelu
     """
 @overload
-def QuickGelu(X: ArrayOr[float], *, alpha: Float = 1.702) -> Array: ...
+def QuickGelu(X: Nested[float], *, alpha: Float = 1.702) -> AnyTensor: ...
 @overload
-def QuickGelu(X: Input[TFloat4, LFloat], *, alpha: Float = 1.702) -> TFloat4: ...
+def QuickGelu(X: ArrayOr[float], *, alpha: Float = 1.702) -> Array: ...
 
 @overload
-def Range(start: Nested[float], limit: Nested[float], delta: Nested[float] | None = None) -> AnyTensor:
+def Range(start: Given[TSignedNumber3, LFloat], limit: Input[TSignedNumber3, LFloat], delta: Input[TSignedNumber3, LFloat] | None = None) -> TSignedNumber3:
     """Creates a sequence of numbers that begins at `start` and extends by increments of `delta` up to but
     not including `limit`.
 
@@ -3136,12 +3438,14 @@ def Range(start: Nested[float], limit: Nested[float], delta: Nested[float] | Non
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.Range
     """
 @overload
+def Range(start: Nested[float], limit: Nested[float], delta: Nested[float] | None = None) -> AnyTensor: ...
+@overload
 def Range(start: ArrayOr[float], limit: ArrayOr[float], delta: ArrayOr[float] | None = None) -> Array: ...
 @overload
 def Range(start: Input[TSignedNumber3, LFloat], limit: Input[TSignedNumber3, LFloat], delta: Input[TSignedNumber3, LFloat] | None = None) -> TSignedNumber3: ...
 
 @overload
-def ReduceSumInteger(data: Nested[int], *, axes: Ints, keepdims: Int) -> AnyTensor:
+def ReduceSumInteger(data: Given[TInteger, LInt], *, axes: Ints, keepdims: Int) -> AnyTensor:
     """Computes the sum of the low-precision input tensor's element along the provided axes. The resulting
     tensor has the same rank as the input if keepdims equal 1. If keepdims equal 0, then the resulting
     tensor have the reduced dimension pruned. The above behavior is similar to numpy, with the exception
@@ -3157,12 +3461,12 @@ def ReduceSumInteger(data: Nested[int], *, axes: Ints, keepdims: Int) -> AnyTens
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.ReduceSumInteger
     """
 @overload
-def ReduceSumInteger(data: ArrayOr[int], *, axes: Ints, keepdims: Int) -> Array: ...
+def ReduceSumInteger(data: Nested[int], *, axes: Ints, keepdims: Int) -> AnyTensor: ...
 @overload
-def ReduceSumInteger(data: Input[TInteger, LInt], *, axes: Ints, keepdims: Int) -> AnyTensor: ...
+def ReduceSumInteger(data: ArrayOr[int], *, axes: Ints, keepdims: Int) -> Array: ...
 
 @overload
-def RelativePositionBias(bias_table: Nested[float], query_length: Nested[int], key_length: Nested[int], *, max_distance: Int, is_bidirectional: Int = 0) -> AnyTensor:
+def RelativePositionBias(bias_table: Given[TFloat9, LFloat], query_length: Indices[INT64, int], key_length: Indices[INT64, int], *, max_distance: Int, is_bidirectional: Int = 0) -> TFloat9:
     """Compute binned relative position bias for T5 model. ref: https://arxiv.org/abs/1803.02155v2
 
     Args:
@@ -3176,12 +3480,16 @@ def RelativePositionBias(bias_table: Nested[float], query_length: Nested[int], k
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.RelativePositionBias
     """
 @overload
-def RelativePositionBias(bias_table: ArrayOr[float], query_length: ArrayOr[int], key_length: ArrayOr[int], *, max_distance: Int, is_bidirectional: Int = 0) -> Array: ...
+def RelativePositionBias(bias_table: ArrayOr[float], query_length: GivenIndices[INT64, int], key_length: Indices[INT64, int], *, max_distance: Int, is_bidirectional: Int = 0) -> AnyTensor: ...
 @overload
-def RelativePositionBias(bias_table: Input[TFloat9, LFloat], query_length: Indices[INT64, int], key_length: Indices[INT64, int], *, max_distance: Int, is_bidirectional: Int = 0) -> TFloat9: ...
+def RelativePositionBias(bias_table: ArrayOr[float], query_length: ArrayOr[int], key_length: GivenIndices[INT64, int], *, max_distance: Int, is_bidirectional: Int = 0) -> AnyTensor: ...
+@overload
+def RelativePositionBias(bias_table: Nested[float], query_length: Nested[int], key_length: Nested[int], *, max_distance: Int, is_bidirectional: Int = 0) -> AnyTensor: ...
+@overload
+def RelativePositionBias(bias_table: ArrayOr[float], query_length: ArrayOr[int], key_length: ArrayOr[int], *, max_distance: Int, is_bidirectional: Int = 0) -> Array: ...
 
 @overload
-def RemovePadding(input: Nested[float], sequence_token_count: Nested[int]) -> tuple[AnyTensor, AnyTensor, AnyTensor, AnyTensor]:
+def RemovePadding(input: Given[TFloat9, LFloat], sequence_token_count: Indices[INT32, int]) -> tuple[TFloat9, INT32, INT32, INT32]:
     """Compress transformer input by removing paddings. It assumes padding is on the right side of
     sequence.
 
@@ -3197,12 +3505,14 @@ def RemovePadding(input: Nested[float], sequence_token_count: Nested[int]) -> tu
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.RemovePadding
     """
 @overload
-def RemovePadding(input: ArrayOr[float], sequence_token_count: ArrayOr[int]) -> tuple[Array, Array, Array, Array]: ...
+def RemovePadding(input: ArrayOr[float], sequence_token_count: GivenIndices[INT32, int]) -> tuple[AnyTensor, INT32, INT32, INT32]: ...
 @overload
-def RemovePadding(input: Input[TFloat9, LFloat], sequence_token_count: Indices[INT32, int]) -> tuple[TFloat9, INT32, INT32, INT32]: ...
+def RemovePadding(input: Nested[float], sequence_token_count: Nested[int]) -> tuple[AnyTensor, AnyTensor, AnyTensor, AnyTensor]: ...
+@overload
+def RemovePadding(input: ArrayOr[float], sequence_token_count: ArrayOr[int]) -> tuple[Array, Array, Array, Array]: ...
 
 @overload
-def RestorePadding(input: Nested[float], token_offset: Nested[int]) -> AnyTensor:
+def RestorePadding(input: Given[TFloat9, LFloat], token_offset: Indices[INT32, int]) -> TFloat9:
     """Restore paddings and fill padding with zeros.
 
     The input has padding with shape (total_tokens, hidden_size) and token_offset with shape
@@ -3216,12 +3526,14 @@ def RestorePadding(input: Nested[float], token_offset: Nested[int]) -> AnyTensor
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.RestorePadding
     """
 @overload
-def RestorePadding(input: ArrayOr[float], token_offset: ArrayOr[int]) -> Array: ...
+def RestorePadding(input: ArrayOr[float], token_offset: GivenIndices[INT32, int]) -> AnyTensor: ...
 @overload
-def RestorePadding(input: Input[TFloat9, LFloat], token_offset: Indices[INT32, int]) -> TFloat9: ...
+def RestorePadding(input: Nested[float], token_offset: Nested[int]) -> AnyTensor: ...
+@overload
+def RestorePadding(input: ArrayOr[float], token_offset: ArrayOr[int]) -> Array: ...
 
 @overload
-def Rfft(X: Nested[float], *, normalized: Int = 0, onesided: Int = 1, signal_ndim: Int = 1) -> AnyTensor:
+def Rfft(X: Given[TFloat, LFloat], *, normalized: Int = 0, onesided: Int = 1, signal_ndim: Int = 1) -> TFloat:
     """This function computes the n-point one dimensional Fourier transform for a real-valued input where n
     is an even number.
 
@@ -3236,12 +3548,12 @@ def Rfft(X: Nested[float], *, normalized: Int = 0, onesided: Int = 1, signal_ndi
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.Rfft
     """
 @overload
-def Rfft(X: ArrayOr[float], *, normalized: Int = 0, onesided: Int = 1, signal_ndim: Int = 1) -> Array: ...
+def Rfft(X: Nested[float], *, normalized: Int = 0, onesided: Int = 1, signal_ndim: Int = 1) -> AnyTensor: ...
 @overload
-def Rfft(X: Input[TFloat, LFloat], *, normalized: Int = 0, onesided: Int = 1, signal_ndim: Int = 1) -> TFloat: ...
+def Rfft(X: ArrayOr[float], *, normalized: Int = 0, onesided: Int = 1, signal_ndim: Int = 1) -> Array: ...
 
 @overload
-def RotaryEmbedding(input: ArrayOr[float], position_ids: ArrayOr[int], cos_cache: ArrayOr[float], sin_cache: ArrayOr[float], *, interleaved: Int | None = None, is_packed_batching: Int | None = None, num_heads: Int | None = None, rotary_embedding_dim: Int | None = None, scale: Float | None = None) -> Array:
+def RotaryEmbedding(input: Given[TFloat7, LFloat], position_ids: Indices[INT64, int], cos_cache: Input[TFloat7, LFloat], sin_cache: Input[TFloat7, LFloat], *, interleaved: Int | None = None, is_packed_batching: Int | None = None, num_heads: Int | None = None, rotary_embedding_dim: Int | None = None, scale: Float | None = None) -> TFloat7:
     """RotaryEmbedding is the implementation of rotary positional embeddings (RoPE). The positions are
     represented as rotation matrices that are multiplied to query and key before the inner product of
     query and key is taken.
@@ -3264,10 +3576,12 @@ def RotaryEmbedding(input: ArrayOr[float], position_ids: ArrayOr[int], cos_cache
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.RotaryEmbedding
     """
 @overload
+def RotaryEmbedding(input: ArrayOr[float], position_ids: ArrayOr[int], cos_cache: ArrayOr[float], sin_cache: ArrayOr[float], *, interleaved: Int | None = None, is_packed_batching: Int | None = None, num_heads: Int | None = None, rotary_embedding_dim: Int | None = None, scale: Float | None = None) -> Array: ...
+@overload
 def RotaryEmbedding(input: Input[TFloat7, LFloat], position_ids: Indices[INT64, int], cos_cache: Input[TFloat7, LFloat], sin_cache: Input[TFloat7, LFloat], *, interleaved: Int | None = None, is_packed_batching: Int | None = None, num_heads: Int | None = None, rotary_embedding_dim: Int | None = None, scale: Float | None = None) -> TFloat7: ...
 
 @overload
-def SampleOp(X: Nested[float]) -> AnyTensor:
+def SampleOp(X: Given[TNumber2, LFloat]) -> TNumber2:
     """Sample echo operator.
 
     Args:
@@ -3277,12 +3591,12 @@ def SampleOp(X: Nested[float]) -> AnyTensor:
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.SampleOp
     """
 @overload
-def SampleOp(X: ArrayOr[float]) -> Array: ...
+def SampleOp(X: Nested[float]) -> AnyTensor: ...
 @overload
-def SampleOp(X: Input[TNumber2, LFloat]) -> TNumber2: ...
+def SampleOp(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def Sampling(input_ids: ArrayOr[int], max_length: ArrayOr[int], min_length: ArrayOr[int] | None = None, repetition_penalty: ArrayOr[float] | None = None, vocab_mask: ArrayOr[int] | None = None, prefix_vocab_mask: ArrayOr[int] | None = None, attention_mask: ArrayOr[int] | None = None, presence_mask: ArrayOr[int] | None = None, seed: ArrayOr[int] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, custom: Int = 0, decoder_start_token_id: Int = -1, encoder: Body | None = None, filter_value: Float = -1e+20, init_decoder: Body | None = None, min_tokens_to_keep: Int = 0, model_type: Int = 0, no_repeat_ngram_size: Int = 0, presence_penalty: Float = 0.0, temperature: Float = 1.0, top_p: Float = 0.0, vocab_size: Int = -1, outputs: Literal[1] = 1) -> Array:
+def Sampling(input_ids: GivenIndices[INT32, int], max_length: Indices[INT32, int], min_length: Indices[INT32, int] | None = None, repetition_penalty: Input[FLOAT, float] | None = None, vocab_mask: Indices[INT32, int] | None = None, prefix_vocab_mask: Indices[INT32, int] | None = None, attention_mask: Indices[INT32, int] | None = None, presence_mask: Indices[INT32, int] | None = None, seed: Indices[INT32, int] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, custom: Int = 0, decoder_start_token_id: Int = -1, encoder: Body | None = None, filter_value: Float = -1e+20, init_decoder: Body | None = None, min_tokens_to_keep: Int = 0, model_type: Int = 0, no_repeat_ngram_size: Int = 0, presence_penalty: Float = 0.0, temperature: Float = 1.0, top_p: Float = 0.0, vocab_size: Int = -1, outputs: Literal[1] = 1) -> INT32:
     """Greedy Sampling for text generation.
 
     Args:
@@ -3322,6 +3636,10 @@ def Sampling(input_ids: ArrayOr[int], max_length: ArrayOr[int], min_length: Arra
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.Sampling
     """
 @overload
+def Sampling(input_ids: GivenIndices[INT32, int], max_length: Indices[INT32, int], min_length: Indices[INT32, int] | None = None, repetition_penalty: Input[FLOAT, float] | None = None, vocab_mask: Indices[INT32, int] | None = None, prefix_vocab_mask: Indices[INT32, int] | None = None, attention_mask: Indices[INT32, int] | None = None, presence_mask: Indices[INT32, int] | None = None, seed: Indices[INT32, int] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, custom: Int = 0, decoder_start_token_id: Int = -1, encoder: Body | None = None, filter_value: Float = -1e+20, init_decoder: Body | None = None, min_tokens_to_keep: Int = 0, model_type: Int = 0, no_repeat_ngram_size: Int = 0, presence_penalty: Float = 0.0, temperature: Float = 1.0, top_p: Float = 0.0, vocab_size: Int = -1, outputs: Literal[2]) -> tuple[INT32, FLOAT]: ...
+@overload
+def Sampling(input_ids: ArrayOr[int], max_length: ArrayOr[int], min_length: ArrayOr[int] | None = None, repetition_penalty: ArrayOr[float] | None = None, vocab_mask: ArrayOr[int] | None = None, prefix_vocab_mask: ArrayOr[int] | None = None, attention_mask: ArrayOr[int] | None = None, presence_mask: ArrayOr[int] | None = None, seed: ArrayOr[int] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, custom: Int = 0, decoder_start_token_id: Int = -1, encoder: Body | None = None, filter_value: Float = -1e+20, init_decoder: Body | None = None, min_tokens_to_keep: Int = 0, model_type: Int = 0, no_repeat_ngram_size: Int = 0, presence_penalty: Float = 0.0, temperature: Float = 1.0, top_p: Float = 0.0, vocab_size: Int = -1, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def Sampling(input_ids: ArrayOr[int], max_length: ArrayOr[int], min_length: ArrayOr[int] | None = None, repetition_penalty: ArrayOr[float] | None = None, vocab_mask: ArrayOr[int] | None = None, prefix_vocab_mask: ArrayOr[int] | None = None, attention_mask: ArrayOr[int] | None = None, presence_mask: ArrayOr[int] | None = None, seed: ArrayOr[int] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, custom: Int = 0, decoder_start_token_id: Int = -1, encoder: Body | None = None, filter_value: Float = -1e+20, init_decoder: Body | None = None, min_tokens_to_keep: Int = 0, model_type: Int = 0, no_repeat_ngram_size: Int = 0, presence_penalty: Float = 0.0, temperature: Float = 1.0, top_p: Float = 0.0, vocab_size: Int = -1, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def Sampling(input_ids: Indices[INT32, int], max_length: Indices[INT32, int], min_length: Indices[INT32, int] | None = None, repetition_penalty: Input[FLOAT, float] | None = None, vocab_mask: Indices[INT32, int] | None = None, prefix_vocab_mask: Indices[INT32, int] | None = None, attention_mask: Indices[INT32, int] | None = None, presence_mask: Indices[INT32, int] | None = None, seed: Indices[INT32, int] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, custom: Int = 0, decoder_start_token_id: Int = -1, encoder: Body | None = None, filter_value: Float = -1e+20, init_decoder: Body | None = None, min_tokens_to_keep: Int = 0, model_type: Int = 0, no_repeat_ngram_size: Int = 0, presence_penalty: Float = 0.0, temperature: Float = 1.0, top_p: Float = 0.0, vocab_size: Int = -1, outputs: Literal[1] = 1) -> INT32: ...
@@ -3329,7 +3647,7 @@ def Sampling(input_ids: Indices[INT32, int], max_length: Indices[INT32, int], mi
 def Sampling(input_ids: Indices[INT32, int], max_length: Indices[INT32, int], min_length: Indices[INT32, int] | None = None, repetition_penalty: Input[FLOAT, float] | None = None, vocab_mask: Indices[INT32, int] | None = None, prefix_vocab_mask: Indices[INT32, int] | None = None, attention_mask: Indices[INT32, int] | None = None, presence_mask: Indices[INT32, int] | None = None, seed: Indices[INT32, int] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, custom: Int = 0, decoder_start_token_id: Int = -1, encoder: Body | None = None, filter_value: Float = -1e+20, init_decoder: Body | None = None, min_tokens_to_keep: Int = 0, model_type: Int = 0, no_repeat_ngram_size: Int = 0, presence_penalty: Float = 0.0, temperature: Float = 1.0, top_p: Float = 0.0, vocab_size: Int = -1, outputs: Literal[2]) -> tuple[INT32, FLOAT]: ...
 
 @overload
-def ScaledSiLU(X: Nested[float], scale: Nested[float] | None = None, *, alpha: Float = 1.0) -> AnyTensor:
+def ScaledSiLU(X: Given[TFloat7, LFloat], scale: Input[TFloat8, LFloat2] | None = None, *, alpha: Float = 1.0) -> TFloat7:
     """Computes SiLU after scaling, with explicit T rounding: Z_T = cast_T(effective_scale * X), S_T =
     cast_T(sigmoid(Z_T)), and Y = cast_T(Z_T * S_T). effective_scale is the scalar input when present,
     otherwise it is the alpha attribute.
@@ -3343,12 +3661,14 @@ def ScaledSiLU(X: Nested[float], scale: Nested[float] | None = None, *, alpha: F
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.ScaledSiLU
     """
 @overload
+def ScaledSiLU(X: Nested[float], scale: Nested[float] | None = None, *, alpha: Float = 1.0) -> AnyTensor: ...
+@overload
 def ScaledSiLU(X: ArrayOr[float], scale: ArrayOr[float] | None = None, *, alpha: Float = 1.0) -> Array: ...
 @overload
 def ScaledSiLU(X: Input[TFloat7, LFloat], scale: Input[TFloat8, LFloat2] | None = None, *, alpha: Float = 1.0) -> TFloat7: ...
 
 @overload
-def SkipGroupNorm(X: ArrayOr[float], gamma: ArrayOr[float], beta: ArrayOr[float], skip: ArrayOr[float], bias: ArrayOr[float] | None = None, *, activation: Int, groups: Int, channels_last: Int = 1, epsilon: Float = 1e-05, outputs: Literal[1] = 1) -> Array:
+def SkipGroupNorm(X: Given[TFloat9, LFloat], gamma: Input[TFloat10, LFloat2], beta: Input[TFloat10, LFloat2], skip: Input[TFloat9, LFloat], bias: Input[TFloat9, LFloat] | None = None, *, activation: Int, groups: Int, channels_last: Int = 1, epsilon: Float = 1e-05, outputs: Literal[1] = 1) -> TFloat9:
     """This operator element-wise adds x, skip and bias, then apply group normalization and optional
     activation.
 
@@ -3371,6 +3691,10 @@ def SkipGroupNorm(X: ArrayOr[float], gamma: ArrayOr[float], beta: ArrayOr[float]
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.SkipGroupNorm
     """
 @overload
+def SkipGroupNorm(X: Given[TFloat9, LFloat], gamma: Input[TFloat10, LFloat2], beta: Input[TFloat10, LFloat2], skip: Input[TFloat9, LFloat], bias: Input[TFloat9, LFloat] | None = None, *, activation: Int, groups: Int, channels_last: Int = 1, epsilon: Float = 1e-05, outputs: Literal[2]) -> tuple[TFloat9, TFloat9]: ...
+@overload
+def SkipGroupNorm(X: ArrayOr[float], gamma: ArrayOr[float], beta: ArrayOr[float], skip: ArrayOr[float], bias: ArrayOr[float] | None = None, *, activation: Int, groups: Int, channels_last: Int = 1, epsilon: Float = 1e-05, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def SkipGroupNorm(X: ArrayOr[float], gamma: ArrayOr[float], beta: ArrayOr[float], skip: ArrayOr[float], bias: ArrayOr[float] | None = None, *, activation: Int, groups: Int, channels_last: Int = 1, epsilon: Float = 1e-05, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def SkipGroupNorm(X: Input[TFloat9, LFloat], gamma: Input[TFloat10, LFloat2], beta: Input[TFloat10, LFloat2], skip: Input[TFloat9, LFloat], bias: Input[TFloat9, LFloat] | None = None, *, activation: Int, groups: Int, channels_last: Int = 1, epsilon: Float = 1e-05, outputs: Literal[1] = 1) -> TFloat9: ...
@@ -3378,7 +3702,7 @@ def SkipGroupNorm(X: Input[TFloat9, LFloat], gamma: Input[TFloat10, LFloat2], be
 def SkipGroupNorm(X: Input[TFloat9, LFloat], gamma: Input[TFloat10, LFloat2], beta: Input[TFloat10, LFloat2], skip: Input[TFloat9, LFloat], bias: Input[TFloat9, LFloat] | None = None, *, activation: Int, groups: Int, channels_last: Int = 1, epsilon: Float = 1e-05, outputs: Literal[2]) -> tuple[TFloat9, TFloat9]: ...
 
 @overload
-def SkipLayerNormalization(input: ArrayOr[float], skip: ArrayOr[float], gamma: ArrayOr[float], beta: ArrayOr[float] | None = None, bias: ArrayOr[float] | None = None, *, epsilon: Float = 1e-12, outputs: Literal[1] = 1) -> Array:
+def SkipLayerNormalization(input: Given[TFloat7, LFloat], skip: Input[TFloat7, LFloat], gamma: Input[TFloat7, LFloat], beta: Input[TFloat7, LFloat] | None = None, bias: Input[TFloat7, LFloat] | None = None, *, epsilon: Float = 1e-12, outputs: Literal[1] = 1) -> TFloat7:
     """Skip and Layer Normalization Fusion
 
     Args:
@@ -3393,6 +3717,14 @@ def SkipLayerNormalization(input: ArrayOr[float], skip: ArrayOr[float], gamma: A
     Version 1, in opset 1 and later.
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.SkipLayerNormalization
     """
+@overload
+def SkipLayerNormalization(input: Given[TFloat7, LFloat], skip: Input[TFloat7, LFloat], gamma: Input[TFloat7, LFloat], beta: Input[TFloat7, LFloat] | None = None, bias: Input[TFloat7, LFloat] | None = None, *, epsilon: Float = 1e-12, outputs: Literal[2]) -> tuple[TFloat7, FLOAT]: ...
+@overload
+def SkipLayerNormalization(input: Given[TFloat7, LFloat], skip: Input[TFloat7, LFloat], gamma: Input[TFloat7, LFloat], beta: Input[TFloat7, LFloat] | None = None, bias: Input[TFloat7, LFloat] | None = None, *, epsilon: Float = 1e-12, outputs: Literal[3]) -> tuple[TFloat7, FLOAT, FLOAT]: ...
+@overload
+def SkipLayerNormalization(input: Given[TFloat7, LFloat], skip: Input[TFloat7, LFloat], gamma: Input[TFloat7, LFloat], beta: Input[TFloat7, LFloat] | None = None, bias: Input[TFloat7, LFloat] | None = None, *, epsilon: Float = 1e-12, outputs: Literal[4]) -> tuple[TFloat7, FLOAT, FLOAT, TFloat7]: ...
+@overload
+def SkipLayerNormalization(input: ArrayOr[float], skip: ArrayOr[float], gamma: ArrayOr[float], beta: ArrayOr[float] | None = None, bias: ArrayOr[float] | None = None, *, epsilon: Float = 1e-12, outputs: Literal[1] = 1) -> Array: ...
 @overload
 def SkipLayerNormalization(input: ArrayOr[float], skip: ArrayOr[float], gamma: ArrayOr[float], beta: ArrayOr[float] | None = None, bias: ArrayOr[float] | None = None, *, epsilon: Float = 1e-12, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
@@ -3409,7 +3741,7 @@ def SkipLayerNormalization(input: Input[TFloat7, LFloat], skip: Input[TFloat7, L
 def SkipLayerNormalization(input: Input[TFloat7, LFloat], skip: Input[TFloat7, LFloat], gamma: Input[TFloat7, LFloat], beta: Input[TFloat7, LFloat] | None = None, bias: Input[TFloat7, LFloat] | None = None, *, epsilon: Float = 1e-12, outputs: Literal[4]) -> tuple[TFloat7, FLOAT, FLOAT, TFloat7]: ...
 
 @overload
-def SkipSimplifiedLayerNormalization(input: ArrayOr[float], skip: ArrayOr[float], gamma: ArrayOr[float], bias: ArrayOr[float] | None = None, *, epsilon: Float = 1e-12, outputs: Literal[1] = 1) -> Array:
+def SkipSimplifiedLayerNormalization(input: Given[TFloat7, LFloat], skip: Input[TFloat7, LFloat], gamma: Input[TFloat7, LFloat], bias: Input[TFloat7, LFloat] | None = None, *, epsilon: Float = 1e-12, outputs: Literal[1] = 1) -> TFloat7:
     """Skip and Root Mean Square Layer Normalization
 
     Args:
@@ -3424,6 +3756,14 @@ def SkipSimplifiedLayerNormalization(input: ArrayOr[float], skip: ArrayOr[float]
     Version 1, in opset 1 and later.
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.SkipSimplifiedLayerNormalization
     """
+@overload
+def SkipSimplifiedLayerNormalization(input: Given[TFloat7, LFloat], skip: Input[TFloat7, LFloat], gamma: Input[TFloat7, LFloat], bias: Input[TFloat7, LFloat] | None = None, *, epsilon: Float = 1e-12, outputs: Literal[2]) -> tuple[TFloat7, FLOAT]: ...
+@overload
+def SkipSimplifiedLayerNormalization(input: Given[TFloat7, LFloat], skip: Input[TFloat7, LFloat], gamma: Input[TFloat7, LFloat], bias: Input[TFloat7, LFloat] | None = None, *, epsilon: Float = 1e-12, outputs: Literal[3]) -> tuple[TFloat7, FLOAT, FLOAT]: ...
+@overload
+def SkipSimplifiedLayerNormalization(input: Given[TFloat7, LFloat], skip: Input[TFloat7, LFloat], gamma: Input[TFloat7, LFloat], bias: Input[TFloat7, LFloat] | None = None, *, epsilon: Float = 1e-12, outputs: Literal[4]) -> tuple[TFloat7, FLOAT, FLOAT, TFloat7]: ...
+@overload
+def SkipSimplifiedLayerNormalization(input: ArrayOr[float], skip: ArrayOr[float], gamma: ArrayOr[float], bias: ArrayOr[float] | None = None, *, epsilon: Float = 1e-12, outputs: Literal[1] = 1) -> Array: ...
 @overload
 def SkipSimplifiedLayerNormalization(input: ArrayOr[float], skip: ArrayOr[float], gamma: ArrayOr[float], bias: ArrayOr[float] | None = None, *, epsilon: Float = 1e-12, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
@@ -3440,7 +3780,7 @@ def SkipSimplifiedLayerNormalization(input: Input[TFloat7, LFloat], skip: Input[
 def SkipSimplifiedLayerNormalization(input: Input[TFloat7, LFloat], skip: Input[TFloat7, LFloat], gamma: Input[TFloat7, LFloat], bias: Input[TFloat7, LFloat] | None = None, *, epsilon: Float = 1e-12, outputs: Literal[4]) -> tuple[TFloat7, FLOAT, FLOAT, TFloat7]: ...
 
 @overload
-def Snpe(inputs_0: Nested[float], /, *inputs: Nested[float], DLC: str, notes: str | None = None, snpe_version: str | None = None, target_device: str | None = None, outputs: int | None = None) -> tuple[AnyTensor, ...]:
+def Snpe(inputs_0: Given[TNumber12, LFloat], /, *inputs: Input[TNumber12, LFloat], DLC: str, notes: str | None = None, snpe_version: str | None = None, target_device: str | None = None, outputs: int | None = None) -> tuple[TNumber12, ...]:
     """Onnx node for SNPE.
 
     Args:
@@ -3454,12 +3794,14 @@ def Snpe(inputs_0: Nested[float], /, *inputs: Nested[float], DLC: str, notes: st
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.Snpe
     """
 @overload
+def Snpe(inputs_0: Nested[float], /, *inputs: Nested[float], DLC: str, notes: str | None = None, snpe_version: str | None = None, target_device: str | None = None, outputs: int | None = None) -> tuple[AnyTensor, ...]: ...
+@overload
 def Snpe(inputs_0: ArrayOr[float], /, *inputs: ArrayOr[float], DLC: str, notes: str | None = None, snpe_version: str | None = None, target_device: str | None = None, outputs: int | None = None) -> tuple[Array, ...]: ...
 @overload
 def Snpe(inputs_0: Input[TNumber12, LFloat], /, *inputs: Input[TNumber12, LFloat], DLC: str, notes: str | None = None, snpe_version: str | None = None, target_device: str | None = None, outputs: int | None = None) -> tuple[TNumber12, ...]: ...
 
 @overload
-def SparseAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, block_row_indices: ArrayOr[int] | None = None, block_col_indices: ArrayOr[int] | None = None, total_sequence_length: ArrayOr[int] | None = None, key_total_sequence_lengths: ArrayOr[int] | None = None, cos_cache: ArrayOr[float] | None = None, sin_cache: ArrayOr[float] | None = None, *, kv_num_heads: Int, num_heads: Int, sparse_block_size: Int, do_rotary: Int | None = None, rotary_interleaved: Int | None = None, scale: Float | None = None) -> tuple[Array, Array, Array]:
+def SparseAttention(query: Given[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, value: Input[TFloat7, LFloat] | None = None, past_key: Input[TFloat7, LFloat] | None = None, past_value: Input[TFloat7, LFloat] | None = None, block_row_indices: Indices[INT32, int] | None = None, block_col_indices: Indices[INT32, int] | None = None, total_sequence_length: Indices[INT32, int] | None = None, key_total_sequence_lengths: Indices[INT32, int] | None = None, cos_cache: Input[TFloat7, LFloat] | None = None, sin_cache: Input[TFloat7, LFloat] | None = None, *, kv_num_heads: Int, num_heads: Int, sparse_block_size: Int, do_rotary: Int | None = None, rotary_interleaved: Int | None = None, scale: Float | None = None) -> tuple[TFloat7, TFloat7, TFloat7]:
     """Block Sparse Attention used in Phi-3-small (https://arxiv.org/pdf/2404.14219).
 
     It is inspired by Sparse Transformers (https://arxiv.org/pdf/1904.10509) and BigBird
@@ -3494,10 +3836,12 @@ def SparseAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None, va
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.SparseAttention
     """
 @overload
+def SparseAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, block_row_indices: ArrayOr[int] | None = None, block_col_indices: ArrayOr[int] | None = None, total_sequence_length: ArrayOr[int] | None = None, key_total_sequence_lengths: ArrayOr[int] | None = None, cos_cache: ArrayOr[float] | None = None, sin_cache: ArrayOr[float] | None = None, *, kv_num_heads: Int, num_heads: Int, sparse_block_size: Int, do_rotary: Int | None = None, rotary_interleaved: Int | None = None, scale: Float | None = None) -> tuple[Array, Array, Array]: ...
+@overload
 def SparseAttention(query: Input[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, value: Input[TFloat7, LFloat] | None = None, past_key: Input[TFloat7, LFloat] | None = None, past_value: Input[TFloat7, LFloat] | None = None, block_row_indices: Indices[INT32, int] | None = None, block_col_indices: Indices[INT32, int] | None = None, total_sequence_length: Indices[INT32, int] | None = None, key_total_sequence_lengths: Indices[INT32, int] | None = None, cos_cache: Input[TFloat7, LFloat] | None = None, sin_cache: Input[TFloat7, LFloat] | None = None, *, kv_num_heads: Int, num_heads: Int, sparse_block_size: Int, do_rotary: Int | None = None, rotary_interleaved: Int | None = None, scale: Float | None = None) -> tuple[TFloat7, TFloat7, TFloat7]: ...
 
 @overload
-def SparseAttentionIndexer(query: ArrayOr[float], key: ArrayOr[float] | None = None, query_norm_weight: ArrayOr[float] | None = None, key_norm_weight: ArrayOr[float] | None = None, cos_cache: ArrayOr[float] | None = None, sin_cache: ArrayOr[float] | None = None, mask: ArrayOr[int] | None = None, past_key: ArrayOr[float] | None = None, gate: ArrayOr[float] | None = None, position_bias: ArrayOr[float] | None = None, head_weights: ArrayOr[float] | None = None, position_ids: ArrayOr[int] | None = None, past_sequence_length: ArrayOr[int] | None = None, past_proj_buffer: ArrayOr[float] | None = None, *, compress_ratio: Int, policy_mode: Literal["qsa", "csa"], epsilon: Float = 1e-06, head_weight_scale: Float | None = None, index_topk: Int | None = None, scale: Float | None = None, token_budget: Int | None = None, outputs: Literal[2] = 2) -> tuple[Array, Array]:
+def SparseAttentionIndexer(query: Given[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, query_norm_weight: Input[TFloat7, LFloat] | None = None, key_norm_weight: Input[TFloat7, LFloat] | None = None, cos_cache: Input[TFloat7, LFloat] | None = None, sin_cache: Input[TFloat7, LFloat] | None = None, mask: Indices[INT64, int] | None = None, past_key: Input[TFloat7, LFloat] | None = None, gate: Input[TFloat7, LFloat] | None = None, position_bias: Input[TFloat7, LFloat] | None = None, head_weights: Input[TFloat7, LFloat] | None = None, position_ids: Indices[INT64, int] | None = None, past_sequence_length: Indices[INT32, int] | None = None, past_proj_buffer: Input[TFloat7, LFloat] | None = None, *, compress_ratio: Int, policy_mode: Literal["qsa", "csa"], epsilon: Float = 1e-06, head_weight_scale: Float | None = None, index_topk: Int | None = None, scale: Float | None = None, token_budget: Int | None = None, outputs: Literal[2] = 2) -> tuple[INT32, TFloat7]:
     """Selects, for every query token, the sparse-attention candidates that the following attention
     operator is allowed to read.
 
@@ -3542,6 +3886,10 @@ def SparseAttentionIndexer(query: ArrayOr[float], key: ArrayOr[float] | None = N
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.SparseAttentionIndexer
     """
 @overload
+def SparseAttentionIndexer(query: Given[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, query_norm_weight: Input[TFloat7, LFloat] | None = None, key_norm_weight: Input[TFloat7, LFloat] | None = None, cos_cache: Input[TFloat7, LFloat] | None = None, sin_cache: Input[TFloat7, LFloat] | None = None, mask: Indices[INT64, int] | None = None, past_key: Input[TFloat7, LFloat] | None = None, gate: Input[TFloat7, LFloat] | None = None, position_bias: Input[TFloat7, LFloat] | None = None, head_weights: Input[TFloat7, LFloat] | None = None, position_ids: Indices[INT64, int] | None = None, past_sequence_length: Indices[INT32, int] | None = None, past_proj_buffer: Input[TFloat7, LFloat] | None = None, *, compress_ratio: Int, policy_mode: Literal["qsa", "csa"], epsilon: Float = 1e-06, head_weight_scale: Float | None = None, index_topk: Int | None = None, scale: Float | None = None, token_budget: Int | None = None, outputs: Literal[3]) -> tuple[INT32, TFloat7, TFloat7]: ...
+@overload
+def SparseAttentionIndexer(query: ArrayOr[float], key: ArrayOr[float] | None = None, query_norm_weight: ArrayOr[float] | None = None, key_norm_weight: ArrayOr[float] | None = None, cos_cache: ArrayOr[float] | None = None, sin_cache: ArrayOr[float] | None = None, mask: ArrayOr[int] | None = None, past_key: ArrayOr[float] | None = None, gate: ArrayOr[float] | None = None, position_bias: ArrayOr[float] | None = None, head_weights: ArrayOr[float] | None = None, position_ids: ArrayOr[int] | None = None, past_sequence_length: ArrayOr[int] | None = None, past_proj_buffer: ArrayOr[float] | None = None, *, compress_ratio: Int, policy_mode: Literal["qsa", "csa"], epsilon: Float = 1e-06, head_weight_scale: Float | None = None, index_topk: Int | None = None, scale: Float | None = None, token_budget: Int | None = None, outputs: Literal[2] = 2) -> tuple[Array, Array]: ...
+@overload
 def SparseAttentionIndexer(query: ArrayOr[float], key: ArrayOr[float] | None = None, query_norm_weight: ArrayOr[float] | None = None, key_norm_weight: ArrayOr[float] | None = None, cos_cache: ArrayOr[float] | None = None, sin_cache: ArrayOr[float] | None = None, mask: ArrayOr[int] | None = None, past_key: ArrayOr[float] | None = None, gate: ArrayOr[float] | None = None, position_bias: ArrayOr[float] | None = None, head_weights: ArrayOr[float] | None = None, position_ids: ArrayOr[int] | None = None, past_sequence_length: ArrayOr[int] | None = None, past_proj_buffer: ArrayOr[float] | None = None, *, compress_ratio: Int, policy_mode: Literal["qsa", "csa"], epsilon: Float = 1e-06, head_weight_scale: Float | None = None, index_topk: Int | None = None, scale: Float | None = None, token_budget: Int | None = None, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
 @overload
 def SparseAttentionIndexer(query: Input[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, query_norm_weight: Input[TFloat7, LFloat] | None = None, key_norm_weight: Input[TFloat7, LFloat] | None = None, cos_cache: Input[TFloat7, LFloat] | None = None, sin_cache: Input[TFloat7, LFloat] | None = None, mask: Indices[INT64, int] | None = None, past_key: Input[TFloat7, LFloat] | None = None, gate: Input[TFloat7, LFloat] | None = None, position_bias: Input[TFloat7, LFloat] | None = None, head_weights: Input[TFloat7, LFloat] | None = None, position_ids: Indices[INT64, int] | None = None, past_sequence_length: Indices[INT32, int] | None = None, past_proj_buffer: Input[TFloat7, LFloat] | None = None, *, compress_ratio: Int, policy_mode: Literal["qsa", "csa"], epsilon: Float = 1e-06, head_weight_scale: Float | None = None, index_topk: Int | None = None, scale: Float | None = None, token_budget: Int | None = None, outputs: Literal[2] = 2) -> tuple[INT32, TFloat7]: ...
@@ -3549,7 +3897,7 @@ def SparseAttentionIndexer(query: Input[TFloat7, LFloat], key: Input[TFloat7, LF
 def SparseAttentionIndexer(query: Input[TFloat7, LFloat], key: Input[TFloat7, LFloat] | None = None, query_norm_weight: Input[TFloat7, LFloat] | None = None, key_norm_weight: Input[TFloat7, LFloat] | None = None, cos_cache: Input[TFloat7, LFloat] | None = None, sin_cache: Input[TFloat7, LFloat] | None = None, mask: Indices[INT64, int] | None = None, past_key: Input[TFloat7, LFloat] | None = None, gate: Input[TFloat7, LFloat] | None = None, position_bias: Input[TFloat7, LFloat] | None = None, head_weights: Input[TFloat7, LFloat] | None = None, position_ids: Indices[INT64, int] | None = None, past_sequence_length: Indices[INT32, int] | None = None, past_proj_buffer: Input[TFloat7, LFloat] | None = None, *, compress_ratio: Int, policy_mode: Literal["qsa", "csa"], epsilon: Float = 1e-06, head_weight_scale: Float | None = None, index_topk: Int | None = None, scale: Float | None = None, token_budget: Int | None = None, outputs: Literal[3]) -> tuple[INT32, TFloat7, TFloat7]: ...
 
 @overload
-def SparsePagedAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, key_cache: ArrayOr[float] | None = None, value_cache: ArrayOr[float] | None = None, cumulative_sequence_length: ArrayOr[int] | None = None, past_seqlens: ArrayOr[int] | None = None, block_table: ArrayOr[int] | None = None, slot_mapping: ArrayOr[int] | None = None, selected_indices: ArrayOr[int] | None = None, selected_counts: ArrayOr[int] | None = None, auxiliary_key: ArrayOr[float] | None = None, auxiliary_value: ArrayOr[float] | None = None, auxiliary_lengths: ArrayOr[int] | None = None, cos_cache: ArrayOr[float] | None = None, sin_cache: ArrayOr[float] | None = None, head_sink: ArrayOr[float] | None = None, q_norm_weight: ArrayOr[float] | None = None, k_norm_weight: ArrayOr[float] | None = None, k_scale: ArrayOr[float] | None = None, v_scale: ArrayOr[float] | None = None, attention_metadata: ArrayOr[int] | None = None, *, kv_num_heads: Int, num_heads: Int, attention_mode: Literal["selected_only", "local_plus_selected"] = "selected_only", auxiliary_cache_layout: Literal["contiguous"] = "contiguous", auxiliary_kv_shared: Int = 0, do_rotary: Int = 0, is_causal: Int = 1, k_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", local_window_size: Int = -1, qk_norm_epsilon: Float = 1e-06, rotary_interleaved: Int = 0, rotary_offset: Int = 0, scale: Float | None = None, selected_kv_source: Literal["main", "auxiliary"] = "main", softcap: Float | None = None, v_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", outputs: Literal[1] = 1) -> Array:
+def SparsePagedAttention(query: Given[TFloat11, LFloat], key: Input[TFloat11, LFloat] | None = None, value: Input[TFloat11, LFloat] | None = None, key_cache: Input[TSignedNumber12, LFloat2] | None = None, value_cache: Input[TSignedNumber12, LFloat2] | None = None, cumulative_sequence_length: Indices[INT32, int] | None = None, past_seqlens: Indices[INT32, int] | None = None, block_table: Indices[INT32, int] | None = None, slot_mapping: Indices[INT32, int] | None = None, selected_indices: Indices[INT32, int] | None = None, selected_counts: Indices[INT32, int] | None = None, auxiliary_key: Input[TFloat11, LFloat] | None = None, auxiliary_value: Input[TFloat11, LFloat] | None = None, auxiliary_lengths: Indices[INT32, int] | None = None, cos_cache: Input[TFloat11, LFloat] | None = None, sin_cache: Input[TFloat11, LFloat] | None = None, head_sink: Input[TFloat11, LFloat] | None = None, q_norm_weight: Input[TFloat11, LFloat] | None = None, k_norm_weight: Input[TFloat11, LFloat] | None = None, k_scale: Input[FLOAT, float] | None = None, v_scale: Input[FLOAT, float] | None = None, attention_metadata: Indices[INT32, int] | None = None, *, kv_num_heads: Int, num_heads: Int, attention_mode: Literal["selected_only", "local_plus_selected"] = "selected_only", auxiliary_cache_layout: Literal["contiguous"] = "contiguous", auxiliary_kv_shared: Int = 0, do_rotary: Int = 0, is_causal: Int = 1, k_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", local_window_size: Int = -1, qk_norm_epsilon: Float = 1e-06, rotary_interleaved: Int = 0, rotary_offset: Int = 0, scale: Float | None = None, selected_kv_source: Literal["main", "auxiliary"] = "main", softcap: Float | None = None, v_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", outputs: Literal[1] = 1) -> TFloat11:
     """Selected-index attention over the PagedAttention main K/V cache.
 
     Selection is supplied by an external indexer. selected_only attends selected entries;
@@ -3603,6 +3951,12 @@ def SparsePagedAttention(query: ArrayOr[float], key: ArrayOr[float] | None = Non
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.SparsePagedAttention
     """
 @overload
+def SparsePagedAttention(query: Given[TFloat11, LFloat], key: Input[TFloat11, LFloat] | None = None, value: Input[TFloat11, LFloat] | None = None, key_cache: Input[TSignedNumber12, LFloat2] | None = None, value_cache: Input[TSignedNumber12, LFloat2] | None = None, cumulative_sequence_length: Indices[INT32, int] | None = None, past_seqlens: Indices[INT32, int] | None = None, block_table: Indices[INT32, int] | None = None, slot_mapping: Indices[INT32, int] | None = None, selected_indices: Indices[INT32, int] | None = None, selected_counts: Indices[INT32, int] | None = None, auxiliary_key: Input[TFloat11, LFloat] | None = None, auxiliary_value: Input[TFloat11, LFloat] | None = None, auxiliary_lengths: Indices[INT32, int] | None = None, cos_cache: Input[TFloat11, LFloat] | None = None, sin_cache: Input[TFloat11, LFloat] | None = None, head_sink: Input[TFloat11, LFloat] | None = None, q_norm_weight: Input[TFloat11, LFloat] | None = None, k_norm_weight: Input[TFloat11, LFloat] | None = None, k_scale: Input[FLOAT, float] | None = None, v_scale: Input[FLOAT, float] | None = None, attention_metadata: Indices[INT32, int] | None = None, *, kv_num_heads: Int, num_heads: Int, attention_mode: Literal["selected_only", "local_plus_selected"] = "selected_only", auxiliary_cache_layout: Literal["contiguous"] = "contiguous", auxiliary_kv_shared: Int = 0, do_rotary: Int = 0, is_causal: Int = 1, k_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", local_window_size: Int = -1, qk_norm_epsilon: Float = 1e-06, rotary_interleaved: Int = 0, rotary_offset: Int = 0, scale: Float | None = None, selected_kv_source: Literal["main", "auxiliary"] = "main", softcap: Float | None = None, v_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", outputs: Literal[2]) -> tuple[TFloat11, TSignedNumber12]: ...
+@overload
+def SparsePagedAttention(query: Given[TFloat11, LFloat], key: Input[TFloat11, LFloat] | None = None, value: Input[TFloat11, LFloat] | None = None, key_cache: Input[TSignedNumber12, LFloat2] | None = None, value_cache: Input[TSignedNumber12, LFloat2] | None = None, cumulative_sequence_length: Indices[INT32, int] | None = None, past_seqlens: Indices[INT32, int] | None = None, block_table: Indices[INT32, int] | None = None, slot_mapping: Indices[INT32, int] | None = None, selected_indices: Indices[INT32, int] | None = None, selected_counts: Indices[INT32, int] | None = None, auxiliary_key: Input[TFloat11, LFloat] | None = None, auxiliary_value: Input[TFloat11, LFloat] | None = None, auxiliary_lengths: Indices[INT32, int] | None = None, cos_cache: Input[TFloat11, LFloat] | None = None, sin_cache: Input[TFloat11, LFloat] | None = None, head_sink: Input[TFloat11, LFloat] | None = None, q_norm_weight: Input[TFloat11, LFloat] | None = None, k_norm_weight: Input[TFloat11, LFloat] | None = None, k_scale: Input[FLOAT, float] | None = None, v_scale: Input[FLOAT, float] | None = None, attention_metadata: Indices[INT32, int] | None = None, *, kv_num_heads: Int, num_heads: Int, attention_mode: Literal["selected_only", "local_plus_selected"] = "selected_only", auxiliary_cache_layout: Literal["contiguous"] = "contiguous", auxiliary_kv_shared: Int = 0, do_rotary: Int = 0, is_causal: Int = 1, k_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", local_window_size: Int = -1, qk_norm_epsilon: Float = 1e-06, rotary_interleaved: Int = 0, rotary_offset: Int = 0, scale: Float | None = None, selected_kv_source: Literal["main", "auxiliary"] = "main", softcap: Float | None = None, v_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", outputs: Literal[3]) -> tuple[TFloat11, TSignedNumber12, TSignedNumber12]: ...
+@overload
+def SparsePagedAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, key_cache: ArrayOr[float] | None = None, value_cache: ArrayOr[float] | None = None, cumulative_sequence_length: ArrayOr[int] | None = None, past_seqlens: ArrayOr[int] | None = None, block_table: ArrayOr[int] | None = None, slot_mapping: ArrayOr[int] | None = None, selected_indices: ArrayOr[int] | None = None, selected_counts: ArrayOr[int] | None = None, auxiliary_key: ArrayOr[float] | None = None, auxiliary_value: ArrayOr[float] | None = None, auxiliary_lengths: ArrayOr[int] | None = None, cos_cache: ArrayOr[float] | None = None, sin_cache: ArrayOr[float] | None = None, head_sink: ArrayOr[float] | None = None, q_norm_weight: ArrayOr[float] | None = None, k_norm_weight: ArrayOr[float] | None = None, k_scale: ArrayOr[float] | None = None, v_scale: ArrayOr[float] | None = None, attention_metadata: ArrayOr[int] | None = None, *, kv_num_heads: Int, num_heads: Int, attention_mode: Literal["selected_only", "local_plus_selected"] = "selected_only", auxiliary_cache_layout: Literal["contiguous"] = "contiguous", auxiliary_kv_shared: Int = 0, do_rotary: Int = 0, is_causal: Int = 1, k_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", local_window_size: Int = -1, qk_norm_epsilon: Float = 1e-06, rotary_interleaved: Int = 0, rotary_offset: Int = 0, scale: Float | None = None, selected_kv_source: Literal["main", "auxiliary"] = "main", softcap: Float | None = None, v_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", outputs: Literal[1] = 1) -> Array: ...
+@overload
 def SparsePagedAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, key_cache: ArrayOr[float] | None = None, value_cache: ArrayOr[float] | None = None, cumulative_sequence_length: ArrayOr[int] | None = None, past_seqlens: ArrayOr[int] | None = None, block_table: ArrayOr[int] | None = None, slot_mapping: ArrayOr[int] | None = None, selected_indices: ArrayOr[int] | None = None, selected_counts: ArrayOr[int] | None = None, auxiliary_key: ArrayOr[float] | None = None, auxiliary_value: ArrayOr[float] | None = None, auxiliary_lengths: ArrayOr[int] | None = None, cos_cache: ArrayOr[float] | None = None, sin_cache: ArrayOr[float] | None = None, head_sink: ArrayOr[float] | None = None, q_norm_weight: ArrayOr[float] | None = None, k_norm_weight: ArrayOr[float] | None = None, k_scale: ArrayOr[float] | None = None, v_scale: ArrayOr[float] | None = None, attention_metadata: ArrayOr[int] | None = None, *, kv_num_heads: Int, num_heads: Int, attention_mode: Literal["selected_only", "local_plus_selected"] = "selected_only", auxiliary_cache_layout: Literal["contiguous"] = "contiguous", auxiliary_kv_shared: Int = 0, do_rotary: Int = 0, is_causal: Int = 1, k_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", local_window_size: Int = -1, qk_norm_epsilon: Float = 1e-06, rotary_interleaved: Int = 0, rotary_offset: Int = 0, scale: Float | None = None, selected_kv_source: Literal["main", "auxiliary"] = "main", softcap: Float | None = None, v_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def SparsePagedAttention(query: ArrayOr[float], key: ArrayOr[float] | None = None, value: ArrayOr[float] | None = None, key_cache: ArrayOr[float] | None = None, value_cache: ArrayOr[float] | None = None, cumulative_sequence_length: ArrayOr[int] | None = None, past_seqlens: ArrayOr[int] | None = None, block_table: ArrayOr[int] | None = None, slot_mapping: ArrayOr[int] | None = None, selected_indices: ArrayOr[int] | None = None, selected_counts: ArrayOr[int] | None = None, auxiliary_key: ArrayOr[float] | None = None, auxiliary_value: ArrayOr[float] | None = None, auxiliary_lengths: ArrayOr[int] | None = None, cos_cache: ArrayOr[float] | None = None, sin_cache: ArrayOr[float] | None = None, head_sink: ArrayOr[float] | None = None, q_norm_weight: ArrayOr[float] | None = None, k_norm_weight: ArrayOr[float] | None = None, k_scale: ArrayOr[float] | None = None, v_scale: ArrayOr[float] | None = None, attention_metadata: ArrayOr[int] | None = None, *, kv_num_heads: Int, num_heads: Int, attention_mode: Literal["selected_only", "local_plus_selected"] = "selected_only", auxiliary_cache_layout: Literal["contiguous"] = "contiguous", auxiliary_kv_shared: Int = 0, do_rotary: Int = 0, is_causal: Int = 1, k_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", local_window_size: Int = -1, qk_norm_epsilon: Float = 1e-06, rotary_interleaved: Int = 0, rotary_offset: Int = 0, scale: Float | None = None, selected_kv_source: Literal["main", "auxiliary"] = "main", softcap: Float | None = None, v_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
@@ -3614,7 +3968,7 @@ def SparsePagedAttention(query: Input[TFloat11, LFloat], key: Input[TFloat11, LF
 def SparsePagedAttention(query: Input[TFloat11, LFloat], key: Input[TFloat11, LFloat] | None = None, value: Input[TFloat11, LFloat] | None = None, key_cache: Input[TSignedNumber12, LFloat2] | None = None, value_cache: Input[TSignedNumber12, LFloat2] | None = None, cumulative_sequence_length: Indices[INT32, int] | None = None, past_seqlens: Indices[INT32, int] | None = None, block_table: Indices[INT32, int] | None = None, slot_mapping: Indices[INT32, int] | None = None, selected_indices: Indices[INT32, int] | None = None, selected_counts: Indices[INT32, int] | None = None, auxiliary_key: Input[TFloat11, LFloat] | None = None, auxiliary_value: Input[TFloat11, LFloat] | None = None, auxiliary_lengths: Indices[INT32, int] | None = None, cos_cache: Input[TFloat11, LFloat] | None = None, sin_cache: Input[TFloat11, LFloat] | None = None, head_sink: Input[TFloat11, LFloat] | None = None, q_norm_weight: Input[TFloat11, LFloat] | None = None, k_norm_weight: Input[TFloat11, LFloat] | None = None, k_scale: Input[FLOAT, float] | None = None, v_scale: Input[FLOAT, float] | None = None, attention_metadata: Indices[INT32, int] | None = None, *, kv_num_heads: Int, num_heads: Int, attention_mode: Literal["selected_only", "local_plus_selected"] = "selected_only", auxiliary_cache_layout: Literal["contiguous"] = "contiguous", auxiliary_kv_shared: Int = 0, do_rotary: Int = 0, is_causal: Int = 1, k_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", local_window_size: Int = -1, qk_norm_epsilon: Float = 1e-06, rotary_interleaved: Int = 0, rotary_offset: Int = 0, scale: Float | None = None, selected_kv_source: Literal["main", "auxiliary"] = "main", softcap: Float | None = None, v_quant_type: Literal["NONE", "PER_TENSOR", "PER_CHANNEL"] = "NONE", outputs: Literal[3]) -> tuple[TFloat11, TSignedNumber12, TSignedNumber12]: ...
 
 @overload
-def SparseToDenseMatMul(A: Any, B: ArrayOr[float], *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0) -> Array:
+def SparseToDenseMatMul(A: Any, B: Given[TNumber4, LFloat], *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0) -> TNumber4:
     """SparseToDenseMatMul.
 
     Args:
@@ -3628,10 +3982,12 @@ def SparseToDenseMatMul(A: Any, B: ArrayOr[float], *, alpha: Float = 1.0, transA
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.SparseToDenseMatMul
     """
 @overload
+def SparseToDenseMatMul(A: Any, B: ArrayOr[float], *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0) -> Array: ...
+@overload
 def SparseToDenseMatMul(A: Any, B: Input[TNumber4, LFloat], *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0) -> TNumber4: ...
 
 @overload
-def Tokenizer(X: Nested[str], *, mark: Int, mincharnum: Int, pad_value: str, separators: Sequence[str] | None = None, tokenexp: str | None = None) -> AnyTensor:
+def Tokenizer(X: Given[STRING, str], *, mark: Int, mincharnum: Int, pad_value: str, separators: Sequence[str] | None = None, tokenexp: str | None = None) -> STRING:
     """Tokenizer divides each string in X into a vector of strings along the last axis. Allowed input
     shapes are [C] and [N, C]. If the maximum number of tokens found per input string is D, the output
     shape would be [N, C, D] when input shape is [N, C]. Similarly, if input shape is [C] then the
@@ -3655,12 +4011,12 @@ def Tokenizer(X: Nested[str], *, mark: Int, mincharnum: Int, pad_value: str, sep
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.Tokenizer
     """
 @overload
-def Tokenizer(X: ArrayOr[str], *, mark: Int, mincharnum: Int, pad_value: str, separators: Sequence[str] | None = None, tokenexp: str | None = None) -> Array: ...
+def Tokenizer(X: Nested[str], *, mark: Int, mincharnum: Int, pad_value: str, separators: Sequence[str] | None = None, tokenexp: str | None = None) -> AnyTensor: ...
 @overload
-def Tokenizer(X: Input[STRING, str], *, mark: Int, mincharnum: Int, pad_value: str, separators: Sequence[str] | None = None, tokenexp: str | None = None) -> STRING: ...
+def Tokenizer(X: ArrayOr[str], *, mark: Int, mincharnum: Int, pad_value: str, separators: Sequence[str] | None = None, tokenexp: str | None = None) -> Array: ...
 
 @overload
-def TorchEmbedding(weight: Nested[float], indices: Nested[int], padding_idx: Nested[int] | None = None, scale_grad_by_freq: Nested[bool] | None = None) -> AnyTensor:
+def TorchEmbedding(weight: Given[TNumber7, LFloat], indices: Indices[INT64, int], padding_idx: Indices[INT64, int] | None = None, scale_grad_by_freq: Input[BOOL, bool] | None = None) -> TNumber7:
     """Based on Torch operator Embedding, creates a lookup table of embedding vectors of fixed size, for a
     dictionary of fixed size.
 
@@ -3676,12 +4032,14 @@ def TorchEmbedding(weight: Nested[float], indices: Nested[int], padding_idx: Nes
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.TorchEmbedding
     """
 @overload
+def TorchEmbedding(weight: Nested[float], indices: Nested[int], padding_idx: Nested[int] | None = None, scale_grad_by_freq: Nested[bool] | None = None) -> AnyTensor: ...
+@overload
 def TorchEmbedding(weight: ArrayOr[float], indices: ArrayOr[int], padding_idx: ArrayOr[int] | None = None, scale_grad_by_freq: ArrayOr[bool] | None = None) -> Array: ...
 @overload
 def TorchEmbedding(weight: Input[TNumber7, LFloat], indices: Indices[INT64, int], padding_idx: Indices[INT64, int] | None = None, scale_grad_by_freq: Input[BOOL, bool] | None = None) -> TNumber7: ...
 
 @overload
-def TransposeMatMul(A: Nested[float], B: Nested[float], *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0) -> AnyTensor:
+def TransposeMatMul(A: Given[TFloat4, LFloat], B: Input[TFloat4, LFloat], *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0) -> TFloat4:
     """Duplicate of FusedMatMul. Going forward FusedMatMul should be used. This OP will be supported for
     backward compatibility. Matrix product that behaves like numpy.matmul:
     https://docs.scipy.org/doc/numpy-1.13.0/reference/generated/numpy.matmul.html
@@ -3697,12 +4055,14 @@ def TransposeMatMul(A: Nested[float], B: Nested[float], *, alpha: Float = 1.0, t
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.TransposeMatMul
     """
 @overload
-def TransposeMatMul(A: ArrayOr[float], B: ArrayOr[float], *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0) -> Array: ...
+def TransposeMatMul(A: ArrayOr[float], B: Given[TFloat4, LFloat], *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0) -> TFloat4: ...
 @overload
-def TransposeMatMul(A: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat], *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0) -> TFloat4: ...
+def TransposeMatMul(A: Nested[float], B: Nested[float], *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0) -> AnyTensor: ...
+@overload
+def TransposeMatMul(A: ArrayOr[float], B: ArrayOr[float], *, alpha: Float = 1.0, transA: Int = 0, transB: Int = 0) -> Array: ...
 
 @overload
-def Trilu(X: Nested[float], k: Nested[int] | None = None, *, upper: Int = 1) -> AnyTensor:
+def Trilu(X: Given[TAny9, LFloat], k: Indices[INT64, int] | None = None, *, upper: Int = 1) -> TAny9:
     """Returns the upper or lower triangular part of a 2-D matrix, or batches of 2-D matrices. If the
     attribute "upper" is set to true, the upper triangular matrix is retained. Lower triangular matrix
     is retained otherwise. Default value for upper is true. Trilu takes one input tensor of shape [*, N,
@@ -3719,12 +4079,14 @@ def Trilu(X: Nested[float], k: Nested[int] | None = None, *, upper: Int = 1) -> 
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.Trilu
     """
 @overload
+def Trilu(X: Nested[float], k: Nested[int] | None = None, *, upper: Int = 1) -> AnyTensor: ...
+@overload
 def Trilu(X: ArrayOr[float], k: ArrayOr[int] | None = None, *, upper: Int = 1) -> Array: ...
 @overload
 def Trilu(X: Input[TAny9, LFloat], k: Indices[INT64, int] | None = None, *, upper: Int = 1) -> TAny9: ...
 
 @overload
-def UnfoldTensor(input: Nested[complex | str], *, size: Int, dim: Int = -1, step: Int = 1) -> AnyTensor:
+def UnfoldTensor(input: Given[TAny8, LComplexStr], *, size: Int, dim: Int = -1, step: Int = 1) -> TAny8:
     """Returns a tensor which contains all slices of size `size` from input tensor in the dimension `dim`.
     Step between two slices is given by `step`. If `sizedim` is the size of dimension `dim` for input
     tensor, the size of dimension `dim` in the returned tensor will be `(sizedim - size) / step + 1`. An
@@ -3740,12 +4102,12 @@ def UnfoldTensor(input: Nested[complex | str], *, size: Int, dim: Int = -1, step
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.UnfoldTensor
     """
 @overload
-def UnfoldTensor(input: ArrayOr[complex | str], *, size: Int, dim: Int = -1, step: Int = 1) -> Array: ...
+def UnfoldTensor(input: Nested[complex | str], *, size: Int, dim: Int = -1, step: Int = 1) -> AnyTensor: ...
 @overload
-def UnfoldTensor(input: Input[TAny8, LComplexStr], *, size: Int, dim: Int = -1, step: Int = 1) -> TAny8: ...
+def UnfoldTensor(input: ArrayOr[complex | str], *, size: Int, dim: Int = -1, step: Int = 1) -> Array: ...
 
 @overload
-def Unique(x: Nested[complex | str]) -> tuple[AnyTensor, AnyTensor, AnyTensor]:
+def Unique(x: Given[TAny2, LComplexStr]) -> tuple[TAny2, INT64, INT64]:
     """Finds all the unique values (deduped list) present in the given input tensor. This operator returns
     3 outputs. The first output tensor 'uniques' contains all of the unique elements of the input,
     sorted in the same order that they occur in the input. The second output tensor 'idx' is the same
@@ -3759,12 +4121,12 @@ def Unique(x: Nested[complex | str]) -> tuple[AnyTensor, AnyTensor, AnyTensor]:
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.Unique
     """
 @overload
-def Unique(x: ArrayOr[complex | str]) -> tuple[Array, Array, Array]: ...
+def Unique(x: Nested[complex | str]) -> tuple[AnyTensor, AnyTensor, AnyTensor]: ...
 @overload
-def Unique(x: Input[TAny2, LComplexStr]) -> tuple[TAny2, INT64, INT64]: ...
+def Unique(x: ArrayOr[complex | str]) -> tuple[Array, Array, Array]: ...
 
 @overload
-def VarlenCausalConvWithState(input: ArrayOr[float], weight: ArrayOr[float], cumulative_sequence_length: ArrayOr[int], bias: ArrayOr[float] | None = None, initial_state: ArrayOr[float] | None = None, capture_count: ArrayOr[int] | None = None, *, activation: Literal["none", "silu", "swish"] = "none", dilation: Int = 1, state_update_capacity: Int = 0, outputs: Literal[2] = 2) -> tuple[Array, Array]:
+def VarlenCausalConvWithState(input: Given[TFloat7, LFloat], weight: Input[TFloat7, LFloat], cumulative_sequence_length: Indices[INT32, int], bias: Input[TFloat7, LFloat] | None = None, initial_state: Input[TFloat7, LFloat] | None = None, capture_count: Indices[INT32, int] | None = None, *, activation: Literal["none", "silu", "swish"] = "none", dilation: Int = 1, state_update_capacity: Int = 0, outputs: Literal[2] = 2) -> tuple[TFloat7, TFloat7]:
     """Stateful causal depthwise convolution over a packed, token-major batch of variable-length sequences
     (CUDA and WebGPU).
 
@@ -3786,6 +4148,10 @@ def VarlenCausalConvWithState(input: ArrayOr[float], weight: ArrayOr[float], cum
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.VarlenCausalConvWithState
     """
 @overload
+def VarlenCausalConvWithState(input: Given[TFloat7, LFloat], weight: Input[TFloat7, LFloat], cumulative_sequence_length: Indices[INT32, int], bias: Input[TFloat7, LFloat] | None = None, initial_state: Input[TFloat7, LFloat] | None = None, capture_count: Indices[INT32, int] | None = None, *, activation: Literal["none", "silu", "swish"] = "none", dilation: Int = 1, state_update_capacity: Int = 0, outputs: Literal[3]) -> tuple[TFloat7, TFloat7, TFloat7]: ...
+@overload
+def VarlenCausalConvWithState(input: ArrayOr[float], weight: ArrayOr[float], cumulative_sequence_length: ArrayOr[int], bias: ArrayOr[float] | None = None, initial_state: ArrayOr[float] | None = None, capture_count: ArrayOr[int] | None = None, *, activation: Literal["none", "silu", "swish"] = "none", dilation: Int = 1, state_update_capacity: Int = 0, outputs: Literal[2] = 2) -> tuple[Array, Array]: ...
+@overload
 def VarlenCausalConvWithState(input: ArrayOr[float], weight: ArrayOr[float], cumulative_sequence_length: ArrayOr[int], bias: ArrayOr[float] | None = None, initial_state: ArrayOr[float] | None = None, capture_count: ArrayOr[int] | None = None, *, activation: Literal["none", "silu", "swish"] = "none", dilation: Int = 1, state_update_capacity: Int = 0, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
 @overload
 def VarlenCausalConvWithState(input: Input[TFloat7, LFloat], weight: Input[TFloat7, LFloat], cumulative_sequence_length: Indices[INT32, int], bias: Input[TFloat7, LFloat] | None = None, initial_state: Input[TFloat7, LFloat] | None = None, capture_count: Indices[INT32, int] | None = None, *, activation: Literal["none", "silu", "swish"] = "none", dilation: Int = 1, state_update_capacity: Int = 0, outputs: Literal[2] = 2) -> tuple[TFloat7, TFloat7]: ...
@@ -3793,7 +4159,7 @@ def VarlenCausalConvWithState(input: Input[TFloat7, LFloat], weight: Input[TFloa
 def VarlenCausalConvWithState(input: Input[TFloat7, LFloat], weight: Input[TFloat7, LFloat], cumulative_sequence_length: Indices[INT32, int], bias: Input[TFloat7, LFloat] | None = None, initial_state: Input[TFloat7, LFloat] | None = None, capture_count: Indices[INT32, int] | None = None, *, activation: Literal["none", "silu", "swish"] = "none", dilation: Int = 1, state_update_capacity: Int = 0, outputs: Literal[3]) -> tuple[TFloat7, TFloat7, TFloat7]: ...
 
 @overload
-def VarlenNGramHashMapping(input_ids: ArrayOr[int], multipliers: ArrayOr[int], vocab_sizes: ArrayOr[int], cumulative_sequence_length: ArrayOr[int], past_ids: ArrayOr[int] | None = None, head_offsets: ArrayOr[int] | None = None, eos_token_id: ArrayOr[int] | None = None, segment_ids: ArrayOr[int] | None = None, past_segment_ids: ArrayOr[int] | None = None, capture_count: ArrayOr[int] | None = None, *, max_ngram_size: Int, n_head_per_ngram: Int, pad_id: Int, reset_on_eos: Int = 0, state_update_capacity: Int = 0, outputs: Literal[1] = 1) -> Array:
+def VarlenNGramHashMapping(input_ids: GivenIndices[TIndex, LInt], multipliers: Indices[TIndex, LInt], vocab_sizes: Indices[TIndex, LInt], cumulative_sequence_length: Indices[INT32, int], past_ids: Indices[TIndex, LInt] | None = None, head_offsets: Indices[TIndex, LInt] | None = None, eos_token_id: Indices[TIndex, LInt] | None = None, segment_ids: Indices[INT32, int] | None = None, past_segment_ids: Indices[INT32, int] | None = None, capture_count: Indices[INT32, int] | None = None, *, max_ngram_size: Int, n_head_per_ngram: Int, pad_id: Int, reset_on_eos: Int = 0, state_update_capacity: Int = 0, outputs: Literal[1] = 1) -> TIndex:
     """Computes Engram n-gram hash ids from pre-compressed tokenizer ids over a packed, token-major batch
     of variable-length sequences.
 
@@ -3829,6 +4195,14 @@ def VarlenNGramHashMapping(input_ids: ArrayOr[int], multipliers: ArrayOr[int], v
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.VarlenNGramHashMapping
     """
 @overload
+def VarlenNGramHashMapping(input_ids: GivenIndices[TIndex, LInt], multipliers: Indices[TIndex, LInt], vocab_sizes: Indices[TIndex, LInt], cumulative_sequence_length: Indices[INT32, int], past_ids: Indices[TIndex, LInt] | None = None, head_offsets: Indices[TIndex, LInt] | None = None, eos_token_id: Indices[TIndex, LInt] | None = None, segment_ids: Indices[INT32, int] | None = None, past_segment_ids: Indices[INT32, int] | None = None, capture_count: Indices[INT32, int] | None = None, *, max_ngram_size: Int, n_head_per_ngram: Int, pad_id: Int, reset_on_eos: Int = 0, state_update_capacity: Int = 0, outputs: Literal[2]) -> tuple[TIndex, TIndex]: ...
+@overload
+def VarlenNGramHashMapping(input_ids: GivenIndices[TIndex, LInt], multipliers: Indices[TIndex, LInt], vocab_sizes: Indices[TIndex, LInt], cumulative_sequence_length: Indices[INT32, int], past_ids: Indices[TIndex, LInt] | None = None, head_offsets: Indices[TIndex, LInt] | None = None, eos_token_id: Indices[TIndex, LInt] | None = None, segment_ids: Indices[INT32, int] | None = None, past_segment_ids: Indices[INT32, int] | None = None, capture_count: Indices[INT32, int] | None = None, *, max_ngram_size: Int, n_head_per_ngram: Int, pad_id: Int, reset_on_eos: Int = 0, state_update_capacity: Int = 0, outputs: Literal[3]) -> tuple[TIndex, TIndex, INT32]: ...
+@overload
+def VarlenNGramHashMapping(input_ids: GivenIndices[TIndex, LInt], multipliers: Indices[TIndex, LInt], vocab_sizes: Indices[TIndex, LInt], cumulative_sequence_length: Indices[INT32, int], past_ids: Indices[TIndex, LInt] | None = None, head_offsets: Indices[TIndex, LInt] | None = None, eos_token_id: Indices[TIndex, LInt] | None = None, segment_ids: Indices[INT32, int] | None = None, past_segment_ids: Indices[INT32, int] | None = None, capture_count: Indices[INT32, int] | None = None, *, max_ngram_size: Int, n_head_per_ngram: Int, pad_id: Int, reset_on_eos: Int = 0, state_update_capacity: Int = 0, outputs: Literal[4]) -> tuple[TIndex, TIndex, INT32, TIndex]: ...
+@overload
+def VarlenNGramHashMapping(input_ids: ArrayOr[int], multipliers: ArrayOr[int], vocab_sizes: ArrayOr[int], cumulative_sequence_length: ArrayOr[int], past_ids: ArrayOr[int] | None = None, head_offsets: ArrayOr[int] | None = None, eos_token_id: ArrayOr[int] | None = None, segment_ids: ArrayOr[int] | None = None, past_segment_ids: ArrayOr[int] | None = None, capture_count: ArrayOr[int] | None = None, *, max_ngram_size: Int, n_head_per_ngram: Int, pad_id: Int, reset_on_eos: Int = 0, state_update_capacity: Int = 0, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def VarlenNGramHashMapping(input_ids: ArrayOr[int], multipliers: ArrayOr[int], vocab_sizes: ArrayOr[int], cumulative_sequence_length: ArrayOr[int], past_ids: ArrayOr[int] | None = None, head_offsets: ArrayOr[int] | None = None, eos_token_id: ArrayOr[int] | None = None, segment_ids: ArrayOr[int] | None = None, past_segment_ids: ArrayOr[int] | None = None, capture_count: ArrayOr[int] | None = None, *, max_ngram_size: Int, n_head_per_ngram: Int, pad_id: Int, reset_on_eos: Int = 0, state_update_capacity: Int = 0, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def VarlenNGramHashMapping(input_ids: ArrayOr[int], multipliers: ArrayOr[int], vocab_sizes: ArrayOr[int], cumulative_sequence_length: ArrayOr[int], past_ids: ArrayOr[int] | None = None, head_offsets: ArrayOr[int] | None = None, eos_token_id: ArrayOr[int] | None = None, segment_ids: ArrayOr[int] | None = None, past_segment_ids: ArrayOr[int] | None = None, capture_count: ArrayOr[int] | None = None, *, max_ngram_size: Int, n_head_per_ngram: Int, pad_id: Int, reset_on_eos: Int = 0, state_update_capacity: Int = 0, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
@@ -3844,7 +4218,7 @@ def VarlenNGramHashMapping(input_ids: Indices[TIndex, LInt], multipliers: Indice
 def VarlenNGramHashMapping(input_ids: Indices[TIndex, LInt], multipliers: Indices[TIndex, LInt], vocab_sizes: Indices[TIndex, LInt], cumulative_sequence_length: Indices[INT32, int], past_ids: Indices[TIndex, LInt] | None = None, head_offsets: Indices[TIndex, LInt] | None = None, eos_token_id: Indices[TIndex, LInt] | None = None, segment_ids: Indices[INT32, int] | None = None, past_segment_ids: Indices[INT32, int] | None = None, capture_count: Indices[INT32, int] | None = None, *, max_ngram_size: Int, n_head_per_ngram: Int, pad_id: Int, reset_on_eos: Int = 0, state_update_capacity: Int = 0, outputs: Literal[4]) -> tuple[TIndex, TIndex, INT32, TIndex]: ...
 
 @overload
-def WhisperBeamSearch(input_ids: ArrayOr[float], max_length: ArrayOr[int], min_length: ArrayOr[int] | None = None, num_beams: ArrayOr[int] | None = None, num_return_sequences: ArrayOr[int] | None = None, length_penalty: ArrayOr[float] | None = None, repetition_penalty: ArrayOr[float] | None = None, vocab_mask: ArrayOr[int] | None = None, prefix_vocab_mask: ArrayOr[int] | None = None, attention_mask: ArrayOr[int] | None = None, decoder_input_ids: ArrayOr[int] | None = None, logits_processor: ArrayOr[int] | None = None, cross_qk_layer_head: ArrayOr[int] | None = None, extra_decoding_ids: ArrayOr[int] | None = None, temperature: ArrayOr[float] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, beginning_timestamp_token_id: Int | None = None, decoder_output_cross_qk: Int | None = None, decoder_start_token_id: Int = -1, early_stopping: Int = 0, encoder: Body | None = None, init_decoder: Body | None = None, model_type: Int = 2, no_repeat_ngram_size: Int = 0, no_speech_token_id: Int | None = None, no_timestamps_token_id: Int | None = None, start_of_lm_token_id: Int | None = None, transcribe_token_id: Int | None = None, translate_token_id: Int | None = None, vocab_size: Int = -1, outputs: Literal[1] = 1) -> Array:
+def WhisperBeamSearch(input_ids: Given[TSignedNumber11, LFloat], max_length: Indices[INT32, int], min_length: Indices[INT32, int] | None = None, num_beams: Indices[INT32, int] | None = None, num_return_sequences: Indices[INT32, int] | None = None, length_penalty: Input[TFloat9, LFloat2] | None = None, repetition_penalty: Input[TFloat9, LFloat2] | None = None, vocab_mask: Indices[INT32, int] | None = None, prefix_vocab_mask: Indices[INT32, int] | None = None, attention_mask: Indices[INT32, int] | None = None, decoder_input_ids: Indices[INT32, int] | None = None, logits_processor: Indices[INT32, int] | None = None, cross_qk_layer_head: Indices[INT32, int] | None = None, extra_decoding_ids: Indices[INT32, int] | None = None, temperature: Input[TFloat9, LFloat2] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, beginning_timestamp_token_id: Int | None = None, decoder_output_cross_qk: Int | None = None, decoder_start_token_id: Int = -1, early_stopping: Int = 0, encoder: Body | None = None, init_decoder: Body | None = None, model_type: Int = 2, no_repeat_ngram_size: Int = 0, no_speech_token_id: Int | None = None, no_timestamps_token_id: Int | None = None, start_of_lm_token_id: Int | None = None, transcribe_token_id: Int | None = None, translate_token_id: Int | None = None, vocab_size: Int = -1, outputs: Literal[1] = 1) -> INT32:
     """Beam Search for whisper model, especially with cross_qk features etc.
 
     Args:
@@ -3903,6 +4277,16 @@ def WhisperBeamSearch(input_ids: ArrayOr[float], max_length: ArrayOr[int], min_l
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.WhisperBeamSearch
     """
 @overload
+def WhisperBeamSearch(input_ids: Given[TSignedNumber11, LFloat], max_length: Indices[INT32, int], min_length: Indices[INT32, int] | None = None, num_beams: Indices[INT32, int] | None = None, num_return_sequences: Indices[INT32, int] | None = None, length_penalty: Input[TFloat9, LFloat2] | None = None, repetition_penalty: Input[TFloat9, LFloat2] | None = None, vocab_mask: Indices[INT32, int] | None = None, prefix_vocab_mask: Indices[INT32, int] | None = None, attention_mask: Indices[INT32, int] | None = None, decoder_input_ids: Indices[INT32, int] | None = None, logits_processor: Indices[INT32, int] | None = None, cross_qk_layer_head: Indices[INT32, int] | None = None, extra_decoding_ids: Indices[INT32, int] | None = None, temperature: Input[TFloat9, LFloat2] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, beginning_timestamp_token_id: Int | None = None, decoder_output_cross_qk: Int | None = None, decoder_start_token_id: Int = -1, early_stopping: Int = 0, encoder: Body | None = None, init_decoder: Body | None = None, model_type: Int = 2, no_repeat_ngram_size: Int = 0, no_speech_token_id: Int | None = None, no_timestamps_token_id: Int | None = None, start_of_lm_token_id: Int | None = None, transcribe_token_id: Int | None = None, translate_token_id: Int | None = None, vocab_size: Int = -1, outputs: Literal[2]) -> tuple[INT32, TFloat9]: ...
+@overload
+def WhisperBeamSearch(input_ids: Given[TSignedNumber11, LFloat], max_length: Indices[INT32, int], min_length: Indices[INT32, int] | None = None, num_beams: Indices[INT32, int] | None = None, num_return_sequences: Indices[INT32, int] | None = None, length_penalty: Input[TFloat9, LFloat2] | None = None, repetition_penalty: Input[TFloat9, LFloat2] | None = None, vocab_mask: Indices[INT32, int] | None = None, prefix_vocab_mask: Indices[INT32, int] | None = None, attention_mask: Indices[INT32, int] | None = None, decoder_input_ids: Indices[INT32, int] | None = None, logits_processor: Indices[INT32, int] | None = None, cross_qk_layer_head: Indices[INT32, int] | None = None, extra_decoding_ids: Indices[INT32, int] | None = None, temperature: Input[TFloat9, LFloat2] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, beginning_timestamp_token_id: Int | None = None, decoder_output_cross_qk: Int | None = None, decoder_start_token_id: Int = -1, early_stopping: Int = 0, encoder: Body | None = None, init_decoder: Body | None = None, model_type: Int = 2, no_repeat_ngram_size: Int = 0, no_speech_token_id: Int | None = None, no_timestamps_token_id: Int | None = None, start_of_lm_token_id: Int | None = None, transcribe_token_id: Int | None = None, translate_token_id: Int | None = None, vocab_size: Int = -1, outputs: Literal[3]) -> tuple[INT32, TFloat9, TFloat9]: ...
+@overload
+def WhisperBeamSearch(input_ids: Given[TSignedNumber11, LFloat], max_length: Indices[INT32, int], min_length: Indices[INT32, int] | None = None, num_beams: Indices[INT32, int] | None = None, num_return_sequences: Indices[INT32, int] | None = None, length_penalty: Input[TFloat9, LFloat2] | None = None, repetition_penalty: Input[TFloat9, LFloat2] | None = None, vocab_mask: Indices[INT32, int] | None = None, prefix_vocab_mask: Indices[INT32, int] | None = None, attention_mask: Indices[INT32, int] | None = None, decoder_input_ids: Indices[INT32, int] | None = None, logits_processor: Indices[INT32, int] | None = None, cross_qk_layer_head: Indices[INT32, int] | None = None, extra_decoding_ids: Indices[INT32, int] | None = None, temperature: Input[TFloat9, LFloat2] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, beginning_timestamp_token_id: Int | None = None, decoder_output_cross_qk: Int | None = None, decoder_start_token_id: Int = -1, early_stopping: Int = 0, encoder: Body | None = None, init_decoder: Body | None = None, model_type: Int = 2, no_repeat_ngram_size: Int = 0, no_speech_token_id: Int | None = None, no_timestamps_token_id: Int | None = None, start_of_lm_token_id: Int | None = None, transcribe_token_id: Int | None = None, translate_token_id: Int | None = None, vocab_size: Int = -1, outputs: Literal[4]) -> tuple[INT32, TFloat9, TFloat9, FLOAT]: ...
+@overload
+def WhisperBeamSearch(input_ids: Given[TSignedNumber11, LFloat], max_length: Indices[INT32, int], min_length: Indices[INT32, int] | None = None, num_beams: Indices[INT32, int] | None = None, num_return_sequences: Indices[INT32, int] | None = None, length_penalty: Input[TFloat9, LFloat2] | None = None, repetition_penalty: Input[TFloat9, LFloat2] | None = None, vocab_mask: Indices[INT32, int] | None = None, prefix_vocab_mask: Indices[INT32, int] | None = None, attention_mask: Indices[INT32, int] | None = None, decoder_input_ids: Indices[INT32, int] | None = None, logits_processor: Indices[INT32, int] | None = None, cross_qk_layer_head: Indices[INT32, int] | None = None, extra_decoding_ids: Indices[INT32, int] | None = None, temperature: Input[TFloat9, LFloat2] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, beginning_timestamp_token_id: Int | None = None, decoder_output_cross_qk: Int | None = None, decoder_start_token_id: Int = -1, early_stopping: Int = 0, encoder: Body | None = None, init_decoder: Body | None = None, model_type: Int = 2, no_repeat_ngram_size: Int = 0, no_speech_token_id: Int | None = None, no_timestamps_token_id: Int | None = None, start_of_lm_token_id: Int | None = None, transcribe_token_id: Int | None = None, translate_token_id: Int | None = None, vocab_size: Int = -1, outputs: Literal[5]) -> tuple[INT32, TFloat9, TFloat9, FLOAT, TFloat9]: ...
+@overload
+def WhisperBeamSearch(input_ids: ArrayOr[float], max_length: ArrayOr[int], min_length: ArrayOr[int] | None = None, num_beams: ArrayOr[int] | None = None, num_return_sequences: ArrayOr[int] | None = None, length_penalty: ArrayOr[float] | None = None, repetition_penalty: ArrayOr[float] | None = None, vocab_mask: ArrayOr[int] | None = None, prefix_vocab_mask: ArrayOr[int] | None = None, attention_mask: ArrayOr[int] | None = None, decoder_input_ids: ArrayOr[int] | None = None, logits_processor: ArrayOr[int] | None = None, cross_qk_layer_head: ArrayOr[int] | None = None, extra_decoding_ids: ArrayOr[int] | None = None, temperature: ArrayOr[float] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, beginning_timestamp_token_id: Int | None = None, decoder_output_cross_qk: Int | None = None, decoder_start_token_id: Int = -1, early_stopping: Int = 0, encoder: Body | None = None, init_decoder: Body | None = None, model_type: Int = 2, no_repeat_ngram_size: Int = 0, no_speech_token_id: Int | None = None, no_timestamps_token_id: Int | None = None, start_of_lm_token_id: Int | None = None, transcribe_token_id: Int | None = None, translate_token_id: Int | None = None, vocab_size: Int = -1, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def WhisperBeamSearch(input_ids: ArrayOr[float], max_length: ArrayOr[int], min_length: ArrayOr[int] | None = None, num_beams: ArrayOr[int] | None = None, num_return_sequences: ArrayOr[int] | None = None, length_penalty: ArrayOr[float] | None = None, repetition_penalty: ArrayOr[float] | None = None, vocab_mask: ArrayOr[int] | None = None, prefix_vocab_mask: ArrayOr[int] | None = None, attention_mask: ArrayOr[int] | None = None, decoder_input_ids: ArrayOr[int] | None = None, logits_processor: ArrayOr[int] | None = None, cross_qk_layer_head: ArrayOr[int] | None = None, extra_decoding_ids: ArrayOr[int] | None = None, temperature: ArrayOr[float] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, beginning_timestamp_token_id: Int | None = None, decoder_output_cross_qk: Int | None = None, decoder_start_token_id: Int = -1, early_stopping: Int = 0, encoder: Body | None = None, init_decoder: Body | None = None, model_type: Int = 2, no_repeat_ngram_size: Int = 0, no_speech_token_id: Int | None = None, no_timestamps_token_id: Int | None = None, start_of_lm_token_id: Int | None = None, transcribe_token_id: Int | None = None, translate_token_id: Int | None = None, vocab_size: Int = -1, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def WhisperBeamSearch(input_ids: ArrayOr[float], max_length: ArrayOr[int], min_length: ArrayOr[int] | None = None, num_beams: ArrayOr[int] | None = None, num_return_sequences: ArrayOr[int] | None = None, length_penalty: ArrayOr[float] | None = None, repetition_penalty: ArrayOr[float] | None = None, vocab_mask: ArrayOr[int] | None = None, prefix_vocab_mask: ArrayOr[int] | None = None, attention_mask: ArrayOr[int] | None = None, decoder_input_ids: ArrayOr[int] | None = None, logits_processor: ArrayOr[int] | None = None, cross_qk_layer_head: ArrayOr[int] | None = None, extra_decoding_ids: ArrayOr[int] | None = None, temperature: ArrayOr[float] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, beginning_timestamp_token_id: Int | None = None, decoder_output_cross_qk: Int | None = None, decoder_start_token_id: Int = -1, early_stopping: Int = 0, encoder: Body | None = None, init_decoder: Body | None = None, model_type: Int = 2, no_repeat_ngram_size: Int = 0, no_speech_token_id: Int | None = None, no_timestamps_token_id: Int | None = None, start_of_lm_token_id: Int | None = None, transcribe_token_id: Int | None = None, translate_token_id: Int | None = None, vocab_size: Int = -1, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
@@ -3922,7 +4306,7 @@ def WhisperBeamSearch(input_ids: Input[TSignedNumber11, LFloat], max_length: Ind
 def WhisperBeamSearch(input_ids: Input[TSignedNumber11, LFloat], max_length: Indices[INT32, int], min_length: Indices[INT32, int] | None = None, num_beams: Indices[INT32, int] | None = None, num_return_sequences: Indices[INT32, int] | None = None, length_penalty: Input[TFloat9, LFloat2] | None = None, repetition_penalty: Input[TFloat9, LFloat2] | None = None, vocab_mask: Indices[INT32, int] | None = None, prefix_vocab_mask: Indices[INT32, int] | None = None, attention_mask: Indices[INT32, int] | None = None, decoder_input_ids: Indices[INT32, int] | None = None, logits_processor: Indices[INT32, int] | None = None, cross_qk_layer_head: Indices[INT32, int] | None = None, extra_decoding_ids: Indices[INT32, int] | None = None, temperature: Input[TFloat9, LFloat2] | None = None, *, decoder: Body, eos_token_id: Int, pad_token_id: Int, beginning_timestamp_token_id: Int | None = None, decoder_output_cross_qk: Int | None = None, decoder_start_token_id: Int = -1, early_stopping: Int = 0, encoder: Body | None = None, init_decoder: Body | None = None, model_type: Int = 2, no_repeat_ngram_size: Int = 0, no_speech_token_id: Int | None = None, no_timestamps_token_id: Int | None = None, start_of_lm_token_id: Int | None = None, transcribe_token_id: Int | None = None, translate_token_id: Int | None = None, vocab_size: Int = -1, outputs: Literal[5]) -> tuple[INT32, TFloat9, TFloat9, FLOAT, TFloat9]: ...
 
 @overload
-def WordConvEmbedding(Sequence: ArrayOr[int], W: ArrayOr[float], B: ArrayOr[float], C: ArrayOr[float], *, char_embedding_size: Int | None = None, conv_window_size: Int | None = None, embedding_size: Int | None = None) -> Array:
+def WordConvEmbedding(Sequence: GivenIndices[INT32, int], W: Input[FLOAT, float], B: Input[FLOAT, float], C: Input[FLOAT, float], *, char_embedding_size: Int | None = None, conv_window_size: Int | None = None, embedding_size: Int | None = None) -> FLOAT:
     """The WordConvEmbedding takes in a batch of sequence words and embed each word to a vector.
 
     Args:
@@ -3942,5 +4326,7 @@ def WordConvEmbedding(Sequence: ArrayOr[int], W: ArrayOr[float], B: ArrayOr[floa
     Version 1, in opset 1 and later.
     https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.WordConvEmbedding
     """
+@overload
+def WordConvEmbedding(Sequence: ArrayOr[int], W: ArrayOr[float], B: ArrayOr[float], C: ArrayOr[float], *, char_embedding_size: Int | None = None, conv_window_size: Int | None = None, embedding_size: Int | None = None) -> Array: ...
 @overload
 def WordConvEmbedding(Sequence: Indices[INT32, int], W: Input[FLOAT, float], B: Input[FLOAT, float], C: Input[FLOAT, float], *, char_embedding_size: Int | None = None, conv_window_size: Int | None = None, embedding_size: Int | None = None) -> FLOAT: ...

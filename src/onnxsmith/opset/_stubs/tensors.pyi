@@ -28,17 +28,14 @@ _Number = TypeVar("_Number")
 # One Sequence with a union inside, not a union of Sequences: mypy infers `[n, 4]` from the first and not from the second.
 Nested: TypeAlias = _X | Sequence[_X | Sequence[_X | Sequence[_X]]]
 ArrayOr: TypeAlias = Nested[_X] | Array | np.generic
-Input: TypeAlias = TypedTensor[_X, _Number] | OpenTensor | ArrayOr[_Number]
+Given: TypeAlias = TypedTensor[_X, _Number] | OpenTensor
+Input: TypeAlias = Given[_X, _Number] | ArrayOr[_Number]
 # A list of positions or sizes may hold scalar tensors among its numbers: `op.Reshape(x, [n, -1])`.
-Indices: TypeAlias = (
-    TypedTensor[_X, _Number]
-    | OpenTensor
-    | _Number
-    | Sequence[TypedTensor[_X, _Number] | OpenTensor | _Number | Sequence[_Number | Sequence[_Number]]]
-    | Array
-    | np.generic
+GivenIndices: TypeAlias = (
+    Given[_X, _Number] | Sequence[Given[_X, _Number] | _Number | Sequence[_Number | Sequence[_Number]]]
 )
-Tensors: TypeAlias = Sequence[TypedTensor[_X, _Number] | OpenTensor | Array]
+Indices: TypeAlias = GivenIndices[_X, _Number] | _Number | Array | np.generic
+Tensors: TypeAlias = Sequence[Given[_X, _Number] | Array]
 
 # -- what may stand where an operator takes an attribute ---------------------------------------------------------
 
@@ -222,7 +219,7 @@ class OpenTensor(Protocol):
 class AnyTensor(Tensor, Any):
     """A result of which only the program's run says what it is: its element type, or whether it is an array.
 
-    It passes for whatever is wanted of it, as Any does, and still is a tensor to look at.
+    It passes for whatever is wanted of it, as Any does, but editors know its methods.
     """
 
 # The first parameter is the class itself: `class FLOAT(TypedTensor[FLOAT, float])`. Being invariant, it keeps FLOAT and
@@ -374,6 +371,12 @@ class FLOAT8E5M2FNUZ(_Float[FLOAT8E5M2FNUZ], _Shaped):
 
 class FLOAT8E8M0(_Float[FLOAT8E8M0], _Shaped):
     """A float8_e8m0fnu tensor."""
+
+class FLOAT6E2M3(_Float[FLOAT6E2M3], _Shaped):
+    """A float6_e2m3fn tensor."""
+
+class FLOAT6E3M2(_Float[FLOAT6E3M2], _Shaped):
+    """A float6_e3m2fn tensor."""
 
 class FLOAT4E2M1(_Float[FLOAT4E2M1], _Shaped):
     """A float4_e2m1fn tensor."""

@@ -4,15 +4,16 @@
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Floats, Indices, Input, Int, Ints, Nested, TensorValue, FLOAT,
-    UINT8, INT8, UINT16, INT16, INT32, INT64, STRING, BOOL, FLOAT16, DOUBLE, UINT32, UINT64, COMPLEX64, COMPLEX128,
+    AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Floats, Given, GivenIndices, Indices, Input, Int, Ints, Nested,
+    TensorValue, FLOAT, UINT8, INT8, UINT16, INT16, INT32, INT64, STRING, BOOL, FLOAT16, DOUBLE, UINT32, UINT64,
+    COMPLEX64, COMPLEX128,
 )
 from onnxsmith.opset._stubs.variables import (
     LComplexStr, LFloat, LInt, TAny, TAny2, TFloat, TIndex, TNumber, TNumber2, TSome, TSome2,
 )
 
 @overload
-def Abs(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor:
+def Abs(X: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat:
     """Absolute takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     absolute is, y = abs(x), is applied to the tensor elementwise.
 
@@ -24,12 +25,12 @@ def Abs(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Abs.html
     """
 @overload
-def Abs(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
+def Abs(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Abs(X: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat: ...
+def Abs(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
 
 @overload
-def Add(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> AnyTensor:
+def Add(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> TFloat:
     """Performs element-wise binary addition (with limited broadcast support).
 
     Args:
@@ -44,12 +45,14 @@ def Add(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcas
     https://onnx.ai/onnx/operators/onnx__Add.html
     """
 @overload
-def Add(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> Array: ...
+def Add(A: ArrayOr[float], B: Given[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> TFloat: ...
 @overload
-def Add(A: Input[TFloat, LFloat], B: Input[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> TFloat: ...
+def Add(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> AnyTensor: ...
+@overload
+def Add(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> Array: ...
 
 @overload
-def And(A: Nested[bool], B: Nested[bool], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor:
+def And(A: Given[BOOL, bool], B: Input[BOOL, bool], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL:
     """Returns the tensor resulted from performing the `and` logical operation elementwise on the input
     tensors `A` and `B`.
 
@@ -66,12 +69,14 @@ def And(A: Nested[bool], B: Nested[bool], *, axis: Int | None = None, broadcast:
     https://onnx.ai/onnx/operators/onnx__And.html
     """
 @overload
-def And(A: ArrayOr[bool], B: ArrayOr[bool], *, axis: Int | None = None, broadcast: Int = 0) -> Array: ...
+def And(A: ArrayOr[bool], B: Given[BOOL, bool], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL: ...
 @overload
-def And(A: Input[BOOL, bool], B: Input[BOOL, bool], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL: ...
+def And(A: Nested[bool], B: Nested[bool], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor: ...
+@overload
+def And(A: ArrayOr[bool], B: ArrayOr[bool], *, axis: Int | None = None, broadcast: Int = 0) -> Array: ...
 
 @overload
-def ArgMax(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1) -> AnyTensor:
+def ArgMax(data: Given[TNumber, LFloat], *, axis: Int = 0, keepdims: Int = 1) -> INT64:
     """Computes the indices of the max elements of the input tensor's element along the provided axis. The
     resulting tensor has the same rank as the input if keepdims equals 1. If keepdims equal 0, then the
     resulted tensor have the reduced dimension pruned. The type of the output tensor is integer.
@@ -85,12 +90,12 @@ def ArgMax(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1) -> AnyTenso
     https://onnx.ai/onnx/operators/onnx__ArgMax.html
     """
 @overload
-def ArgMax(data: ArrayOr[float], *, axis: Int = 0, keepdims: Int = 1) -> Array: ...
+def ArgMax(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ArgMax(data: Input[TNumber, LFloat], *, axis: Int = 0, keepdims: Int = 1) -> INT64: ...
+def ArgMax(data: ArrayOr[float], *, axis: Int = 0, keepdims: Int = 1) -> Array: ...
 
 @overload
-def ArgMin(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1) -> AnyTensor:
+def ArgMin(data: Given[TNumber, LFloat], *, axis: Int = 0, keepdims: Int = 1) -> INT64:
     """Computes the indices of the min elements of the input tensor's element along the provided axis. The
     resulting tensor has the same rank as the input if keepdims equals 1. If keepdims equal 0, then the
     resulted tensor have the reduced dimension pruned. The type of the output tensor is integer.
@@ -104,12 +109,12 @@ def ArgMin(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1) -> AnyTenso
     https://onnx.ai/onnx/operators/onnx__ArgMin.html
     """
 @overload
-def ArgMin(data: ArrayOr[float], *, axis: Int = 0, keepdims: Int = 1) -> Array: ...
+def ArgMin(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ArgMin(data: Input[TNumber, LFloat], *, axis: Int = 0, keepdims: Int = 1) -> INT64: ...
+def ArgMin(data: ArrayOr[float], *, axis: Int = 0, keepdims: Int = 1) -> Array: ...
 
 @overload
-def AveragePool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
+def AveragePool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, strides: Ints | None = None) -> TFloat:
     """AveragePool consumes an input tensor X and applies average pooling across the tensor according to
     kernel sizes, stride sizes, and pad lengths. average pooling consisting of computing the average on
     all values of a subset of the input tensor according to the kernel size and downsampling the data
@@ -130,12 +135,12 @@ def AveragePool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTS
     https://onnx.ai/onnx/operators/onnx__AveragePool.html
     """
 @overload
-def AveragePool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def AveragePool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def AveragePool(X: Input[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
+def AveragePool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
 
 @overload
-def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], mean: ArrayOr[float], var: ArrayOr[float], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[1] = 1) -> Array:
+def BatchNormalization(X: Given[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[1] = 1) -> TFloat:
     """Carries out batch normalization as described in the paper https://arxiv.org/abs/1502.03167.
     Depending on the mode it is being run, there are multiple cases for the number of outputs, which we
     list below:
@@ -162,6 +167,16 @@ def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[floa
     https://onnx.ai/onnx/operators/onnx__BatchNormalization.html
     """
 @overload
+def BatchNormalization(X: Given[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
+@overload
+def BatchNormalization(X: Given[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[3]) -> tuple[TFloat, TFloat, TFloat]: ...
+@overload
+def BatchNormalization(X: Given[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[4]) -> tuple[TFloat, TFloat, TFloat, TFloat]: ...
+@overload
+def BatchNormalization(X: Given[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[5]) -> tuple[TFloat, TFloat, TFloat, TFloat, TFloat]: ...
+@overload
+def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], mean: ArrayOr[float], var: ArrayOr[float], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], mean: ArrayOr[float], var: ArrayOr[float], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], mean: ArrayOr[float], var: ArrayOr[float], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
@@ -181,7 +196,7 @@ def BatchNormalization(X: Input[TFloat, LFloat], scale: Input[TFloat, LFloat], B
 def BatchNormalization(X: Input[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[5]) -> tuple[TFloat, TFloat, TFloat, TFloat, TFloat]: ...
 
 @overload
-def Cast(input: Nested[float], *, to: Literal["FLOAT", "UINT8", "INT8", "UINT16", "INT16", "INT32", "INT64", "STRING", "BOOL", "FLOAT16", "DOUBLE", "UINT32", "UINT64", "COMPLEX64", "COMPLEX128"]) -> AnyTensor:
+def Cast(input: Given[TAny, LFloat], *, to: Literal["FLOAT", "UINT8", "INT8", "UINT16", "INT16", "INT32", "INT64", "STRING", "BOOL", "FLOAT16", "DOUBLE", "UINT32", "UINT64", "COMPLEX64", "COMPLEX128"]) -> AnyTensor:
     """The operator casts the elements of a given input tensor to a data type specified by the 'to'
     argument and returns an output tensor of the same size in the converted type. The 'to' argument must
     be one of the data types specified in the 'DataType' enum field in the TensorProto message. NOTE:
@@ -196,12 +211,12 @@ def Cast(input: Nested[float], *, to: Literal["FLOAT", "UINT8", "INT8", "UINT16"
     https://onnx.ai/onnx/operators/onnx__Cast.html
     """
 @overload
-def Cast(input: ArrayOr[float], *, to: Literal["FLOAT", "UINT8", "INT8", "UINT16", "INT16", "INT32", "INT64", "STRING", "BOOL", "FLOAT16", "DOUBLE", "UINT32", "UINT64", "COMPLEX64", "COMPLEX128"]) -> Array: ...
+def Cast(input: Nested[float], *, to: Literal["FLOAT", "UINT8", "INT8", "UINT16", "INT16", "INT32", "INT64", "STRING", "BOOL", "FLOAT16", "DOUBLE", "UINT32", "UINT64", "COMPLEX64", "COMPLEX128"]) -> AnyTensor: ...
 @overload
-def Cast(input: Input[TAny, LFloat], *, to: Literal["FLOAT", "UINT8", "INT8", "UINT16", "INT16", "INT32", "INT64", "STRING", "BOOL", "FLOAT16", "DOUBLE", "UINT32", "UINT64", "COMPLEX64", "COMPLEX128"]) -> AnyTensor: ...
+def Cast(input: ArrayOr[float], *, to: Literal["FLOAT", "UINT8", "INT8", "UINT16", "INT16", "INT32", "INT64", "STRING", "BOOL", "FLOAT16", "DOUBLE", "UINT32", "UINT64", "COMPLEX64", "COMPLEX128"]) -> Array: ...
 
 @overload
-def Ceil(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor:
+def Ceil(X: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat:
     """Ceil takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the ceil is, y
     = ceil(x), is applied to the tensor elementwise.
 
@@ -213,12 +228,12 @@ def Ceil(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Ceil.html
     """
 @overload
-def Ceil(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
+def Ceil(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Ceil(X: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat: ...
+def Ceil(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
 
 @overload
-def Clip(input: Nested[float], *, consumed_inputs: Ints | None = None, max: Float | None = None, min: Float | None = None) -> AnyTensor:
+def Clip(input: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None, max: Float | None = None, min: Float | None = None) -> TFloat:
     """Clip operator limits the given input within an interval. The interval is specified with arguments
     'min' and 'max'. They default to numeric_limits::lowest() and numeric_limits::max() respectively.
 
@@ -232,12 +247,12 @@ def Clip(input: Nested[float], *, consumed_inputs: Ints | None = None, max: Floa
     https://onnx.ai/onnx/operators/onnx__Clip.html
     """
 @overload
-def Clip(input: ArrayOr[float], *, consumed_inputs: Ints | None = None, max: Float | None = None, min: Float | None = None) -> Array: ...
+def Clip(input: Nested[float], *, consumed_inputs: Ints | None = None, max: Float | None = None, min: Float | None = None) -> AnyTensor: ...
 @overload
-def Clip(input: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None, max: Float | None = None, min: Float | None = None) -> TFloat: ...
+def Clip(input: ArrayOr[float], *, consumed_inputs: Ints | None = None, max: Float | None = None, min: Float | None = None) -> Array: ...
 
 @overload
-def Concat(inputs_0: Nested[float], /, *inputs: Nested[float], axis: Int | None = None) -> AnyTensor:
+def Concat(inputs_0: Given[TFloat, LFloat], /, *inputs: Input[TFloat, LFloat], axis: Int | None = None) -> TFloat:
     """Concatenate a list of tensors into a single tensor
 
     Args:
@@ -247,6 +262,8 @@ def Concat(inputs_0: Nested[float], /, *inputs: Nested[float], axis: Int | None 
     Version 1, in opsets 1 to 3; others: 4, 11, 13.
     https://onnx.ai/onnx/operators/onnx__Concat.html
     """
+@overload
+def Concat(inputs_0: Nested[float], /, *inputs: Nested[float], axis: Int | None = None) -> AnyTensor: ...
 @overload
 def Concat(inputs_0: ArrayOr[float], /, *inputs: ArrayOr[float], axis: Int | None = None) -> Array: ...
 @overload
@@ -263,7 +280,7 @@ def Constant(*, value: TensorValue) -> AnyTensor:
     """
 
 @overload
-def Conv(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
+def Conv(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat:
     """The convolution operator consumes an input tensor and a filter, and computes the output.
 
     Args:
@@ -286,12 +303,14 @@ def Conv(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, 
     https://onnx.ai/onnx/operators/onnx__Conv.html
     """
 @overload
+def Conv(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+@overload
 def Conv(X: ArrayOr[float], W: ArrayOr[float], B: ArrayOr[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
 @overload
 def Conv(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
 
 @overload
-def ConvTranspose(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
+def ConvTranspose(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat:
     """The convolution transpose operator consumes an input tensor and a filter, and computes the output.
 
     If the pads parameter is provided the shape of the output is calculated via the following equation:
@@ -322,12 +341,14 @@ def ConvTranspose(X: Nested[float], W: Nested[float], B: Nested[float] | None = 
     https://onnx.ai/onnx/operators/onnx__ConvTranspose.html
     """
 @overload
+def ConvTranspose(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+@overload
 def ConvTranspose(X: ArrayOr[float], W: ArrayOr[float], B: ArrayOr[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
 @overload
 def ConvTranspose(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
 
 @overload
-def DepthToSpace(input: Nested[complex | str], *, blocksize: Int) -> AnyTensor:
+def DepthToSpace(input: Given[TAny2, LComplexStr], *, blocksize: Int) -> TAny2:
     """DepthToSpace rearranges (permutes) data from depth into blocks of spatial data. This is the reverse
     transformation of SpaceToDepth. More specifically, this op outputs a copy of the input tensor where
     values from the depth dimension are moved in spatial blocks to the height and width dimensions.
@@ -341,12 +362,12 @@ def DepthToSpace(input: Nested[complex | str], *, blocksize: Int) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__DepthToSpace.html
     """
 @overload
-def DepthToSpace(input: ArrayOr[complex | str], *, blocksize: Int) -> Array: ...
+def DepthToSpace(input: Nested[complex | str], *, blocksize: Int) -> AnyTensor: ...
 @overload
-def DepthToSpace(input: Input[TAny2, LComplexStr], *, blocksize: Int) -> TAny2: ...
+def DepthToSpace(input: ArrayOr[complex | str], *, blocksize: Int) -> Array: ...
 
 @overload
-def Div(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> AnyTensor:
+def Div(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> TFloat:
     """Performs element-wise binary division (with limited broadcast support).
 
     Args:
@@ -361,12 +382,14 @@ def Div(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcas
     https://onnx.ai/onnx/operators/onnx__Div.html
     """
 @overload
-def Div(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> Array: ...
+def Div(A: ArrayOr[float], B: Given[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> TFloat: ...
 @overload
-def Div(A: Input[TFloat, LFloat], B: Input[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> TFloat: ...
+def Div(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> AnyTensor: ...
+@overload
+def Div(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> Array: ...
 
 @overload
-def Dropout(data: ArrayOr[float], *, consumed_inputs: Ints | None = None, is_test: Int = 0, ratio: Float = 0.5, outputs: Literal[1] = 1) -> Array:
+def Dropout(data: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None, is_test: Int = 0, ratio: Float = 0.5, outputs: Literal[1] = 1) -> TFloat:
     """Dropout takes one input data (Tensor<float>) and produces two Tensor outputs, output (Tensor<float>)
     and mask (Tensor<bool>). Depending on whether it is in test mode or not, the output Y will either be
     a random dropout, or a simple copy of the input. Note that our implementation of Dropout does
@@ -382,14 +405,14 @@ def Dropout(data: ArrayOr[float], *, consumed_inputs: Ints | None = None, is_tes
     https://onnx.ai/onnx/operators/onnx__Dropout.html
     """
 @overload
+def Dropout(data: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None, is_test: Int = 0, ratio: Float = 0.5, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
+@overload
+def Dropout(data: ArrayOr[float], *, consumed_inputs: Ints | None = None, is_test: Int = 0, ratio: Float = 0.5, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def Dropout(data: ArrayOr[float], *, consumed_inputs: Ints | None = None, is_test: Int = 0, ratio: Float = 0.5, outputs: Literal[2]) -> tuple[Array, Array]: ...
-@overload
-def Dropout(data: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None, is_test: Int = 0, ratio: Float = 0.5, outputs: Literal[1] = 1) -> TFloat: ...
-@overload
-def Dropout(data: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None, is_test: Int = 0, ratio: Float = 0.5, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
 
 @overload
-def Elu(X: Nested[float], *, alpha: Float = 1.0, consumed_inputs: Ints | None = None) -> AnyTensor:
+def Elu(X: Given[TFloat, LFloat], *, alpha: Float = 1.0, consumed_inputs: Ints | None = None) -> TFloat:
     """Elu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the function
     `f(x) = alpha * (exp(x) - 1.) for x < 0`, `f(x) = x for x >= 0`., is applied to the tensor
     elementwise.
@@ -403,12 +426,12 @@ def Elu(X: Nested[float], *, alpha: Float = 1.0, consumed_inputs: Ints | None = 
     https://onnx.ai/onnx/operators/onnx__Elu.html
     """
 @overload
-def Elu(X: ArrayOr[float], *, alpha: Float = 1.0, consumed_inputs: Ints | None = None) -> Array: ...
+def Elu(X: Nested[float], *, alpha: Float = 1.0, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Elu(X: Input[TFloat, LFloat], *, alpha: Float = 1.0, consumed_inputs: Ints | None = None) -> TFloat: ...
+def Elu(X: ArrayOr[float], *, alpha: Float = 1.0, consumed_inputs: Ints | None = None) -> Array: ...
 
 @overload
-def Equal(A: Nested[int], B: Nested[int], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor:
+def Equal(A: Given[TSome, LInt], B: Input[TSome, LInt], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL:
     """Returns the tensor resulted from performing the `equal` logical operation elementwise on the input
     tensors `A` and `B`.
 
@@ -425,12 +448,14 @@ def Equal(A: Nested[int], B: Nested[int], *, axis: Int | None = None, broadcast:
     https://onnx.ai/onnx/operators/onnx__Equal.html
     """
 @overload
-def Equal(A: ArrayOr[int], B: ArrayOr[int], *, axis: Int | None = None, broadcast: Int = 0) -> Array: ...
+def Equal(A: ArrayOr[int], B: Given[TSome, LInt], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL: ...
 @overload
-def Equal(A: Input[TSome, LInt], B: Input[TSome, LInt], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL: ...
+def Equal(A: Nested[int], B: Nested[int], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor: ...
+@overload
+def Equal(A: ArrayOr[int], B: ArrayOr[int], *, axis: Int | None = None, broadcast: Int = 0) -> Array: ...
 
 @overload
-def Exp(input: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor:
+def Exp(input: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat:
     """Calculates the exponential of the given input tensor, element-wise.
 
     Args:
@@ -441,12 +466,12 @@ def Exp(input: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTens
     https://onnx.ai/onnx/operators/onnx__Exp.html
     """
 @overload
-def Exp(input: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
+def Exp(input: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Exp(input: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat: ...
+def Exp(input: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
 
 @overload
-def Flatten(input: Nested[float], *, axis: Int = 1) -> AnyTensor:
+def Flatten(input: Given[TFloat, LFloat], *, axis: Int = 1) -> TFloat:
     """Flattens the input tensor into a 2D matrix. If input tensor has shape (d_0, d_1, ... d_n) then the
     output will have shape (d_0 X d_1 ... d_(axis-1), d_axis X d_(axis+1) ... X dn).
 
@@ -459,12 +484,12 @@ def Flatten(input: Nested[float], *, axis: Int = 1) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Flatten.html
     """
 @overload
-def Flatten(input: ArrayOr[float], *, axis: Int = 1) -> Array: ...
+def Flatten(input: Nested[float], *, axis: Int = 1) -> AnyTensor: ...
 @overload
-def Flatten(input: Input[TFloat, LFloat], *, axis: Int = 1) -> TFloat: ...
+def Flatten(input: ArrayOr[float], *, axis: Int = 1) -> Array: ...
 
 @overload
-def Floor(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor:
+def Floor(X: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat:
     """Floor takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the floor is,
     y = floor(x), is applied to the tensor elementwise.
 
@@ -476,12 +501,12 @@ def Floor(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor
     https://onnx.ai/onnx/operators/onnx__Floor.html
     """
 @overload
-def Floor(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
+def Floor(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Floor(X: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat: ...
+def Floor(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
 
 @overload
-def GRU(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional", "foward"] = "foward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[1] = 1) -> Array:
+def GRU(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional", "foward"] = "foward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[1] = 1) -> TFloat:
     """Computes an one-layer GRU. This operator is usually supported via some custom implementation such as
     CuDNN.
 
@@ -533,6 +558,10 @@ def GRU(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[floa
     https://onnx.ai/onnx/operators/onnx__GRU.html
     """
 @overload
+def GRU(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional", "foward"] = "foward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
+@overload
+def GRU(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional", "foward"] = "foward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def GRU(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional", "foward"] = "foward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def GRU(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional", "foward"] = "foward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[1] = 1) -> TFloat: ...
@@ -540,7 +569,7 @@ def GRU(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFl
 def GRU(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional", "foward"] = "foward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
 
 @overload
-def Gather(data: Nested[complex | str], indices: Nested[int], *, axis: Int = 0) -> AnyTensor:
+def Gather(data: Given[TAny2, LComplexStr], indices: Indices[TIndex, LInt], *, axis: Int = 0) -> TAny2:
     """Given `data` tensor of rank r >= 1, and `indices` tensor of rank q, gather entries of the axis
     dimension of `data` (by default outer-most one as axis=0) indexed by `indices`, and concatenates
     them in an output tensor of rank q + (r - 1).
@@ -556,12 +585,14 @@ def Gather(data: Nested[complex | str], indices: Nested[int], *, axis: Int = 0) 
     https://onnx.ai/onnx/operators/onnx__Gather.html
     """
 @overload
-def Gather(data: ArrayOr[complex | str], indices: ArrayOr[int], *, axis: Int = 0) -> Array: ...
+def Gather(data: ArrayOr[complex | str], indices: GivenIndices[TIndex, LInt], *, axis: Int = 0) -> AnyTensor: ...
 @overload
-def Gather(data: Input[TAny2, LComplexStr], indices: Indices[TIndex, LInt], *, axis: Int = 0) -> TAny2: ...
+def Gather(data: Nested[complex | str], indices: Nested[int], *, axis: Int = 0) -> AnyTensor: ...
+@overload
+def Gather(data: ArrayOr[complex | str], indices: ArrayOr[int], *, axis: Int = 0) -> Array: ...
 
 @overload
-def Gemm(A: Nested[float], B: Nested[float], C: Nested[float], *, alpha: Float = 1.0, beta: Float = 1.0, broadcast: Int = 0, transA: Int = 0, transB: Int = 0) -> AnyTensor:
+def Gemm(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat], C: Input[TFloat, LFloat], *, alpha: Float = 1.0, beta: Float = 1.0, broadcast: Int = 0, transA: Int = 0, transB: Int = 0) -> TFloat:
     """General Matrix multiplication:
     https://en.wikipedia.org/wiki/Basic_Linear_Algebra_Subprograms#Level_3 Compute Y = alpha * A * B +
     beta * C, where input tensor A has dimension (M X K), input tensor B has dimension (K X N), input
@@ -582,12 +613,16 @@ def Gemm(A: Nested[float], B: Nested[float], C: Nested[float], *, alpha: Float =
     https://onnx.ai/onnx/operators/onnx__Gemm.html
     """
 @overload
-def Gemm(A: ArrayOr[float], B: ArrayOr[float], C: ArrayOr[float], *, alpha: Float = 1.0, beta: Float = 1.0, broadcast: Int = 0, transA: Int = 0, transB: Int = 0) -> Array: ...
+def Gemm(A: ArrayOr[float], B: Given[TFloat, LFloat], C: Input[TFloat, LFloat], *, alpha: Float = 1.0, beta: Float = 1.0, broadcast: Int = 0, transA: Int = 0, transB: Int = 0) -> TFloat: ...
 @overload
-def Gemm(A: Input[TFloat, LFloat], B: Input[TFloat, LFloat], C: Input[TFloat, LFloat], *, alpha: Float = 1.0, beta: Float = 1.0, broadcast: Int = 0, transA: Int = 0, transB: Int = 0) -> TFloat: ...
+def Gemm(A: ArrayOr[float], B: ArrayOr[float], C: Given[TFloat, LFloat], *, alpha: Float = 1.0, beta: Float = 1.0, broadcast: Int = 0, transA: Int = 0, transB: Int = 0) -> TFloat: ...
+@overload
+def Gemm(A: Nested[float], B: Nested[float], C: Nested[float], *, alpha: Float = 1.0, beta: Float = 1.0, broadcast: Int = 0, transA: Int = 0, transB: Int = 0) -> AnyTensor: ...
+@overload
+def Gemm(A: ArrayOr[float], B: ArrayOr[float], C: ArrayOr[float], *, alpha: Float = 1.0, beta: Float = 1.0, broadcast: Int = 0, transA: Int = 0, transB: Int = 0) -> Array: ...
 
 @overload
-def GlobalAveragePool(X: Nested[float]) -> AnyTensor:
+def GlobalAveragePool(X: Given[TFloat, LFloat]) -> TFloat:
     """GlobalAveragePool consumes an input tensor X and applies average pooling across the values in the
     same channel. This is equivalent to AveragePool with kernel size equal to the spatial dimension of
     input tensor.
@@ -601,12 +636,12 @@ def GlobalAveragePool(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__GlobalAveragePool.html
     """
 @overload
-def GlobalAveragePool(X: ArrayOr[float]) -> Array: ...
+def GlobalAveragePool(X: Nested[float]) -> AnyTensor: ...
 @overload
-def GlobalAveragePool(X: Input[TFloat, LFloat]) -> TFloat: ...
+def GlobalAveragePool(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def GlobalLpPool(X: Nested[float], *, p: Float = 2.0) -> AnyTensor:
+def GlobalLpPool(X: Given[TFloat, LFloat], *, p: Float = 2.0) -> TFloat:
     """GlobalLpPool consumes an input tensor X and applies lp pool pooling across the the values in the
     same channel. This is equivalent to LpPool with kernel size equal to the spatial dimension of input
     tensor.
@@ -621,12 +656,12 @@ def GlobalLpPool(X: Nested[float], *, p: Float = 2.0) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__GlobalLpPool.html
     """
 @overload
-def GlobalLpPool(X: ArrayOr[float], *, p: Float = 2.0) -> Array: ...
+def GlobalLpPool(X: Nested[float], *, p: Float = 2.0) -> AnyTensor: ...
 @overload
-def GlobalLpPool(X: Input[TFloat, LFloat], *, p: Float = 2.0) -> TFloat: ...
+def GlobalLpPool(X: ArrayOr[float], *, p: Float = 2.0) -> Array: ...
 
 @overload
-def GlobalMaxPool(X: Nested[float]) -> AnyTensor:
+def GlobalMaxPool(X: Given[TFloat, LFloat]) -> TFloat:
     """GlobalMaxPool consumes an input tensor X and applies max pooling across the values in the same
     channel. This is equivalent to MaxPool with kernel size equal to the spatial dimension of input
     tensor.
@@ -640,12 +675,12 @@ def GlobalMaxPool(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__GlobalMaxPool.html
     """
 @overload
-def GlobalMaxPool(X: ArrayOr[float]) -> Array: ...
+def GlobalMaxPool(X: Nested[float]) -> AnyTensor: ...
 @overload
-def GlobalMaxPool(X: Input[TFloat, LFloat]) -> TFloat: ...
+def GlobalMaxPool(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def Greater(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor:
+def Greater(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL:
     """Returns the tensor resulted from performing the `greater` logical operation elementwise on the input
     tensors `A` and `B`.
 
@@ -662,12 +697,14 @@ def Greater(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broa
     https://onnx.ai/onnx/operators/onnx__Greater.html
     """
 @overload
-def Greater(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broadcast: Int = 0) -> Array: ...
+def Greater(A: ArrayOr[float], B: Given[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL: ...
 @overload
-def Greater(A: Input[TFloat, LFloat], B: Input[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL: ...
+def Greater(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor: ...
+@overload
+def Greater(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broadcast: Int = 0) -> Array: ...
 
 @overload
-def HardSigmoid(X: Nested[float], *, alpha: Float = 0.2, beta: Float = 0.5, consumed_inputs: Ints | None = None) -> AnyTensor:
+def HardSigmoid(X: Given[TFloat, LFloat], *, alpha: Float = 0.2, beta: Float = 0.5, consumed_inputs: Ints | None = None) -> TFloat:
     """HardSigmoid takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     HardSigmoid function, y = max(0, min(1, alpha * x + beta)), is applied to the tensor elementwise.
 
@@ -681,12 +718,12 @@ def HardSigmoid(X: Nested[float], *, alpha: Float = 0.2, beta: Float = 0.5, cons
     https://onnx.ai/onnx/operators/onnx__HardSigmoid.html
     """
 @overload
-def HardSigmoid(X: ArrayOr[float], *, alpha: Float = 0.2, beta: Float = 0.5, consumed_inputs: Ints | None = None) -> Array: ...
+def HardSigmoid(X: Nested[float], *, alpha: Float = 0.2, beta: Float = 0.5, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def HardSigmoid(X: Input[TFloat, LFloat], *, alpha: Float = 0.2, beta: Float = 0.5, consumed_inputs: Ints | None = None) -> TFloat: ...
+def HardSigmoid(X: ArrayOr[float], *, alpha: Float = 0.2, beta: Float = 0.5, consumed_inputs: Ints | None = None) -> Array: ...
 
 @overload
-def Hardmax(input: Nested[float], *, axis: Int = 1) -> AnyTensor:
+def Hardmax(input: Given[TFloat, LFloat], *, axis: Int = 1) -> TFloat:
     """The operator computes the hardmax (1 for the first maximum value, and 0 for all others) values for
     each layer in the batch of the given input. The input is a 2-D tensor (Tensor<float>) of size
     (batch_size x input_feature_dimensions). The output tensor has the same shape and contains the
@@ -701,12 +738,12 @@ def Hardmax(input: Nested[float], *, axis: Int = 1) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Hardmax.html
     """
 @overload
-def Hardmax(input: ArrayOr[float], *, axis: Int = 1) -> Array: ...
+def Hardmax(input: Nested[float], *, axis: Int = 1) -> AnyTensor: ...
 @overload
-def Hardmax(input: Input[TFloat, LFloat], *, axis: Int = 1) -> TFloat: ...
+def Hardmax(input: ArrayOr[float], *, axis: Int = 1) -> Array: ...
 
 @overload
-def Identity(input: Nested[complex | str]) -> AnyTensor:
+def Identity(input: Given[TAny2, LComplexStr]) -> TAny2:
     """Identity operator
 
     Args:
@@ -716,9 +753,9 @@ def Identity(input: Nested[complex | str]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Identity.html
     """
 @overload
-def Identity(input: ArrayOr[complex | str]) -> Array: ...
+def Identity(input: Nested[complex | str]) -> AnyTensor: ...
 @overload
-def Identity(input: Input[TAny2, LComplexStr]) -> TAny2: ...
+def Identity(input: ArrayOr[complex | str]) -> Array: ...
 
 def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> AnyTensor:
     """If conditional
@@ -735,7 +772,7 @@ def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs
     """
 
 @overload
-def InstanceNormalization(input: Nested[float], scale: Nested[float], B: Nested[float], *, consumed_inputs: Ints | None = None, epsilon: Float = 1e-05) -> AnyTensor:
+def InstanceNormalization(input: Given[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None, epsilon: Float = 1e-05) -> TFloat:
     """Carries out instance normalization as described in the paper https://arxiv.org/abs/1607.08022.
 
     y = scale * (x - mean) / sqrt(variance + epsilon) + B, where mean and variance are computed per
@@ -752,12 +789,16 @@ def InstanceNormalization(input: Nested[float], scale: Nested[float], B: Nested[
     https://onnx.ai/onnx/operators/onnx__InstanceNormalization.html
     """
 @overload
-def InstanceNormalization(input: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], *, consumed_inputs: Ints | None = None, epsilon: Float = 1e-05) -> Array: ...
+def InstanceNormalization(input: ArrayOr[float], scale: Given[TFloat, LFloat], B: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None, epsilon: Float = 1e-05) -> TFloat: ...
 @overload
-def InstanceNormalization(input: Input[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None, epsilon: Float = 1e-05) -> TFloat: ...
+def InstanceNormalization(input: ArrayOr[float], scale: ArrayOr[float], B: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None, epsilon: Float = 1e-05) -> TFloat: ...
+@overload
+def InstanceNormalization(input: Nested[float], scale: Nested[float], B: Nested[float], *, consumed_inputs: Ints | None = None, epsilon: Float = 1e-05) -> AnyTensor: ...
+@overload
+def InstanceNormalization(input: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], *, consumed_inputs: Ints | None = None, epsilon: Float = 1e-05) -> Array: ...
 
 @overload
-def LRN(X: Nested[float], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.75, bias: Float = 1.0) -> AnyTensor:
+def LRN(X: Given[TFloat, LFloat], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.75, bias: Float = 1.0) -> TFloat:
     """Local Response Normalization proposed in the [AlexNet
     paper](https://papers.nips.cc/paper/4824-imagenet-classification-with-deep-convolutional-neural-networks.pdf).
     It normalizes over local input regions. The local region is defined across the channels. For an
@@ -776,12 +817,12 @@ def LRN(X: Nested[float], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.7
     https://onnx.ai/onnx/operators/onnx__LRN.html
     """
 @overload
-def LRN(X: ArrayOr[float], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.75, bias: Float = 1.0) -> Array: ...
+def LRN(X: Nested[float], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.75, bias: Float = 1.0) -> AnyTensor: ...
 @overload
-def LRN(X: Input[TFloat, LFloat], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.75, bias: Float = 1.0) -> TFloat: ...
+def LRN(X: ArrayOr[float], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.75, bias: Float = 1.0) -> Array: ...
 
 @overload
-def LSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, output_sequence: Int = 0, outputs: Literal[1] = 1) -> Array:
+def LSTM(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, initial_c: Input[TFloat, LFloat] | None = None, P: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, output_sequence: Int = 0, outputs: Literal[1] = 1) -> TFloat:
     """Computes an one-layer LSTM. This operator is usually supported via some custom implementation such
     as CuDNN.
 
@@ -840,6 +881,12 @@ def LSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[flo
     https://onnx.ai/onnx/operators/onnx__LSTM.html
     """
 @overload
+def LSTM(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, initial_c: Input[TFloat, LFloat] | None = None, P: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, output_sequence: Int = 0, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
+@overload
+def LSTM(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, initial_c: Input[TFloat, LFloat] | None = None, P: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, output_sequence: Int = 0, outputs: Literal[3]) -> tuple[TFloat, TFloat, TFloat]: ...
+@overload
+def LSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, output_sequence: Int = 0, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def LSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, output_sequence: Int = 0, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def LSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, output_sequence: Int = 0, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
@@ -851,7 +898,7 @@ def LSTM(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LF
 def LSTM(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, initial_c: Input[TFloat, LFloat] | None = None, P: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, output_sequence: Int = 0, outputs: Literal[3]) -> tuple[TFloat, TFloat, TFloat]: ...
 
 @overload
-def LeakyRelu(X: Nested[float], *, alpha: Float = 0.01, consumed_inputs: Ints | None = None) -> AnyTensor:
+def LeakyRelu(X: Given[TFloat, LFloat], *, alpha: Float = 0.01, consumed_inputs: Ints | None = None) -> TFloat:
     """LeakyRelu takes input data (Tensor<T>) and an argument alpha, and produces one output data
     (Tensor<T>) where the function `f(x) = alpha * x for x < 0`, `f(x) = x for x >= 0`, is applied to
     the data tensor elementwise.
@@ -865,12 +912,12 @@ def LeakyRelu(X: Nested[float], *, alpha: Float = 0.01, consumed_inputs: Ints | 
     https://onnx.ai/onnx/operators/onnx__LeakyRelu.html
     """
 @overload
-def LeakyRelu(X: ArrayOr[float], *, alpha: Float = 0.01, consumed_inputs: Ints | None = None) -> Array: ...
+def LeakyRelu(X: Nested[float], *, alpha: Float = 0.01, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def LeakyRelu(X: Input[TFloat, LFloat], *, alpha: Float = 0.01, consumed_inputs: Ints | None = None) -> TFloat: ...
+def LeakyRelu(X: ArrayOr[float], *, alpha: Float = 0.01, consumed_inputs: Ints | None = None) -> Array: ...
 
 @overload
-def Less(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor:
+def Less(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL:
     """Returns the tensor resulted from performing the `less` logical operation elementwise on the input
     tensors `A` and `B`.
 
@@ -887,12 +934,14 @@ def Less(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadca
     https://onnx.ai/onnx/operators/onnx__Less.html
     """
 @overload
-def Less(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broadcast: Int = 0) -> Array: ...
+def Less(A: ArrayOr[float], B: Given[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL: ...
 @overload
-def Less(A: Input[TFloat, LFloat], B: Input[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL: ...
+def Less(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor: ...
+@overload
+def Less(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broadcast: Int = 0) -> Array: ...
 
 @overload
-def Log(input: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor:
+def Log(input: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat:
     """Calculates the natural log of the given input tensor, element-wise.
 
     Args:
@@ -903,12 +952,12 @@ def Log(input: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTens
     https://onnx.ai/onnx/operators/onnx__Log.html
     """
 @overload
-def Log(input: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
+def Log(input: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Log(input: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat: ...
+def Log(input: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
 
 @overload
-def LogSoftmax(input: Nested[float], *, axis: Int = 1) -> AnyTensor:
+def LogSoftmax(input: Given[TFloat, LFloat], *, axis: Int = 1) -> TFloat:
     """The operator computes the logsoftmax (log of softmax) values for each layer in the batch of the
     given input. The input is a 2-D tensor (Tensor<float>) of size (batch_size x
     input_feature_dimensions). The output tensor has the same shape and contains the logsoftmax values
@@ -923,9 +972,9 @@ def LogSoftmax(input: Nested[float], *, axis: Int = 1) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__LogSoftmax.html
     """
 @overload
-def LogSoftmax(input: ArrayOr[float], *, axis: Int = 1) -> Array: ...
+def LogSoftmax(input: Nested[float], *, axis: Int = 1) -> AnyTensor: ...
 @overload
-def LogSoftmax(input: Input[TFloat, LFloat], *, axis: Int = 1) -> TFloat: ...
+def LogSoftmax(input: ArrayOr[float], *, axis: Int = 1) -> Array: ...
 
 def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> AnyTensor:
     """Generic Looping construct.
@@ -943,7 +992,7 @@ def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = 
     """
 
 @overload
-def LpNormalization(input: Nested[float], *, axis: Int = -1, p: Int = 2) -> AnyTensor:
+def LpNormalization(input: Given[TFloat, LFloat], *, axis: Int = -1, p: Int = 2) -> TFloat:
     """Given a matrix, apply Lp-normalization along the provided axis. The output is computed as: `output =
     input / Lp_norm(input, axis)`. When the Lp norm is zero (i.e., all elements along the axis are
     zero), the output is defined to be zero to avoid division by zero.
@@ -957,12 +1006,12 @@ def LpNormalization(input: Nested[float], *, axis: Int = -1, p: Int = 2) -> AnyT
     https://onnx.ai/onnx/operators/onnx__LpNormalization.html
     """
 @overload
-def LpNormalization(input: ArrayOr[float], *, axis: Int = -1, p: Int = 2) -> Array: ...
+def LpNormalization(input: Nested[float], *, axis: Int = -1, p: Int = 2) -> AnyTensor: ...
 @overload
-def LpNormalization(input: Input[TFloat, LFloat], *, axis: Int = -1, p: Int = 2) -> TFloat: ...
+def LpNormalization(input: ArrayOr[float], *, axis: Int = -1, p: Int = 2) -> Array: ...
 
 @overload
-def LpPool(X: Nested[float], *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", kernel_shape: Ints | None = None, p: Float = 2.0, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
+def LpPool(X: Given[TFloat, LFloat], *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", kernel_shape: Ints | None = None, p: Float = 2.0, pads: Ints | None = None, strides: Ints | None = None) -> TFloat:
     """LpPool consumes an input tensor X and applies Lp pooling across the the tensor according to kernel
     sizes, stride sizes, and pad lengths. Lp pooling consisting of computing the Lp norm on all values
     of a subset of the input tensor according to the kernel size and downsampling the data into the
@@ -984,12 +1033,12 @@ def LpPool(X: Nested[float], *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_
     https://onnx.ai/onnx/operators/onnx__LpPool.html
     """
 @overload
-def LpPool(X: ArrayOr[float], *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", kernel_shape: Ints | None = None, p: Float = 2.0, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def LpPool(X: Nested[float], *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", kernel_shape: Ints | None = None, p: Float = 2.0, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def LpPool(X: Input[TFloat, LFloat], *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", kernel_shape: Ints | None = None, p: Float = 2.0, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
+def LpPool(X: ArrayOr[float], *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", kernel_shape: Ints | None = None, p: Float = 2.0, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
 
 @overload
-def MatMul(A: Nested[float], B: Nested[float]) -> AnyTensor:
+def MatMul(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat]) -> TFloat:
     """Matrix product that behaves like
     [numpy.matmul](https://numpy.org/doc/stable/reference/generated/numpy.matmul.html).
 
@@ -1001,12 +1050,14 @@ def MatMul(A: Nested[float], B: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__MatMul.html
     """
 @overload
-def MatMul(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def MatMul(A: ArrayOr[float], B: Given[TFloat, LFloat]) -> TFloat: ...
 @overload
-def MatMul(A: Input[TFloat, LFloat], B: Input[TFloat, LFloat]) -> TFloat: ...
+def MatMul(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+@overload
+def MatMul(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 
 @overload
-def Max(data_0_0: Nested[float], /, *data_0: Nested[float], consumed_inputs: Ints | None = None) -> AnyTensor:
+def Max(data_0_0: Given[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat], consumed_inputs: Ints | None = None) -> TFloat:
     """Element-wise max of each of the input tensors. All inputs and outputs must have the same shape and
     data type.
 
@@ -1018,12 +1069,14 @@ def Max(data_0_0: Nested[float], /, *data_0: Nested[float], consumed_inputs: Int
     https://onnx.ai/onnx/operators/onnx__Max.html
     """
 @overload
+def Max(data_0_0: Nested[float], /, *data_0: Nested[float], consumed_inputs: Ints | None = None) -> AnyTensor: ...
+@overload
 def Max(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float], consumed_inputs: Ints | None = None) -> Array: ...
 @overload
 def Max(data_0_0: Input[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat], consumed_inputs: Ints | None = None) -> TFloat: ...
 
 @overload
-def MaxPool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
+def MaxPool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, strides: Ints | None = None) -> TFloat:
     """MaxPool consumes an input tensor X and applies max pooling across the tensor according to kernel
     sizes, stride sizes, and pad lengths. max pooling consisting of computing the max on all values of a
     subset of the input tensor according to the kernel size and downsampling the data into the output
@@ -1044,12 +1097,12 @@ def MaxPool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET",
     https://onnx.ai/onnx/operators/onnx__MaxPool.html
     """
 @overload
-def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def MaxPool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def MaxPool(X: Input[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
+def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
 
 @overload
-def MaxRoiPool(X: Nested[float], rois: Nested[float], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> AnyTensor:
+def MaxRoiPool(X: Given[TFloat, LFloat], rois: Input[TFloat, LFloat], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> TFloat:
     """ROI max pool consumes an input tensor X and region of interests (RoIs) to apply max pooling across
     each RoI, to produce output 4-D tensor of shape (num_rois, channels, pooled_shape[0],
     pooled_shape[1]).
@@ -1068,12 +1121,14 @@ def MaxRoiPool(X: Nested[float], rois: Nested[float], *, pooled_shape: Ints, spa
     https://onnx.ai/onnx/operators/onnx__MaxRoiPool.html
     """
 @overload
-def MaxRoiPool(X: ArrayOr[float], rois: ArrayOr[float], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> Array: ...
+def MaxRoiPool(X: ArrayOr[float], rois: Given[TFloat, LFloat], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> TFloat: ...
 @overload
-def MaxRoiPool(X: Input[TFloat, LFloat], rois: Input[TFloat, LFloat], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> TFloat: ...
+def MaxRoiPool(X: Nested[float], rois: Nested[float], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> AnyTensor: ...
+@overload
+def MaxRoiPool(X: ArrayOr[float], rois: ArrayOr[float], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> Array: ...
 
 @overload
-def Mean(data_0_0: Nested[float], /, *data_0: Nested[float], consumed_inputs: Ints | None = None) -> AnyTensor:
+def Mean(data_0_0: Given[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat], consumed_inputs: Ints | None = None) -> TFloat:
     """Element-wise mean of each of the input tensors. All inputs and outputs must have the same shape and
     data type.
 
@@ -1085,12 +1140,14 @@ def Mean(data_0_0: Nested[float], /, *data_0: Nested[float], consumed_inputs: In
     https://onnx.ai/onnx/operators/onnx__Mean.html
     """
 @overload
+def Mean(data_0_0: Nested[float], /, *data_0: Nested[float], consumed_inputs: Ints | None = None) -> AnyTensor: ...
+@overload
 def Mean(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float], consumed_inputs: Ints | None = None) -> Array: ...
 @overload
 def Mean(data_0_0: Input[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat], consumed_inputs: Ints | None = None) -> TFloat: ...
 
 @overload
-def Min(data_0_0: Nested[float], /, *data_0: Nested[float], consumed_inputs: Ints | None = None) -> AnyTensor:
+def Min(data_0_0: Given[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat], consumed_inputs: Ints | None = None) -> TFloat:
     """Element-wise min of each of the input tensors. All inputs and outputs must have the same shape and
     data type.
 
@@ -1102,12 +1159,14 @@ def Min(data_0_0: Nested[float], /, *data_0: Nested[float], consumed_inputs: Int
     https://onnx.ai/onnx/operators/onnx__Min.html
     """
 @overload
+def Min(data_0_0: Nested[float], /, *data_0: Nested[float], consumed_inputs: Ints | None = None) -> AnyTensor: ...
+@overload
 def Min(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float], consumed_inputs: Ints | None = None) -> Array: ...
 @overload
 def Min(data_0_0: Input[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat], consumed_inputs: Ints | None = None) -> TFloat: ...
 
 @overload
-def Mul(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> AnyTensor:
+def Mul(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> TFloat:
     """Performs element-wise binary multiplication (with limited broadcast support).
 
     Args:
@@ -1122,12 +1181,14 @@ def Mul(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcas
     https://onnx.ai/onnx/operators/onnx__Mul.html
     """
 @overload
-def Mul(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> Array: ...
+def Mul(A: ArrayOr[float], B: Given[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> TFloat: ...
 @overload
-def Mul(A: Input[TFloat, LFloat], B: Input[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> TFloat: ...
+def Mul(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> AnyTensor: ...
+@overload
+def Mul(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> Array: ...
 
 @overload
-def Neg(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor:
+def Neg(X: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat:
     """Neg takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where each element
     flipped sign, y = -x, is applied to the tensor elementwise.
 
@@ -1139,12 +1200,12 @@ def Neg(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Neg.html
     """
 @overload
-def Neg(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
+def Neg(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Neg(X: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat: ...
+def Neg(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
 
 @overload
-def Not(X: Nested[bool]) -> AnyTensor:
+def Not(X: Given[BOOL, bool]) -> BOOL:
     """Returns the negation of the input tensor element-wise.
 
     Args:
@@ -1154,12 +1215,12 @@ def Not(X: Nested[bool]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Not.html
     """
 @overload
-def Not(X: ArrayOr[bool]) -> Array: ...
+def Not(X: Nested[bool]) -> AnyTensor: ...
 @overload
-def Not(X: Input[BOOL, bool]) -> BOOL: ...
+def Not(X: ArrayOr[bool]) -> Array: ...
 
 @overload
-def Or(A: Nested[bool], B: Nested[bool], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor:
+def Or(A: Given[BOOL, bool], B: Input[BOOL, bool], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL:
     """Returns the tensor resulted from performing the `or` logical operation elementwise on the input
     tensors `A` and `B`.
 
@@ -1176,12 +1237,14 @@ def Or(A: Nested[bool], B: Nested[bool], *, axis: Int | None = None, broadcast: 
     https://onnx.ai/onnx/operators/onnx__Or.html
     """
 @overload
-def Or(A: ArrayOr[bool], B: ArrayOr[bool], *, axis: Int | None = None, broadcast: Int = 0) -> Array: ...
+def Or(A: ArrayOr[bool], B: Given[BOOL, bool], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL: ...
 @overload
-def Or(A: Input[BOOL, bool], B: Input[BOOL, bool], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL: ...
+def Or(A: Nested[bool], B: Nested[bool], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor: ...
+@overload
+def Or(A: ArrayOr[bool], B: ArrayOr[bool], *, axis: Int | None = None, broadcast: Int = 0) -> Array: ...
 
 @overload
-def PRelu(X: Nested[float], slope: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor:
+def PRelu(X: Given[TFloat, LFloat], slope: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat:
     """PRelu takes input data (Tensor<T>) and slope tensor as input, and produces one output data
     (Tensor<T>) where the function `f(x) = slope * x for x < 0`, `f(x) = x for x >= 0`., is applied to
     the data tensor elementwise.
@@ -1195,12 +1258,14 @@ def PRelu(X: Nested[float], slope: Nested[float], *, consumed_inputs: Ints | Non
     https://onnx.ai/onnx/operators/onnx__PRelu.html
     """
 @overload
-def PRelu(X: ArrayOr[float], slope: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
+def PRelu(X: ArrayOr[float], slope: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat: ...
 @overload
-def PRelu(X: Input[TFloat, LFloat], slope: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat: ...
+def PRelu(X: Nested[float], slope: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
+@overload
+def PRelu(X: ArrayOr[float], slope: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
 
 @overload
-def Pad(data: Nested[float], *, paddings: Ints, mode: Literal["constant", "reflect", "edge"] = "constant", value: Float = 0.0) -> AnyTensor:
+def Pad(data: Given[TFloat, LFloat], *, paddings: Ints, mode: Literal["constant", "reflect", "edge"] = "constant", value: Float = 0.0) -> TFloat:
     """Given `data` tensor, paddings, mode, and value. Example: Insert 0 paddings to the beginning of the
     second dimension. data = [ [1.0, 1.2], [2.3, 3.4], [4.5, 5.7], ] paddings = [0, 0, 2, 0] output = [
     [ [0.0, 0.0, 1.0, 1.2], [0.0, 0.0, 2.3, 3.4], [0.0, 0.0, 4.5, 5.7], ], ]
@@ -1216,12 +1281,12 @@ def Pad(data: Nested[float], *, paddings: Ints, mode: Literal["constant", "refle
     https://onnx.ai/onnx/operators/onnx__Pad.html
     """
 @overload
-def Pad(data: ArrayOr[float], *, paddings: Ints, mode: Literal["constant", "reflect", "edge"] = "constant", value: Float = 0.0) -> Array: ...
+def Pad(data: Nested[float], *, paddings: Ints, mode: Literal["constant", "reflect", "edge"] = "constant", value: Float = 0.0) -> AnyTensor: ...
 @overload
-def Pad(data: Input[TFloat, LFloat], *, paddings: Ints, mode: Literal["constant", "reflect", "edge"] = "constant", value: Float = 0.0) -> TFloat: ...
+def Pad(data: ArrayOr[float], *, paddings: Ints, mode: Literal["constant", "reflect", "edge"] = "constant", value: Float = 0.0) -> Array: ...
 
 @overload
-def Pow(X: Nested[float], Y: Nested[float], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor:
+def Pow(X: Given[TFloat, LFloat], Y: Input[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0) -> TFloat:
     """Pow takes input data (Tensor<T>) and exponent Tensor, and produces one output data (Tensor<T>) where
     the function `f(x) = x^exponent`, is applied to the data tensor elementwise.
 
@@ -1235,12 +1300,14 @@ def Pow(X: Nested[float], Y: Nested[float], *, axis: Int | None = None, broadcas
     https://onnx.ai/onnx/operators/onnx__Pow.html
     """
 @overload
-def Pow(X: ArrayOr[float], Y: ArrayOr[float], *, axis: Int | None = None, broadcast: Int = 0) -> Array: ...
+def Pow(X: ArrayOr[float], Y: Given[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0) -> TFloat: ...
 @overload
-def Pow(X: Input[TFloat, LFloat], Y: Input[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0) -> TFloat: ...
+def Pow(X: Nested[float], Y: Nested[float], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor: ...
+@overload
+def Pow(X: ArrayOr[float], Y: ArrayOr[float], *, axis: Int | None = None, broadcast: Int = 0) -> Array: ...
 
 @overload
-def RNN(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[1] = 1) -> Array:
+def RNN(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[1] = 1) -> TFloat:
     """Computes an one-layer simple RNN. This operator is usually supported via some custom implementation
     such as CuDNN.
 
@@ -1292,6 +1359,10 @@ def RNN(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[floa
     https://onnx.ai/onnx/operators/onnx__RNN.html
     """
 @overload
+def RNN(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
+@overload
+def RNN(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def RNN(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def RNN(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[1] = 1) -> TFloat: ...
@@ -1318,7 +1389,7 @@ def RandomNormal(*, shape: Ints, dtype: DTypeLike = 1, mean: Float = 0.0, scale:
     """
 
 @overload
-def RandomNormalLike(input: Nested[complex | str], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> AnyTensor:
+def RandomNormalLike(input: Given[TAny2, LComplexStr], *, dtype: type[TFloat], mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> TFloat:
     """Generate a tensor with random values drawn from a normal distribution. The shape of the output
     tensor is copied from the shape of the input tensor, and the parameters of the normal distribution
     are specified by `mean` and `scale`.
@@ -1339,13 +1410,13 @@ def RandomNormalLike(input: Nested[complex | str], *, dtype: DTypeLike | None = 
     https://onnx.ai/onnx/operators/onnx__RandomNormalLike.html
     """
 @overload
+def RandomNormalLike(input: Given[TAny2, LComplexStr], *, dtype: None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> TAny2: ...
+@overload
+def RandomNormalLike(input: Given[TAny2, LComplexStr], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> AnyTensor: ...
+@overload
+def RandomNormalLike(input: Nested[complex | str], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> AnyTensor: ...
+@overload
 def RandomNormalLike(input: ArrayOr[complex | str], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> Array: ...
-@overload
-def RandomNormalLike(input: Input[TAny2, LComplexStr], *, dtype: type[TFloat], mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> TFloat: ...
-@overload
-def RandomNormalLike(input: Input[TAny2, LComplexStr], *, dtype: None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> TAny2: ...
-@overload
-def RandomNormalLike(input: Input[TAny2, LComplexStr], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> AnyTensor: ...
 
 def RandomUniform(*, shape: Ints, dtype: DTypeLike = 1, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> AnyTensor:
     """Generate a tensor with random values drawn from a uniform distribution. The shape of the tensor is
@@ -1367,7 +1438,7 @@ def RandomUniform(*, shape: Ints, dtype: DTypeLike = 1, high: Float = 1.0, low: 
     """
 
 @overload
-def RandomUniformLike(input: Nested[complex | str], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> AnyTensor:
+def RandomUniformLike(input: Given[TAny2, LComplexStr], *, dtype: type[TFloat], high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> TFloat:
     """Generate a tensor with random values drawn from a uniform distribution. The shape of the output
     tensor is copied from the shape of the input tensor, and the parameters of the uniform distribution
     are specified by `low` and `high`.
@@ -1388,16 +1459,16 @@ def RandomUniformLike(input: Nested[complex | str], *, dtype: DTypeLike | None =
     https://onnx.ai/onnx/operators/onnx__RandomUniformLike.html
     """
 @overload
+def RandomUniformLike(input: Given[TAny2, LComplexStr], *, dtype: None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> TAny2: ...
+@overload
+def RandomUniformLike(input: Given[TAny2, LComplexStr], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> AnyTensor: ...
+@overload
+def RandomUniformLike(input: Nested[complex | str], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> AnyTensor: ...
+@overload
 def RandomUniformLike(input: ArrayOr[complex | str], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> Array: ...
-@overload
-def RandomUniformLike(input: Input[TAny2, LComplexStr], *, dtype: type[TFloat], high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> TFloat: ...
-@overload
-def RandomUniformLike(input: Input[TAny2, LComplexStr], *, dtype: None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> TAny2: ...
-@overload
-def RandomUniformLike(input: Input[TAny2, LComplexStr], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> AnyTensor: ...
 
 @overload
-def Reciprocal(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor:
+def Reciprocal(X: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat:
     """Reciprocal takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     reciprocal is, y = 1/x, is applied to the tensor elementwise.
 
@@ -1409,12 +1480,12 @@ def Reciprocal(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyT
     https://onnx.ai/onnx/operators/onnx__Reciprocal.html
     """
 @overload
-def Reciprocal(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
+def Reciprocal(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Reciprocal(X: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat: ...
+def Reciprocal(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
 
 @overload
-def ReduceL1(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
+def ReduceL1(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
     """Computes the L1 norm of the input tensor's element along the provided axes. The resulting tensor has
     the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have
     the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set of
@@ -1433,12 +1504,12 @@ def ReduceL1(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1
     https://onnx.ai/onnx/operators/onnx__ReduceL1.html
     """
 @overload
-def ReduceL1(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceL1(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceL1(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
+def ReduceL1(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
 
 @overload
-def ReduceL2(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
+def ReduceL2(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
     """Computes the L2 norm of the input tensor's element along the provided axes. The resulting tensor has
     the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have
     the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set of
@@ -1457,12 +1528,12 @@ def ReduceL2(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1
     https://onnx.ai/onnx/operators/onnx__ReduceL2.html
     """
 @overload
-def ReduceL2(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceL2(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceL2(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
+def ReduceL2(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
 
 @overload
-def ReduceLogSum(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
+def ReduceLogSum(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
     """Computes the log sum of the input tensor's element along the provided axes. The resulting tensor has
     the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have
     the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set of
@@ -1478,12 +1549,12 @@ def ReduceLogSum(data: Nested[float], *, axes: Ints | None = None, keepdims: Int
     https://onnx.ai/onnx/operators/onnx__ReduceLogSum.html
     """
 @overload
-def ReduceLogSum(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceLogSum(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceLogSum(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
+def ReduceLogSum(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
 
 @overload
-def ReduceLogSumExp(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
+def ReduceLogSumExp(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
     """Computes the log sum exponent of the input tensor's element along the provided axes. The resulting
     tensor has the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted
     tensor have the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -1499,12 +1570,12 @@ def ReduceLogSumExp(data: Nested[float], *, axes: Ints | None = None, keepdims: 
     https://onnx.ai/onnx/operators/onnx__ReduceLogSumExp.html
     """
 @overload
-def ReduceLogSumExp(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceLogSumExp(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceLogSumExp(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
+def ReduceLogSumExp(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
 
 @overload
-def ReduceMax(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
+def ReduceMax(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
     """Computes the max of the input tensor's element along the provided axes. The resulting tensor has the
     same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have the
     reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set of
@@ -1521,12 +1592,12 @@ def ReduceMax(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 
     https://onnx.ai/onnx/operators/onnx__ReduceMax.html
     """
 @overload
-def ReduceMax(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceMax(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceMax(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
+def ReduceMax(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
 
 @overload
-def ReduceMean(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
+def ReduceMean(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
     """Computes the mean of the input tensor's element along the provided axes. The resulting tensor has
     the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have
     the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set of
@@ -1545,12 +1616,12 @@ def ReduceMean(data: Nested[float], *, axes: Ints | None = None, keepdims: Int =
     https://onnx.ai/onnx/operators/onnx__ReduceMean.html
     """
 @overload
-def ReduceMean(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceMean(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceMean(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
+def ReduceMean(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
 
 @overload
-def ReduceMin(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
+def ReduceMin(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
     """Computes the min of the input tensor's element along the provided axes. The resulting tensor has the
     same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have the
     reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set of
@@ -1567,12 +1638,12 @@ def ReduceMin(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 
     https://onnx.ai/onnx/operators/onnx__ReduceMin.html
     """
 @overload
-def ReduceMin(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceMin(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceMin(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
+def ReduceMin(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
 
 @overload
-def ReduceProd(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
+def ReduceProd(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
     """Computes the product of the input tensor's element along the provided axes. The resulting tensor has
     the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have
     the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set of
@@ -1591,12 +1662,12 @@ def ReduceProd(data: Nested[float], *, axes: Ints | None = None, keepdims: Int =
     https://onnx.ai/onnx/operators/onnx__ReduceProd.html
     """
 @overload
-def ReduceProd(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceProd(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceProd(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
+def ReduceProd(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
 
 @overload
-def ReduceSum(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
+def ReduceSum(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
     """Computes the sum of the input tensor's element along the provided axes. The resulting tensor has the
     same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have the
     reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set of
@@ -1615,12 +1686,12 @@ def ReduceSum(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 
     https://onnx.ai/onnx/operators/onnx__ReduceSum.html
     """
 @overload
-def ReduceSum(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceSum(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceSum(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
+def ReduceSum(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
 
 @overload
-def ReduceSumSquare(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
+def ReduceSumSquare(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
     """Computes the sum square of the input tensor's element along the provided axes. The resulting tensor
     has the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor
     have the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set
@@ -1639,12 +1710,12 @@ def ReduceSumSquare(data: Nested[float], *, axes: Ints | None = None, keepdims: 
     https://onnx.ai/onnx/operators/onnx__ReduceSumSquare.html
     """
 @overload
-def ReduceSumSquare(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceSumSquare(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceSumSquare(data: Input[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2: ...
+def ReduceSumSquare(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
 
 @overload
-def Relu(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor:
+def Relu(X: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat:
     """Relu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the rectified
     linear function, y = max(0, x), is applied to the tensor elementwise.
 
@@ -1656,12 +1727,12 @@ def Relu(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Relu.html
     """
 @overload
-def Relu(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
+def Relu(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Relu(X: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat: ...
+def Relu(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
 
 @overload
-def Reshape(data: Nested[float], *, consumed_inputs: Ints | None = None, shape: Ints | None = None) -> AnyTensor:
+def Reshape(data: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None, shape: Ints | None = None) -> TFloat:
     """Reshape the input tensor similar to numpy.reshape. It takes a tensor as input and an argument
     `shape`. It outputs the reshaped tensor. At most one dimension of the new shape can be -1. In this
     case, the value is inferred from the size of the tensor and the remaining dimensions. A dimension
@@ -1677,12 +1748,12 @@ def Reshape(data: Nested[float], *, consumed_inputs: Ints | None = None, shape: 
     https://onnx.ai/onnx/operators/onnx__Reshape.html
     """
 @overload
-def Reshape(data: ArrayOr[float], *, consumed_inputs: Ints | None = None, shape: Ints | None = None) -> Array: ...
+def Reshape(data: Nested[float], *, consumed_inputs: Ints | None = None, shape: Ints | None = None) -> AnyTensor: ...
 @overload
-def Reshape(data: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None, shape: Ints | None = None) -> TFloat: ...
+def Reshape(data: ArrayOr[float], *, consumed_inputs: Ints | None = None, shape: Ints | None = None) -> Array: ...
 
 @overload
-def Selu(X: Nested[float], *, alpha: Float = 1.6732, consumed_inputs: Ints | None = None, gamma: Float = 1.0507) -> AnyTensor:
+def Selu(X: Given[TFloat, LFloat], *, alpha: Float = 1.6732, consumed_inputs: Ints | None = None, gamma: Float = 1.0507) -> TFloat:
     """Selu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the scaled
     exponential linear unit function, `y = gamma * (alpha * e^x - alpha) for x <= 0`, `y = gamma * x for
     x > 0`, is applied to the tensor elementwise.
@@ -1697,12 +1768,12 @@ def Selu(X: Nested[float], *, alpha: Float = 1.6732, consumed_inputs: Ints | Non
     https://onnx.ai/onnx/operators/onnx__Selu.html
     """
 @overload
-def Selu(X: ArrayOr[float], *, alpha: Float = 1.6732, consumed_inputs: Ints | None = None, gamma: Float = 1.0507) -> Array: ...
+def Selu(X: Nested[float], *, alpha: Float = 1.6732, consumed_inputs: Ints | None = None, gamma: Float = 1.0507) -> AnyTensor: ...
 @overload
-def Selu(X: Input[TFloat, LFloat], *, alpha: Float = 1.6732, consumed_inputs: Ints | None = None, gamma: Float = 1.0507) -> TFloat: ...
+def Selu(X: ArrayOr[float], *, alpha: Float = 1.6732, consumed_inputs: Ints | None = None, gamma: Float = 1.0507) -> Array: ...
 
 @overload
-def Shape(data: Nested[complex | str]) -> AnyTensor:
+def Shape(data: Given[TAny2, LComplexStr]) -> INT64:
     """Takes a tensor as input and outputs an 1D int64 tensor containing the shape of the input tensor.
 
     Args:
@@ -1712,12 +1783,12 @@ def Shape(data: Nested[complex | str]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Shape.html
     """
 @overload
-def Shape(data: ArrayOr[complex | str]) -> Array: ...
+def Shape(data: Nested[complex | str]) -> AnyTensor: ...
 @overload
-def Shape(data: Input[TAny2, LComplexStr]) -> INT64: ...
+def Shape(data: ArrayOr[complex | str]) -> Array: ...
 
 @overload
-def Sigmoid(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor:
+def Sigmoid(X: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat:
     """Sigmoid takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the sigmoid
     function, y = 1 / (1 + exp(-x)), is applied to the tensor elementwise.
 
@@ -1729,12 +1800,12 @@ def Sigmoid(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTens
     https://onnx.ai/onnx/operators/onnx__Sigmoid.html
     """
 @overload
-def Sigmoid(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
+def Sigmoid(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Sigmoid(X: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat: ...
+def Sigmoid(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
 
 @overload
-def Size(data: Nested[complex | str]) -> AnyTensor:
+def Size(data: Given[TAny2, LComplexStr]) -> INT64:
     """Takes a tensor as input and outputs a int64 scalar that equals to the total number of elements of
     the input tensor.
 
@@ -1745,12 +1816,12 @@ def Size(data: Nested[complex | str]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Size.html
     """
 @overload
-def Size(data: ArrayOr[complex | str]) -> Array: ...
+def Size(data: Nested[complex | str]) -> AnyTensor: ...
 @overload
-def Size(data: Input[TAny2, LComplexStr]) -> INT64: ...
+def Size(data: ArrayOr[complex | str]) -> Array: ...
 
 @overload
-def Slice(data: Nested[complex | str], *, ends: Ints, starts: Ints, axes: Ints | None = None) -> AnyTensor:
+def Slice(data: Given[TAny2, LComplexStr], *, ends: Ints, starts: Ints, axes: Ints | None = None) -> TAny2:
     """Produces a slice of the input tensor along multiple axes. Similar to numpy:
     https://numpy.org/doc/stable/reference/routines.indexing.html Slices uses `axes`, `starts` and
     `ends` attributes to specify the start and end dimension for each axis in the list of axes, it uses
@@ -1768,12 +1839,12 @@ def Slice(data: Nested[complex | str], *, ends: Ints, starts: Ints, axes: Ints |
     https://onnx.ai/onnx/operators/onnx__Slice.html
     """
 @overload
-def Slice(data: ArrayOr[complex | str], *, ends: Ints, starts: Ints, axes: Ints | None = None) -> Array: ...
+def Slice(data: Nested[complex | str], *, ends: Ints, starts: Ints, axes: Ints | None = None) -> AnyTensor: ...
 @overload
-def Slice(data: Input[TAny2, LComplexStr], *, ends: Ints, starts: Ints, axes: Ints | None = None) -> TAny2: ...
+def Slice(data: ArrayOr[complex | str], *, ends: Ints, starts: Ints, axes: Ints | None = None) -> Array: ...
 
 @overload
-def Softmax(input: Nested[float], *, axis: Int = 1) -> AnyTensor:
+def Softmax(input: Given[TFloat, LFloat], *, axis: Int = 1) -> TFloat:
     """The operator computes the softmax (normalized exponential) values for each layer in the batch of the
     given input. The input is a 2-D tensor (Tensor<float>) of size (batch_size x
     input_feature_dimensions). The output tensor has the same shape and contains the softmax values of
@@ -1788,12 +1859,12 @@ def Softmax(input: Nested[float], *, axis: Int = 1) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Softmax.html
     """
 @overload
-def Softmax(input: ArrayOr[float], *, axis: Int = 1) -> Array: ...
+def Softmax(input: Nested[float], *, axis: Int = 1) -> AnyTensor: ...
 @overload
-def Softmax(input: Input[TFloat, LFloat], *, axis: Int = 1) -> TFloat: ...
+def Softmax(input: ArrayOr[float], *, axis: Int = 1) -> Array: ...
 
 @overload
-def Softplus(X: Nested[float]) -> AnyTensor:
+def Softplus(X: Given[TFloat, LFloat]) -> TFloat:
     """Softplus takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     softplus function, y = ln(exp(x) + 1), is applied to the tensor elementwise.
 
@@ -1804,12 +1875,12 @@ def Softplus(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Softplus.html
     """
 @overload
-def Softplus(X: ArrayOr[float]) -> Array: ...
+def Softplus(X: Nested[float]) -> AnyTensor: ...
 @overload
-def Softplus(X: Input[TFloat, LFloat]) -> TFloat: ...
+def Softplus(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def Softsign(input: Nested[float]) -> AnyTensor:
+def Softsign(input: Given[TFloat, LFloat]) -> TFloat:
     """Calculates the softsign (x/(1+|x|)) of the given input tensor element-wise.
 
     Args:
@@ -1819,12 +1890,12 @@ def Softsign(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Softsign.html
     """
 @overload
-def Softsign(input: ArrayOr[float]) -> Array: ...
+def Softsign(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Softsign(input: Input[TFloat, LFloat]) -> TFloat: ...
+def Softsign(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def SpaceToDepth(input: Nested[complex | str], *, blocksize: Int) -> AnyTensor:
+def SpaceToDepth(input: Given[TAny2, LComplexStr], *, blocksize: Int) -> TAny2:
     """SpaceToDepth rearranges blocks of spatial data into depth. More specifically, this op outputs a copy
     of the input tensor where values from the height and width dimensions are moved to the depth
     dimension.
@@ -1838,12 +1909,12 @@ def SpaceToDepth(input: Nested[complex | str], *, blocksize: Int) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__SpaceToDepth.html
     """
 @overload
-def SpaceToDepth(input: ArrayOr[complex | str], *, blocksize: Int) -> Array: ...
+def SpaceToDepth(input: Nested[complex | str], *, blocksize: Int) -> AnyTensor: ...
 @overload
-def SpaceToDepth(input: Input[TAny2, LComplexStr], *, blocksize: Int) -> TAny2: ...
+def SpaceToDepth(input: ArrayOr[complex | str], *, blocksize: Int) -> Array: ...
 
 @overload
-def Split(input: Nested[float], split: Nested[float] | None = None, *, axis: Int | None = None, split_: Ints | None = None, outputs: int | None = None) -> tuple[AnyTensor, ...]:
+def Split(input: Given[TFloat, LFloat], split: Input[TFloat, LFloat] | None = None, *, axis: Int | None = None, split_: Ints | None = None, outputs: int | None = None) -> tuple[TFloat, ...]:
     """Split a tensor into a list of tensors, along the specified 'axis'. The lengths of the split can be
     specified using argument 'axis' or optional second input blob to the operator. Otherwise, the tensor
     is split to equal sized parts.
@@ -1858,12 +1929,14 @@ def Split(input: Nested[float], split: Nested[float] | None = None, *, axis: Int
     https://onnx.ai/onnx/operators/onnx__Split.html
     """
 @overload
+def Split(input: Nested[float], split: Nested[float] | None = None, *, axis: Int | None = None, split_: Ints | None = None, outputs: int | None = None) -> tuple[AnyTensor, ...]: ...
+@overload
 def Split(input: ArrayOr[float], split: ArrayOr[float] | None = None, *, axis: Int | None = None, split_: Ints | None = None, outputs: int | None = None) -> tuple[Array, ...]: ...
 @overload
 def Split(input: Input[TFloat, LFloat], split: Input[TFloat, LFloat] | None = None, *, axis: Int | None = None, split_: Ints | None = None, outputs: int | None = None) -> tuple[TFloat, ...]: ...
 
 @overload
-def Sqrt(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor:
+def Sqrt(X: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat:
     """Square root takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     square root is, y = x^0.5, is applied to the tensor elementwise. If x is negative, then it will
     return NaN.
@@ -1876,12 +1949,12 @@ def Sqrt(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Sqrt.html
     """
 @overload
-def Sqrt(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
+def Sqrt(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Sqrt(X: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat: ...
+def Sqrt(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
 
 @overload
-def Squeeze(data: Nested[complex | str], *, axes: Ints | None = None) -> AnyTensor:
+def Squeeze(data: Given[TAny2, LComplexStr], *, axes: Ints | None = None) -> TAny2:
     """Remove single-dimensional entries from the shape of a tensor. Takes a parameter `axes` with a list
     of axes to squeeze. If `axes` is not provided, all the single dimensions will be removed from the
     shape. If an axis is selected with shape entry not equal to one, an error is raised.
@@ -1894,12 +1967,12 @@ def Squeeze(data: Nested[complex | str], *, axes: Ints | None = None) -> AnyTens
     https://onnx.ai/onnx/operators/onnx__Squeeze.html
     """
 @overload
-def Squeeze(data: ArrayOr[complex | str], *, axes: Ints | None = None) -> Array: ...
+def Squeeze(data: Nested[complex | str], *, axes: Ints | None = None) -> AnyTensor: ...
 @overload
-def Squeeze(data: Input[TAny2, LComplexStr], *, axes: Ints | None = None) -> TAny2: ...
+def Squeeze(data: ArrayOr[complex | str], *, axes: Ints | None = None) -> Array: ...
 
 @overload
-def Sub(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> AnyTensor:
+def Sub(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> TFloat:
     """Performs element-wise binary subtraction (with limited broadcast support).
 
     Args:
@@ -1914,12 +1987,14 @@ def Sub(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcas
     https://onnx.ai/onnx/operators/onnx__Sub.html
     """
 @overload
-def Sub(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> Array: ...
+def Sub(A: ArrayOr[float], B: Given[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> TFloat: ...
 @overload
-def Sub(A: Input[TFloat, LFloat], B: Input[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> TFloat: ...
+def Sub(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> AnyTensor: ...
+@overload
+def Sub(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> Array: ...
 
 @overload
-def Sum(data_0_0: Nested[float], /, *data_0: Nested[float], consumed_inputs: Ints | None = None) -> AnyTensor:
+def Sum(data_0_0: Given[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat], consumed_inputs: Ints | None = None) -> TFloat:
     """Element-wise sum of each of the input tensors. All inputs and outputs must have the same shape and
     data type.
 
@@ -1931,12 +2006,14 @@ def Sum(data_0_0: Nested[float], /, *data_0: Nested[float], consumed_inputs: Int
     https://onnx.ai/onnx/operators/onnx__Sum.html
     """
 @overload
+def Sum(data_0_0: Nested[float], /, *data_0: Nested[float], consumed_inputs: Ints | None = None) -> AnyTensor: ...
+@overload
 def Sum(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float], consumed_inputs: Ints | None = None) -> Array: ...
 @overload
 def Sum(data_0_0: Input[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat], consumed_inputs: Ints | None = None) -> TFloat: ...
 
 @overload
-def Tanh(input: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor:
+def Tanh(input: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat:
     """Calculates the hyperbolic tangent of the given input tensor element-wise.
 
     Args:
@@ -1947,12 +2024,12 @@ def Tanh(input: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTen
     https://onnx.ai/onnx/operators/onnx__Tanh.html
     """
 @overload
-def Tanh(input: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
+def Tanh(input: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Tanh(input: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat: ...
+def Tanh(input: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
 
 @overload
-def Tile(input: Nested[float], tiles: Nested[float], axis: Nested[float]) -> AnyTensor:
+def Tile(input: Given[TFloat, LFloat], tiles: Input[TFloat, LFloat], axis: Input[TFloat, LFloat]) -> TFloat:
     """Repeat the elements of a tensor along an axis.
 
     Args:
@@ -1964,12 +2041,16 @@ def Tile(input: Nested[float], tiles: Nested[float], axis: Nested[float]) -> Any
     https://onnx.ai/onnx/operators/onnx__Tile.html
     """
 @overload
-def Tile(input: ArrayOr[float], tiles: ArrayOr[float], axis: ArrayOr[float]) -> Array: ...
+def Tile(input: ArrayOr[float], tiles: Given[TFloat, LFloat], axis: Input[TFloat, LFloat]) -> TFloat: ...
 @overload
-def Tile(input: Input[TFloat, LFloat], tiles: Input[TFloat, LFloat], axis: Input[TFloat, LFloat]) -> TFloat: ...
+def Tile(input: ArrayOr[float], tiles: ArrayOr[float], axis: Given[TFloat, LFloat]) -> TFloat: ...
+@overload
+def Tile(input: Nested[float], tiles: Nested[float], axis: Nested[float]) -> AnyTensor: ...
+@overload
+def Tile(input: ArrayOr[float], tiles: ArrayOr[float], axis: ArrayOr[float]) -> Array: ...
 
 @overload
-def TopK(X: Nested[float], *, k: Int, axis: Int = -1) -> tuple[AnyTensor, AnyTensor]:
+def TopK(X: Given[TFloat, LFloat], *, k: Int, axis: Int = -1) -> tuple[TFloat, INT64]:
     """Retrieve the top-K elements along a specified axis. Given an input tensor of shape [a_0, a_1, ...,
     a_{n-1}] and integer argument k, return two outputs: -Value tensor of shape [a_0, a_1, ...,
     a_{axis-1}, k, a_{axis+1}, ... a_{n-1}] which contains the values of the top k elements along the
@@ -1985,12 +2066,12 @@ def TopK(X: Nested[float], *, k: Int, axis: Int = -1) -> tuple[AnyTensor, AnyTen
     https://onnx.ai/onnx/operators/onnx__TopK.html
     """
 @overload
-def TopK(X: ArrayOr[float], *, k: Int, axis: Int = -1) -> tuple[Array, Array]: ...
+def TopK(X: Nested[float], *, k: Int, axis: Int = -1) -> tuple[AnyTensor, AnyTensor]: ...
 @overload
-def TopK(X: Input[TFloat, LFloat], *, k: Int, axis: Int = -1) -> tuple[TFloat, INT64]: ...
+def TopK(X: ArrayOr[float], *, k: Int, axis: Int = -1) -> tuple[Array, Array]: ...
 
 @overload
-def Transpose(data: Nested[complex | str], *, perm: Ints | None = None) -> AnyTensor:
+def Transpose(data: Given[TAny2, LComplexStr], *, perm: Ints | None = None) -> TAny2:
     """Returns a transpose of the input tensor. (Similar to `numpy.transpose`). The optional attribute
     `perm` specifies the permutation of the axes of the input tensor. `perm` must contain each axis
     index in `[0, n-1]` exactly once, so its length is equal to the rank `n` of the input tensor.
@@ -2006,12 +2087,12 @@ def Transpose(data: Nested[complex | str], *, perm: Ints | None = None) -> AnyTe
     https://onnx.ai/onnx/operators/onnx__Transpose.html
     """
 @overload
-def Transpose(data: ArrayOr[complex | str], *, perm: Ints | None = None) -> Array: ...
+def Transpose(data: Nested[complex | str], *, perm: Ints | None = None) -> AnyTensor: ...
 @overload
-def Transpose(data: Input[TAny2, LComplexStr], *, perm: Ints | None = None) -> TAny2: ...
+def Transpose(data: ArrayOr[complex | str], *, perm: Ints | None = None) -> Array: ...
 
 @overload
-def Unsqueeze(data: Nested[complex | str], *, axes: Ints) -> AnyTensor:
+def Unsqueeze(data: Given[TAny2, LComplexStr], *, axes: Ints) -> TAny2:
     """Insert single-dimensional entries to the shape of a tensor. Takes one required argument `axes`, a
     list of dimensions that will be inserted. Dimension indices in `axes` are as seen in the output
     tensor. For example: Given a tensor such that tensor with shape [3, 4, 5], then Unsqueeze(tensor,
@@ -2025,12 +2106,12 @@ def Unsqueeze(data: Nested[complex | str], *, axes: Ints) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Unsqueeze.html
     """
 @overload
-def Unsqueeze(data: ArrayOr[complex | str], *, axes: Ints) -> Array: ...
+def Unsqueeze(data: Nested[complex | str], *, axes: Ints) -> AnyTensor: ...
 @overload
-def Unsqueeze(data: Input[TAny2, LComplexStr], *, axes: Ints) -> TAny2: ...
+def Unsqueeze(data: ArrayOr[complex | str], *, axes: Ints) -> Array: ...
 
 @overload
-def Upsample(X: Nested[float], *, height_scale: Float, width_scale: Float, mode: Literal["nearest", "bilinear"] = "nearest") -> AnyTensor:
+def Upsample(X: Given[TSome2, LFloat], *, height_scale: Float, width_scale: Float, mode: Literal["nearest", "bilinear"] = "nearest") -> TSome2:
     """Upsample the input tensor. The width and height of the output tensor are: output_width =
     floor(input_width * width_scale), output_height = floor(input_height * height_scale). Example: Given
     `data` tensor, width_scale, height_scale, mode, Upsample the input 4-D tensor in nearest mode: data
@@ -2047,12 +2128,12 @@ def Upsample(X: Nested[float], *, height_scale: Float, width_scale: Float, mode:
     https://onnx.ai/onnx/operators/onnx__Upsample.html
     """
 @overload
-def Upsample(X: ArrayOr[float], *, height_scale: Float, width_scale: Float, mode: Literal["nearest", "bilinear"] = "nearest") -> Array: ...
+def Upsample(X: Nested[float], *, height_scale: Float, width_scale: Float, mode: Literal["nearest", "bilinear"] = "nearest") -> AnyTensor: ...
 @overload
-def Upsample(X: Input[TSome2, LFloat], *, height_scale: Float, width_scale: Float, mode: Literal["nearest", "bilinear"] = "nearest") -> TSome2: ...
+def Upsample(X: ArrayOr[float], *, height_scale: Float, width_scale: Float, mode: Literal["nearest", "bilinear"] = "nearest") -> Array: ...
 
 @overload
-def Xor(A: Nested[bool], B: Nested[bool], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor:
+def Xor(A: Given[BOOL, bool], B: Input[BOOL, bool], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL:
     """Returns the tensor resulted from performing the `xor` logical operation elementwise on the input
     tensors `A` and `B`.
 
@@ -2069,6 +2150,8 @@ def Xor(A: Nested[bool], B: Nested[bool], *, axis: Int | None = None, broadcast:
     https://onnx.ai/onnx/operators/onnx__Xor.html
     """
 @overload
-def Xor(A: ArrayOr[bool], B: ArrayOr[bool], *, axis: Int | None = None, broadcast: Int = 0) -> Array: ...
+def Xor(A: ArrayOr[bool], B: Given[BOOL, bool], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL: ...
 @overload
-def Xor(A: Input[BOOL, bool], B: Input[BOOL, bool], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL: ...
+def Xor(A: Nested[bool], B: Nested[bool], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor: ...
+@overload
+def Xor(A: ArrayOr[bool], B: ArrayOr[bool], *, axis: Int | None = None, broadcast: Int = 0) -> Array: ...

@@ -4,7 +4,8 @@
 from collections.abc import Sequence
 from typing import Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, Float, Indices, Input, Int, Ints, Nested, FLOAT, INT32, INT64, STRING, BOOL,
+    AnyTensor, Array, ArrayOr, Float, Given, GivenIndices, Indices, Input, Int, Ints, Nested, FLOAT, INT32, INT64,
+    STRING, BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
     LComplexStr, LFloat, LInt, LInt2, LInt3, TAny2, TFloat, TFloat2, TIndex, TInteger, TInteger2, TInteger3,
@@ -12,7 +13,7 @@ from onnxsmith.opset._stubs.variables import (
 )
 
 @overload
-def AveragePool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
+def AveragePool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> TFloat:
     """AveragePool consumes an input tensor X and applies average pooling across the tensor according to
     kernel sizes, stride sizes, and pad lengths. average pooling consisting of computing the average on
     all values of a subset of the input tensor according to the kernel size and downsampling the data
@@ -36,12 +37,12 @@ def AveragePool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTS
     https://onnx.ai/onnx/operators/onnx__AveragePool.html
     """
 @overload
-def AveragePool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def AveragePool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def AveragePool(X: Input[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
+def AveragePool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
 
 @overload
-def ConvInteger(x: Nested[int], w: Nested[int], x_zero_point: Nested[int] | None = None, w_zero_point: Nested[int] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
+def ConvInteger(x: Given[TInteger, LInt], w: Input[TInteger2, LInt2], x_zero_point: Input[TInteger, LInt] | None = None, w_zero_point: Input[TInteger2, LInt2] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> INT32:
     """The integer convolution operator consumes an input tensor, its zero-point, a filter, and its
     zero-point, and computes the output. The production MUST never overflow. The accumulation may
     overflow if and only if in 32 bits.
@@ -74,12 +75,14 @@ def ConvInteger(x: Nested[int], w: Nested[int], x_zero_point: Nested[int] | None
     https://onnx.ai/onnx/operators/onnx__ConvInteger.html
     """
 @overload
+def ConvInteger(x: Nested[int], w: Nested[int], x_zero_point: Nested[int] | None = None, w_zero_point: Nested[int] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+@overload
 def ConvInteger(x: ArrayOr[int], w: ArrayOr[int], x_zero_point: ArrayOr[int] | None = None, w_zero_point: ArrayOr[int] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
 @overload
 def ConvInteger(x: Input[TInteger, LInt], w: Input[TInteger2, LInt2], x_zero_point: Input[TInteger, LInt] | None = None, w_zero_point: Input[TInteger2, LInt2] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> INT32: ...
 
 @overload
-def DequantizeLinear(x: Nested[int], x_scale: Nested[float], x_zero_point: Nested[int] | None = None) -> AnyTensor:
+def DequantizeLinear(x: Given[TInteger3, LInt], x_scale: Input[FLOAT, float], x_zero_point: Input[TInteger3, LInt] | None = None) -> FLOAT:
     """The linear dequantization operator. It consumes a quantized tensor, a scale, a zero point to compute
     the full precision tensor. The dequantization formula is y = (x - x_zero_point) * x_scale. 'x_scale'
     and 'x_zero_point' are both scalars. 'x_zero_point' and 'x' must have same type. 'x' and 'y' must
@@ -96,12 +99,14 @@ def DequantizeLinear(x: Nested[int], x_scale: Nested[float], x_zero_point: Neste
     https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html
     """
 @overload
+def DequantizeLinear(x: Nested[int], x_scale: Nested[float], x_zero_point: Nested[int] | None = None) -> AnyTensor: ...
+@overload
 def DequantizeLinear(x: ArrayOr[int], x_scale: ArrayOr[float], x_zero_point: ArrayOr[int] | None = None) -> Array: ...
 @overload
 def DequantizeLinear(x: Input[TInteger3, LInt], x_scale: Input[FLOAT, float], x_zero_point: Input[TInteger3, LInt] | None = None) -> FLOAT: ...
 
 @overload
-def Dropout(data: ArrayOr[float], *, ratio: Float = 0.5, outputs: Literal[1] = 1) -> Array:
+def Dropout(data: Given[TFloat, LFloat], *, ratio: Float = 0.5, outputs: Literal[1] = 1) -> TFloat:
     """Dropout takes one input floating tensor and produces two tensor outputs, output (floating tensor)
     and mask (`Tensor<bool>`). Depending on whether it is in test mode or not, the output Y will either
     be a random dropout, or a simple copy of the input. Note that our implementation of Dropout does
@@ -116,14 +121,14 @@ def Dropout(data: ArrayOr[float], *, ratio: Float = 0.5, outputs: Literal[1] = 1
     https://onnx.ai/onnx/operators/onnx__Dropout.html
     """
 @overload
+def Dropout(data: Given[TFloat, LFloat], *, ratio: Float = 0.5, outputs: Literal[2]) -> tuple[TFloat, BOOL]: ...
+@overload
+def Dropout(data: ArrayOr[float], *, ratio: Float = 0.5, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def Dropout(data: ArrayOr[float], *, ratio: Float = 0.5, outputs: Literal[2]) -> tuple[Array, Array]: ...
-@overload
-def Dropout(data: Input[TFloat, LFloat], *, ratio: Float = 0.5, outputs: Literal[1] = 1) -> TFloat: ...
-@overload
-def Dropout(data: Input[TFloat, LFloat], *, ratio: Float = 0.5, outputs: Literal[2]) -> tuple[TFloat, BOOL]: ...
 
 @overload
-def IsInf(X: Nested[float], *, detect_negative: Int = 1, detect_positive: Int = 1) -> AnyTensor:
+def IsInf(X: Given[TFloat2, LFloat], *, detect_negative: Int = 1, detect_positive: Int = 1) -> BOOL:
     """Map infinity to true and other values to false.
 
     Args:
@@ -137,12 +142,12 @@ def IsInf(X: Nested[float], *, detect_negative: Int = 1, detect_positive: Int = 
     https://onnx.ai/onnx/operators/onnx__IsInf.html
     """
 @overload
-def IsInf(X: ArrayOr[float], *, detect_negative: Int = 1, detect_positive: Int = 1) -> Array: ...
+def IsInf(X: Nested[float], *, detect_negative: Int = 1, detect_positive: Int = 1) -> AnyTensor: ...
 @overload
-def IsInf(X: Input[TFloat2, LFloat], *, detect_negative: Int = 1, detect_positive: Int = 1) -> BOOL: ...
+def IsInf(X: ArrayOr[float], *, detect_negative: Int = 1, detect_positive: Int = 1) -> Array: ...
 
 @overload
-def MatMulInteger(A: Nested[int], B: Nested[int], a_zero_point: Nested[int] | None = None, b_zero_point: Nested[int] | None = None) -> AnyTensor:
+def MatMulInteger(A: Given[TInteger, LInt], B: Input[TInteger2, LInt2], a_zero_point: Input[TInteger, LInt] | None = None, b_zero_point: Input[TInteger2, LInt2] | None = None) -> INT32:
     """Matrix product that behaves like
     [numpy.matmul](https://numpy.org/doc/stable/reference/generated/numpy.matmul.html). The production
     MUST never overflow. The accumulation may overflow if and only if in 32 bits.
@@ -158,12 +163,14 @@ def MatMulInteger(A: Nested[int], B: Nested[int], a_zero_point: Nested[int] | No
     https://onnx.ai/onnx/operators/onnx__MatMulInteger.html
     """
 @overload
+def MatMulInteger(A: Nested[int], B: Nested[int], a_zero_point: Nested[int] | None = None, b_zero_point: Nested[int] | None = None) -> AnyTensor: ...
+@overload
 def MatMulInteger(A: ArrayOr[int], B: ArrayOr[int], a_zero_point: ArrayOr[int] | None = None, b_zero_point: ArrayOr[int] | None = None) -> Array: ...
 @overload
 def MatMulInteger(A: Input[TInteger, LInt], B: Input[TInteger2, LInt2], a_zero_point: Input[TInteger, LInt] | None = None, b_zero_point: Input[TInteger2, LInt2] | None = None) -> INT32: ...
 
 @overload
-def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> Array:
+def MaxPool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> TFloat:
     """MaxPool consumes an input tensor X and applies max pooling across the tensor according to kernel
     sizes, stride sizes, and pad lengths. max pooling consisting of computing the max on all values of a
     subset of the input tensor according to the kernel size and downsampling the data into the output
@@ -187,14 +194,14 @@ def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET"
     https://onnx.ai/onnx/operators/onnx__MaxPool.html
     """
 @overload
+def MaxPool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[TFloat, INT64]: ...
+@overload
+def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[Array, Array]: ...
-@overload
-def MaxPool(X: Input[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> TFloat: ...
-@overload
-def MaxPool(X: Input[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[TFloat, INT64]: ...
 
 @overload
-def Mod(A: Nested[float], B: Nested[float], *, fmod: Int = 0) -> AnyTensor:
+def Mod(A: Given[TNumber, LFloat], B: Input[TNumber, LFloat], *, fmod: Int = 0) -> TNumber:
     """Performs element-wise binary modulus (with Numpy-style broadcasting support). The sign of the
     remainder is the same as that of the Divisor.
 
@@ -208,12 +215,14 @@ def Mod(A: Nested[float], B: Nested[float], *, fmod: Int = 0) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Mod.html
     """
 @overload
-def Mod(A: ArrayOr[float], B: ArrayOr[float], *, fmod: Int = 0) -> Array: ...
+def Mod(A: ArrayOr[float], B: Given[TNumber, LFloat], *, fmod: Int = 0) -> TNumber: ...
 @overload
-def Mod(A: Input[TNumber, LFloat], B: Input[TNumber, LFloat], *, fmod: Int = 0) -> TNumber: ...
+def Mod(A: Nested[float], B: Nested[float], *, fmod: Int = 0) -> AnyTensor: ...
+@overload
+def Mod(A: ArrayOr[float], B: ArrayOr[float], *, fmod: Int = 0) -> Array: ...
 
 @overload
-def NonMaxSuppression(boxes: Nested[float], scores: Nested[float], max_output_boxes_per_class: Nested[int] | None = None, iou_threshold: Nested[float] | None = None, score_threshold: Nested[float] | None = None, *, center_point_box: Int = 0) -> AnyTensor:
+def NonMaxSuppression(boxes: Given[FLOAT, float], scores: Input[FLOAT, float], max_output_boxes_per_class: Indices[INT64, int] | None = None, iou_threshold: Input[FLOAT, float] | None = None, score_threshold: Input[FLOAT, float] | None = None, *, center_point_box: Int = 0) -> INT64:
     """Filter out boxes that have high intersection-over-union (IOU) overlap with previously selected
     boxes. Bounding boxes with score less than score_threshold are removed. Bounding box format is
     indicated by attribute center_point_box. Boxes are suppressed if their IOU with a previously
@@ -236,12 +245,14 @@ def NonMaxSuppression(boxes: Nested[float], scores: Nested[float], max_output_bo
     https://onnx.ai/onnx/operators/onnx__NonMaxSuppression.html
     """
 @overload
+def NonMaxSuppression(boxes: Nested[float], scores: Nested[float], max_output_boxes_per_class: Nested[int] | None = None, iou_threshold: Nested[float] | None = None, score_threshold: Nested[float] | None = None, *, center_point_box: Int = 0) -> AnyTensor: ...
+@overload
 def NonMaxSuppression(boxes: ArrayOr[float], scores: ArrayOr[float], max_output_boxes_per_class: ArrayOr[int] | None = None, iou_threshold: ArrayOr[float] | None = None, score_threshold: ArrayOr[float] | None = None, *, center_point_box: Int = 0) -> Array: ...
 @overload
 def NonMaxSuppression(boxes: Input[FLOAT, float], scores: Input[FLOAT, float], max_output_boxes_per_class: Indices[INT64, int] | None = None, iou_threshold: Input[FLOAT, float] | None = None, score_threshold: Input[FLOAT, float] | None = None, *, center_point_box: Int = 0) -> INT64: ...
 
 @overload
-def QLinearConv(x: ArrayOr[int], x_scale: ArrayOr[float], x_zero_point: ArrayOr[int], w: ArrayOr[int], w_scale: ArrayOr[float], w_zero_point: ArrayOr[int], y_scale: ArrayOr[float], y_zero_point: ArrayOr[int], B: ArrayOr[int] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Array:
+def QLinearConv(x: Given[TInteger, LInt], x_scale: Input[FLOAT, float], x_zero_point: Input[TInteger, LInt], w: Input[TInteger2, LInt2], w_scale: Input[FLOAT, float], w_zero_point: Input[TInteger2, LInt2], y_scale: Input[FLOAT, float], y_zero_point: Input[TInteger4, LInt3], B: Indices[INT32, int] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TInteger4:
     """The convolution operator consumes a quantized input tensor, its scale and zero point, a quantized
     filter, its scale and zero point, and output's scale and zero point, and computes the quantized
     output. Each scale and zero-point pair must have same shape. It means they must be either scalars
@@ -286,10 +297,12 @@ def QLinearConv(x: ArrayOr[int], x_scale: ArrayOr[float], x_zero_point: ArrayOr[
     https://onnx.ai/onnx/operators/onnx__QLinearConv.html
     """
 @overload
+def QLinearConv(x: ArrayOr[int], x_scale: ArrayOr[float], x_zero_point: ArrayOr[int], w: ArrayOr[int], w_scale: ArrayOr[float], w_zero_point: ArrayOr[int], y_scale: ArrayOr[float], y_zero_point: ArrayOr[int], B: ArrayOr[int] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+@overload
 def QLinearConv(x: Input[TInteger, LInt], x_scale: Input[FLOAT, float], x_zero_point: Input[TInteger, LInt], w: Input[TInteger2, LInt2], w_scale: Input[FLOAT, float], w_zero_point: Input[TInteger2, LInt2], y_scale: Input[FLOAT, float], y_zero_point: Input[TInteger4, LInt3], B: Indices[INT32, int] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TInteger4: ...
 
 @overload
-def QLinearMatMul(a: ArrayOr[int], a_scale: ArrayOr[float], a_zero_point: ArrayOr[int], b: ArrayOr[int], b_scale: ArrayOr[float], b_zero_point: ArrayOr[int], y_scale: ArrayOr[float], y_zero_point: ArrayOr[int]) -> Array:
+def QLinearMatMul(a: Given[TInteger, LInt], a_scale: Input[FLOAT, float], a_zero_point: Input[TInteger, LInt], b: Input[TInteger2, LInt2], b_scale: Input[FLOAT, float], b_zero_point: Input[TInteger2, LInt2], y_scale: Input[FLOAT, float], y_zero_point: Input[TInteger4, LInt3]) -> TInteger4:
     """Matrix product that behaves like
     [numpy.matmul](https://numpy.org/doc/stable/reference/generated/numpy.matmul.html). It consumes two
     quantized input tensors, their scales and zero points, scale and zero point of output, and computes
@@ -311,10 +324,12 @@ def QLinearMatMul(a: ArrayOr[int], a_scale: ArrayOr[float], a_zero_point: ArrayO
     https://onnx.ai/onnx/operators/onnx__QLinearMatMul.html
     """
 @overload
+def QLinearMatMul(a: ArrayOr[int], a_scale: ArrayOr[float], a_zero_point: ArrayOr[int], b: ArrayOr[int], b_scale: ArrayOr[float], b_zero_point: ArrayOr[int], y_scale: ArrayOr[float], y_zero_point: ArrayOr[int]) -> Array: ...
+@overload
 def QLinearMatMul(a: Input[TInteger, LInt], a_scale: Input[FLOAT, float], a_zero_point: Input[TInteger, LInt], b: Input[TInteger2, LInt2], b_scale: Input[FLOAT, float], b_zero_point: Input[TInteger2, LInt2], y_scale: Input[FLOAT, float], y_zero_point: Input[TInteger4, LInt3]) -> TInteger4: ...
 
 @overload
-def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Nested[int] | None = None) -> AnyTensor:
+def QuantizeLinear(x: Given[TSignedNumber2, LFloat], y_scale: Input[FLOAT, float], y_zero_point: Input[TInteger, LInt] | None = None) -> TInteger:
     """The linear per-tensor/layer quantization operator. It consumes a high precision tensor, a scale, a
     zero point to compute the low precision / quantized tensor. The quantization formula is y = saturate
     ((x / y_scale) + y_zero_point). For saturation, it saturates to [0, 255] if it's uint8, or [-128,
@@ -332,12 +347,14 @@ def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Neste
     https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html
     """
 @overload
+def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Nested[int] | None = None) -> AnyTensor: ...
+@overload
 def QuantizeLinear(x: ArrayOr[float], y_scale: ArrayOr[float], y_zero_point: ArrayOr[int] | None = None) -> Array: ...
 @overload
 def QuantizeLinear(x: Input[TSignedNumber2, LFloat], y_scale: Input[FLOAT, float], y_zero_point: Input[TInteger, LInt] | None = None) -> TInteger: ...
 
 @overload
-def Resize(X: Nested[complex | str], scales: Nested[float], *, mode: Literal["nearest", "linear"] = "nearest") -> AnyTensor:
+def Resize(X: Given[TAny2, LComplexStr], scales: Input[FLOAT, float], *, mode: Literal["nearest", "linear"] = "nearest") -> TAny2:
     """Resize the input tensor. Each dimension value of the output tensor is: output_dimension =
     floor(input_dimension * scale).
 
@@ -351,12 +368,14 @@ def Resize(X: Nested[complex | str], scales: Nested[float], *, mode: Literal["ne
     https://onnx.ai/onnx/operators/onnx__Resize.html
     """
 @overload
-def Resize(X: ArrayOr[complex | str], scales: ArrayOr[float], *, mode: Literal["nearest", "linear"] = "nearest") -> Array: ...
+def Resize(X: ArrayOr[complex | str], scales: Given[FLOAT, float], *, mode: Literal["nearest", "linear"] = "nearest") -> AnyTensor: ...
 @overload
-def Resize(X: Input[TAny2, LComplexStr], scales: Input[FLOAT, float], *, mode: Literal["nearest", "linear"] = "nearest") -> TAny2: ...
+def Resize(X: Nested[complex | str], scales: Nested[float], *, mode: Literal["nearest", "linear"] = "nearest") -> AnyTensor: ...
+@overload
+def Resize(X: ArrayOr[complex | str], scales: ArrayOr[float], *, mode: Literal["nearest", "linear"] = "nearest") -> Array: ...
 
 @overload
-def ReverseSequence(input: Nested[complex | str], sequence_lens: Nested[int], *, batch_axis: Int = 1, time_axis: Int = 0) -> AnyTensor:
+def ReverseSequence(input: Given[TAny2, LComplexStr], sequence_lens: Indices[INT64, int], *, batch_axis: Int = 1, time_axis: Int = 0) -> TAny2:
     """Reverse batch of sequences having different lengths specified by `sequence_lens`.
 
     For each slice i iterating on batch axis, the operator reverses the first sequence_lens[i] elements
@@ -374,12 +393,14 @@ def ReverseSequence(input: Nested[complex | str], sequence_lens: Nested[int], *,
     https://onnx.ai/onnx/operators/onnx__ReverseSequence.html
     """
 @overload
-def ReverseSequence(input: ArrayOr[complex | str], sequence_lens: ArrayOr[int], *, batch_axis: Int = 1, time_axis: Int = 0) -> Array: ...
+def ReverseSequence(input: ArrayOr[complex | str], sequence_lens: GivenIndices[INT64, int], *, batch_axis: Int = 1, time_axis: Int = 0) -> AnyTensor: ...
 @overload
-def ReverseSequence(input: Input[TAny2, LComplexStr], sequence_lens: Indices[INT64, int], *, batch_axis: Int = 1, time_axis: Int = 0) -> TAny2: ...
+def ReverseSequence(input: Nested[complex | str], sequence_lens: Nested[int], *, batch_axis: Int = 1, time_axis: Int = 0) -> AnyTensor: ...
+@overload
+def ReverseSequence(input: ArrayOr[complex | str], sequence_lens: ArrayOr[int], *, batch_axis: Int = 1, time_axis: Int = 0) -> Array: ...
 
 @overload
-def RoiAlign(X: Nested[float], rois: Nested[float], batch_indices: Nested[int], *, mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> AnyTensor:
+def RoiAlign(X: Given[TFloat, LFloat], rois: Input[TFloat, LFloat], batch_indices: Indices[INT64, int], *, mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> TFloat:
     """Region of Interest (RoI) align operation described in the [Mask R-CNN
     paper](https://arxiv.org/abs/1703.06870). RoiAlign consumes an input tensor X and region of
     interests (rois) to apply pooling across each RoI; it produces a 4-D tensor of shape (num_rois, C,
@@ -406,12 +427,16 @@ def RoiAlign(X: Nested[float], rois: Nested[float], batch_indices: Nested[int], 
     https://onnx.ai/onnx/operators/onnx__RoiAlign.html
     """
 @overload
-def RoiAlign(X: ArrayOr[float], rois: ArrayOr[float], batch_indices: ArrayOr[int], *, mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> Array: ...
+def RoiAlign(X: ArrayOr[float], rois: Given[TFloat, LFloat], batch_indices: Indices[INT64, int], *, mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> TFloat: ...
 @overload
-def RoiAlign(X: Input[TFloat, LFloat], rois: Input[TFloat, LFloat], batch_indices: Indices[INT64, int], *, mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> TFloat: ...
+def RoiAlign(X: ArrayOr[float], rois: ArrayOr[float], batch_indices: GivenIndices[INT64, int], *, mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> AnyTensor: ...
+@overload
+def RoiAlign(X: Nested[float], rois: Nested[float], batch_indices: Nested[int], *, mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> AnyTensor: ...
+@overload
+def RoiAlign(X: ArrayOr[float], rois: ArrayOr[float], batch_indices: ArrayOr[int], *, mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> Array: ...
 
 @overload
-def Slice(data: Nested[complex | str], starts: Nested[int], ends: Nested[int], axes: Nested[int] | None = None, steps: Nested[int] | None = None) -> AnyTensor:
+def Slice(data: Given[TAny2, LComplexStr], starts: Indices[TIndex, LInt], ends: Indices[TIndex, LInt], axes: Indices[TIndex, LInt] | None = None, steps: Indices[TIndex, LInt] | None = None) -> TAny2:
     """Produces a slice of the input tensor along multiple axes. Similar to numpy:
     https://numpy.org/doc/stable/reference/routines.indexing.html Slices uses `starts`, `ends`, `axes`
     and `steps` inputs to specify the start and end dimension and step for each axis in the list of
@@ -429,12 +454,14 @@ def Slice(data: Nested[complex | str], starts: Nested[int], ends: Nested[int], a
     https://onnx.ai/onnx/operators/onnx__Slice.html
     """
 @overload
+def Slice(data: Nested[complex | str], starts: Nested[int], ends: Nested[int], axes: Nested[int] | None = None, steps: Nested[int] | None = None) -> AnyTensor: ...
+@overload
 def Slice(data: ArrayOr[complex | str], starts: ArrayOr[int], ends: ArrayOr[int], axes: ArrayOr[int] | None = None, steps: ArrayOr[int] | None = None) -> Array: ...
 @overload
 def Slice(data: Input[TAny2, LComplexStr], starts: Indices[TIndex, LInt], ends: Indices[TIndex, LInt], axes: Indices[TIndex, LInt] | None = None, steps: Indices[TIndex, LInt] | None = None) -> TAny2: ...
 
 @overload
-def StringNormalizer(X: Nested[str], *, case_change_action: Literal["LOWER", "UPPER", "NONE"] = "NONE", is_case_sensitive: Int = 0, locale: str | None = None, stopwords: Sequence[str] | None = None) -> AnyTensor:
+def StringNormalizer(X: Given[STRING, str], *, case_change_action: Literal["LOWER", "UPPER", "NONE"] = "NONE", is_case_sensitive: Int = 0, locale: str | None = None, stopwords: Sequence[str] | None = None) -> STRING:
     """StringNormalization performs string operations for basic cleaning. This operator has only one input
     (denoted by X) and only one output (denoted by Y). This operator first examines the elements in the
     X, and removes elements specified in "stopwords" attribute. After removing stop words, the
@@ -456,12 +483,12 @@ def StringNormalizer(X: Nested[str], *, case_change_action: Literal["LOWER", "UP
     https://onnx.ai/onnx/operators/onnx__StringNormalizer.html
     """
 @overload
-def StringNormalizer(X: ArrayOr[str], *, case_change_action: Literal["LOWER", "UPPER", "NONE"] = "NONE", is_case_sensitive: Int = 0, locale: str | None = None, stopwords: Sequence[str] | None = None) -> Array: ...
+def StringNormalizer(X: Nested[str], *, case_change_action: Literal["LOWER", "UPPER", "NONE"] = "NONE", is_case_sensitive: Int = 0, locale: str | None = None, stopwords: Sequence[str] | None = None) -> AnyTensor: ...
 @overload
-def StringNormalizer(X: Input[STRING, str], *, case_change_action: Literal["LOWER", "UPPER", "NONE"] = "NONE", is_case_sensitive: Int = 0, locale: str | None = None, stopwords: Sequence[str] | None = None) -> STRING: ...
+def StringNormalizer(X: ArrayOr[str], *, case_change_action: Literal["LOWER", "UPPER", "NONE"] = "NONE", is_case_sensitive: Int = 0, locale: str | None = None, stopwords: Sequence[str] | None = None) -> Array: ...
 
 @overload
-def ThresholdedRelu(X: Nested[float], *, alpha: Float = 1.0) -> AnyTensor:
+def ThresholdedRelu(X: Given[TFloat, LFloat], *, alpha: Float = 1.0) -> TFloat:
     """ThresholdedRelu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     rectified linear function, y = x for x > alpha, y = 0 otherwise, is applied to the tensor
     elementwise.
@@ -474,12 +501,12 @@ def ThresholdedRelu(X: Nested[float], *, alpha: Float = 1.0) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__ThresholdedRelu.html
     """
 @overload
-def ThresholdedRelu(X: ArrayOr[float], *, alpha: Float = 1.0) -> Array: ...
+def ThresholdedRelu(X: Nested[float], *, alpha: Float = 1.0) -> AnyTensor: ...
 @overload
-def ThresholdedRelu(X: Input[TFloat, LFloat], *, alpha: Float = 1.0) -> TFloat: ...
+def ThresholdedRelu(X: ArrayOr[float], *, alpha: Float = 1.0) -> Array: ...
 
 @overload
-def TopK(X: Nested[float], K: Nested[int], *, axis: Int = -1) -> tuple[AnyTensor, AnyTensor]:
+def TopK(X: Given[TFloat, LFloat], K: Indices[INT64, int], *, axis: Int = -1) -> tuple[TFloat, INT64]:
     """Retrieve the top-K elements along a specified axis. Given an input tensor of shape [a_0, a_1, ...,
     a_{n-1}] and integer argument k, return two outputs: -Value tensor of shape [a_0, a_1, ...,
     a_{axis-1}, k, a_{axis+1}, ... a_{n-1}] which contains the values of the top k elements along the
@@ -496,6 +523,8 @@ def TopK(X: Nested[float], K: Nested[int], *, axis: Int = -1) -> tuple[AnyTensor
     https://onnx.ai/onnx/operators/onnx__TopK.html
     """
 @overload
-def TopK(X: ArrayOr[float], K: ArrayOr[int], *, axis: Int = -1) -> tuple[Array, Array]: ...
+def TopK(X: ArrayOr[float], K: GivenIndices[INT64, int], *, axis: Int = -1) -> tuple[AnyTensor, INT64]: ...
 @overload
-def TopK(X: Input[TFloat, LFloat], K: Indices[INT64, int], *, axis: Int = -1) -> tuple[TFloat, INT64]: ...
+def TopK(X: Nested[float], K: Nested[int], *, axis: Int = -1) -> tuple[AnyTensor, AnyTensor]: ...
+@overload
+def TopK(X: ArrayOr[float], K: ArrayOr[int], *, axis: Int = -1) -> tuple[Array, Array]: ...

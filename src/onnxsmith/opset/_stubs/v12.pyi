@@ -4,15 +4,15 @@
 from collections.abc import Sequence
 from typing import Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, Float, Floats, Indices, Input, Int, Ints, Nested, Proto, TensorValue, FLOAT, INT64,
-    BOOL,
+    AnyTensor, Array, ArrayOr, Float, Floats, Given, GivenIndices, Indices, Input, Int, Ints, Nested, Proto,
+    TensorValue, FLOAT, INT64, BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
     LComplexStr, LFloat, LFloat2, LInt, TAny2, TFloat, TFloat3, TIndex, TNumber, TNumber5, TNumber6, TSignedNumber4,
 )
 
 @overload
-def ArgMax(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> AnyTensor:
+def ArgMax(data: Given[TNumber, LFloat], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> INT64:
     """Computes the indices of the max elements of the input tensor's element along the provided axis. The
     resulting tensor has the same rank as the input if keepdims equals 1. If keepdims equal 0, then the
     resulting tensor has the reduced dimension pruned. If select_last_index is True (default False), the
@@ -31,12 +31,12 @@ def ArgMax(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1, select_last
     https://onnx.ai/onnx/operators/onnx__ArgMax.html
     """
 @overload
-def ArgMax(data: ArrayOr[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> Array: ...
+def ArgMax(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> AnyTensor: ...
 @overload
-def ArgMax(data: Input[TNumber, LFloat], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> INT64: ...
+def ArgMax(data: ArrayOr[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> Array: ...
 
 @overload
-def ArgMin(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> AnyTensor:
+def ArgMin(data: Given[TNumber, LFloat], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> INT64:
     """Computes the indices of the min elements of the input tensor's element along the provided axis. The
     resulting tensor has the same rank as the input if keepdims equals 1. If keepdims equal 0, then the
     resulting tensor has the reduced dimension pruned. If select_last_index is True (default False), the
@@ -55,12 +55,12 @@ def ArgMin(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1, select_last
     https://onnx.ai/onnx/operators/onnx__ArgMin.html
     """
 @overload
-def ArgMin(data: ArrayOr[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> Array: ...
+def ArgMin(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> AnyTensor: ...
 @overload
-def ArgMin(data: Input[TNumber, LFloat], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> INT64: ...
+def ArgMin(data: ArrayOr[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> Array: ...
 
 @overload
-def Celu(X: Nested[float], *, alpha: Float = 1.0) -> AnyTensor:
+def Celu(X: Given[FLOAT, float], *, alpha: Float = 1.0) -> FLOAT:
     """Continuously Differentiable Exponential Linear Units: Perform the linear unit element-wise on the
     input tensor X using formula:
 
@@ -77,12 +77,12 @@ def Celu(X: Nested[float], *, alpha: Float = 1.0) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Celu.html
     """
 @overload
-def Celu(X: ArrayOr[float], *, alpha: Float = 1.0) -> Array: ...
+def Celu(X: Nested[float], *, alpha: Float = 1.0) -> AnyTensor: ...
 @overload
-def Celu(X: Input[FLOAT, float], *, alpha: Float = 1.0) -> FLOAT: ...
+def Celu(X: ArrayOr[float], *, alpha: Float = 1.0) -> Array: ...
 
 @overload
-def Clip(input: Nested[float], min: Nested[float] | None = None, max: Nested[float] | None = None) -> AnyTensor:
+def Clip(input: Given[TNumber, LFloat], min: Input[TNumber, LFloat] | None = None, max: Input[TNumber, LFloat] | None = None) -> TNumber:
     """Clip operator limits the given input within an interval. The interval is specified by the inputs
     'min' and 'max'. They default to numeric_limits::lowest() and numeric_limits::max(), respectively.
 
@@ -96,6 +96,8 @@ def Clip(input: Nested[float], min: Nested[float] | None = None, max: Nested[flo
     Version 12, in opset 12; others: 1, 6, 11, 13.
     https://onnx.ai/onnx/operators/onnx__Clip.html
     """
+@overload
+def Clip(input: Nested[float], min: Nested[float] | None = None, max: Nested[float] | None = None) -> AnyTensor: ...
 @overload
 def Clip(input: ArrayOr[float], min: ArrayOr[float] | None = None, max: ArrayOr[float] | None = None) -> Array: ...
 @overload
@@ -120,7 +122,7 @@ def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = N
     """
 
 @overload
-def Dropout(data: ArrayOr[float], ratio: ArrayOr[float] | None = None, training_mode: ArrayOr[bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> Array:
+def Dropout(data: Given[TFloat, LFloat], ratio: Input[TFloat3, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> TFloat:
     """Dropout takes an input floating-point tensor, an optional input ratio (floating-point scalar) and an
     optional input training_mode (boolean scalar). It produces two tensor outputs, output
     (floating-point tensor) and mask (optional `Tensor<bool>`).
@@ -137,6 +139,10 @@ def Dropout(data: ArrayOr[float], ratio: ArrayOr[float] | None = None, training_
     https://onnx.ai/onnx/operators/onnx__Dropout.html
     """
 @overload
+def Dropout(data: Given[TFloat, LFloat], ratio: Input[TFloat3, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[TFloat, BOOL]: ...
+@overload
+def Dropout(data: ArrayOr[float], ratio: ArrayOr[float] | None = None, training_mode: ArrayOr[bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def Dropout(data: ArrayOr[float], ratio: ArrayOr[float] | None = None, training_mode: ArrayOr[bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def Dropout(data: Input[TFloat, LFloat], ratio: Input[TFloat3, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> TFloat: ...
@@ -144,7 +150,7 @@ def Dropout(data: Input[TFloat, LFloat], ratio: Input[TFloat3, LFloat2] | None =
 def Dropout(data: Input[TFloat, LFloat], ratio: Input[TFloat3, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[TFloat, BOOL]: ...
 
 @overload
-def Einsum(Inputs_0: Nested[float], /, *Inputs: Nested[float], equation: str) -> AnyTensor:
+def Einsum(Inputs_0: Given[TNumber, LFloat], /, *Inputs: Input[TNumber, LFloat], equation: str) -> TNumber:
     """An einsum of the form `term1, term2 -> output-term` produces an output tensor using the following
     equation
 
@@ -163,12 +169,14 @@ def Einsum(Inputs_0: Nested[float], /, *Inputs: Nested[float], equation: str) ->
     https://onnx.ai/onnx/operators/onnx__Einsum.html
     """
 @overload
+def Einsum(Inputs_0: Nested[float], /, *Inputs: Nested[float], equation: str) -> AnyTensor: ...
+@overload
 def Einsum(Inputs_0: ArrayOr[float], /, *Inputs: ArrayOr[float], equation: str) -> Array: ...
 @overload
 def Einsum(Inputs_0: Input[TNumber, LFloat], /, *Inputs: Input[TNumber, LFloat], equation: str) -> TNumber: ...
 
 @overload
-def GatherND(data: Nested[complex | str], indices: Nested[int], *, batch_dims: Int = 0) -> AnyTensor:
+def GatherND(data: Given[TAny2, LComplexStr], indices: Indices[INT64, int], *, batch_dims: Int = 0) -> TAny2:
     """Given `data` tensor of rank `r` >= 1, `indices` tensor of rank `q` >= 1, and `batch_dims` integer
     `b`, this operator gathers slices of `data` into an output tensor of rank `q + r - indices_shape[-1]
     - 1 - b`.
@@ -187,12 +195,14 @@ def GatherND(data: Nested[complex | str], indices: Nested[int], *, batch_dims: I
     https://onnx.ai/onnx/operators/onnx__GatherND.html
     """
 @overload
-def GatherND(data: ArrayOr[complex | str], indices: ArrayOr[int], *, batch_dims: Int = 0) -> Array: ...
+def GatherND(data: ArrayOr[complex | str], indices: GivenIndices[INT64, int], *, batch_dims: Int = 0) -> AnyTensor: ...
 @overload
-def GatherND(data: Input[TAny2, LComplexStr], indices: Indices[INT64, int], *, batch_dims: Int = 0) -> TAny2: ...
+def GatherND(data: Nested[complex | str], indices: Nested[int], *, batch_dims: Int = 0) -> AnyTensor: ...
+@overload
+def GatherND(data: ArrayOr[complex | str], indices: ArrayOr[int], *, batch_dims: Int = 0) -> Array: ...
 
 @overload
-def GreaterOrEqual(A: Nested[float], B: Nested[float]) -> AnyTensor:
+def GreaterOrEqual(A: Given[TNumber, LFloat], B: Input[TNumber, LFloat]) -> BOOL:
     """Returns the tensor resulted from performing the `greater_equal` logical operation elementwise on the
     input tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -207,12 +217,14 @@ def GreaterOrEqual(A: Nested[float], B: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__GreaterOrEqual.html
     """
 @overload
-def GreaterOrEqual(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def GreaterOrEqual(A: ArrayOr[float], B: Given[TNumber, LFloat]) -> BOOL: ...
 @overload
-def GreaterOrEqual(A: Input[TNumber, LFloat], B: Input[TNumber, LFloat]) -> BOOL: ...
+def GreaterOrEqual(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+@overload
+def GreaterOrEqual(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 
 @overload
-def LessOrEqual(A: Nested[float], B: Nested[float]) -> AnyTensor:
+def LessOrEqual(A: Given[TNumber, LFloat], B: Input[TNumber, LFloat]) -> BOOL:
     """Returns the tensor resulted from performing the `less_equal` logical operation elementwise on the
     input tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -227,12 +239,14 @@ def LessOrEqual(A: Nested[float], B: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__LessOrEqual.html
     """
 @overload
-def LessOrEqual(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def LessOrEqual(A: ArrayOr[float], B: Given[TNumber, LFloat]) -> BOOL: ...
 @overload
-def LessOrEqual(A: Input[TNumber, LFloat], B: Input[TNumber, LFloat]) -> BOOL: ...
+def LessOrEqual(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+@overload
+def LessOrEqual(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 
 @overload
-def Max(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
+def Max(data_0_0: Given[TNumber, LFloat], /, *data_0: Input[TNumber, LFloat]) -> TNumber:
     """Element-wise max of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.
@@ -244,12 +258,14 @@ def Max(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Max.html
     """
 @overload
+def Max(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor: ...
+@overload
 def Max(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
 @overload
 def Max(data_0_0: Input[TNumber, LFloat], /, *data_0: Input[TNumber, LFloat]) -> TNumber: ...
 
 @overload
-def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> Array:
+def MaxPool(X: Given[TNumber5, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> TNumber5:
     """MaxPool consumes an input tensor X and applies max pooling across the tensor according to kernel
     sizes, stride sizes, and pad lengths. max pooling consisting of computing the max on all values of a
     subset of the input tensor according to the kernel size and downsampling the data into the output
@@ -275,14 +291,14 @@ def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET"
     https://onnx.ai/onnx/operators/onnx__MaxPool.html
     """
 @overload
+def MaxPool(X: Given[TNumber5, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[TNumber5, INT64]: ...
+@overload
+def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[Array, Array]: ...
-@overload
-def MaxPool(X: Input[TNumber5, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> TNumber5: ...
-@overload
-def MaxPool(X: Input[TNumber5, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[TNumber5, INT64]: ...
 
 @overload
-def Min(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
+def Min(data_0_0: Given[TNumber, LFloat], /, *data_0: Input[TNumber, LFloat]) -> TNumber:
     """Element-wise min of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.
@@ -294,12 +310,14 @@ def Min(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Min.html
     """
 @overload
+def Min(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor: ...
+@overload
 def Min(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
 @overload
 def Min(data_0_0: Input[TNumber, LFloat], /, *data_0: Input[TNumber, LFloat]) -> TNumber: ...
 
 @overload
-def NegativeLogLikelihoodLoss(input: Nested[float], target: Nested[int], weight: Nested[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> AnyTensor:
+def NegativeLogLikelihoodLoss(input: Given[TFloat, LFloat], target: Indices[TIndex, LInt], weight: Input[TFloat, LFloat] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> TFloat:
     """A NegativeLogLikelihoodLoss operator computes (weighted) negative log likelihood loss. Its "input"
     tensor has the shape of (N, C, d1, d2, ..., dk) where k >= 0. The "input" tensor contains
     log-probabilities for input[n, :, d_1, d_2,..., d_k] being in a class of [0, C). The operator's
@@ -320,12 +338,14 @@ def NegativeLogLikelihoodLoss(input: Nested[float], target: Nested[int], weight:
     https://onnx.ai/onnx/operators/onnx__NegativeLogLikelihoodLoss.html
     """
 @overload
+def NegativeLogLikelihoodLoss(input: Nested[float], target: Nested[int], weight: Nested[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> AnyTensor: ...
+@overload
 def NegativeLogLikelihoodLoss(input: ArrayOr[float], target: ArrayOr[int], weight: ArrayOr[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> Array: ...
 @overload
 def NegativeLogLikelihoodLoss(input: Input[TFloat, LFloat], target: Indices[TIndex, LInt], weight: Input[TFloat, LFloat] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> TFloat: ...
 
 @overload
-def Pow(X: Nested[float], Y: Nested[float]) -> AnyTensor:
+def Pow(X: Given[TSignedNumber4, LFloat], Y: Input[TNumber, LFloat2]) -> TSignedNumber4:
     """Pow takes input data (Tensor<T>) and exponent Tensor, and produces one output data (Tensor<T>) where
     the function `f(x) = x^exponent`, is applied to the data tensor elementwise. This operator supports
     **multidirectional (i.e., Numpy-style) broadcasting**; for more details please check the doc.
@@ -338,12 +358,14 @@ def Pow(X: Nested[float], Y: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Pow.html
     """
 @overload
-def Pow(X: ArrayOr[float], Y: ArrayOr[float]) -> Array: ...
+def Pow(X: ArrayOr[float], Y: Given[TNumber, LFloat2]) -> AnyTensor: ...
 @overload
-def Pow(X: Input[TSignedNumber4, LFloat], Y: Input[TNumber, LFloat2]) -> TSignedNumber4: ...
+def Pow(X: Nested[float], Y: Nested[float]) -> AnyTensor: ...
+@overload
+def Pow(X: ArrayOr[float], Y: ArrayOr[float]) -> Array: ...
 
 @overload
-def ReduceMax(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
+def ReduceMax(data: Given[TNumber6, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber6:
     """Computes the max of the input tensor's element along the provided axes. The resulting tensor has the
     same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have the
     reduced dimension pruned.
@@ -361,12 +383,12 @@ def ReduceMax(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 
     https://onnx.ai/onnx/operators/onnx__ReduceMax.html
     """
 @overload
-def ReduceMax(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceMax(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceMax(data: Input[TNumber6, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber6: ...
+def ReduceMax(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
 
 @overload
-def ReduceMin(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
+def ReduceMin(data: Given[TNumber6, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber6:
     """Computes the min of the input tensor's element along the provided axes. The resulting tensor has the
     same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have the
     reduced dimension pruned.
@@ -384,12 +406,12 @@ def ReduceMin(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 
     https://onnx.ai/onnx/operators/onnx__ReduceMin.html
     """
 @overload
-def ReduceMin(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceMin(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceMin(data: Input[TNumber6, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber6: ...
+def ReduceMin(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
 
 @overload
-def SoftmaxCrossEntropyLoss(scores: ArrayOr[float], labels: ArrayOr[int], weights: ArrayOr[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[1] = 1) -> Array:
+def SoftmaxCrossEntropyLoss(scores: Given[TFloat, LFloat], labels: Indices[TIndex, LInt], weights: Input[TFloat, LFloat] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[1] = 1) -> TFloat:
     """Loss function that measures the softmax cross entropy between 'scores' and 'labels'. This operator
     first computes a loss tensor whose shape is identical to the labels input. If the input is 2-D with
     shape (N, C), the loss tensor may be a N-element vector L = (l_1, l_2, ..., l_N). If the input is
@@ -411,6 +433,10 @@ def SoftmaxCrossEntropyLoss(scores: ArrayOr[float], labels: ArrayOr[int], weight
     Version 12, in opset 12; others: 13.
     https://onnx.ai/onnx/operators/onnx__SoftmaxCrossEntropyLoss.html
     """
+@overload
+def SoftmaxCrossEntropyLoss(scores: Given[TFloat, LFloat], labels: Indices[TIndex, LInt], weights: Input[TFloat, LFloat] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
+@overload
+def SoftmaxCrossEntropyLoss(scores: ArrayOr[float], labels: ArrayOr[int], weights: ArrayOr[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[1] = 1) -> Array: ...
 @overload
 def SoftmaxCrossEntropyLoss(scores: ArrayOr[float], labels: ArrayOr[int], weights: ArrayOr[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload

@@ -4,8 +4,8 @@
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Floats, Indices, Input, Int, Ints, Nested, Proto, TensorValue,
-    FLOAT, INT64, BOOL,
+    AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Floats, Given, GivenIndices, Indices, Input, Int, Ints, Nested,
+    Proto, TensorValue, FLOAT, INT64, BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
     LComplexStr, LFloat, LFloat2, LFloatStr, LInt, TAny6, TAny7, TAny8, TAny9, TFloat, TFloat4, TIndex, TInteger,
@@ -13,7 +13,7 @@ from onnxsmith.opset._stubs.variables import (
 )
 
 @overload
-def Abs(X: Nested[float]) -> AnyTensor:
+def Abs(X: Given[TNumber7, LFloat]) -> TNumber7:
     """Absolute takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where absolute
     value, y = abs(x), is applied to the tensor elementwise.
 
@@ -24,12 +24,12 @@ def Abs(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Abs.html
     """
 @overload
-def Abs(X: ArrayOr[float]) -> Array: ...
+def Abs(X: Nested[float]) -> AnyTensor: ...
 @overload
-def Abs(X: Input[TNumber7, LFloat]) -> TNumber7: ...
+def Abs(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def Add(A: Nested[float], B: Nested[float]) -> AnyTensor:
+def Add(A: Given[TNumber8, LFloat], B: Input[TNumber8, LFloat]) -> TNumber8:
     """Performs element-wise binary addition (with Numpy-style broadcasting support).
 
     This operator supports **multidirectional (i.e., Numpy-style) broadcasting**; for more details
@@ -43,12 +43,14 @@ def Add(A: Nested[float], B: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Add.html
     """
 @overload
-def Add(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def Add(A: ArrayOr[float], B: Given[TNumber8, LFloat]) -> TNumber8: ...
 @overload
-def Add(A: Input[TNumber8, LFloat], B: Input[TNumber8, LFloat]) -> TNumber8: ...
+def Add(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+@overload
+def Add(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 
 @overload
-def ArgMax(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> AnyTensor:
+def ArgMax(data: Given[TNumber7, LFloat], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> INT64:
     """Computes the indices of the max elements of the input tensor's element along the provided axis. The
     resulting tensor has the same rank as the input if keepdims equals 1. If keepdims equals 0, then the
     resulting tensor has the reduced dimension pruned. If select_last_index is True (default False), the
@@ -67,12 +69,12 @@ def ArgMax(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1, select_last
     https://onnx.ai/onnx/operators/onnx__ArgMax.html
     """
 @overload
-def ArgMax(data: ArrayOr[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> Array: ...
+def ArgMax(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> AnyTensor: ...
 @overload
-def ArgMax(data: Input[TNumber7, LFloat], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> INT64: ...
+def ArgMax(data: ArrayOr[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> Array: ...
 
 @overload
-def ArgMin(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> AnyTensor:
+def ArgMin(data: Given[TNumber7, LFloat], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> INT64:
     """Computes the indices of the min elements of the input tensor's element along the provided axis. The
     resulting tensor has the same rank as the input if keepdims equals 1. If keepdims equals 0, then the
     resulting tensor has the reduced dimension pruned. If select_last_index is True (default False), the
@@ -91,12 +93,12 @@ def ArgMin(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1, select_last
     https://onnx.ai/onnx/operators/onnx__ArgMin.html
     """
 @overload
-def ArgMin(data: ArrayOr[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> Array: ...
+def ArgMin(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> AnyTensor: ...
 @overload
-def ArgMin(data: Input[TNumber7, LFloat], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> INT64: ...
+def ArgMin(data: ArrayOr[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> Array: ...
 
 @overload
-def Cast(input: Nested[float | str], *, to: DTypeLike) -> AnyTensor:
+def Cast(input: Given[TAny6, LFloatStr], *, to: type[TAny7]) -> TAny7:
     """The operator casts the elements of a given input tensor to a data type specified by the 'to'
     argument and returns an output tensor of the same size in the converted type. The 'to' argument must
     be one of the data types specified in the 'DataType' enum field in the TensorProto message.
@@ -110,14 +112,14 @@ def Cast(input: Nested[float | str], *, to: DTypeLike) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Cast.html
     """
 @overload
+def Cast(input: Given[TAny6, LFloatStr], *, to: DTypeLike) -> AnyTensor: ...
+@overload
+def Cast(input: Nested[float | str], *, to: DTypeLike) -> AnyTensor: ...
+@overload
 def Cast(input: ArrayOr[float | str], *, to: DTypeLike) -> Array: ...
-@overload
-def Cast(input: Input[TAny6, LFloatStr], *, to: type[TAny7]) -> TAny7: ...
-@overload
-def Cast(input: Input[TAny6, LFloatStr], *, to: DTypeLike) -> AnyTensor: ...
 
 @overload
-def Ceil(X: Nested[float]) -> AnyTensor:
+def Ceil(X: Given[TFloat4, LFloat]) -> TFloat4:
     """Ceil takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the ceil is, y
     = ceil(x), is applied to the tensor elementwise. If x is integral, +0, -0, NaN, or infinite, x
     itself is returned.
@@ -129,12 +131,12 @@ def Ceil(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Ceil.html
     """
 @overload
-def Ceil(X: ArrayOr[float]) -> Array: ...
+def Ceil(X: Nested[float]) -> AnyTensor: ...
 @overload
-def Ceil(X: Input[TFloat4, LFloat]) -> TFloat4: ...
+def Ceil(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def Clip(input: Nested[float], min: Nested[float] | None = None, max: Nested[float] | None = None) -> AnyTensor:
+def Clip(input: Given[TNumber7, LFloat], min: Input[TNumber7, LFloat] | None = None, max: Input[TNumber7, LFloat] | None = None) -> TNumber7:
     """Clip operator limits the given input within an interval. The interval is specified by the inputs
     'min' and 'max'. They default to numeric_limits::lowest() and numeric_limits::max(), respectively.
     When 'min' is greater than 'max', the clip operator sets all the 'input' values to the value of
@@ -151,12 +153,14 @@ def Clip(input: Nested[float], min: Nested[float] | None = None, max: Nested[flo
     https://onnx.ai/onnx/operators/onnx__Clip.html
     """
 @overload
+def Clip(input: Nested[float], min: Nested[float] | None = None, max: Nested[float] | None = None) -> AnyTensor: ...
+@overload
 def Clip(input: ArrayOr[float], min: ArrayOr[float] | None = None, max: ArrayOr[float] | None = None) -> Array: ...
 @overload
 def Clip(input: Input[TNumber7, LFloat], min: Input[TNumber7, LFloat] | None = None, max: Input[TNumber7, LFloat] | None = None) -> TNumber7: ...
 
 @overload
-def Concat(inputs_0: Nested[complex | str], /, *inputs: Nested[complex | str], axis: Int) -> AnyTensor:
+def Concat(inputs_0: Given[TAny8, LComplexStr], /, *inputs: Input[TAny8, LComplexStr], axis: Int) -> TAny8:
     """Concatenate a list of tensors into a single tensor. All input tensors must have the same shape,
     except for the dimension size of the axis to concatenate on.
 
@@ -168,6 +172,8 @@ def Concat(inputs_0: Nested[complex | str], /, *inputs: Nested[complex | str], a
     Version 13, in opset 13 and later; others: 1, 4, 11.
     https://onnx.ai/onnx/operators/onnx__Concat.html
     """
+@overload
+def Concat(inputs_0: Nested[complex | str], /, *inputs: Nested[complex | str], axis: Int) -> AnyTensor: ...
 @overload
 def Concat(inputs_0: ArrayOr[complex | str], /, *inputs: ArrayOr[complex | str], axis: Int) -> Array: ...
 @overload
@@ -192,7 +198,7 @@ def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = N
     """
 
 @overload
-def DepthToSpace(input: Nested[complex | str], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> AnyTensor:
+def DepthToSpace(input: Given[TAny8, LComplexStr], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> TAny8:
     """DepthToSpace rearranges (permutes) data from depth into blocks of spatial data. This is the reverse
     transformation of SpaceToDepth. More specifically, this op outputs a copy of the input tensor where
     values from the depth dimension are moved in spatial blocks to the height and width dimensions. By
@@ -209,12 +215,12 @@ def DepthToSpace(input: Nested[complex | str], *, blocksize: Int, mode: Literal[
     https://onnx.ai/onnx/operators/onnx__DepthToSpace.html
     """
 @overload
-def DepthToSpace(input: ArrayOr[complex | str], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> Array: ...
+def DepthToSpace(input: Nested[complex | str], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> AnyTensor: ...
 @overload
-def DepthToSpace(input: Input[TAny8, LComplexStr], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> TAny8: ...
+def DepthToSpace(input: ArrayOr[complex | str], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> Array: ...
 
 @overload
-def DequantizeLinear(x: Nested[int], x_scale: Nested[float], x_zero_point: Nested[int] | None = None, *, axis: Int = 1) -> AnyTensor:
+def DequantizeLinear(x: Given[TInteger3, LInt], x_scale: Input[FLOAT, float], x_zero_point: Input[TInteger3, LInt] | None = None, *, axis: Int = 1) -> FLOAT:
     """The linear dequantization operator. It consumes a quantized tensor, a scale, and a zero point to
     compute the full precision tensor. The dequantization formula is `y = (x - x_zero_point) * x_scale`.
     `x_scale` and `x_zero_point` must have same shape, and can be either a scalar for per-tensor / per
@@ -234,12 +240,14 @@ def DequantizeLinear(x: Nested[int], x_scale: Nested[float], x_zero_point: Neste
     https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html
     """
 @overload
+def DequantizeLinear(x: Nested[int], x_scale: Nested[float], x_zero_point: Nested[int] | None = None, *, axis: Int = 1) -> AnyTensor: ...
+@overload
 def DequantizeLinear(x: ArrayOr[int], x_scale: ArrayOr[float], x_zero_point: ArrayOr[int] | None = None, *, axis: Int = 1) -> Array: ...
 @overload
 def DequantizeLinear(x: Input[TInteger3, LInt], x_scale: Input[FLOAT, float], x_zero_point: Input[TInteger3, LInt] | None = None, *, axis: Int = 1) -> FLOAT: ...
 
 @overload
-def Div(A: Nested[float], B: Nested[float]) -> AnyTensor:
+def Div(A: Given[TNumber8, LFloat], B: Input[TNumber8, LFloat]) -> TNumber8:
     """Performs element-wise binary division (with Numpy-style broadcasting support).
 
     This operator supports **multidirectional (i.e., Numpy-style) broadcasting**; for more details
@@ -255,12 +263,14 @@ def Div(A: Nested[float], B: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Div.html
     """
 @overload
-def Div(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def Div(A: ArrayOr[float], B: Given[TNumber8, LFloat]) -> TNumber8: ...
 @overload
-def Div(A: Input[TNumber8, LFloat], B: Input[TNumber8, LFloat]) -> TNumber8: ...
+def Div(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+@overload
+def Div(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 
 @overload
-def Dropout(data: ArrayOr[float], ratio: ArrayOr[float] | None = None, training_mode: ArrayOr[bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> Array:
+def Dropout(data: Given[TFloat4, LFloat], ratio: Input[TFloat, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> TFloat4:
     """Dropout takes an input floating-point tensor, an optional input ratio (floating-point scalar) and an
     optional input training_mode (boolean scalar). It produces two tensor outputs, output
     (floating-point tensor) and mask (optional `Tensor<bool>`).
@@ -277,6 +287,10 @@ def Dropout(data: ArrayOr[float], ratio: ArrayOr[float] | None = None, training_
     https://onnx.ai/onnx/operators/onnx__Dropout.html
     """
 @overload
+def Dropout(data: Given[TFloat4, LFloat], ratio: Input[TFloat, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[TFloat4, BOOL]: ...
+@overload
+def Dropout(data: ArrayOr[float], ratio: ArrayOr[float] | None = None, training_mode: ArrayOr[bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def Dropout(data: ArrayOr[float], ratio: ArrayOr[float] | None = None, training_mode: ArrayOr[bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def Dropout(data: Input[TFloat4, LFloat], ratio: Input[TFloat, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> TFloat4: ...
@@ -284,7 +298,7 @@ def Dropout(data: Input[TFloat4, LFloat], ratio: Input[TFloat, LFloat2] | None =
 def Dropout(data: Input[TFloat4, LFloat], ratio: Input[TFloat, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[TFloat4, BOOL]: ...
 
 @overload
-def Equal(A: Nested[float], B: Nested[float]) -> AnyTensor:
+def Equal(A: Given[TAny9, LFloat], B: Input[TAny9, LFloat]) -> BOOL:
     """Returns the tensor resulted from performing the `equal` logical operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -299,12 +313,14 @@ def Equal(A: Nested[float], B: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Equal.html
     """
 @overload
-def Equal(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def Equal(A: ArrayOr[float], B: Given[TAny9, LFloat]) -> BOOL: ...
 @overload
-def Equal(A: Input[TAny9, LFloat], B: Input[TAny9, LFloat]) -> BOOL: ...
+def Equal(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+@overload
+def Equal(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 
 @overload
-def Erf(input: Nested[float]) -> AnyTensor:
+def Erf(input: Given[TFloat4, LFloat]) -> TFloat4:
     """Computes the error function of the given input tensor element-wise.
 
     Args:
@@ -314,12 +330,12 @@ def Erf(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Erf.html
     """
 @overload
-def Erf(input: ArrayOr[float]) -> Array: ...
+def Erf(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Erf(input: Input[TFloat4, LFloat]) -> TFloat4: ...
+def Erf(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def Exp(input: Nested[float]) -> AnyTensor:
+def Exp(input: Given[TFloat4, LFloat]) -> TFloat4:
     """Calculates the exponential of the given input tensor, element-wise.
 
     Args:
@@ -329,12 +345,12 @@ def Exp(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Exp.html
     """
 @overload
-def Exp(input: ArrayOr[float]) -> Array: ...
+def Exp(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Exp(input: Input[TFloat4, LFloat]) -> TFloat4: ...
+def Exp(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def Expand(input: Nested[complex | str], shape: Nested[int]) -> AnyTensor:
+def Expand(input: Given[TAny8, LComplexStr], shape: Indices[INT64, int]) -> TAny8:
     """Broadcast the input tensor following the given shape and the broadcast rule. The broadcast rule is
     similar to numpy.array(input) * numpy.ones(shape): Dimensions are right alignment; Two corresponding
     dimensions must have the same value, or one of them is equal to 1. Also, this operator is similar to
@@ -349,12 +365,14 @@ def Expand(input: Nested[complex | str], shape: Nested[int]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Expand.html
     """
 @overload
-def Expand(input: ArrayOr[complex | str], shape: ArrayOr[int]) -> Array: ...
+def Expand(input: ArrayOr[complex | str], shape: GivenIndices[INT64, int]) -> AnyTensor: ...
 @overload
-def Expand(input: Input[TAny8, LComplexStr], shape: Indices[INT64, int]) -> TAny8: ...
+def Expand(input: Nested[complex | str], shape: Nested[int]) -> AnyTensor: ...
+@overload
+def Expand(input: ArrayOr[complex | str], shape: ArrayOr[int]) -> Array: ...
 
 @overload
-def Flatten(input: Nested[complex | str], *, axis: Int = 1) -> AnyTensor:
+def Flatten(input: Given[TAny8, LComplexStr], *, axis: Int = 1) -> TAny8:
     """Flattens the input tensor into a 2D matrix. If input tensor has shape (d_0, d_1, ... d_n) then the
     output will have shape (d_0 X d_1 ... d_(axis-1), d_axis X d_(axis+1) ... X dn).
 
@@ -367,12 +385,12 @@ def Flatten(input: Nested[complex | str], *, axis: Int = 1) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Flatten.html
     """
 @overload
-def Flatten(input: ArrayOr[complex | str], *, axis: Int = 1) -> Array: ...
+def Flatten(input: Nested[complex | str], *, axis: Int = 1) -> AnyTensor: ...
 @overload
-def Flatten(input: Input[TAny8, LComplexStr], *, axis: Int = 1) -> TAny8: ...
+def Flatten(input: ArrayOr[complex | str], *, axis: Int = 1) -> Array: ...
 
 @overload
-def Floor(X: Nested[float]) -> AnyTensor:
+def Floor(X: Given[TFloat4, LFloat]) -> TFloat4:
     """Floor takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the floor is,
     y = floor(x), is applied to the tensor elementwise. If x is integral, +0, -0, NaN, or infinite, x
     itself is returned.
@@ -384,12 +402,12 @@ def Floor(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Floor.html
     """
 @overload
-def Floor(X: ArrayOr[float]) -> Array: ...
+def Floor(X: Nested[float]) -> AnyTensor: ...
 @overload
-def Floor(X: Input[TFloat4, LFloat]) -> TFloat4: ...
+def Floor(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def Gather(data: Nested[complex | str], indices: Nested[int], *, axis: Int = 0) -> AnyTensor:
+def Gather(data: Given[TAny8, LComplexStr], indices: Indices[TIndex, LInt], *, axis: Int = 0) -> TAny8:
     """Given `data` tensor of rank r >= 1, and `indices` tensor of rank q, gather entries of the axis
     dimension of `data` (by default outer-most one as axis=0) indexed by `indices`, and concatenates
     them in an output tensor of rank q + (r - 1).
@@ -405,12 +423,14 @@ def Gather(data: Nested[complex | str], indices: Nested[int], *, axis: Int = 0) 
     https://onnx.ai/onnx/operators/onnx__Gather.html
     """
 @overload
-def Gather(data: ArrayOr[complex | str], indices: ArrayOr[int], *, axis: Int = 0) -> Array: ...
+def Gather(data: ArrayOr[complex | str], indices: GivenIndices[TIndex, LInt], *, axis: Int = 0) -> AnyTensor: ...
 @overload
-def Gather(data: Input[TAny8, LComplexStr], indices: Indices[TIndex, LInt], *, axis: Int = 0) -> TAny8: ...
+def Gather(data: Nested[complex | str], indices: Nested[int], *, axis: Int = 0) -> AnyTensor: ...
+@overload
+def Gather(data: ArrayOr[complex | str], indices: ArrayOr[int], *, axis: Int = 0) -> Array: ...
 
 @overload
-def GatherElements(data: Nested[complex | str], indices: Nested[int], *, axis: Int = 0) -> AnyTensor:
+def GatherElements(data: Given[TAny8, LComplexStr], indices: Indices[TIndex, LInt], *, axis: Int = 0) -> TAny8:
     """GatherElements takes two inputs `data` and `indices` of the same rank r >= 1 and an optional
     attribute `axis` that identifies an axis of `data` (by default, the outer-most axis, that is axis
     0). It is an indexing operation that produces its output by indexing into the input data tensor at
@@ -427,12 +447,14 @@ def GatherElements(data: Nested[complex | str], indices: Nested[int], *, axis: I
     https://onnx.ai/onnx/operators/onnx__GatherElements.html
     """
 @overload
-def GatherElements(data: ArrayOr[complex | str], indices: ArrayOr[int], *, axis: Int = 0) -> Array: ...
+def GatherElements(data: ArrayOr[complex | str], indices: GivenIndices[TIndex, LInt], *, axis: Int = 0) -> AnyTensor: ...
 @overload
-def GatherElements(data: Input[TAny8, LComplexStr], indices: Indices[TIndex, LInt], *, axis: Int = 0) -> TAny8: ...
+def GatherElements(data: Nested[complex | str], indices: Nested[int], *, axis: Int = 0) -> AnyTensor: ...
+@overload
+def GatherElements(data: ArrayOr[complex | str], indices: ArrayOr[int], *, axis: Int = 0) -> Array: ...
 
 @overload
-def GatherND(data: Nested[complex | str], indices: Nested[int], *, batch_dims: Int = 0) -> AnyTensor:
+def GatherND(data: Given[TAny8, LComplexStr], indices: Indices[INT64, int], *, batch_dims: Int = 0) -> TAny8:
     """Given `data` tensor of rank `r` >= 1, `indices` tensor of rank `q` >= 1, and `batch_dims` integer
     `b`, this operator gathers slices of `data` into an output tensor of rank `q + r - indices_shape[-1]
     - 1 - b`.
@@ -451,12 +473,14 @@ def GatherND(data: Nested[complex | str], indices: Nested[int], *, batch_dims: I
     https://onnx.ai/onnx/operators/onnx__GatherND.html
     """
 @overload
-def GatherND(data: ArrayOr[complex | str], indices: ArrayOr[int], *, batch_dims: Int = 0) -> Array: ...
+def GatherND(data: ArrayOr[complex | str], indices: GivenIndices[INT64, int], *, batch_dims: Int = 0) -> AnyTensor: ...
 @overload
-def GatherND(data: Input[TAny8, LComplexStr], indices: Indices[INT64, int], *, batch_dims: Int = 0) -> TAny8: ...
+def GatherND(data: Nested[complex | str], indices: Nested[int], *, batch_dims: Int = 0) -> AnyTensor: ...
+@overload
+def GatherND(data: ArrayOr[complex | str], indices: ArrayOr[int], *, batch_dims: Int = 0) -> Array: ...
 
 @overload
-def Gemm(A: Nested[float], B: Nested[float], C: Nested[float] | None = None, *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> AnyTensor:
+def Gemm(A: Given[TNumber8, LFloat], B: Input[TNumber8, LFloat], C: Input[TNumber8, LFloat] | None = None, *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> TNumber8:
     """General Matrix multiplication:
     https://en.wikipedia.org/wiki/Basic_Linear_Algebra_Subprograms#Level_3
 
@@ -477,12 +501,14 @@ def Gemm(A: Nested[float], B: Nested[float], C: Nested[float] | None = None, *, 
     https://onnx.ai/onnx/operators/onnx__Gemm.html
     """
 @overload
+def Gemm(A: Nested[float], B: Nested[float], C: Nested[float] | None = None, *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> AnyTensor: ...
+@overload
 def Gemm(A: ArrayOr[float], B: ArrayOr[float], C: ArrayOr[float] | None = None, *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> Array: ...
 @overload
 def Gemm(A: Input[TNumber8, LFloat], B: Input[TNumber8, LFloat], C: Input[TNumber8, LFloat] | None = None, *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> TNumber8: ...
 
 @overload
-def Greater(A: Nested[float], B: Nested[float]) -> AnyTensor:
+def Greater(A: Given[TNumber7, LFloat], B: Input[TNumber7, LFloat]) -> BOOL:
     """Returns the tensor resulted from performing the `greater` logical operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -497,12 +523,14 @@ def Greater(A: Nested[float], B: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Greater.html
     """
 @overload
-def Greater(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def Greater(A: ArrayOr[float], B: Given[TNumber7, LFloat]) -> BOOL: ...
 @overload
-def Greater(A: Input[TNumber7, LFloat], B: Input[TNumber7, LFloat]) -> BOOL: ...
+def Greater(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+@overload
+def Greater(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 
 @overload
-def Hardmax(input: Nested[float], *, axis: Int = -1) -> AnyTensor:
+def Hardmax(input: Given[TFloat4, LFloat], *, axis: Int = -1) -> TFloat4:
     """The operator computes the hardmax values for the given input:
 
     Hardmax(element in input, axis) = 1 if the element is the first maximum value along the specified
@@ -520,12 +548,12 @@ def Hardmax(input: Nested[float], *, axis: Int = -1) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Hardmax.html
     """
 @overload
-def Hardmax(input: ArrayOr[float], *, axis: Int = -1) -> Array: ...
+def Hardmax(input: Nested[float], *, axis: Int = -1) -> AnyTensor: ...
 @overload
-def Hardmax(input: Input[TFloat4, LFloat], *, axis: Int = -1) -> TFloat4: ...
+def Hardmax(input: ArrayOr[float], *, axis: Int = -1) -> Array: ...
 
 @overload
-def Identity(input: Nested[complex | str]) -> AnyTensor:
+def Identity(input: Given[TAny8, LComplexStr]) -> TAny8:
     """Identity operator
 
     Args:
@@ -535,9 +563,9 @@ def Identity(input: Nested[complex | str]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Identity.html
     """
 @overload
-def Identity(input: ArrayOr[complex | str]) -> Array: ...
+def Identity(input: Nested[complex | str]) -> AnyTensor: ...
 @overload
-def Identity(input: Input[TAny8, LComplexStr]) -> TAny8: ...
+def Identity(input: ArrayOr[complex | str]) -> Array: ...
 
 def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> AnyTensor:
     """If conditional
@@ -554,7 +582,7 @@ def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs
     """
 
 @overload
-def IsNaN(X: Nested[float]) -> AnyTensor:
+def IsNaN(X: Given[TFloat4, LFloat]) -> BOOL:
     """Returns which elements of the input are NaN.
 
     Args:
@@ -564,12 +592,12 @@ def IsNaN(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__IsNaN.html
     """
 @overload
-def IsNaN(X: ArrayOr[float]) -> Array: ...
+def IsNaN(X: Nested[float]) -> AnyTensor: ...
 @overload
-def IsNaN(X: Input[TFloat4, LFloat]) -> BOOL: ...
+def IsNaN(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def LRN(X: Nested[float], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.75, bias: Float = 1.0) -> AnyTensor:
+def LRN(X: Given[TFloat4, LFloat], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.75, bias: Float = 1.0) -> TFloat4:
     """Local Response Normalization proposed in the [AlexNet
     paper](https://papers.nips.cc/paper/4824-imagenet-classification-with-deep-convolutional-neural-networks.pdf).
     It normalizes over local input regions. The local region is defined across the channels. For an
@@ -589,12 +617,12 @@ def LRN(X: Nested[float], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.7
     https://onnx.ai/onnx/operators/onnx__LRN.html
     """
 @overload
-def LRN(X: ArrayOr[float], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.75, bias: Float = 1.0) -> Array: ...
+def LRN(X: Nested[float], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.75, bias: Float = 1.0) -> AnyTensor: ...
 @overload
-def LRN(X: Input[TFloat4, LFloat], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.75, bias: Float = 1.0) -> TFloat4: ...
+def LRN(X: ArrayOr[float], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.75, bias: Float = 1.0) -> Array: ...
 
 @overload
-def Less(A: Nested[float], B: Nested[float]) -> AnyTensor:
+def Less(A: Given[TNumber7, LFloat], B: Input[TNumber7, LFloat]) -> BOOL:
     """Returns the tensor resulted from performing the `less` logical operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -609,12 +637,14 @@ def Less(A: Nested[float], B: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Less.html
     """
 @overload
-def Less(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def Less(A: ArrayOr[float], B: Given[TNumber7, LFloat]) -> BOOL: ...
 @overload
-def Less(A: Input[TNumber7, LFloat], B: Input[TNumber7, LFloat]) -> BOOL: ...
+def Less(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+@overload
+def Less(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 
 @overload
-def Log(input: Nested[float]) -> AnyTensor:
+def Log(input: Given[TFloat4, LFloat]) -> TFloat4:
     """Calculates the natural log of the given input tensor, element-wise.
 
     Args:
@@ -624,12 +654,12 @@ def Log(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Log.html
     """
 @overload
-def Log(input: ArrayOr[float]) -> Array: ...
+def Log(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Log(input: Input[TFloat4, LFloat]) -> TFloat4: ...
+def Log(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def LogSoftmax(input: Nested[float], *, axis: Int = -1) -> AnyTensor:
+def LogSoftmax(input: Given[TFloat4, LFloat], *, axis: Int = -1) -> TFloat4:
     """The operator computes the log of softmax values for the given input:
 
     LogSoftmax(input, axis) = Log(Softmax(input, axis=axis))
@@ -646,9 +676,9 @@ def LogSoftmax(input: Nested[float], *, axis: Int = -1) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__LogSoftmax.html
     """
 @overload
-def LogSoftmax(input: ArrayOr[float], *, axis: Int = -1) -> Array: ...
+def LogSoftmax(input: Nested[float], *, axis: Int = -1) -> AnyTensor: ...
 @overload
-def LogSoftmax(input: Input[TFloat4, LFloat], *, axis: Int = -1) -> TFloat4: ...
+def LogSoftmax(input: ArrayOr[float], *, axis: Int = -1) -> Array: ...
 
 def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> AnyTensor:
     """Generic Looping construct.
@@ -666,7 +696,7 @@ def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = 
     """
 
 @overload
-def MatMul(A: Nested[float], B: Nested[float]) -> AnyTensor:
+def MatMul(A: Given[TNumber8, LFloat], B: Input[TNumber8, LFloat]) -> TNumber8:
     """Matrix product that behaves like
     [numpy.matmul](https://numpy.org/doc/stable/reference/generated/numpy.matmul.html).
 
@@ -678,12 +708,14 @@ def MatMul(A: Nested[float], B: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__MatMul.html
     """
 @overload
-def MatMul(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def MatMul(A: ArrayOr[float], B: Given[TNumber8, LFloat]) -> TNumber8: ...
 @overload
-def MatMul(A: Input[TNumber8, LFloat], B: Input[TNumber8, LFloat]) -> TNumber8: ...
+def MatMul(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+@overload
+def MatMul(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 
 @overload
-def Max(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
+def Max(data_0_0: Given[TNumber7, LFloat], /, *data_0: Input[TNumber7, LFloat]) -> TNumber7:
     """Element-wise max of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.
@@ -695,12 +727,14 @@ def Max(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Max.html
     """
 @overload
+def Max(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor: ...
+@overload
 def Max(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
 @overload
 def Max(data_0_0: Input[TNumber7, LFloat], /, *data_0: Input[TNumber7, LFloat]) -> TNumber7: ...
 
 @overload
-def Mean(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
+def Mean(data_0_0: Given[TFloat4, LFloat], /, *data_0: Input[TFloat4, LFloat]) -> TFloat4:
     """Element-wise mean of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.
@@ -712,12 +746,14 @@ def Mean(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Mean.html
     """
 @overload
+def Mean(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor: ...
+@overload
 def Mean(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
 @overload
 def Mean(data_0_0: Input[TFloat4, LFloat], /, *data_0: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def MeanVarianceNormalization(X: Nested[float], *, axes: Ints = (0, 2, 3)) -> AnyTensor:
+def MeanVarianceNormalization(X: Given[TFloat4, LFloat], *, axes: Ints = (0, 2, 3)) -> TFloat4:
     """A MeanVarianceNormalization Function: Perform mean variance normalization on the input tensor X
     using formula: `(X-EX)/sqrt(E(X-EX)^2)`
 
@@ -730,12 +766,12 @@ def MeanVarianceNormalization(X: Nested[float], *, axes: Ints = (0, 2, 3)) -> An
     https://onnx.ai/onnx/operators/onnx__MeanVarianceNormalization.html
     """
 @overload
-def MeanVarianceNormalization(X: ArrayOr[float], *, axes: Ints = (0, 2, 3)) -> Array: ...
+def MeanVarianceNormalization(X: Nested[float], *, axes: Ints = (0, 2, 3)) -> AnyTensor: ...
 @overload
-def MeanVarianceNormalization(X: Input[TFloat4, LFloat], *, axes: Ints = (0, 2, 3)) -> TFloat4: ...
+def MeanVarianceNormalization(X: ArrayOr[float], *, axes: Ints = (0, 2, 3)) -> Array: ...
 
 @overload
-def Min(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
+def Min(data_0_0: Given[TNumber7, LFloat], /, *data_0: Input[TNumber7, LFloat]) -> TNumber7:
     """Element-wise min of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.
@@ -747,12 +783,14 @@ def Min(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Min.html
     """
 @overload
+def Min(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor: ...
+@overload
 def Min(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
 @overload
 def Min(data_0_0: Input[TNumber7, LFloat], /, *data_0: Input[TNumber7, LFloat]) -> TNumber7: ...
 
 @overload
-def Mod(A: Nested[float], B: Nested[float], *, fmod: Int = 0) -> AnyTensor:
+def Mod(A: Given[TNumber7, LFloat], B: Input[TNumber7, LFloat], *, fmod: Int = 0) -> TNumber7:
     """Performs an element-wise binary modulo operation. The semantics and supported data types depend on
     the value of the `fmod` attribute which must be `0` (default), or `1`.
 
@@ -769,12 +807,14 @@ def Mod(A: Nested[float], B: Nested[float], *, fmod: Int = 0) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Mod.html
     """
 @overload
-def Mod(A: ArrayOr[float], B: ArrayOr[float], *, fmod: Int = 0) -> Array: ...
+def Mod(A: ArrayOr[float], B: Given[TNumber7, LFloat], *, fmod: Int = 0) -> TNumber7: ...
 @overload
-def Mod(A: Input[TNumber7, LFloat], B: Input[TNumber7, LFloat], *, fmod: Int = 0) -> TNumber7: ...
+def Mod(A: Nested[float], B: Nested[float], *, fmod: Int = 0) -> AnyTensor: ...
+@overload
+def Mod(A: ArrayOr[float], B: ArrayOr[float], *, fmod: Int = 0) -> Array: ...
 
 @overload
-def Mul(A: Nested[float], B: Nested[float]) -> AnyTensor:
+def Mul(A: Given[TNumber8, LFloat], B: Input[TNumber8, LFloat]) -> TNumber8:
     """Performs element-wise binary multiplication (with Numpy-style broadcasting support).
 
     This operator supports **multidirectional (i.e., Numpy-style) broadcasting**; for more details
@@ -788,12 +828,14 @@ def Mul(A: Nested[float], B: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Mul.html
     """
 @overload
-def Mul(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def Mul(A: ArrayOr[float], B: Given[TNumber8, LFloat]) -> TNumber8: ...
 @overload
-def Mul(A: Input[TNumber8, LFloat], B: Input[TNumber8, LFloat]) -> TNumber8: ...
+def Mul(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+@overload
+def Mul(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 
 @overload
-def Neg(X: Nested[float]) -> AnyTensor:
+def Neg(X: Given[TSignedNumber5, LFloat]) -> TSignedNumber5:
     """Neg takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where each element
     flipped sign, y = -x, is applied to the tensor elementwise.
 
@@ -804,12 +846,12 @@ def Neg(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Neg.html
     """
 @overload
-def Neg(X: ArrayOr[float]) -> Array: ...
+def Neg(X: Nested[float]) -> AnyTensor: ...
 @overload
-def Neg(X: Input[TSignedNumber5, LFloat]) -> TSignedNumber5: ...
+def Neg(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def NegativeLogLikelihoodLoss(input: Nested[float], target: Nested[int], weight: Nested[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> AnyTensor:
+def NegativeLogLikelihoodLoss(input: Given[TFloat, LFloat], target: Indices[TIndex, LInt], weight: Input[TFloat, LFloat] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> TFloat:
     """A NegativeLogLikelihoodLoss operator computes (weighted) negative log likelihood loss. Its "input"
     tensor has the shape of (N, C, d1, d2, ..., dk) where k >= 0. The "input" tensor contains
     log-probabilities for input[n, :, d_1, d_2,..., d_k] being in a class of [0, C). The operator's
@@ -830,12 +872,14 @@ def NegativeLogLikelihoodLoss(input: Nested[float], target: Nested[int], weight:
     https://onnx.ai/onnx/operators/onnx__NegativeLogLikelihoodLoss.html
     """
 @overload
+def NegativeLogLikelihoodLoss(input: Nested[float], target: Nested[int], weight: Nested[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> AnyTensor: ...
+@overload
 def NegativeLogLikelihoodLoss(input: ArrayOr[float], target: ArrayOr[int], weight: ArrayOr[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> Array: ...
 @overload
 def NegativeLogLikelihoodLoss(input: Input[TFloat, LFloat], target: Indices[TIndex, LInt], weight: Input[TFloat, LFloat] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> TFloat: ...
 
 @overload
-def NonZero(X: Nested[complex | str]) -> AnyTensor:
+def NonZero(X: Given[TAny8, LComplexStr]) -> INT64:
     """Returns the indices of the elements that are non-zero (in row-major order - by dimension). NonZero
     behaves similar to numpy.nonzero:
     https://docs.scipy.org/doc/numpy/reference/generated/numpy.nonzero.html, but for scalar input,
@@ -848,12 +892,12 @@ def NonZero(X: Nested[complex | str]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__NonZero.html
     """
 @overload
-def NonZero(X: ArrayOr[complex | str]) -> Array: ...
+def NonZero(X: Nested[complex | str]) -> AnyTensor: ...
 @overload
-def NonZero(X: Input[TAny8, LComplexStr]) -> INT64: ...
+def NonZero(X: ArrayOr[complex | str]) -> Array: ...
 
 @overload
-def Pad(data: Nested[complex | str], pads: Nested[int], constant_value: Nested[complex | str] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> AnyTensor:
+def Pad(data: Given[TAny8, LComplexStr], pads: Indices[INT64, int], constant_value: Input[TAny8, LComplexStr] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> TAny8:
     """Given a tensor containing the data to be padded (`data`), a tensor containing the number of start
     and end pad values for axis (`pads`), (optionally) a `mode`, and (optionally) `constant_value`, a
     padded tensor (`output`) is generated.
@@ -874,12 +918,14 @@ def Pad(data: Nested[complex | str], pads: Nested[int], constant_value: Nested[c
     https://onnx.ai/onnx/operators/onnx__Pad.html
     """
 @overload
+def Pad(data: Nested[complex | str], pads: Nested[int], constant_value: Nested[complex | str] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> AnyTensor: ...
+@overload
 def Pad(data: ArrayOr[complex | str], pads: ArrayOr[int], constant_value: ArrayOr[complex | str] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> Array: ...
 @overload
 def Pad(data: Input[TAny8, LComplexStr], pads: Indices[INT64, int], constant_value: Input[TAny8, LComplexStr] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> TAny8: ...
 
 @overload
-def Pow(X: Nested[float], Y: Nested[float]) -> AnyTensor:
+def Pow(X: Given[TSignedNumber6, LFloat], Y: Input[TNumber, LFloat2]) -> TSignedNumber6:
     """Pow takes input data (Tensor<T>) and exponent Tensor, and produces one output data (Tensor<T>) where
     the function `f(x) = x^exponent`, is applied to the data tensor elementwise. This operator supports
     **multidirectional (i.e., Numpy-style) broadcasting**; for more details please check the doc.
@@ -892,12 +938,14 @@ def Pow(X: Nested[float], Y: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Pow.html
     """
 @overload
-def Pow(X: ArrayOr[float], Y: ArrayOr[float]) -> Array: ...
+def Pow(X: ArrayOr[float], Y: Given[TNumber, LFloat2]) -> AnyTensor: ...
 @overload
-def Pow(X: Input[TSignedNumber6, LFloat], Y: Input[TNumber, LFloat2]) -> TSignedNumber6: ...
+def Pow(X: Nested[float], Y: Nested[float]) -> AnyTensor: ...
+@overload
+def Pow(X: ArrayOr[float], Y: ArrayOr[float]) -> Array: ...
 
 @overload
-def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Nested[int] | None = None, *, axis: Int = 1) -> AnyTensor:
+def QuantizeLinear(x: Given[TSignedNumber2, LFloat], y_scale: Input[FLOAT, float], y_zero_point: Input[TInteger, LInt] | None = None, *, axis: Int = 1) -> TInteger:
     """The linear quantization operator. It consumes a high precision tensor, a scale, and a zero point to
     compute the low precision / quantized tensor. The scale factor and zero point must have same shape,
     and can be either a scalar for per-tensor / per layer quantization, or a 1-D tensor for per-axis
@@ -917,12 +965,14 @@ def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Neste
     https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html
     """
 @overload
+def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Nested[int] | None = None, *, axis: Int = 1) -> AnyTensor: ...
+@overload
 def QuantizeLinear(x: ArrayOr[float], y_scale: ArrayOr[float], y_zero_point: ArrayOr[int] | None = None, *, axis: Int = 1) -> Array: ...
 @overload
 def QuantizeLinear(x: Input[TSignedNumber2, LFloat], y_scale: Input[FLOAT, float], y_zero_point: Input[TInteger, LInt] | None = None, *, axis: Int = 1) -> TInteger: ...
 
 @overload
-def Reciprocal(X: Nested[float]) -> AnyTensor:
+def Reciprocal(X: Given[TFloat4, LFloat]) -> TFloat4:
     """Reciprocal takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     reciprocal is, y = 1/x, is applied to the tensor elementwise.
 
@@ -933,12 +983,12 @@ def Reciprocal(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Reciprocal.html
     """
 @overload
-def Reciprocal(X: ArrayOr[float]) -> Array: ...
+def Reciprocal(X: Nested[float]) -> AnyTensor: ...
 @overload
-def Reciprocal(X: Input[TFloat4, LFloat]) -> TFloat4: ...
+def Reciprocal(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def ReduceL1(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
+def ReduceL1(data: Given[TNumber8, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber8:
     """Computes the L1 norm of the input tensor's elements along the provided axes. The resulting tensor
     has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting
     tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -957,12 +1007,12 @@ def ReduceL1(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1
     https://onnx.ai/onnx/operators/onnx__ReduceL1.html
     """
 @overload
-def ReduceL1(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceL1(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceL1(data: Input[TNumber8, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber8: ...
+def ReduceL1(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
 
 @overload
-def ReduceL2(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
+def ReduceL2(data: Given[TNumber8, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber8:
     """Computes the L2 norm of the input tensor's elements along the provided axes. The resulting tensor
     has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting
     tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -981,12 +1031,12 @@ def ReduceL2(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1
     https://onnx.ai/onnx/operators/onnx__ReduceL2.html
     """
 @overload
-def ReduceL2(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceL2(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceL2(data: Input[TNumber8, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber8: ...
+def ReduceL2(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
 
 @overload
-def ReduceLogSum(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
+def ReduceLogSum(data: Given[TNumber8, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber8:
     """Computes the log sum of the input tensor's elements along the provided axes. The resulting tensor
     has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting
     tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -1002,12 +1052,12 @@ def ReduceLogSum(data: Nested[float], *, axes: Ints | None = None, keepdims: Int
     https://onnx.ai/onnx/operators/onnx__ReduceLogSum.html
     """
 @overload
-def ReduceLogSum(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceLogSum(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceLogSum(data: Input[TNumber8, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber8: ...
+def ReduceLogSum(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
 
 @overload
-def ReduceLogSumExp(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
+def ReduceLogSumExp(data: Given[TNumber8, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber8:
     """Computes the log sum exponent of the input tensor's elements along the provided axes. The resulting
     tensor has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the
     resulting tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction
@@ -1024,12 +1074,12 @@ def ReduceLogSumExp(data: Nested[float], *, axes: Ints | None = None, keepdims: 
     https://onnx.ai/onnx/operators/onnx__ReduceLogSumExp.html
     """
 @overload
-def ReduceLogSumExp(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceLogSumExp(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceLogSumExp(data: Input[TNumber8, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber8: ...
+def ReduceLogSumExp(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
 
 @overload
-def ReduceMax(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
+def ReduceMax(data: Given[TNumber9, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber9:
     """Computes the max of the input tensor's elements along the provided axes. The resulting tensor has
     the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting tensor
     has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set
@@ -1046,12 +1096,12 @@ def ReduceMax(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 
     https://onnx.ai/onnx/operators/onnx__ReduceMax.html
     """
 @overload
-def ReduceMax(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceMax(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceMax(data: Input[TNumber9, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber9: ...
+def ReduceMax(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
 
 @overload
-def ReduceMean(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
+def ReduceMean(data: Given[TNumber8, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber8:
     """Computes the mean of the input tensor's elements along the provided axes. The resulting tensor has
     the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting tensor
     has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set
@@ -1070,12 +1120,12 @@ def ReduceMean(data: Nested[float], *, axes: Ints | None = None, keepdims: Int =
     https://onnx.ai/onnx/operators/onnx__ReduceMean.html
     """
 @overload
-def ReduceMean(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceMean(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceMean(data: Input[TNumber8, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber8: ...
+def ReduceMean(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
 
 @overload
-def ReduceMin(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
+def ReduceMin(data: Given[TNumber9, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber9:
     """Computes the min of the input tensor's elements along the provided axes. The resulting tensor has
     the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting tensor
     has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set
@@ -1092,12 +1142,12 @@ def ReduceMin(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 
     https://onnx.ai/onnx/operators/onnx__ReduceMin.html
     """
 @overload
-def ReduceMin(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceMin(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceMin(data: Input[TNumber9, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber9: ...
+def ReduceMin(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
 
 @overload
-def ReduceProd(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
+def ReduceProd(data: Given[TNumber8, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber8:
     """Computes the product of the input tensor's elements along the provided axes. The resulting tensor
     has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting
     tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -1116,12 +1166,12 @@ def ReduceProd(data: Nested[float], *, axes: Ints | None = None, keepdims: Int =
     https://onnx.ai/onnx/operators/onnx__ReduceProd.html
     """
 @overload
-def ReduceProd(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceProd(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceProd(data: Input[TNumber8, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber8: ...
+def ReduceProd(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
 
 @overload
-def ReduceSum(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor:
+def ReduceSum(data: Given[TNumber8, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber8:
     """Computes the sum of the input tensor's elements along the provided axes. The resulting tensor has
     the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting tensor
     has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set
@@ -1142,12 +1192,14 @@ def ReduceSum(data: Nested[float], axes: Nested[int] | None = None, *, keepdims:
     https://onnx.ai/onnx/operators/onnx__ReduceSum.html
     """
 @overload
+def ReduceSum(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor: ...
+@overload
 def ReduceSum(data: ArrayOr[float], axes: ArrayOr[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> Array: ...
 @overload
 def ReduceSum(data: Input[TNumber8, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber8: ...
 
 @overload
-def ReduceSumSquare(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor:
+def ReduceSumSquare(data: Given[TNumber8, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber8:
     """Computes the sum square of the input tensor's elements along the provided axes. The resulting tensor
     has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting
     tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -1166,12 +1218,12 @@ def ReduceSumSquare(data: Nested[float], *, axes: Ints | None = None, keepdims: 
     https://onnx.ai/onnx/operators/onnx__ReduceSumSquare.html
     """
 @overload
-def ReduceSumSquare(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceSumSquare(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceSumSquare(data: Input[TNumber8, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber8: ...
+def ReduceSumSquare(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
 
 @overload
-def Relu(X: Nested[float]) -> AnyTensor:
+def Relu(X: Given[TFloat4, LFloat]) -> TFloat4:
     """Relu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the rectified
     linear function, y = max(0, x), is applied to the tensor elementwise.
 
@@ -1182,12 +1234,12 @@ def Relu(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Relu.html
     """
 @overload
-def Relu(X: ArrayOr[float]) -> Array: ...
+def Relu(X: Nested[float]) -> AnyTensor: ...
 @overload
-def Relu(X: Input[TFloat4, LFloat]) -> TFloat4: ...
+def Relu(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def Reshape(data: Nested[complex | str], shape: Nested[int]) -> AnyTensor:
+def Reshape(data: Given[TAny8, LComplexStr], shape: Indices[INT64, int]) -> TAny8:
     """Reshape the input tensor similar to numpy.reshape. First input is the data tensor, second input is a
     shape tensor which specifies the output shape. It outputs the reshaped tensor. At most one dimension
     of the new shape can be -1. In this case, the value is inferred from the size of the tensor and the
@@ -1202,12 +1254,14 @@ def Reshape(data: Nested[complex | str], shape: Nested[int]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Reshape.html
     """
 @overload
-def Reshape(data: ArrayOr[complex | str], shape: ArrayOr[int]) -> Array: ...
+def Reshape(data: ArrayOr[complex | str], shape: GivenIndices[INT64, int]) -> AnyTensor: ...
 @overload
-def Reshape(data: Input[TAny8, LComplexStr], shape: Indices[INT64, int]) -> TAny8: ...
+def Reshape(data: Nested[complex | str], shape: Nested[int]) -> AnyTensor: ...
+@overload
+def Reshape(data: ArrayOr[complex | str], shape: ArrayOr[int]) -> Array: ...
 
 @overload
-def Resize(X: Nested[complex | str], roi: Nested[float] | None = None, scales: Nested[float] | None = None, sizes: Nested[int] | None = None, *, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> AnyTensor:
+def Resize(X: Given[TAny8, LComplexStr], roi: Input[TFloat, LFloat] | None = None, scales: Input[FLOAT, float] | None = None, sizes: Indices[INT64, int] | None = None, *, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> TAny8:
     r"""Resize the input tensor. In general, it calculates every value in the output tensor as a weighted
     average of neighborhood (a.k.a. sampling locations) in the input tensor. Each dimension value of the
     output tensor is: output_dimension = floor(input_dimension * (roi_end - roi_start) * scale) if input
@@ -1237,12 +1291,14 @@ def Resize(X: Nested[complex | str], roi: Nested[float] | None = None, scales: N
     https://onnx.ai/onnx/operators/onnx__Resize.html
     """
 @overload
+def Resize(X: Nested[complex | str], roi: Nested[float] | None = None, scales: Nested[float] | None = None, sizes: Nested[int] | None = None, *, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> AnyTensor: ...
+@overload
 def Resize(X: ArrayOr[complex | str], roi: ArrayOr[float] | None = None, scales: ArrayOr[float] | None = None, sizes: ArrayOr[int] | None = None, *, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> Array: ...
 @overload
 def Resize(X: Input[TAny8, LComplexStr], roi: Input[TFloat, LFloat] | None = None, scales: Input[FLOAT, float] | None = None, sizes: Indices[INT64, int] | None = None, *, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> TAny8: ...
 
 @overload
-def ScatterElements(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, axis: Int = 0) -> AnyTensor:
+def ScatterElements(data: Given[TAny8, LComplexStr], indices: Indices[TIndex, LInt], updates: Input[TAny8, LComplexStr], *, axis: Int = 0) -> TAny8:
     """ScatterElements takes three inputs `data`, `updates`, and `indices` of the same rank r >= 1 and an
     optional attribute axis that identifies an axis of `data` (by default, the outer-most axis, that is
     axis 0). The output of the operation is produced by creating a copy of the input `data`, and then
@@ -1261,12 +1317,16 @@ def ScatterElements(data: Nested[complex | str], indices: Nested[int], updates: 
     https://onnx.ai/onnx/operators/onnx__ScatterElements.html
     """
 @overload
-def ScatterElements(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: ArrayOr[complex | str], *, axis: Int = 0) -> Array: ...
+def ScatterElements(data: ArrayOr[complex | str], indices: GivenIndices[TIndex, LInt], updates: Input[TAny8, LComplexStr], *, axis: Int = 0) -> TAny8: ...
 @overload
-def ScatterElements(data: Input[TAny8, LComplexStr], indices: Indices[TIndex, LInt], updates: Input[TAny8, LComplexStr], *, axis: Int = 0) -> TAny8: ...
+def ScatterElements(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: Given[TAny8, LComplexStr], *, axis: Int = 0) -> TAny8: ...
+@overload
+def ScatterElements(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, axis: Int = 0) -> AnyTensor: ...
+@overload
+def ScatterElements(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: ArrayOr[complex | str], *, axis: Int = 0) -> Array: ...
 
 @overload
-def ScatterND(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str]) -> AnyTensor:
+def ScatterND(data: Given[TAny8, LComplexStr], indices: Indices[INT64, int], updates: Input[TAny8, LComplexStr]) -> TAny8:
     """ScatterND takes three inputs `data` tensor of rank r >= 1, `indices` tensor of rank q >= 1, and
     `updates` tensor of rank q + r - indices.shape[-1] - 1. The output of the operation is produced by
     creating a copy of the input `data`, and then updating its value to values specified by `updates` at
@@ -1282,12 +1342,16 @@ def ScatterND(data: Nested[complex | str], indices: Nested[int], updates: Nested
     https://onnx.ai/onnx/operators/onnx__ScatterND.html
     """
 @overload
-def ScatterND(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: ArrayOr[complex | str]) -> Array: ...
+def ScatterND(data: ArrayOr[complex | str], indices: GivenIndices[INT64, int], updates: Input[TAny8, LComplexStr]) -> TAny8: ...
 @overload
-def ScatterND(data: Input[TAny8, LComplexStr], indices: Indices[INT64, int], updates: Input[TAny8, LComplexStr]) -> TAny8: ...
+def ScatterND(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: Given[TAny8, LComplexStr]) -> TAny8: ...
+@overload
+def ScatterND(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str]) -> AnyTensor: ...
+@overload
+def ScatterND(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: ArrayOr[complex | str]) -> Array: ...
 
 @overload
-def Shape(data: Nested[complex | str]) -> AnyTensor:
+def Shape(data: Given[TAny8, LComplexStr]) -> INT64:
     """Takes a tensor as input and outputs an 1D int64 tensor containing the shape of the input tensor.
 
     Args:
@@ -1297,12 +1361,12 @@ def Shape(data: Nested[complex | str]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Shape.html
     """
 @overload
-def Shape(data: ArrayOr[complex | str]) -> Array: ...
+def Shape(data: Nested[complex | str]) -> AnyTensor: ...
 @overload
-def Shape(data: Input[TAny8, LComplexStr]) -> INT64: ...
+def Shape(data: ArrayOr[complex | str]) -> Array: ...
 
 @overload
-def Sigmoid(X: Nested[float]) -> AnyTensor:
+def Sigmoid(X: Given[TFloat4, LFloat]) -> TFloat4:
     """Sigmoid takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the sigmoid
     function, y = 1 / (1 + exp(-x)), is applied to the tensor elementwise.
 
@@ -1313,12 +1377,12 @@ def Sigmoid(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Sigmoid.html
     """
 @overload
-def Sigmoid(X: ArrayOr[float]) -> Array: ...
+def Sigmoid(X: Nested[float]) -> AnyTensor: ...
 @overload
-def Sigmoid(X: Input[TFloat4, LFloat]) -> TFloat4: ...
+def Sigmoid(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def Sign(input: Nested[float]) -> AnyTensor:
+def Sign(input: Given[TNumber7, LFloat]) -> TNumber7:
     """Calculate the sign of the given input tensor element-wise. If input > 0, output 1. if input < 0,
     output -1. if input == 0, output 0.
 
@@ -1329,12 +1393,12 @@ def Sign(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Sign.html
     """
 @overload
-def Sign(input: ArrayOr[float]) -> Array: ...
+def Sign(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Sign(input: Input[TNumber7, LFloat]) -> TNumber7: ...
+def Sign(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def Size(data: Nested[complex | str]) -> AnyTensor:
+def Size(data: Given[TAny8, LComplexStr]) -> INT64:
     """Takes a tensor as input and outputs a int64 scalar that equals to the total number of elements of
     the input tensor.
 
@@ -1345,12 +1409,12 @@ def Size(data: Nested[complex | str]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Size.html
     """
 @overload
-def Size(data: ArrayOr[complex | str]) -> Array: ...
+def Size(data: Nested[complex | str]) -> AnyTensor: ...
 @overload
-def Size(data: Input[TAny8, LComplexStr]) -> INT64: ...
+def Size(data: ArrayOr[complex | str]) -> Array: ...
 
 @overload
-def Slice(data: Nested[complex | str], starts: Nested[int], ends: Nested[int], axes: Nested[int] | None = None, steps: Nested[int] | None = None) -> AnyTensor:
+def Slice(data: Given[TAny8, LComplexStr], starts: Indices[TIndex, LInt], ends: Indices[TIndex, LInt], axes: Indices[TIndex, LInt] | None = None, steps: Indices[TIndex, LInt] | None = None) -> TAny8:
     """Produces a slice of the input tensor along multiple axes. Similar to numpy:
     https://numpy.org/doc/stable/user/basics.indexing.html?highlight=slice#slicing-and-striding
 
@@ -1370,12 +1434,14 @@ def Slice(data: Nested[complex | str], starts: Nested[int], ends: Nested[int], a
     https://onnx.ai/onnx/operators/onnx__Slice.html
     """
 @overload
+def Slice(data: Nested[complex | str], starts: Nested[int], ends: Nested[int], axes: Nested[int] | None = None, steps: Nested[int] | None = None) -> AnyTensor: ...
+@overload
 def Slice(data: ArrayOr[complex | str], starts: ArrayOr[int], ends: ArrayOr[int], axes: ArrayOr[int] | None = None, steps: ArrayOr[int] | None = None) -> Array: ...
 @overload
 def Slice(data: Input[TAny8, LComplexStr], starts: Indices[TIndex, LInt], ends: Indices[TIndex, LInt], axes: Indices[TIndex, LInt] | None = None, steps: Indices[TIndex, LInt] | None = None) -> TAny8: ...
 
 @overload
-def Softmax(input: Nested[float], *, axis: Int = -1) -> AnyTensor:
+def Softmax(input: Given[TFloat4, LFloat], *, axis: Int = -1) -> TFloat4:
     """The operator computes the normalized exponential values for the given input:
 
     Softmax(input, axis) = Exp(input) / ReduceSum(Exp(input), axis=axis, keepdims=1)
@@ -1392,12 +1458,12 @@ def Softmax(input: Nested[float], *, axis: Int = -1) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Softmax.html
     """
 @overload
-def Softmax(input: ArrayOr[float], *, axis: Int = -1) -> Array: ...
+def Softmax(input: Nested[float], *, axis: Int = -1) -> AnyTensor: ...
 @overload
-def Softmax(input: Input[TFloat4, LFloat], *, axis: Int = -1) -> TFloat4: ...
+def Softmax(input: ArrayOr[float], *, axis: Int = -1) -> Array: ...
 
 @overload
-def SoftmaxCrossEntropyLoss(scores: ArrayOr[float], labels: ArrayOr[int], weights: ArrayOr[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[1] = 1) -> Array:
+def SoftmaxCrossEntropyLoss(scores: Given[TFloat4, LFloat], labels: Indices[TIndex, LInt], weights: Input[TFloat4, LFloat] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[1] = 1) -> TFloat4:
     """Loss function that measures the softmax cross entropy between 'scores' and 'labels'. This operator
     first computes a loss tensor whose shape is identical to the labels input. If the input is 2-D with
     shape (N, C), the loss tensor may be a N-element vector L = (l_1, l_2, ..., l_N). If the input is
@@ -1420,6 +1486,10 @@ def SoftmaxCrossEntropyLoss(scores: ArrayOr[float], labels: ArrayOr[int], weight
     https://onnx.ai/onnx/operators/onnx__SoftmaxCrossEntropyLoss.html
     """
 @overload
+def SoftmaxCrossEntropyLoss(scores: Given[TFloat4, LFloat], labels: Indices[TIndex, LInt], weights: Input[TFloat4, LFloat] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[2]) -> tuple[TFloat4, TFloat4]: ...
+@overload
+def SoftmaxCrossEntropyLoss(scores: ArrayOr[float], labels: ArrayOr[int], weights: ArrayOr[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[1] = 1) -> Array: ...
+@overload
 def SoftmaxCrossEntropyLoss(scores: ArrayOr[float], labels: ArrayOr[int], weights: ArrayOr[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def SoftmaxCrossEntropyLoss(scores: Input[TFloat4, LFloat], labels: Indices[TIndex, LInt], weights: Input[TFloat4, LFloat] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[1] = 1) -> TFloat4: ...
@@ -1427,7 +1497,7 @@ def SoftmaxCrossEntropyLoss(scores: Input[TFloat4, LFloat], labels: Indices[TInd
 def SoftmaxCrossEntropyLoss(scores: Input[TFloat4, LFloat], labels: Indices[TIndex, LInt], weights: Input[TFloat4, LFloat] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[2]) -> tuple[TFloat4, TFloat4]: ...
 
 @overload
-def SpaceToDepth(input: Nested[complex | str], *, blocksize: Int) -> AnyTensor:
+def SpaceToDepth(input: Given[TAny8, LComplexStr], *, blocksize: Int) -> TAny8:
     """SpaceToDepth rearranges blocks of spatial data into depth. More specifically, this op outputs a copy
     of the input tensor where values from the height and width dimensions are moved to the depth
     dimension.
@@ -1441,12 +1511,12 @@ def SpaceToDepth(input: Nested[complex | str], *, blocksize: Int) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__SpaceToDepth.html
     """
 @overload
-def SpaceToDepth(input: ArrayOr[complex | str], *, blocksize: Int) -> Array: ...
+def SpaceToDepth(input: Nested[complex | str], *, blocksize: Int) -> AnyTensor: ...
 @overload
-def SpaceToDepth(input: Input[TAny8, LComplexStr], *, blocksize: Int) -> TAny8: ...
+def SpaceToDepth(input: ArrayOr[complex | str], *, blocksize: Int) -> Array: ...
 
 @overload
-def Split(input: Nested[complex | str], split: Nested[int] | None = None, *, axis: Int = 0, outputs: int | None = None) -> tuple[AnyTensor, ...]:
+def Split(input: Given[TAny8, LComplexStr], split: Indices[INT64, int] | None = None, *, axis: Int = 0, outputs: int | None = None) -> tuple[TAny8, ...]:
     """Split a tensor into a list of tensors, along the specified 'axis'. Lengths of the parts can be
     specified using input 'split'. Otherwise, the tensor is split to equal sized parts.
 
@@ -1461,12 +1531,14 @@ def Split(input: Nested[complex | str], split: Nested[int] | None = None, *, axi
     https://onnx.ai/onnx/operators/onnx__Split.html
     """
 @overload
+def Split(input: Nested[complex | str], split: Nested[int] | None = None, *, axis: Int = 0, outputs: int | None = None) -> tuple[AnyTensor, ...]: ...
+@overload
 def Split(input: ArrayOr[complex | str], split: ArrayOr[int] | None = None, *, axis: Int = 0, outputs: int | None = None) -> tuple[Array, ...]: ...
 @overload
 def Split(input: Input[TAny8, LComplexStr], split: Indices[INT64, int] | None = None, *, axis: Int = 0, outputs: int | None = None) -> tuple[TAny8, ...]: ...
 
 @overload
-def Sqrt(X: Nested[float]) -> AnyTensor:
+def Sqrt(X: Given[TFloat4, LFloat]) -> TFloat4:
     """Square root takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     square root is, y = x^0.5, is applied to the tensor elementwise. If x is negative, then it will
     return NaN.
@@ -1478,12 +1550,12 @@ def Sqrt(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Sqrt.html
     """
 @overload
-def Sqrt(X: ArrayOr[float]) -> Array: ...
+def Sqrt(X: Nested[float]) -> AnyTensor: ...
 @overload
-def Sqrt(X: Input[TFloat4, LFloat]) -> TFloat4: ...
+def Sqrt(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def Squeeze(data: Nested[complex | str], axes: Nested[int] | None = None) -> AnyTensor:
+def Squeeze(data: Given[TAny8, LComplexStr], axes: Indices[INT64, int] | None = None) -> TAny8:
     """Remove single-dimensional entries from the shape of a tensor. Takes an input `axes` with a list of
     axes to squeeze. If `axes` is not provided, all the single dimensions will be removed from the
     shape. If an axis is selected with shape entry not equal to one, an error is raised.
@@ -1497,12 +1569,14 @@ def Squeeze(data: Nested[complex | str], axes: Nested[int] | None = None) -> Any
     https://onnx.ai/onnx/operators/onnx__Squeeze.html
     """
 @overload
+def Squeeze(data: Nested[complex | str], axes: Nested[int] | None = None) -> AnyTensor: ...
+@overload
 def Squeeze(data: ArrayOr[complex | str], axes: ArrayOr[int] | None = None) -> Array: ...
 @overload
 def Squeeze(data: Input[TAny8, LComplexStr], axes: Indices[INT64, int] | None = None) -> TAny8: ...
 
 @overload
-def Sub(A: Nested[float], B: Nested[float]) -> AnyTensor:
+def Sub(A: Given[TNumber8, LFloat], B: Input[TNumber8, LFloat]) -> TNumber8:
     """Performs element-wise binary subtraction (with Numpy-style broadcasting support).
 
     This operator supports **multidirectional (i.e., Numpy-style) broadcasting**; for more details
@@ -1516,12 +1590,14 @@ def Sub(A: Nested[float], B: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Sub.html
     """
 @overload
-def Sub(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def Sub(A: ArrayOr[float], B: Given[TNumber8, LFloat]) -> TNumber8: ...
 @overload
-def Sub(A: Input[TNumber8, LFloat], B: Input[TNumber8, LFloat]) -> TNumber8: ...
+def Sub(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+@overload
+def Sub(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 
 @overload
-def Sum(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
+def Sum(data_0_0: Given[TFloat4, LFloat], /, *data_0: Input[TFloat4, LFloat]) -> TFloat4:
     """Element-wise sum of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.
@@ -1533,12 +1609,14 @@ def Sum(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Sum.html
     """
 @overload
+def Sum(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor: ...
+@overload
 def Sum(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
 @overload
 def Sum(data_0_0: Input[TFloat4, LFloat], /, *data_0: Input[TFloat4, LFloat]) -> TFloat4: ...
 
 @overload
-def Tanh(input: Nested[float]) -> AnyTensor:
+def Tanh(input: Given[TFloat4, LFloat]) -> TFloat4:
     """Calculates the hyperbolic tangent of the given input tensor element-wise.
 
     Args:
@@ -1548,12 +1626,12 @@ def Tanh(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Tanh.html
     """
 @overload
-def Tanh(input: ArrayOr[float]) -> Array: ...
+def Tanh(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Tanh(input: Input[TFloat4, LFloat]) -> TFloat4: ...
+def Tanh(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def Tile(input: Nested[complex | str], repeats: Nested[int]) -> AnyTensor:
+def Tile(input: Given[TAny8, LComplexStr], repeats: Indices[INT64, int]) -> TAny8:
     """Constructs a tensor by tiling a given tensor. This is the same as function `tile` in Numpy, but no
     broadcast. For example A = [[1, 2], [3, 4]], B = [1, 2], tile(A, B) = [[1, 2, 1, 2], [3, 4, 3, 4]]
 
@@ -1566,12 +1644,14 @@ def Tile(input: Nested[complex | str], repeats: Nested[int]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Tile.html
     """
 @overload
-def Tile(input: ArrayOr[complex | str], repeats: ArrayOr[int]) -> Array: ...
+def Tile(input: ArrayOr[complex | str], repeats: GivenIndices[INT64, int]) -> AnyTensor: ...
 @overload
-def Tile(input: Input[TAny8, LComplexStr], repeats: Indices[INT64, int]) -> TAny8: ...
+def Tile(input: Nested[complex | str], repeats: Nested[int]) -> AnyTensor: ...
+@overload
+def Tile(input: ArrayOr[complex | str], repeats: ArrayOr[int]) -> Array: ...
 
 @overload
-def Transpose(data: Nested[complex | str], *, perm: Ints | None = None) -> AnyTensor:
+def Transpose(data: Given[TAny8, LComplexStr], *, perm: Ints | None = None) -> TAny8:
     """Returns a transpose of the input tensor. (Similar to `numpy.transpose`). The optional attribute
     `perm` specifies the permutation of the axes of the input tensor. `perm` must contain each axis
     index in `[0, n-1]` exactly once, so its length is equal to the rank `n` of the input tensor.
@@ -1587,12 +1667,12 @@ def Transpose(data: Nested[complex | str], *, perm: Ints | None = None) -> AnyTe
     https://onnx.ai/onnx/operators/onnx__Transpose.html
     """
 @overload
-def Transpose(data: ArrayOr[complex | str], *, perm: Ints | None = None) -> Array: ...
+def Transpose(data: Nested[complex | str], *, perm: Ints | None = None) -> AnyTensor: ...
 @overload
-def Transpose(data: Input[TAny8, LComplexStr], *, perm: Ints | None = None) -> TAny8: ...
+def Transpose(data: ArrayOr[complex | str], *, perm: Ints | None = None) -> Array: ...
 
 @overload
-def Unsqueeze(data: Nested[complex | str], axes: Nested[int]) -> AnyTensor:
+def Unsqueeze(data: Given[TAny8, LComplexStr], axes: Indices[INT64, int]) -> TAny8:
     """Insert single-dimensional entries to the shape of an input tensor (`data`). Takes one required input
     `axes` - which contains a list of dimension indices and this operator will insert a dimension of
     value `1` into the corresponding index of the output tensor (`expanded`).
@@ -1609,6 +1689,8 @@ def Unsqueeze(data: Nested[complex | str], axes: Nested[int]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Unsqueeze.html
     """
 @overload
-def Unsqueeze(data: ArrayOr[complex | str], axes: ArrayOr[int]) -> Array: ...
+def Unsqueeze(data: ArrayOr[complex | str], axes: GivenIndices[INT64, int]) -> AnyTensor: ...
 @overload
-def Unsqueeze(data: Input[TAny8, LComplexStr], axes: Indices[INT64, int]) -> TAny8: ...
+def Unsqueeze(data: Nested[complex | str], axes: Nested[int]) -> AnyTensor: ...
+@overload
+def Unsqueeze(data: ArrayOr[complex | str], axes: ArrayOr[int]) -> Array: ...

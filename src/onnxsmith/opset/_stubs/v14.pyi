@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from typing import Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, Float, Floats, Indices, Input, Int, Nested, INT32, INT64,
+    AnyTensor, Array, ArrayOr, Float, Floats, Given, GivenIndices, Indices, Input, Int, Nested, INT32, INT64,
 )
 from onnxsmith.opset._stubs.variables import (
     LComplexStr, LFloat, LFloat2, LInt, TAny8, TFloat, TFloat4, TFloat5, TIndex, TNumber7, TNumber8, TSignedNumber5,
@@ -12,7 +12,7 @@ from onnxsmith.opset._stubs.variables import (
 )
 
 @overload
-def Add(A: Nested[float], B: Nested[float]) -> AnyTensor:
+def Add(A: Given[TNumber7, LFloat], B: Input[TNumber7, LFloat]) -> TNumber7:
     """Performs element-wise binary addition (with Numpy-style broadcasting support).
 
     This operator supports **multidirectional (i.e., Numpy-style) broadcasting**; for more details
@@ -28,12 +28,14 @@ def Add(A: Nested[float], B: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Add.html
     """
 @overload
-def Add(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def Add(A: ArrayOr[float], B: Given[TNumber7, LFloat]) -> TNumber7: ...
 @overload
-def Add(A: Input[TNumber7, LFloat], B: Input[TNumber7, LFloat]) -> TNumber7: ...
+def Add(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+@overload
+def Add(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 
 @overload
-def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], input_mean: ArrayOr[float], input_var: ArrayOr[float], *, epsilon: Float = 1e-05, momentum: Float = 0.9, training_mode: Int = 0, outputs: Literal[1] = 1) -> Array:
+def BatchNormalization(X: Given[TFloat4, LFloat], scale: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat], input_mean: Input[TFloat5, LFloat2], input_var: Input[TFloat5, LFloat2], *, epsilon: Float = 1e-05, momentum: Float = 0.9, training_mode: Int = 0, outputs: Literal[1] = 1) -> TFloat4:
     """Carries out batch normalization as described in the paper https://arxiv.org/abs/1502.03167.
     Depending on the mode it is being run, There are five required inputs 'X', 'scale', 'B',
     'input_mean' and 'input_var'. Note that 'input_mean' and 'input_var' are expected to be the
@@ -57,6 +59,12 @@ def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[floa
     https://onnx.ai/onnx/operators/onnx__BatchNormalization.html
     """
 @overload
+def BatchNormalization(X: Given[TFloat4, LFloat], scale: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat], input_mean: Input[TFloat5, LFloat2], input_var: Input[TFloat5, LFloat2], *, epsilon: Float = 1e-05, momentum: Float = 0.9, training_mode: Int = 0, outputs: Literal[2]) -> tuple[TFloat4, TFloat5]: ...
+@overload
+def BatchNormalization(X: Given[TFloat4, LFloat], scale: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat], input_mean: Input[TFloat5, LFloat2], input_var: Input[TFloat5, LFloat2], *, epsilon: Float = 1e-05, momentum: Float = 0.9, training_mode: Int = 0, outputs: Literal[3]) -> tuple[TFloat4, TFloat5, TFloat5]: ...
+@overload
+def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], input_mean: ArrayOr[float], input_var: ArrayOr[float], *, epsilon: Float = 1e-05, momentum: Float = 0.9, training_mode: Int = 0, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], input_mean: ArrayOr[float], input_var: ArrayOr[float], *, epsilon: Float = 1e-05, momentum: Float = 0.9, training_mode: Int = 0, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], input_mean: ArrayOr[float], input_var: ArrayOr[float], *, epsilon: Float = 1e-05, momentum: Float = 0.9, training_mode: Int = 0, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
@@ -68,7 +76,7 @@ def BatchNormalization(X: Input[TFloat4, LFloat], scale: Input[TFloat4, LFloat],
 def BatchNormalization(X: Input[TFloat4, LFloat], scale: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat], input_mean: Input[TFloat5, LFloat2], input_var: Input[TFloat5, LFloat2], *, epsilon: Float = 1e-05, momentum: Float = 0.9, training_mode: Int = 0, outputs: Literal[3]) -> tuple[TFloat4, TFloat5, TFloat5]: ...
 
 @overload
-def CumSum(x: Nested[float], axis: Nested[int], *, exclusive: Int = 0, reverse: Int = 0) -> AnyTensor:
+def CumSum(x: Given[TNumber8, LFloat], axis: Indices[TIndex, LInt], *, exclusive: Int = 0, reverse: Int = 0) -> TNumber8:
     """Performs cumulative sum of the input elements along the given axis. By default, it will do the sum
     inclusively meaning the first element is copied as is. Through an `exclusive` attribute, this
     behavior can change to exclude the first element. It can also perform summation in the opposite
@@ -85,12 +93,14 @@ def CumSum(x: Nested[float], axis: Nested[int], *, exclusive: Int = 0, reverse: 
     https://onnx.ai/onnx/operators/onnx__CumSum.html
     """
 @overload
-def CumSum(x: ArrayOr[float], axis: ArrayOr[int], *, exclusive: Int = 0, reverse: Int = 0) -> Array: ...
+def CumSum(x: ArrayOr[float], axis: GivenIndices[TIndex, LInt], *, exclusive: Int = 0, reverse: Int = 0) -> AnyTensor: ...
 @overload
-def CumSum(x: Input[TNumber8, LFloat], axis: Indices[TIndex, LInt], *, exclusive: Int = 0, reverse: Int = 0) -> TNumber8: ...
+def CumSum(x: Nested[float], axis: Nested[int], *, exclusive: Int = 0, reverse: Int = 0) -> AnyTensor: ...
+@overload
+def CumSum(x: ArrayOr[float], axis: ArrayOr[int], *, exclusive: Int = 0, reverse: Int = 0) -> Array: ...
 
 @overload
-def Div(A: Nested[float], B: Nested[float]) -> AnyTensor:
+def Div(A: Given[TNumber7, LFloat], B: Input[TNumber7, LFloat]) -> TNumber7:
     """Performs element-wise binary division (with Numpy-style broadcasting support).
 
     This operator supports **multidirectional (i.e., Numpy-style) broadcasting**; for more details
@@ -107,12 +117,14 @@ def Div(A: Nested[float], B: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Div.html
     """
 @overload
-def Div(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def Div(A: ArrayOr[float], B: Given[TNumber7, LFloat]) -> TNumber7: ...
 @overload
-def Div(A: Input[TNumber7, LFloat], B: Input[TNumber7, LFloat]) -> TNumber7: ...
+def Div(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+@overload
+def Div(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 
 @overload
-def GRU(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, linear_before_reset: Int = 0, outputs: Literal[1] = 1) -> Array:
+def GRU(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, linear_before_reset: Int = 0, outputs: Literal[1] = 1) -> TFloat:
     """Computes an one-layer GRU. This operator is usually supported via some custom implementation such as
     CuDNN.
 
@@ -148,6 +160,10 @@ def GRU(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[floa
     https://onnx.ai/onnx/operators/onnx__GRU.html
     """
 @overload
+def GRU(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, linear_before_reset: Int = 0, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
+@overload
+def GRU(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, linear_before_reset: Int = 0, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def GRU(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, linear_before_reset: Int = 0, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def GRU(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, linear_before_reset: Int = 0, outputs: Literal[1] = 1) -> TFloat: ...
@@ -155,7 +171,7 @@ def GRU(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFl
 def GRU(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, linear_before_reset: Int = 0, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
 
 @overload
-def HardSwish(X: Nested[float]) -> AnyTensor:
+def HardSwish(X: Given[TFloat, LFloat]) -> TFloat:
     """HardSwish takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     HardSwish function, y = x * max(0, min(1, alpha * x + beta)) = x * HardSigmoid<alpha, beta>(x),
     where alpha = 1/6 and beta = 0.5, is applied to the tensor elementwise.
@@ -167,9 +183,9 @@ def HardSwish(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__HardSwish.html
     """
 @overload
-def HardSwish(X: ArrayOr[float]) -> Array: ...
+def HardSwish(X: Nested[float]) -> AnyTensor: ...
 @overload
-def HardSwish(X: Input[TFloat, LFloat]) -> TFloat: ...
+def HardSwish(X: ArrayOr[float]) -> Array: ...
 
 def Identity(input: TValue) -> TValue:
     """Identity operator
@@ -182,7 +198,7 @@ def Identity(input: TValue) -> TValue:
     """
 
 @overload
-def LSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[1] = 1) -> Array:
+def LSTM(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, initial_c: Input[TFloat, LFloat] | None = None, P: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[1] = 1) -> TFloat:
     """Computes an one-layer LSTM. This operator is usually supported via some custom implementation such
     as CuDNN.
 
@@ -221,6 +237,12 @@ def LSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[flo
     https://onnx.ai/onnx/operators/onnx__LSTM.html
     """
 @overload
+def LSTM(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, initial_c: Input[TFloat, LFloat] | None = None, P: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
+@overload
+def LSTM(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, initial_c: Input[TFloat, LFloat] | None = None, P: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[3]) -> tuple[TFloat, TFloat, TFloat]: ...
+@overload
+def LSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def LSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def LSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
@@ -232,7 +254,7 @@ def LSTM(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LF
 def LSTM(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, initial_c: Input[TFloat, LFloat] | None = None, P: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[3]) -> tuple[TFloat, TFloat, TFloat]: ...
 
 @overload
-def Mul(A: Nested[float], B: Nested[float]) -> AnyTensor:
+def Mul(A: Given[TNumber7, LFloat], B: Input[TNumber7, LFloat]) -> TNumber7:
     """Performs element-wise binary multiplication (with Numpy-style broadcasting support).
 
     This operator supports **multidirectional (i.e., Numpy-style) broadcasting**; for more details
@@ -248,12 +270,14 @@ def Mul(A: Nested[float], B: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Mul.html
     """
 @overload
-def Mul(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def Mul(A: ArrayOr[float], B: Given[TNumber7, LFloat]) -> TNumber7: ...
 @overload
-def Mul(A: Input[TNumber7, LFloat], B: Input[TNumber7, LFloat]) -> TNumber7: ...
+def Mul(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+@overload
+def Mul(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 
 @overload
-def RNN(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, outputs: Literal[1] = 1) -> Array:
+def RNN(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, outputs: Literal[1] = 1) -> TFloat:
     """Computes an one-layer simple RNN. This operator is usually supported via some custom implementation
     such as CuDNN.
 
@@ -287,6 +311,10 @@ def RNN(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[floa
     https://onnx.ai/onnx/operators/onnx__RNN.html
     """
 @overload
+def RNN(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
+@overload
+def RNN(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def RNN(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def RNN(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, outputs: Literal[1] = 1) -> TFloat: ...
@@ -294,7 +322,7 @@ def RNN(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFl
 def RNN(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
 
 @overload
-def Relu(X: Nested[float]) -> AnyTensor:
+def Relu(X: Given[TSignedNumber5, LFloat]) -> TSignedNumber5:
     """Relu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the rectified
     linear function, y = max(0, x), is applied to the tensor elementwise.
 
@@ -305,12 +333,12 @@ def Relu(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Relu.html
     """
 @overload
-def Relu(X: ArrayOr[float]) -> Array: ...
+def Relu(X: Nested[float]) -> AnyTensor: ...
 @overload
-def Relu(X: Input[TSignedNumber5, LFloat]) -> TSignedNumber5: ...
+def Relu(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def Reshape(data: Nested[complex | str], shape: Nested[int], *, allowzero: Int = 0) -> AnyTensor:
+def Reshape(data: Given[TAny8, LComplexStr], shape: Indices[INT64, int], *, allowzero: Int = 0) -> TAny8:
     """Reshape the input tensor similar to numpy.reshape. First input is the data tensor, second input is a
     shape tensor which specifies the output shape. It outputs the reshaped tensor. At most one dimension
     of the new shape can be -1. In this case, the value is inferred from the size of the tensor and the
@@ -329,12 +357,14 @@ def Reshape(data: Nested[complex | str], shape: Nested[int], *, allowzero: Int =
     https://onnx.ai/onnx/operators/onnx__Reshape.html
     """
 @overload
-def Reshape(data: ArrayOr[complex | str], shape: ArrayOr[int], *, allowzero: Int = 0) -> Array: ...
+def Reshape(data: ArrayOr[complex | str], shape: GivenIndices[INT64, int], *, allowzero: Int = 0) -> AnyTensor: ...
 @overload
-def Reshape(data: Input[TAny8, LComplexStr], shape: Indices[INT64, int], *, allowzero: Int = 0) -> TAny8: ...
+def Reshape(data: Nested[complex | str], shape: Nested[int], *, allowzero: Int = 0) -> AnyTensor: ...
+@overload
+def Reshape(data: ArrayOr[complex | str], shape: ArrayOr[int], *, allowzero: Int = 0) -> Array: ...
 
 @overload
-def Sub(A: Nested[float], B: Nested[float]) -> AnyTensor:
+def Sub(A: Given[TNumber7, LFloat], B: Input[TNumber7, LFloat]) -> TNumber7:
     """Performs element-wise binary subtraction (with Numpy-style broadcasting support).
 
     This operator supports **multidirectional (i.e., Numpy-style) broadcasting**; for more details
@@ -350,12 +380,14 @@ def Sub(A: Nested[float], B: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Sub.html
     """
 @overload
-def Sub(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def Sub(A: ArrayOr[float], B: Given[TNumber7, LFloat]) -> TNumber7: ...
 @overload
-def Sub(A: Input[TNumber7, LFloat], B: Input[TNumber7, LFloat]) -> TNumber7: ...
+def Sub(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+@overload
+def Sub(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 
 @overload
-def Trilu(input: Nested[complex | str], k: Nested[int] | None = None, *, upper: Int = 1) -> AnyTensor:
+def Trilu(input: Given[TAny8, LComplexStr], k: Indices[INT64, int] | None = None, *, upper: Int = 1) -> TAny8:
     """Given a 2-D matrix or batches of 2-D matrices, returns the upper or lower triangular part of the
     tensor(s). The attribute "upper" determines whether the upper or lower part is retained. If set to
     true, the upper triangular matrix is retained. Lower triangular matrix is retained otherwise.
@@ -371,6 +403,8 @@ def Trilu(input: Nested[complex | str], k: Nested[int] | None = None, *, upper: 
     Version 14, in opset 14 and later.
     https://onnx.ai/onnx/operators/onnx__Trilu.html
     """
+@overload
+def Trilu(input: Nested[complex | str], k: Nested[int] | None = None, *, upper: Int = 1) -> AnyTensor: ...
 @overload
 def Trilu(input: ArrayOr[complex | str], k: ArrayOr[int] | None = None, *, upper: Int = 1) -> Array: ...
 @overload

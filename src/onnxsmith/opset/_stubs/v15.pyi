@@ -3,7 +3,7 @@
 # pyright: reportOverlappingOverload=false
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, DTypeLike, Float, Input, Int, Nested, TypeValue, INT64,
+    AnyTensor, Array, ArrayOr, DTypeLike, Float, Given, Input, Int, Nested, TypeValue, INT64,
 )
 from onnxsmith.opset._stubs.variables import (
     LComplexStr, LFloat, LFloat2, LFloat3, LFloatStr, LFloatStr2, TAny6, TAny7, TAny8, TAny9, TFloat, TFloat4,
@@ -11,7 +11,7 @@ from onnxsmith.opset._stubs.variables import (
 )
 
 @overload
-def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], input_mean: ArrayOr[float], input_var: ArrayOr[float], *, epsilon: Float = 1e-05, momentum: Float = 0.9, training_mode: Int = 0, outputs: Literal[1] = 1) -> Array:
+def BatchNormalization(X: Given[TFloat4, LFloat], scale: Input[TFloat5, LFloat2], B: Input[TFloat5, LFloat2], input_mean: Input[TFloat6, LFloat3], input_var: Input[TFloat6, LFloat3], *, epsilon: Float = 1e-05, momentum: Float = 0.9, training_mode: Int = 0, outputs: Literal[1] = 1) -> TFloat4:
     """Carries out batch normalization as described in the paper https://arxiv.org/abs/1502.03167.
     Depending on the mode it is being run, There are five required inputs 'X', 'scale', 'B',
     'input_mean' and 'input_var'. Note that 'input_mean' and 'input_var' are expected to be the
@@ -35,6 +35,12 @@ def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[floa
     https://onnx.ai/onnx/operators/onnx__BatchNormalization.html
     """
 @overload
+def BatchNormalization(X: Given[TFloat4, LFloat], scale: Input[TFloat5, LFloat2], B: Input[TFloat5, LFloat2], input_mean: Input[TFloat6, LFloat3], input_var: Input[TFloat6, LFloat3], *, epsilon: Float = 1e-05, momentum: Float = 0.9, training_mode: Int = 0, outputs: Literal[2]) -> tuple[TFloat4, TFloat6]: ...
+@overload
+def BatchNormalization(X: Given[TFloat4, LFloat], scale: Input[TFloat5, LFloat2], B: Input[TFloat5, LFloat2], input_mean: Input[TFloat6, LFloat3], input_var: Input[TFloat6, LFloat3], *, epsilon: Float = 1e-05, momentum: Float = 0.9, training_mode: Int = 0, outputs: Literal[3]) -> tuple[TFloat4, TFloat6, TFloat6]: ...
+@overload
+def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], input_mean: ArrayOr[float], input_var: ArrayOr[float], *, epsilon: Float = 1e-05, momentum: Float = 0.9, training_mode: Int = 0, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], input_mean: ArrayOr[float], input_var: ArrayOr[float], *, epsilon: Float = 1e-05, momentum: Float = 0.9, training_mode: Int = 0, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], input_mean: ArrayOr[float], input_var: ArrayOr[float], *, epsilon: Float = 1e-05, momentum: Float = 0.9, training_mode: Int = 0, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
@@ -46,7 +52,7 @@ def BatchNormalization(X: Input[TFloat4, LFloat], scale: Input[TFloat5, LFloat2]
 def BatchNormalization(X: Input[TFloat4, LFloat], scale: Input[TFloat5, LFloat2], B: Input[TFloat5, LFloat2], input_mean: Input[TFloat6, LFloat3], input_var: Input[TFloat6, LFloat3], *, epsilon: Float = 1e-05, momentum: Float = 0.9, training_mode: Int = 0, outputs: Literal[3]) -> tuple[TFloat4, TFloat6, TFloat6]: ...
 
 @overload
-def Bernoulli(input: Nested[float], *, dtype: DTypeLike | None = None, seed: Float | None = None) -> AnyTensor:
+def Bernoulli(input: Given[TFloat, LFloat], *, dtype: type[TAny9], seed: Float | None = None) -> TAny9:
     """Draws binary random numbers (0 or 1) from a Bernoulli distribution. The input tensor should be a
     tensor containing probabilities p (a value in the range [0,1]) to be used for drawing the binary
     random number, where an output of 1 is produced with probability p and an output of 0 is produced
@@ -65,16 +71,16 @@ def Bernoulli(input: Nested[float], *, dtype: DTypeLike | None = None, seed: Flo
     https://onnx.ai/onnx/operators/onnx__Bernoulli.html
     """
 @overload
+def Bernoulli(input: Given[TFloat, LFloat], *, dtype: None = None, seed: Float | None = None) -> TFloat: ...
+@overload
+def Bernoulli(input: Given[TFloat, LFloat], *, dtype: DTypeLike | None = None, seed: Float | None = None) -> AnyTensor: ...
+@overload
+def Bernoulli(input: Nested[float], *, dtype: DTypeLike | None = None, seed: Float | None = None) -> AnyTensor: ...
+@overload
 def Bernoulli(input: ArrayOr[float], *, dtype: DTypeLike | None = None, seed: Float | None = None) -> Array: ...
-@overload
-def Bernoulli(input: Input[TFloat, LFloat], *, dtype: type[TAny9], seed: Float | None = None) -> TAny9: ...
-@overload
-def Bernoulli(input: Input[TFloat, LFloat], *, dtype: None = None, seed: Float | None = None) -> TFloat: ...
-@overload
-def Bernoulli(input: Input[TFloat, LFloat], *, dtype: DTypeLike | None = None, seed: Float | None = None) -> AnyTensor: ...
 
 @overload
-def CastLike(input: Nested[float | str], target_type: Nested[float | str]) -> AnyTensor:
+def CastLike(input: Given[TAny6, LFloatStr], target_type: Input[TAny7, LFloatStr2]) -> TAny7:
     """The operator casts the elements of a given input tensor (the first input) to the same data type as
     the elements of the second input tensor. See documentation of the Cast operator for further details.
 
@@ -87,9 +93,11 @@ def CastLike(input: Nested[float | str], target_type: Nested[float | str]) -> An
     https://onnx.ai/onnx/operators/onnx__CastLike.html
     """
 @overload
-def CastLike(input: ArrayOr[float | str], target_type: ArrayOr[float | str]) -> Array: ...
+def CastLike(input: ArrayOr[float | str], target_type: Given[TAny7, LFloatStr2]) -> TAny7: ...
 @overload
-def CastLike(input: Input[TAny6, LFloatStr], target_type: Input[TAny7, LFloatStr2]) -> TAny7: ...
+def CastLike(input: Nested[float | str], target_type: Nested[float | str]) -> AnyTensor: ...
+@overload
+def CastLike(input: ArrayOr[float | str], target_type: ArrayOr[float | str]) -> Array: ...
 
 def Optional(input: Any = None, *, type: TypeValue | None = None) -> AnyTensor:
     """Constructs an optional-type value containing either an empty optional of a certain type specified by
@@ -126,7 +134,7 @@ def OptionalHasElement(input: Any) -> AnyTensor:
     """
 
 @overload
-def Pow(X: Nested[float], Y: Nested[float]) -> AnyTensor:
+def Pow(X: Given[TSignedNumber6, LFloat], Y: Input[TNumber7, LFloat2]) -> TSignedNumber6:
     """Pow takes input data (Tensor<T>) and exponent Tensor, and produces one output data (Tensor<T>) where
     the function `f(x) = x^exponent`, is applied to the data tensor elementwise. This operator supports
     **multidirectional (i.e., Numpy-style) broadcasting**; for more details please check the doc.
@@ -139,12 +147,14 @@ def Pow(X: Nested[float], Y: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Pow.html
     """
 @overload
-def Pow(X: ArrayOr[float], Y: ArrayOr[float]) -> Array: ...
+def Pow(X: ArrayOr[float], Y: Given[TNumber7, LFloat2]) -> AnyTensor: ...
 @overload
-def Pow(X: Input[TSignedNumber6, LFloat], Y: Input[TNumber7, LFloat2]) -> TSignedNumber6: ...
+def Pow(X: Nested[float], Y: Nested[float]) -> AnyTensor: ...
+@overload
+def Pow(X: ArrayOr[float], Y: ArrayOr[float]) -> Array: ...
 
 @overload
-def Shape(data: Nested[complex | str], *, end: Int | None = None, start: Int = 0) -> AnyTensor:
+def Shape(data: Given[TAny8, LComplexStr], *, end: Int | None = None, start: Int = 0) -> INT64:
     """Takes a tensor as input and outputs an 1D int64 tensor containing the shape of the input tensor.
     Optional attributes start and end can be used to compute a slice of the input tensor's shape. If
     start axis is omitted, the slice starts from axis 0. The end axis, if specified, is exclusive (and
@@ -162,6 +172,6 @@ def Shape(data: Nested[complex | str], *, end: Int | None = None, start: Int = 0
     https://onnx.ai/onnx/operators/onnx__Shape.html
     """
 @overload
-def Shape(data: ArrayOr[complex | str], *, end: Int | None = None, start: Int = 0) -> Array: ...
+def Shape(data: Nested[complex | str], *, end: Int | None = None, start: Int = 0) -> AnyTensor: ...
 @overload
-def Shape(data: Input[TAny8, LComplexStr], *, end: Int | None = None, start: Int = 0) -> INT64: ...
+def Shape(data: ArrayOr[complex | str], *, end: Int | None = None, start: Int = 0) -> Array: ...

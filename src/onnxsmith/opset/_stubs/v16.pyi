@@ -3,14 +3,14 @@
 # pyright: reportOverlappingOverload=false
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, Body, Float, Indices, Input, Int, Ints, Nested, INT64, BOOL,
+    AnyTensor, Array, ArrayOr, Body, Float, Given, GivenIndices, Indices, Input, Int, Ints, Nested, INT64, BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
     LComplexStr, LFloat, LInt, TAny2, TAny8, TFloat, TFloat4, TIndex, TNumber7, TNumber8, TValue,
 )
 
 @overload
-def GreaterOrEqual(A: Nested[float], B: Nested[float]) -> AnyTensor:
+def GreaterOrEqual(A: Given[TNumber7, LFloat], B: Input[TNumber7, LFloat]) -> BOOL:
     """Returns the tensor resulted from performing the `greater_equal` logical operation elementwise on the
     input tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -25,12 +25,14 @@ def GreaterOrEqual(A: Nested[float], B: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__GreaterOrEqual.html
     """
 @overload
-def GreaterOrEqual(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def GreaterOrEqual(A: ArrayOr[float], B: Given[TNumber7, LFloat]) -> BOOL: ...
 @overload
-def GreaterOrEqual(A: Input[TNumber7, LFloat], B: Input[TNumber7, LFloat]) -> BOOL: ...
+def GreaterOrEqual(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+@overload
+def GreaterOrEqual(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 
 @overload
-def GridSample(X: Nested[complex | str], grid: Nested[float], *, align_corners: Int = 0, mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor:
+def GridSample(X: Given[TAny2, LComplexStr], grid: Input[TFloat, LFloat], *, align_corners: Int = 0, mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> TAny2:
     """Given an input `X` and a flow-field `grid`, computes the output `Y` using `X` values and pixel
     locations from `grid`. Currently, only spatial (4-D) inputs are supported. For input `X` with shape
     (N, C, H, W) and `grid` with shape (N, H_out, W_out, 2), the output `Y` will have shape (N, C,
@@ -54,9 +56,11 @@ def GridSample(X: Nested[complex | str], grid: Nested[float], *, align_corners: 
     https://onnx.ai/onnx/operators/onnx__GridSample.html
     """
 @overload
-def GridSample(X: ArrayOr[complex | str], grid: ArrayOr[float], *, align_corners: Int = 0, mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> Array: ...
+def GridSample(X: ArrayOr[complex | str], grid: Given[TFloat, LFloat], *, align_corners: Int = 0, mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor: ...
 @overload
-def GridSample(X: Input[TAny2, LComplexStr], grid: Input[TFloat, LFloat], *, align_corners: Int = 0, mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> TAny2: ...
+def GridSample(X: Nested[complex | str], grid: Nested[float], *, align_corners: Int = 0, mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor: ...
+@overload
+def GridSample(X: ArrayOr[complex | str], grid: ArrayOr[float], *, align_corners: Int = 0, mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> Array: ...
 
 def Identity(input: TValue) -> TValue:
     """Identity operator
@@ -83,7 +87,7 @@ def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs
     """
 
 @overload
-def LeakyRelu(X: Nested[float], *, alpha: Float = 0.01) -> AnyTensor:
+def LeakyRelu(X: Given[TFloat4, LFloat], *, alpha: Float = 0.01) -> TFloat4:
     """LeakyRelu takes input data (Tensor<T>) and an argument alpha, and produces one output data
     (Tensor<T>) where the function `f(x) = alpha * x for x < 0`, `f(x) = x for x >= 0`, is applied to
     the data tensor elementwise.
@@ -96,12 +100,12 @@ def LeakyRelu(X: Nested[float], *, alpha: Float = 0.01) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__LeakyRelu.html
     """
 @overload
-def LeakyRelu(X: ArrayOr[float], *, alpha: Float = 0.01) -> Array: ...
+def LeakyRelu(X: Nested[float], *, alpha: Float = 0.01) -> AnyTensor: ...
 @overload
-def LeakyRelu(X: Input[TFloat4, LFloat], *, alpha: Float = 0.01) -> TFloat4: ...
+def LeakyRelu(X: ArrayOr[float], *, alpha: Float = 0.01) -> Array: ...
 
 @overload
-def LessOrEqual(A: Nested[float], B: Nested[float]) -> AnyTensor:
+def LessOrEqual(A: Given[TNumber7, LFloat], B: Input[TNumber7, LFloat]) -> BOOL:
     """Returns the tensor resulted from performing the `less_equal` logical operation elementwise on the
     input tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -116,9 +120,11 @@ def LessOrEqual(A: Nested[float], B: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__LessOrEqual.html
     """
 @overload
-def LessOrEqual(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def LessOrEqual(A: ArrayOr[float], B: Given[TNumber7, LFloat]) -> BOOL: ...
 @overload
-def LessOrEqual(A: Input[TNumber7, LFloat], B: Input[TNumber7, LFloat]) -> BOOL: ...
+def LessOrEqual(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+@overload
+def LessOrEqual(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 
 def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> AnyTensor:
     """Generic Looping construct.
@@ -136,7 +142,7 @@ def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = 
     """
 
 @overload
-def PRelu(X: Nested[float], slope: Nested[float]) -> AnyTensor:
+def PRelu(X: Given[TNumber8, LFloat], slope: Input[TNumber8, LFloat]) -> TNumber8:
     """PRelu takes input data (Tensor<T>) and slope tensor as input, and produces one output data
     (Tensor<T>) where the function `f(x) = slope * x for x < 0`, `f(x) = x for x >= 0`., is applied to
     the data tensor elementwise. This operator supports **unidirectional broadcasting** (tensor slope
@@ -151,12 +157,14 @@ def PRelu(X: Nested[float], slope: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__PRelu.html
     """
 @overload
-def PRelu(X: ArrayOr[float], slope: ArrayOr[float]) -> Array: ...
+def PRelu(X: ArrayOr[float], slope: Given[TNumber8, LFloat]) -> TNumber8: ...
 @overload
-def PRelu(X: Input[TNumber8, LFloat], slope: Input[TNumber8, LFloat]) -> TNumber8: ...
+def PRelu(X: Nested[float], slope: Nested[float]) -> AnyTensor: ...
+@overload
+def PRelu(X: ArrayOr[float], slope: ArrayOr[float]) -> Array: ...
 
 @overload
-def RoiAlign(X: Nested[float], rois: Nested[float], batch_indices: Nested[int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> AnyTensor:
+def RoiAlign(X: Given[TFloat, LFloat], rois: Input[TFloat, LFloat], batch_indices: Indices[INT64, int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> TFloat:
     """Region of Interest (RoI) align operation described in the [Mask R-CNN
     paper](https://arxiv.org/abs/1703.06870). RoiAlign consumes an input tensor X and region of
     interests (rois) to apply pooling across each RoI; it produces a 4-D tensor of shape (num_rois, C,
@@ -185,9 +193,13 @@ def RoiAlign(X: Nested[float], rois: Nested[float], batch_indices: Nested[int], 
     https://onnx.ai/onnx/operators/onnx__RoiAlign.html
     """
 @overload
-def RoiAlign(X: ArrayOr[float], rois: ArrayOr[float], batch_indices: ArrayOr[int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> Array: ...
+def RoiAlign(X: ArrayOr[float], rois: Given[TFloat, LFloat], batch_indices: Indices[INT64, int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> TFloat: ...
 @overload
-def RoiAlign(X: Input[TFloat, LFloat], rois: Input[TFloat, LFloat], batch_indices: Indices[INT64, int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> TFloat: ...
+def RoiAlign(X: ArrayOr[float], rois: ArrayOr[float], batch_indices: GivenIndices[INT64, int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> AnyTensor: ...
+@overload
+def RoiAlign(X: Nested[float], rois: Nested[float], batch_indices: Nested[int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> AnyTensor: ...
+@overload
+def RoiAlign(X: ArrayOr[float], rois: ArrayOr[float], batch_indices: ArrayOr[int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> Array: ...
 
 def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs: Any, body: Body, num_scan_inputs: Int, scan_input_axes: Ints | None = None, scan_input_directions: Ints | None = None, scan_output_axes: Ints | None = None, scan_output_directions: Ints | None = None, outputs: int | None = None) -> AnyTensor:
     """Scan can be used to iterate over one or more scan_input tensors, constructing zero or more
@@ -213,7 +225,7 @@ def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs
     """
 
 @overload
-def ScatterElements(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, axis: Int = 0, reduction: Literal["none", "add", "mul"] = "none") -> AnyTensor:
+def ScatterElements(data: Given[TAny8, LComplexStr], indices: Indices[TIndex, LInt], updates: Input[TAny8, LComplexStr], *, axis: Int = 0, reduction: Literal["none", "add", "mul"] = "none") -> TAny8:
     """ScatterElements takes three inputs `data`, `updates`, and `indices` of the same rank r >= 1 and an
     optional attribute axis that identifies an axis of `data` (by default, the outer-most axis, that is
     axis 0). The output of the operation is produced by creating a copy of the input `data`, and then
@@ -234,12 +246,16 @@ def ScatterElements(data: Nested[complex | str], indices: Nested[int], updates: 
     https://onnx.ai/onnx/operators/onnx__ScatterElements.html
     """
 @overload
-def ScatterElements(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: ArrayOr[complex | str], *, axis: Int = 0, reduction: Literal["none", "add", "mul"] = "none") -> Array: ...
+def ScatterElements(data: ArrayOr[complex | str], indices: GivenIndices[TIndex, LInt], updates: Input[TAny8, LComplexStr], *, axis: Int = 0, reduction: Literal["none", "add", "mul"] = "none") -> TAny8: ...
 @overload
-def ScatterElements(data: Input[TAny8, LComplexStr], indices: Indices[TIndex, LInt], updates: Input[TAny8, LComplexStr], *, axis: Int = 0, reduction: Literal["none", "add", "mul"] = "none") -> TAny8: ...
+def ScatterElements(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: Given[TAny8, LComplexStr], *, axis: Int = 0, reduction: Literal["none", "add", "mul"] = "none") -> TAny8: ...
+@overload
+def ScatterElements(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, axis: Int = 0, reduction: Literal["none", "add", "mul"] = "none") -> AnyTensor: ...
+@overload
+def ScatterElements(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: ArrayOr[complex | str], *, axis: Int = 0, reduction: Literal["none", "add", "mul"] = "none") -> Array: ...
 
 @overload
-def ScatterND(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, reduction: Literal["none", "add", "mul"] = "none") -> AnyTensor:
+def ScatterND(data: Given[TAny8, LComplexStr], indices: Indices[INT64, int], updates: Input[TAny8, LComplexStr], *, reduction: Literal["none", "add", "mul"] = "none") -> TAny8:
     """ScatterND takes three inputs `data` tensor of rank r >= 1, `indices` tensor of rank q >= 1, and
     `updates` tensor of rank q + r - indices.shape[-1] - 1. The output of the operation is produced by
     creating a copy of the input `data`, and then updating its value to values specified by `updates` at
@@ -257,12 +273,16 @@ def ScatterND(data: Nested[complex | str], indices: Nested[int], updates: Nested
     https://onnx.ai/onnx/operators/onnx__ScatterND.html
     """
 @overload
-def ScatterND(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: ArrayOr[complex | str], *, reduction: Literal["none", "add", "mul"] = "none") -> Array: ...
+def ScatterND(data: ArrayOr[complex | str], indices: GivenIndices[INT64, int], updates: Input[TAny8, LComplexStr], *, reduction: Literal["none", "add", "mul"] = "none") -> TAny8: ...
 @overload
-def ScatterND(data: Input[TAny8, LComplexStr], indices: Indices[INT64, int], updates: Input[TAny8, LComplexStr], *, reduction: Literal["none", "add", "mul"] = "none") -> TAny8: ...
+def ScatterND(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: Given[TAny8, LComplexStr], *, reduction: Literal["none", "add", "mul"] = "none") -> TAny8: ...
+@overload
+def ScatterND(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, reduction: Literal["none", "add", "mul"] = "none") -> AnyTensor: ...
+@overload
+def ScatterND(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: ArrayOr[complex | str], *, reduction: Literal["none", "add", "mul"] = "none") -> Array: ...
 
 @overload
-def Where(condition: Nested[bool], X: Nested[complex | str], Y: Nested[complex | str]) -> AnyTensor:
+def Where(condition: Given[BOOL, bool], X: Input[TAny8, LComplexStr], Y: Input[TAny8, LComplexStr]) -> TAny8:
     """Return elements, either from X or Y, depending on condition. Where behaves like
     [numpy.where](https://docs.scipy.org/doc/numpy/reference/generated/numpy.where.html) with three
     parameters.
@@ -279,6 +299,10 @@ def Where(condition: Nested[bool], X: Nested[complex | str], Y: Nested[complex |
     https://onnx.ai/onnx/operators/onnx__Where.html
     """
 @overload
-def Where(condition: ArrayOr[bool], X: ArrayOr[complex | str], Y: ArrayOr[complex | str]) -> Array: ...
+def Where(condition: ArrayOr[bool], X: Given[TAny8, LComplexStr], Y: Input[TAny8, LComplexStr]) -> TAny8: ...
 @overload
-def Where(condition: Input[BOOL, bool], X: Input[TAny8, LComplexStr], Y: Input[TAny8, LComplexStr]) -> TAny8: ...
+def Where(condition: ArrayOr[bool], X: ArrayOr[complex | str], Y: Given[TAny8, LComplexStr]) -> TAny8: ...
+@overload
+def Where(condition: Nested[bool], X: Nested[complex | str], Y: Nested[complex | str]) -> AnyTensor: ...
+@overload
+def Where(condition: ArrayOr[bool], X: ArrayOr[complex | str], Y: ArrayOr[complex | str]) -> Array: ...

@@ -3,12 +3,13 @@
 # pyright: reportOverlappingOverload=false
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Indices, Input, Int, Nested, Tensors, FLOAT,
+    AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Given, GivenIndices, Indices, Input, Int, Nested, Tensors,
+    FLOAT,
 )
 from onnxsmith.opset._stubs.variables import LComplexStr, LFloat, LInt, TAny2, TFloat4, TIndex, TNumber7
 
 @overload
-def BlackmanWindow(size: Nested[int], *, output_datatype: DTypeLike = 1, periodic: Int = 1) -> AnyTensor:
+def BlackmanWindow(size: GivenIndices[TIndex, LInt], *, output_datatype: type[TNumber7], periodic: Int = 1) -> TNumber7:
     """Generates a Blackman window as described in the paper https://ieeexplore.ieee.org/document/1455106.
 
     Args:
@@ -21,16 +22,16 @@ def BlackmanWindow(size: Nested[int], *, output_datatype: DTypeLike = 1, periodi
     https://onnx.ai/onnx/operators/onnx__BlackmanWindow.html
     """
 @overload
+def BlackmanWindow(size: GivenIndices[TIndex, LInt], *, output_datatype: Literal[1] = 1, periodic: Int = 1) -> FLOAT: ...
+@overload
+def BlackmanWindow(size: GivenIndices[TIndex, LInt], *, output_datatype: DTypeLike = 1, periodic: Int = 1) -> AnyTensor: ...
+@overload
+def BlackmanWindow(size: Nested[int], *, output_datatype: DTypeLike = 1, periodic: Int = 1) -> AnyTensor: ...
+@overload
 def BlackmanWindow(size: ArrayOr[int], *, output_datatype: DTypeLike = 1, periodic: Int = 1) -> Array: ...
-@overload
-def BlackmanWindow(size: Indices[TIndex, LInt], *, output_datatype: type[TNumber7], periodic: Int = 1) -> TNumber7: ...
-@overload
-def BlackmanWindow(size: Indices[TIndex, LInt], *, output_datatype: Literal[1] = 1, periodic: Int = 1) -> FLOAT: ...
-@overload
-def BlackmanWindow(size: Indices[TIndex, LInt], *, output_datatype: DTypeLike = 1, periodic: Int = 1) -> AnyTensor: ...
 
 @overload
-def DFT(input: Nested[float], dft_length: Nested[int] | None = None, *, axis: Int = 1, inverse: Int = 0, onesided: Int = 0) -> AnyTensor:
+def DFT(input: Given[TFloat4, LFloat], dft_length: Indices[TIndex, LInt] | None = None, *, axis: Int = 1, inverse: Int = 0, onesided: Int = 0) -> TFloat4:
     """Computes the discrete Fourier transform of input.
 
     Args:
@@ -50,12 +51,14 @@ def DFT(input: Nested[float], dft_length: Nested[int] | None = None, *, axis: In
     https://onnx.ai/onnx/operators/onnx__DFT.html
     """
 @overload
+def DFT(input: Nested[float], dft_length: Nested[int] | None = None, *, axis: Int = 1, inverse: Int = 0, onesided: Int = 0) -> AnyTensor: ...
+@overload
 def DFT(input: ArrayOr[float], dft_length: ArrayOr[int] | None = None, *, axis: Int = 1, inverse: Int = 0, onesided: Int = 0) -> Array: ...
 @overload
 def DFT(input: Input[TFloat4, LFloat], dft_length: Indices[TIndex, LInt] | None = None, *, axis: Int = 1, inverse: Int = 0, onesided: Int = 0) -> TFloat4: ...
 
 @overload
-def HammingWindow(size: Nested[int], *, output_datatype: DTypeLike = 1, periodic: Int = 1) -> AnyTensor:
+def HammingWindow(size: GivenIndices[TIndex, LInt], *, output_datatype: type[TNumber7], periodic: Int = 1) -> TNumber7:
     """Generates a Hamming window as described in the paper https://ieeexplore.ieee.org/document/1455106.
 
     Args:
@@ -68,16 +71,16 @@ def HammingWindow(size: Nested[int], *, output_datatype: DTypeLike = 1, periodic
     https://onnx.ai/onnx/operators/onnx__HammingWindow.html
     """
 @overload
+def HammingWindow(size: GivenIndices[TIndex, LInt], *, output_datatype: Literal[1] = 1, periodic: Int = 1) -> FLOAT: ...
+@overload
+def HammingWindow(size: GivenIndices[TIndex, LInt], *, output_datatype: DTypeLike = 1, periodic: Int = 1) -> AnyTensor: ...
+@overload
+def HammingWindow(size: Nested[int], *, output_datatype: DTypeLike = 1, periodic: Int = 1) -> AnyTensor: ...
+@overload
 def HammingWindow(size: ArrayOr[int], *, output_datatype: DTypeLike = 1, periodic: Int = 1) -> Array: ...
-@overload
-def HammingWindow(size: Indices[TIndex, LInt], *, output_datatype: type[TNumber7], periodic: Int = 1) -> TNumber7: ...
-@overload
-def HammingWindow(size: Indices[TIndex, LInt], *, output_datatype: Literal[1] = 1, periodic: Int = 1) -> FLOAT: ...
-@overload
-def HammingWindow(size: Indices[TIndex, LInt], *, output_datatype: DTypeLike = 1, periodic: Int = 1) -> AnyTensor: ...
 
 @overload
-def HannWindow(size: Nested[int], *, output_datatype: DTypeLike = 1, periodic: Int = 1) -> AnyTensor:
+def HannWindow(size: GivenIndices[TIndex, LInt], *, output_datatype: type[TNumber7], periodic: Int = 1) -> TNumber7:
     """Generates a Hann window as described in the paper https://ieeexplore.ieee.org/document/1455106.
 
     Args:
@@ -90,16 +93,16 @@ def HannWindow(size: Nested[int], *, output_datatype: DTypeLike = 1, periodic: I
     https://onnx.ai/onnx/operators/onnx__HannWindow.html
     """
 @overload
+def HannWindow(size: GivenIndices[TIndex, LInt], *, output_datatype: Literal[1] = 1, periodic: Int = 1) -> FLOAT: ...
+@overload
+def HannWindow(size: GivenIndices[TIndex, LInt], *, output_datatype: DTypeLike = 1, periodic: Int = 1) -> AnyTensor: ...
+@overload
+def HannWindow(size: Nested[int], *, output_datatype: DTypeLike = 1, periodic: Int = 1) -> AnyTensor: ...
+@overload
 def HannWindow(size: ArrayOr[int], *, output_datatype: DTypeLike = 1, periodic: Int = 1) -> Array: ...
-@overload
-def HannWindow(size: Indices[TIndex, LInt], *, output_datatype: type[TNumber7], periodic: Int = 1) -> TNumber7: ...
-@overload
-def HannWindow(size: Indices[TIndex, LInt], *, output_datatype: Literal[1] = 1, periodic: Int = 1) -> FLOAT: ...
-@overload
-def HannWindow(size: Indices[TIndex, LInt], *, output_datatype: DTypeLike = 1, periodic: Int = 1) -> AnyTensor: ...
 
 @overload
-def LayerNormalization(X: ArrayOr[float], Scale: ArrayOr[float], B: ArrayOr[float] | None = None, *, axis: Int = -1, epsilon: Float = 1e-05, stash_type: DTypeLike = 1, outputs: Literal[1] = 1) -> Array:
+def LayerNormalization(X: Given[TFloat4, LFloat], Scale: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, *, axis: Int = -1, epsilon: Float = 1e-05, stash_type: DTypeLike = 1, outputs: Literal[1] = 1) -> TFloat4:
     """This is layer normalization defined in ONNX as function. The overall computation can be split into
     two stages. The first stage is standardization, which makes the normalized elements have zero mean
     and unit variances. The computation required by standardization can be described by the following
@@ -118,6 +121,12 @@ def LayerNormalization(X: ArrayOr[float], Scale: ArrayOr[float], B: ArrayOr[floa
     https://onnx.ai/onnx/operators/onnx__LayerNormalization.html
     """
 @overload
+def LayerNormalization(X: Given[TFloat4, LFloat], Scale: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, *, axis: Int = -1, epsilon: Float = 1e-05, stash_type: DTypeLike = 1, outputs: Literal[2]) -> tuple[TFloat4, AnyTensor]: ...
+@overload
+def LayerNormalization(X: Given[TFloat4, LFloat], Scale: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, *, axis: Int = -1, epsilon: Float = 1e-05, stash_type: DTypeLike = 1, outputs: Literal[3]) -> tuple[TFloat4, AnyTensor, AnyTensor]: ...
+@overload
+def LayerNormalization(X: ArrayOr[float], Scale: ArrayOr[float], B: ArrayOr[float] | None = None, *, axis: Int = -1, epsilon: Float = 1e-05, stash_type: DTypeLike = 1, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def LayerNormalization(X: ArrayOr[float], Scale: ArrayOr[float], B: ArrayOr[float] | None = None, *, axis: Int = -1, epsilon: Float = 1e-05, stash_type: DTypeLike = 1, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def LayerNormalization(X: ArrayOr[float], Scale: ArrayOr[float], B: ArrayOr[float] | None = None, *, axis: Int = -1, epsilon: Float = 1e-05, stash_type: DTypeLike = 1, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
@@ -129,7 +138,7 @@ def LayerNormalization(X: Input[TFloat4, LFloat], Scale: Input[TFloat4, LFloat],
 def LayerNormalization(X: Input[TFloat4, LFloat], Scale: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, *, axis: Int = -1, epsilon: Float = 1e-05, stash_type: DTypeLike = 1, outputs: Literal[3]) -> tuple[TFloat4, AnyTensor, AnyTensor]: ...
 
 @overload
-def MelWeightMatrix(num_mel_bins: ArrayOr[int], dft_length: ArrayOr[int], sample_rate: ArrayOr[int], lower_edge_hertz: ArrayOr[float], upper_edge_hertz: ArrayOr[float], *, output_datatype: DTypeLike = 1) -> Array:
+def MelWeightMatrix(num_mel_bins: GivenIndices[TIndex, LInt], dft_length: Indices[TIndex, LInt], sample_rate: Indices[TIndex, LInt], lower_edge_hertz: Input[TFloat4, LFloat], upper_edge_hertz: Input[TFloat4, LFloat], *, output_datatype: type[TNumber7]) -> TNumber7:
     """Generate a MelWeightMatrix that can be used to re-weight a Tensor containing a linearly sampled
     frequency spectra (from DFT or STFT) into num_mel_bins frequency information based on the
     [lower_edge_hertz, upper_edge_hertz] range on the mel scale. This function defines the mel scale in
@@ -153,6 +162,12 @@ def MelWeightMatrix(num_mel_bins: ArrayOr[int], dft_length: ArrayOr[int], sample
     https://onnx.ai/onnx/operators/onnx__MelWeightMatrix.html
     """
 @overload
+def MelWeightMatrix(num_mel_bins: GivenIndices[TIndex, LInt], dft_length: Indices[TIndex, LInt], sample_rate: Indices[TIndex, LInt], lower_edge_hertz: Input[TFloat4, LFloat], upper_edge_hertz: Input[TFloat4, LFloat], *, output_datatype: Literal[1] = 1) -> FLOAT: ...
+@overload
+def MelWeightMatrix(num_mel_bins: GivenIndices[TIndex, LInt], dft_length: Indices[TIndex, LInt], sample_rate: Indices[TIndex, LInt], lower_edge_hertz: Input[TFloat4, LFloat], upper_edge_hertz: Input[TFloat4, LFloat], *, output_datatype: DTypeLike = 1) -> AnyTensor: ...
+@overload
+def MelWeightMatrix(num_mel_bins: ArrayOr[int], dft_length: ArrayOr[int], sample_rate: ArrayOr[int], lower_edge_hertz: ArrayOr[float], upper_edge_hertz: ArrayOr[float], *, output_datatype: DTypeLike = 1) -> Array: ...
+@overload
 def MelWeightMatrix(num_mel_bins: Indices[TIndex, LInt], dft_length: Indices[TIndex, LInt], sample_rate: Indices[TIndex, LInt], lower_edge_hertz: Input[TFloat4, LFloat], upper_edge_hertz: Input[TFloat4, LFloat], *, output_datatype: type[TNumber7]) -> TNumber7: ...
 @overload
 def MelWeightMatrix(num_mel_bins: Indices[TIndex, LInt], dft_length: Indices[TIndex, LInt], sample_rate: Indices[TIndex, LInt], lower_edge_hertz: Input[TFloat4, LFloat], upper_edge_hertz: Input[TFloat4, LFloat], *, output_datatype: Literal[1] = 1) -> FLOAT: ...
@@ -160,7 +175,7 @@ def MelWeightMatrix(num_mel_bins: Indices[TIndex, LInt], dft_length: Indices[TIn
 def MelWeightMatrix(num_mel_bins: Indices[TIndex, LInt], dft_length: Indices[TIndex, LInt], sample_rate: Indices[TIndex, LInt], lower_edge_hertz: Input[TFloat4, LFloat], upper_edge_hertz: Input[TFloat4, LFloat], *, output_datatype: DTypeLike = 1) -> AnyTensor: ...
 
 @overload
-def STFT(signal: Nested[float], frame_step: Nested[int], window: Nested[float] | None = None, frame_length: Nested[int] | None = None, *, onesided: Int = 1) -> AnyTensor:
+def STFT(signal: Given[TFloat4, LFloat], frame_step: Indices[TIndex, LInt], window: Input[TFloat4, LFloat] | None = None, frame_length: Indices[TIndex, LInt] | None = None, *, onesided: Int = 1) -> TFloat4:
     """Computes the Short-time Fourier Transform of the signal.
 
     The STFT is computed by sliding a window of length `frame_length` over the signal with a step size
@@ -184,6 +199,8 @@ def STFT(signal: Nested[float], frame_step: Nested[int], window: Nested[float] |
     Version 17, in opset 17 and later.
     https://onnx.ai/onnx/operators/onnx__STFT.html
     """
+@overload
+def STFT(signal: Nested[float], frame_step: Nested[int], window: Nested[float] | None = None, frame_length: Nested[int] | None = None, *, onesided: Int = 1) -> AnyTensor: ...
 @overload
 def STFT(signal: ArrayOr[float], frame_step: ArrayOr[int], window: ArrayOr[float] | None = None, frame_length: ArrayOr[int] | None = None, *, onesided: Int = 1) -> Array: ...
 @overload

@@ -3,14 +3,14 @@
 # pyright: reportOverlappingOverload=false
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, Float, Indices, Input, Int, Ints, Nested, FLOAT, INT64,
+    AnyTensor, Array, ArrayOr, Float, Given, GivenIndices, Indices, Input, Int, Ints, Nested, FLOAT, INT64,
 )
 from onnxsmith.opset._stubs.variables import (
     LComplexStr, LFloat, LInt, TAny8, TFloat, TIndex, TInteger5, TNumber8, TNumber9,
 )
 
 @overload
-def BitwiseAnd(A: Nested[int], B: Nested[int]) -> AnyTensor:
+def BitwiseAnd(A: Given[TInteger5, LInt], B: Input[TInteger5, LInt]) -> TInteger5:
     """Returns the tensor resulting from performing the bitwise `and` operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -25,12 +25,14 @@ def BitwiseAnd(A: Nested[int], B: Nested[int]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__BitwiseAnd.html
     """
 @overload
-def BitwiseAnd(A: ArrayOr[int], B: ArrayOr[int]) -> Array: ...
+def BitwiseAnd(A: ArrayOr[int], B: Given[TInteger5, LInt]) -> TInteger5: ...
 @overload
-def BitwiseAnd(A: Input[TInteger5, LInt], B: Input[TInteger5, LInt]) -> TInteger5: ...
+def BitwiseAnd(A: Nested[int], B: Nested[int]) -> AnyTensor: ...
+@overload
+def BitwiseAnd(A: ArrayOr[int], B: ArrayOr[int]) -> Array: ...
 
 @overload
-def BitwiseNot(X: Nested[int]) -> AnyTensor:
+def BitwiseNot(X: Given[TInteger5, LInt]) -> TInteger5:
     """Returns the bitwise not of the input tensor element-wise.
 
     Args:
@@ -40,12 +42,12 @@ def BitwiseNot(X: Nested[int]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__BitwiseNot.html
     """
 @overload
-def BitwiseNot(X: ArrayOr[int]) -> Array: ...
+def BitwiseNot(X: Nested[int]) -> AnyTensor: ...
 @overload
-def BitwiseNot(X: Input[TInteger5, LInt]) -> TInteger5: ...
+def BitwiseNot(X: ArrayOr[int]) -> Array: ...
 
 @overload
-def BitwiseOr(A: Nested[int], B: Nested[int]) -> AnyTensor:
+def BitwiseOr(A: Given[TInteger5, LInt], B: Input[TInteger5, LInt]) -> TInteger5:
     """Returns the tensor resulting from performing the bitwise `or` operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -60,12 +62,14 @@ def BitwiseOr(A: Nested[int], B: Nested[int]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__BitwiseOr.html
     """
 @overload
-def BitwiseOr(A: ArrayOr[int], B: ArrayOr[int]) -> Array: ...
+def BitwiseOr(A: ArrayOr[int], B: Given[TInteger5, LInt]) -> TInteger5: ...
 @overload
-def BitwiseOr(A: Input[TInteger5, LInt], B: Input[TInteger5, LInt]) -> TInteger5: ...
+def BitwiseOr(A: Nested[int], B: Nested[int]) -> AnyTensor: ...
+@overload
+def BitwiseOr(A: ArrayOr[int], B: ArrayOr[int]) -> Array: ...
 
 @overload
-def BitwiseXor(A: Nested[int], B: Nested[int]) -> AnyTensor:
+def BitwiseXor(A: Given[TInteger5, LInt], B: Input[TInteger5, LInt]) -> TInteger5:
     """Returns the tensor resulting from performing the bitwise `xor` operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -80,12 +84,14 @@ def BitwiseXor(A: Nested[int], B: Nested[int]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__BitwiseXor.html
     """
 @overload
-def BitwiseXor(A: ArrayOr[int], B: ArrayOr[int]) -> Array: ...
+def BitwiseXor(A: ArrayOr[int], B: Given[TInteger5, LInt]) -> TInteger5: ...
 @overload
-def BitwiseXor(A: Input[TInteger5, LInt], B: Input[TInteger5, LInt]) -> TInteger5: ...
+def BitwiseXor(A: Nested[int], B: Nested[int]) -> AnyTensor: ...
+@overload
+def BitwiseXor(A: ArrayOr[int], B: ArrayOr[int]) -> Array: ...
 
 @overload
-def CenterCropPad(input_data: Nested[complex | str], shape: Nested[int], *, axes: Ints | None = None) -> AnyTensor:
+def CenterCropPad(input_data: Given[TAny8, LComplexStr], shape: Indices[TIndex, LInt], *, axes: Ints | None = None) -> TAny8:
     """Center crop or pad an input to given dimensions.
 
     The crop/pad dimensions can be specified for a subset of the `axes`; unspecified dimensions will
@@ -101,12 +107,14 @@ def CenterCropPad(input_data: Nested[complex | str], shape: Nested[int], *, axes
     https://onnx.ai/onnx/operators/onnx__CenterCropPad.html
     """
 @overload
-def CenterCropPad(input_data: ArrayOr[complex | str], shape: ArrayOr[int], *, axes: Ints | None = None) -> Array: ...
+def CenterCropPad(input_data: ArrayOr[complex | str], shape: GivenIndices[TIndex, LInt], *, axes: Ints | None = None) -> AnyTensor: ...
 @overload
-def CenterCropPad(input_data: Input[TAny8, LComplexStr], shape: Indices[TIndex, LInt], *, axes: Ints | None = None) -> TAny8: ...
+def CenterCropPad(input_data: Nested[complex | str], shape: Nested[int], *, axes: Ints | None = None) -> AnyTensor: ...
+@overload
+def CenterCropPad(input_data: ArrayOr[complex | str], shape: ArrayOr[int], *, axes: Ints | None = None) -> Array: ...
 
 @overload
-def Col2Im(input: Nested[complex | str], image_shape: Nested[int], block_shape: Nested[int], *, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
+def Col2Im(input: Given[TAny8, LComplexStr], image_shape: Indices[INT64, int], block_shape: Indices[INT64, int], *, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TAny8:
     """The operator rearranges column blocks back into a multidimensional image
 
     Col2Im behaves similarly to PyTorch's fold
@@ -133,12 +141,16 @@ def Col2Im(input: Nested[complex | str], image_shape: Nested[int], block_shape: 
     https://onnx.ai/onnx/operators/onnx__Col2Im.html
     """
 @overload
-def Col2Im(input: ArrayOr[complex | str], image_shape: ArrayOr[int], block_shape: ArrayOr[int], *, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def Col2Im(input: ArrayOr[complex | str], image_shape: GivenIndices[INT64, int], block_shape: Indices[INT64, int], *, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def Col2Im(input: Input[TAny8, LComplexStr], image_shape: Indices[INT64, int], block_shape: Indices[INT64, int], *, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TAny8: ...
+def Col2Im(input: ArrayOr[complex | str], image_shape: ArrayOr[int], block_shape: GivenIndices[INT64, int], *, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+@overload
+def Col2Im(input: Nested[complex | str], image_shape: Nested[int], block_shape: Nested[int], *, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+@overload
+def Col2Im(input: ArrayOr[complex | str], image_shape: ArrayOr[int], block_shape: ArrayOr[int], *, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
 
 @overload
-def LpPool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
+def LpPool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> TFloat:
     """LpPool consumes an input tensor X and applies Lp pooling across the tensor according to kernel
     sizes, stride sizes, and pad lengths. Lp pooling consisting of computing the Lp norm on all values
     of a subset of the input tensor according to the kernel size and downsampling the data into the
@@ -164,12 +176,12 @@ def LpPool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", 
     https://onnx.ai/onnx/operators/onnx__LpPool.html
     """
 @overload
-def LpPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def LpPool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def LpPool(X: Input[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
+def LpPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
 
 @overload
-def Mish(X: Nested[float]) -> AnyTensor:
+def Mish(X: Given[TFloat, LFloat]) -> TFloat:
     """Mish: A Self Regularized Non-Monotonic Neural Activation Function.
 
     Perform the linear unit element-wise on the input tensor X using formula:
@@ -185,9 +197,9 @@ def Mish(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Mish.html
     """
 @overload
-def Mish(X: ArrayOr[float]) -> Array: ...
+def Mish(X: Nested[float]) -> AnyTensor: ...
 @overload
-def Mish(X: Input[TFloat, LFloat]) -> TFloat: ...
+def Mish(X: ArrayOr[float]) -> Array: ...
 
 def OptionalGetElement(input: Any) -> AnyTensor:
     """If the input is a tensor or sequence type, it returns the input. If the input is an optional type,
@@ -214,7 +226,7 @@ def OptionalHasElement(input: Any = None) -> AnyTensor:
     """
 
 @overload
-def Pad(data: Nested[complex | str], pads: Nested[int], constant_value: Nested[complex | str] | None = None, axes: Nested[int] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> AnyTensor:
+def Pad(data: Given[TAny8, LComplexStr], pads: Indices[INT64, int], constant_value: Input[TAny8, LComplexStr] | None = None, axes: Indices[TIndex, LInt] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> TAny8:
     """Given a tensor containing the data to be padded (`data`), a tensor containing the number of start
     and end pad values for axis (`pads`), (optionally) a `mode`, and (optionally) `constant_value`, a
     padded tensor (`output`) is generated.
@@ -237,12 +249,14 @@ def Pad(data: Nested[complex | str], pads: Nested[int], constant_value: Nested[c
     https://onnx.ai/onnx/operators/onnx__Pad.html
     """
 @overload
+def Pad(data: Nested[complex | str], pads: Nested[int], constant_value: Nested[complex | str] | None = None, axes: Nested[int] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> AnyTensor: ...
+@overload
 def Pad(data: ArrayOr[complex | str], pads: ArrayOr[int], constant_value: ArrayOr[complex | str] | None = None, axes: ArrayOr[int] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> Array: ...
 @overload
 def Pad(data: Input[TAny8, LComplexStr], pads: Indices[INT64, int], constant_value: Input[TAny8, LComplexStr] | None = None, axes: Indices[TIndex, LInt] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> TAny8: ...
 
 @overload
-def ReduceL1(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor:
+def ReduceL1(data: Given[TNumber8, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber8:
     """Computes the L1 norm of the input tensor's elements along the provided axes. The resulting tensor
     has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting
     tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -263,12 +277,14 @@ def ReduceL1(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: 
     https://onnx.ai/onnx/operators/onnx__ReduceL1.html
     """
 @overload
+def ReduceL1(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor: ...
+@overload
 def ReduceL1(data: ArrayOr[float], axes: ArrayOr[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> Array: ...
 @overload
 def ReduceL1(data: Input[TNumber8, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber8: ...
 
 @overload
-def ReduceL2(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor:
+def ReduceL2(data: Given[TNumber8, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber8:
     """Computes the L2 norm of the input tensor's elements along the provided axes. The resulting tensor
     has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting
     tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -289,12 +305,14 @@ def ReduceL2(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: 
     https://onnx.ai/onnx/operators/onnx__ReduceL2.html
     """
 @overload
+def ReduceL2(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor: ...
+@overload
 def ReduceL2(data: ArrayOr[float], axes: ArrayOr[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> Array: ...
 @overload
 def ReduceL2(data: Input[TNumber8, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber8: ...
 
 @overload
-def ReduceLogSum(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor:
+def ReduceLogSum(data: Given[TNumber8, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber8:
     """Computes the log sum of the input tensor's elements along the provided axes. The resulting tensor
     has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting
     tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -312,12 +330,14 @@ def ReduceLogSum(data: Nested[float], axes: Nested[int] | None = None, *, keepdi
     https://onnx.ai/onnx/operators/onnx__ReduceLogSum.html
     """
 @overload
+def ReduceLogSum(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor: ...
+@overload
 def ReduceLogSum(data: ArrayOr[float], axes: ArrayOr[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> Array: ...
 @overload
 def ReduceLogSum(data: Input[TNumber8, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber8: ...
 
 @overload
-def ReduceLogSumExp(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor:
+def ReduceLogSumExp(data: Given[TNumber8, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber8:
     """Computes the log sum exponent of the input tensor's elements along the provided axes. The resulting
     tensor has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the
     resulting tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction
@@ -336,12 +356,14 @@ def ReduceLogSumExp(data: Nested[float], axes: Nested[int] | None = None, *, kee
     https://onnx.ai/onnx/operators/onnx__ReduceLogSumExp.html
     """
 @overload
+def ReduceLogSumExp(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor: ...
+@overload
 def ReduceLogSumExp(data: ArrayOr[float], axes: ArrayOr[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> Array: ...
 @overload
 def ReduceLogSumExp(data: Input[TNumber8, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber8: ...
 
 @overload
-def ReduceMax(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor:
+def ReduceMax(data: Given[TNumber9, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber9:
     """Computes the max of the input tensor's elements along the provided axes. The resulting tensor has
     the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting tensor
     has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set
@@ -360,12 +382,14 @@ def ReduceMax(data: Nested[float], axes: Nested[int] | None = None, *, keepdims:
     https://onnx.ai/onnx/operators/onnx__ReduceMax.html
     """
 @overload
+def ReduceMax(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor: ...
+@overload
 def ReduceMax(data: ArrayOr[float], axes: ArrayOr[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> Array: ...
 @overload
 def ReduceMax(data: Input[TNumber9, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber9: ...
 
 @overload
-def ReduceMean(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor:
+def ReduceMean(data: Given[TNumber8, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber8:
     """Computes the mean of the input tensor's elements along the provided axes. The resulting tensor has
     the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting tensor
     has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set
@@ -386,12 +410,14 @@ def ReduceMean(data: Nested[float], axes: Nested[int] | None = None, *, keepdims
     https://onnx.ai/onnx/operators/onnx__ReduceMean.html
     """
 @overload
+def ReduceMean(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor: ...
+@overload
 def ReduceMean(data: ArrayOr[float], axes: ArrayOr[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> Array: ...
 @overload
 def ReduceMean(data: Input[TNumber8, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber8: ...
 
 @overload
-def ReduceMin(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor:
+def ReduceMin(data: Given[TNumber9, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber9:
     """Computes the min of the input tensor's elements along the provided axes. The resulting tensor has
     the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting tensor
     has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set
@@ -410,12 +436,14 @@ def ReduceMin(data: Nested[float], axes: Nested[int] | None = None, *, keepdims:
     https://onnx.ai/onnx/operators/onnx__ReduceMin.html
     """
 @overload
+def ReduceMin(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor: ...
+@overload
 def ReduceMin(data: ArrayOr[float], axes: ArrayOr[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> Array: ...
 @overload
 def ReduceMin(data: Input[TNumber9, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber9: ...
 
 @overload
-def ReduceProd(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor:
+def ReduceProd(data: Given[TNumber8, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber8:
     """Computes the product of the input tensor's elements along the provided axes. The resulting tensor
     has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting
     tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -436,12 +464,14 @@ def ReduceProd(data: Nested[float], axes: Nested[int] | None = None, *, keepdims
     https://onnx.ai/onnx/operators/onnx__ReduceProd.html
     """
 @overload
+def ReduceProd(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor: ...
+@overload
 def ReduceProd(data: ArrayOr[float], axes: ArrayOr[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> Array: ...
 @overload
 def ReduceProd(data: Input[TNumber8, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber8: ...
 
 @overload
-def ReduceSumSquare(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor:
+def ReduceSumSquare(data: Given[TNumber8, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber8:
     """Computes the sum square of the input tensor's elements along the provided axes. The resulting tensor
     has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting
     tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -462,12 +492,14 @@ def ReduceSumSquare(data: Nested[float], axes: Nested[int] | None = None, *, kee
     https://onnx.ai/onnx/operators/onnx__ReduceSumSquare.html
     """
 @overload
+def ReduceSumSquare(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor: ...
+@overload
 def ReduceSumSquare(data: ArrayOr[float], axes: ArrayOr[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> Array: ...
 @overload
 def ReduceSumSquare(data: Input[TNumber8, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber8: ...
 
 @overload
-def Resize(X: Nested[complex | str], roi: Nested[float] | None = None, scales: Nested[float] | None = None, sizes: Nested[int] | None = None, *, antialias: Int = 0, axes: Ints | None = None, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, keep_aspect_ratio_policy: Literal["stretch", "not_larger", "not_smaller"] = "stretch", mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> AnyTensor:
+def Resize(X: Given[TAny8, LComplexStr], roi: Input[TFloat, LFloat] | None = None, scales: Input[FLOAT, float] | None = None, sizes: Indices[INT64, int] | None = None, *, antialias: Int = 0, axes: Ints | None = None, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, keep_aspect_ratio_policy: Literal["stretch", "not_larger", "not_smaller"] = "stretch", mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> TAny8:
     r"""Resize the input tensor. In general, it calculates every value in the output tensor as a weighted
     average of neighborhood (a.k.a. sampling locations) in the input tensor. Each dimension value of the
     output tensor is:
@@ -506,12 +538,14 @@ def Resize(X: Nested[complex | str], roi: Nested[float] | None = None, scales: N
     https://onnx.ai/onnx/operators/onnx__Resize.html
     """
 @overload
+def Resize(X: Nested[complex | str], roi: Nested[float] | None = None, scales: Nested[float] | None = None, sizes: Nested[int] | None = None, *, antialias: Int = 0, axes: Ints | None = None, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, keep_aspect_ratio_policy: Literal["stretch", "not_larger", "not_smaller"] = "stretch", mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> AnyTensor: ...
+@overload
 def Resize(X: ArrayOr[complex | str], roi: ArrayOr[float] | None = None, scales: ArrayOr[float] | None = None, sizes: ArrayOr[int] | None = None, *, antialias: Int = 0, axes: Ints | None = None, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, keep_aspect_ratio_policy: Literal["stretch", "not_larger", "not_smaller"] = "stretch", mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> Array: ...
 @overload
 def Resize(X: Input[TAny8, LComplexStr], roi: Input[TFloat, LFloat] | None = None, scales: Input[FLOAT, float] | None = None, sizes: Indices[INT64, int] | None = None, *, antialias: Int = 0, axes: Ints | None = None, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, keep_aspect_ratio_policy: Literal["stretch", "not_larger", "not_smaller"] = "stretch", mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> TAny8: ...
 
 @overload
-def ScatterElements(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, axis: Int = 0, reduction: Literal["none", "add", "mul", "max", "min"] = "none") -> AnyTensor:
+def ScatterElements(data: Given[TAny8, LComplexStr], indices: Indices[TIndex, LInt], updates: Input[TAny8, LComplexStr], *, axis: Int = 0, reduction: Literal["none", "add", "mul", "max", "min"] = "none") -> TAny8:
     """ScatterElements takes three inputs `data`, `updates`, and `indices` of the same rank r >= 1 and an
     optional attribute axis that identifies an axis of `data` (by default, the outer-most axis, that is
     axis 0). The output of the operation is produced by creating a copy of the input `data`, and then
@@ -532,12 +566,16 @@ def ScatterElements(data: Nested[complex | str], indices: Nested[int], updates: 
     https://onnx.ai/onnx/operators/onnx__ScatterElements.html
     """
 @overload
-def ScatterElements(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: ArrayOr[complex | str], *, axis: Int = 0, reduction: Literal["none", "add", "mul", "max", "min"] = "none") -> Array: ...
+def ScatterElements(data: ArrayOr[complex | str], indices: GivenIndices[TIndex, LInt], updates: Input[TAny8, LComplexStr], *, axis: Int = 0, reduction: Literal["none", "add", "mul", "max", "min"] = "none") -> TAny8: ...
 @overload
-def ScatterElements(data: Input[TAny8, LComplexStr], indices: Indices[TIndex, LInt], updates: Input[TAny8, LComplexStr], *, axis: Int = 0, reduction: Literal["none", "add", "mul", "max", "min"] = "none") -> TAny8: ...
+def ScatterElements(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: Given[TAny8, LComplexStr], *, axis: Int = 0, reduction: Literal["none", "add", "mul", "max", "min"] = "none") -> TAny8: ...
+@overload
+def ScatterElements(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, axis: Int = 0, reduction: Literal["none", "add", "mul", "max", "min"] = "none") -> AnyTensor: ...
+@overload
+def ScatterElements(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: ArrayOr[complex | str], *, axis: Int = 0, reduction: Literal["none", "add", "mul", "max", "min"] = "none") -> Array: ...
 
 @overload
-def ScatterND(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, reduction: Literal["none", "add", "mul", "max", "min"] = "none") -> AnyTensor:
+def ScatterND(data: Given[TAny8, LComplexStr], indices: Indices[INT64, int], updates: Input[TAny8, LComplexStr], *, reduction: Literal["none", "add", "mul", "max", "min"] = "none") -> TAny8:
     """ScatterND takes three inputs `data` tensor of rank r >= 1, `indices` tensor of rank q >= 1, and
     `updates` tensor of rank q + r - indices.shape[-1] - 1. The output of the operation is produced by
     creating a copy of the input `data`, and then updating its value to values specified by `updates` at
@@ -555,12 +593,16 @@ def ScatterND(data: Nested[complex | str], indices: Nested[int], updates: Nested
     https://onnx.ai/onnx/operators/onnx__ScatterND.html
     """
 @overload
-def ScatterND(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: ArrayOr[complex | str], *, reduction: Literal["none", "add", "mul", "max", "min"] = "none") -> Array: ...
+def ScatterND(data: ArrayOr[complex | str], indices: GivenIndices[INT64, int], updates: Input[TAny8, LComplexStr], *, reduction: Literal["none", "add", "mul", "max", "min"] = "none") -> TAny8: ...
 @overload
-def ScatterND(data: Input[TAny8, LComplexStr], indices: Indices[INT64, int], updates: Input[TAny8, LComplexStr], *, reduction: Literal["none", "add", "mul", "max", "min"] = "none") -> TAny8: ...
+def ScatterND(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: Given[TAny8, LComplexStr], *, reduction: Literal["none", "add", "mul", "max", "min"] = "none") -> TAny8: ...
+@overload
+def ScatterND(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, reduction: Literal["none", "add", "mul", "max", "min"] = "none") -> AnyTensor: ...
+@overload
+def ScatterND(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: ArrayOr[complex | str], *, reduction: Literal["none", "add", "mul", "max", "min"] = "none") -> Array: ...
 
 @overload
-def Split(input: Nested[complex | str], split: Nested[int] | None = None, *, axis: Int = 0, num_outputs: Int | None = None, outputs: int | None = None) -> tuple[AnyTensor, ...]:
+def Split(input: Given[TAny8, LComplexStr], split: Indices[INT64, int] | None = None, *, axis: Int = 0, num_outputs: Int | None = None, outputs: int | None = None) -> tuple[TAny8, ...]:
     """Split a tensor into a list of tensors, along the specified 'axis'. Either input 'split' or the
     attribute 'num_outputs' should be specified, but not both. If the attribute 'num_outputs' is
     specified, then the tensor is split into equal sized parts. If the tensor is not evenly splittable
@@ -579,6 +621,8 @@ def Split(input: Nested[complex | str], split: Nested[int] | None = None, *, axi
     Version 18, in opset 18 and later; others: 1, 2, 11, 13.
     https://onnx.ai/onnx/operators/onnx__Split.html
     """
+@overload
+def Split(input: Nested[complex | str], split: Nested[int] | None = None, *, axis: Int = 0, num_outputs: Int | None = None, outputs: int | None = None) -> tuple[AnyTensor, ...]: ...
 @overload
 def Split(input: ArrayOr[complex | str], split: ArrayOr[int] | None = None, *, axis: Int = 0, num_outputs: Int | None = None, outputs: int | None = None) -> tuple[Array, ...]: ...
 @overload

@@ -2,11 +2,11 @@
 # mypy: disable-error-code="overload-overlap, misc"
 # pyright: reportOverlappingOverload=false
 from typing import Literal, overload
-from onnxsmith.opset._stubs.tensors import AnyTensor, Array, ArrayOr, Float, Input, Int, Ints, Nested
+from onnxsmith.opset._stubs.tensors import AnyTensor, Array, ArrayOr, Float, Given, Int, Ints, Nested
 from onnxsmith.opset._stubs.variables import LComplexStr, LFloat, TAny2, TFloat
 
 @overload
-def GlobalLpPool(X: Nested[float], *, p: Int = 2) -> AnyTensor:
+def GlobalLpPool(X: Given[TFloat, LFloat], *, p: Int = 2) -> TFloat:
     """GlobalLpPool consumes an input tensor X and applies lp pool pooling across the values in the same
     channel. This is equivalent to LpPool with kernel size equal to the spatial dimension of input
     tensor.
@@ -21,12 +21,12 @@ def GlobalLpPool(X: Nested[float], *, p: Int = 2) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__GlobalLpPool.html
     """
 @overload
-def GlobalLpPool(X: ArrayOr[float], *, p: Int = 2) -> Array: ...
+def GlobalLpPool(X: Nested[float], *, p: Int = 2) -> AnyTensor: ...
 @overload
-def GlobalLpPool(X: Input[TFloat, LFloat], *, p: Int = 2) -> TFloat: ...
+def GlobalLpPool(X: ArrayOr[float], *, p: Int = 2) -> Array: ...
 
 @overload
-def LpPool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
+def LpPool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> TFloat:
     """LpPool consumes an input tensor X and applies Lp pooling across the tensor according to kernel
     sizes, stride sizes, and pad lengths. Lp pooling consisting of computing the Lp norm on all values
     of a subset of the input tensor according to the kernel size and downsampling the data into the
@@ -48,12 +48,12 @@ def LpPool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", 
     https://onnx.ai/onnx/operators/onnx__LpPool.html
     """
 @overload
-def LpPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def LpPool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def LpPool(X: Input[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
+def LpPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
 
 @overload
-def Pad(data: Nested[float], *, pads: Ints, mode: Literal["constant", "reflect", "edge"] = "constant", value: Float = 0.0) -> AnyTensor:
+def Pad(data: Given[TFloat, LFloat], *, pads: Ints, mode: Literal["constant", "reflect", "edge"] = "constant", value: Float = 0.0) -> TFloat:
     """Given `data` tensor, pads, mode, and value. Example: Insert 0 pads to the beginning of the second
     dimension. data = [ [1.0, 1.2], [2.3, 3.4], [4.5, 5.7], ] pads = [0, 2, 0, 0] output = [ [ [0.0,
     0.0, 1.0, 1.2], [0.0, 0.0, 2.3, 3.4], [0.0, 0.0, 4.5, 5.7], ], ]
@@ -69,12 +69,12 @@ def Pad(data: Nested[float], *, pads: Ints, mode: Literal["constant", "reflect",
     https://onnx.ai/onnx/operators/onnx__Pad.html
     """
 @overload
-def Pad(data: ArrayOr[float], *, pads: Ints, mode: Literal["constant", "reflect", "edge"] = "constant", value: Float = 0.0) -> Array: ...
+def Pad(data: Nested[float], *, pads: Ints, mode: Literal["constant", "reflect", "edge"] = "constant", value: Float = 0.0) -> AnyTensor: ...
 @overload
-def Pad(data: Input[TFloat, LFloat], *, pads: Ints, mode: Literal["constant", "reflect", "edge"] = "constant", value: Float = 0.0) -> TFloat: ...
+def Pad(data: ArrayOr[float], *, pads: Ints, mode: Literal["constant", "reflect", "edge"] = "constant", value: Float = 0.0) -> Array: ...
 
 @overload
-def Split(input: Nested[complex | str], *, axis: Int = 0, split: Ints | None = None, outputs: int | None = None) -> tuple[AnyTensor, ...]:
+def Split(input: Given[TAny2, LComplexStr], *, axis: Int = 0, split: Ints | None = None, outputs: int | None = None) -> tuple[TAny2, ...]:
     """Split a tensor into a list of tensors, along the specified 'axis'. Lengths of the parts can be
     specified using argument 'split'. Otherwise, the tensor is split to equal sized parts.
 
@@ -87,6 +87,6 @@ def Split(input: Nested[complex | str], *, axis: Int = 0, split: Ints | None = N
     https://onnx.ai/onnx/operators/onnx__Split.html
     """
 @overload
-def Split(input: ArrayOr[complex | str], *, axis: Int = 0, split: Ints | None = None, outputs: int | None = None) -> tuple[Array, ...]: ...
+def Split(input: Nested[complex | str], *, axis: Int = 0, split: Ints | None = None, outputs: int | None = None) -> tuple[AnyTensor, ...]: ...
 @overload
-def Split(input: Input[TAny2, LComplexStr], *, axis: Int = 0, split: Ints | None = None, outputs: int | None = None) -> tuple[TAny2, ...]: ...
+def Split(input: ArrayOr[complex | str], *, axis: Int = 0, split: Ints | None = None, outputs: int | None = None) -> tuple[Array, ...]: ...

@@ -3,14 +3,15 @@
 # pyright: reportOverlappingOverload=false
 from typing import Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, Indices, Input, Int, Nested, TensorValue, UINT8, INT64, STRING, BOOL,
+    AnyTensor, Array, ArrayOr, Given, GivenIndices, Indices, Input, Int, Nested, TensorValue, UINT8, INT64, STRING,
+    BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
     LComplexStr, LFloat, LInt, TAny2, TFloat, TFloat4, TIndex, TSome6, TSome7,
 )
 
 @overload
-def AffineGrid(theta: Nested[float], size: Nested[int], *, align_corners: Int = 0) -> AnyTensor:
+def AffineGrid(theta: Given[TFloat4, LFloat], size: Indices[INT64, int], *, align_corners: Int = 0) -> TFloat4:
     """Generates a 2D or 3D flow field (sampling grid), given a batch of affine matrices theta
     (https://pytorch.org/docs/stable/generated/torch.nn.functional.affine_grid.html). An affine matrix
     `theta` is applied to a position tensor represented in its homogeneous expression. Here is an
@@ -33,12 +34,14 @@ def AffineGrid(theta: Nested[float], size: Nested[int], *, align_corners: Int = 
     https://onnx.ai/onnx/operators/onnx__AffineGrid.html
     """
 @overload
-def AffineGrid(theta: ArrayOr[float], size: ArrayOr[int], *, align_corners: Int = 0) -> Array: ...
+def AffineGrid(theta: ArrayOr[float], size: GivenIndices[INT64, int], *, align_corners: Int = 0) -> AnyTensor: ...
 @overload
-def AffineGrid(theta: Input[TFloat4, LFloat], size: Indices[INT64, int], *, align_corners: Int = 0) -> TFloat4: ...
+def AffineGrid(theta: Nested[float], size: Nested[int], *, align_corners: Int = 0) -> AnyTensor: ...
+@overload
+def AffineGrid(theta: ArrayOr[float], size: ArrayOr[int], *, align_corners: Int = 0) -> Array: ...
 
 @overload
-def ConstantOfShape(input: Nested[int], *, value: TensorValue | None = None) -> AnyTensor:
+def ConstantOfShape(input: GivenIndices[INT64, int], *, value: TensorValue | None = None) -> AnyTensor:
     """Generate a tensor with given value and shape.
 
     Args:
@@ -51,12 +54,12 @@ def ConstantOfShape(input: Nested[int], *, value: TensorValue | None = None) -> 
     https://onnx.ai/onnx/operators/onnx__ConstantOfShape.html
     """
 @overload
-def ConstantOfShape(input: ArrayOr[int], *, value: TensorValue | None = None) -> Array: ...
+def ConstantOfShape(input: Nested[int], *, value: TensorValue | None = None) -> AnyTensor: ...
 @overload
-def ConstantOfShape(input: Indices[INT64, int], *, value: TensorValue | None = None) -> AnyTensor: ...
+def ConstantOfShape(input: ArrayOr[int], *, value: TensorValue | None = None) -> Array: ...
 
 @overload
-def DFT(input: Nested[float], dft_length: Nested[int] | None = None, axis: Nested[int] | None = None, *, inverse: Int = 0, onesided: Int = 0) -> AnyTensor:
+def DFT(input: Given[TFloat4, LFloat], dft_length: Indices[TIndex, LInt] | None = None, axis: Indices[INT64, int] | None = None, *, inverse: Int = 0, onesided: Int = 0) -> TFloat4:
     r"""Computes the discrete Fourier Transform (DFT) of the input.
 
     Assuming the input has shape `[M, N]`, where `N` is the dimension over which the DFT is computed and
@@ -88,12 +91,14 @@ def DFT(input: Nested[float], dft_length: Nested[int] | None = None, axis: Neste
     https://onnx.ai/onnx/operators/onnx__DFT.html
     """
 @overload
+def DFT(input: Nested[float], dft_length: Nested[int] | None = None, axis: Nested[int] | None = None, *, inverse: Int = 0, onesided: Int = 0) -> AnyTensor: ...
+@overload
 def DFT(input: ArrayOr[float], dft_length: ArrayOr[int] | None = None, axis: ArrayOr[int] | None = None, *, inverse: Int = 0, onesided: Int = 0) -> Array: ...
 @overload
 def DFT(input: Input[TFloat4, LFloat], dft_length: Indices[TIndex, LInt] | None = None, axis: Indices[INT64, int] | None = None, *, inverse: Int = 0, onesided: Int = 0) -> TFloat4: ...
 
 @overload
-def Gelu(X: Nested[float], *, approximate: Literal["none", "tanh"] = "none") -> AnyTensor:
+def Gelu(X: Given[TFloat4, LFloat], *, approximate: Literal["none", "tanh"] = "none") -> TFloat4:
     r"""Gelu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the gaussian
     error linear units function, $y = 0.5 * x * (1 + erf(x/sqrt(2)))$ is applied to the tensor
     elementwise. If the attribute "approximate" is set to "tanh", the function estimation, $y = 0.5 * x
@@ -108,12 +113,12 @@ def Gelu(X: Nested[float], *, approximate: Literal["none", "tanh"] = "none") -> 
     https://onnx.ai/onnx/operators/onnx__Gelu.html
     """
 @overload
-def Gelu(X: ArrayOr[float], *, approximate: Literal["none", "tanh"] = "none") -> Array: ...
+def Gelu(X: Nested[float], *, approximate: Literal["none", "tanh"] = "none") -> AnyTensor: ...
 @overload
-def Gelu(X: Input[TFloat4, LFloat], *, approximate: Literal["none", "tanh"] = "none") -> TFloat4: ...
+def Gelu(X: ArrayOr[float], *, approximate: Literal["none", "tanh"] = "none") -> Array: ...
 
 @overload
-def GridSample(X: Nested[complex | str], grid: Nested[float], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor:
+def GridSample(X: Given[TAny2, LComplexStr], grid: Input[TFloat, LFloat], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> TAny2:
     """Given an input `X` and a flow-field `grid`, computes the output `Y` using `X` values and pixel
     locations from the `grid`. For spatial input `X` with shape (N, C, H, W), the `grid` will have shape
     (N, H_out, W_out, 2), the output `Y` will have shape (N, C, H_out, W_out). For volumetric input `X`
@@ -137,12 +142,14 @@ def GridSample(X: Nested[complex | str], grid: Nested[float], *, align_corners: 
     https://onnx.ai/onnx/operators/onnx__GridSample.html
     """
 @overload
-def GridSample(X: ArrayOr[complex | str], grid: ArrayOr[float], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> Array: ...
+def GridSample(X: ArrayOr[complex | str], grid: Given[TFloat, LFloat], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor: ...
 @overload
-def GridSample(X: Input[TAny2, LComplexStr], grid: Input[TFloat, LFloat], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> TAny2: ...
+def GridSample(X: Nested[complex | str], grid: Nested[float], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor: ...
+@overload
+def GridSample(X: ArrayOr[complex | str], grid: ArrayOr[float], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> Array: ...
 
 @overload
-def ImageDecoder(encoded_stream: Nested[int], *, pixel_format: Literal["RGB", "BGR", "Grayscale"] = "RGB") -> AnyTensor:
+def ImageDecoder(encoded_stream: Given[UINT8, int], *, pixel_format: Literal["RGB", "BGR", "Grayscale"] = "RGB") -> UINT8:
     """Loads and decodes and image from a file. If it can't decode for any reason (e.g. corrupted encoded
     stream, invalid format, it will return an empty matrix).
 
@@ -154,12 +161,12 @@ def ImageDecoder(encoded_stream: Nested[int], *, pixel_format: Literal["RGB", "B
     https://onnx.ai/onnx/operators/onnx__ImageDecoder.html
     """
 @overload
-def ImageDecoder(encoded_stream: ArrayOr[int], *, pixel_format: Literal["RGB", "BGR", "Grayscale"] = "RGB") -> Array: ...
+def ImageDecoder(encoded_stream: Nested[int], *, pixel_format: Literal["RGB", "BGR", "Grayscale"] = "RGB") -> AnyTensor: ...
 @overload
-def ImageDecoder(encoded_stream: Input[UINT8, int], *, pixel_format: Literal["RGB", "BGR", "Grayscale"] = "RGB") -> UINT8: ...
+def ImageDecoder(encoded_stream: ArrayOr[int], *, pixel_format: Literal["RGB", "BGR", "Grayscale"] = "RGB") -> Array: ...
 
 @overload
-def IsInf(X: Nested[float], *, detect_negative: Int = 1, detect_positive: Int = 1) -> AnyTensor:
+def IsInf(X: Given[TSome6, LFloat], *, detect_negative: Int = 1, detect_positive: Int = 1) -> BOOL:
     """Map infinity to true and other values to false.
 
     Args:
@@ -173,12 +180,12 @@ def IsInf(X: Nested[float], *, detect_negative: Int = 1, detect_positive: Int = 
     https://onnx.ai/onnx/operators/onnx__IsInf.html
     """
 @overload
-def IsInf(X: ArrayOr[float], *, detect_negative: Int = 1, detect_positive: Int = 1) -> Array: ...
+def IsInf(X: Nested[float], *, detect_negative: Int = 1, detect_positive: Int = 1) -> AnyTensor: ...
 @overload
-def IsInf(X: Input[TSome6, LFloat], *, detect_negative: Int = 1, detect_positive: Int = 1) -> BOOL: ...
+def IsInf(X: ArrayOr[float], *, detect_negative: Int = 1, detect_positive: Int = 1) -> Array: ...
 
 @overload
-def IsNaN(X: Nested[float]) -> AnyTensor:
+def IsNaN(X: Given[TSome6, LFloat]) -> BOOL:
     """Returns which elements of the input are NaN.
 
     Args:
@@ -188,12 +195,12 @@ def IsNaN(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__IsNaN.html
     """
 @overload
-def IsNaN(X: ArrayOr[float]) -> Array: ...
+def IsNaN(X: Nested[float]) -> AnyTensor: ...
 @overload
-def IsNaN(X: Input[TSome6, LFloat]) -> BOOL: ...
+def IsNaN(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def ReduceMax(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor:
+def ReduceMax(data: Given[TSome7, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TSome7:
     """Computes the max of the input tensor's elements along the provided axes. The resulting tensor has
     the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting tensor
     has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set
@@ -212,12 +219,14 @@ def ReduceMax(data: Nested[float], axes: Nested[int] | None = None, *, keepdims:
     https://onnx.ai/onnx/operators/onnx__ReduceMax.html
     """
 @overload
+def ReduceMax(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor: ...
+@overload
 def ReduceMax(data: ArrayOr[float], axes: ArrayOr[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> Array: ...
 @overload
 def ReduceMax(data: Input[TSome7, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TSome7: ...
 
 @overload
-def ReduceMin(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor:
+def ReduceMin(data: Given[TSome7, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TSome7:
     """Computes the min of the input tensor's elements along the provided axes. The resulting tensor has
     the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting tensor
     has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set
@@ -236,12 +245,14 @@ def ReduceMin(data: Nested[float], axes: Nested[int] | None = None, *, keepdims:
     https://onnx.ai/onnx/operators/onnx__ReduceMin.html
     """
 @overload
+def ReduceMin(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor: ...
+@overload
 def ReduceMin(data: ArrayOr[float], axes: ArrayOr[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> Array: ...
 @overload
 def ReduceMin(data: Input[TSome7, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TSome7: ...
 
 @overload
-def RegexFullMatch(X: Nested[str], *, pattern: str | None = None) -> AnyTensor:
+def RegexFullMatch(X: Given[STRING, str], *, pattern: str | None = None) -> BOOL:
     """RegexFullMatch performs a full regex match on each element of the input tensor. If an element fully
     matches the regex pattern specified as an attribute, the corresponding element in the output is True
     and it is False otherwise. [RE2](https://github.com/google/re2/wiki/Syntax) regex syntax is used.
@@ -254,12 +265,12 @@ def RegexFullMatch(X: Nested[str], *, pattern: str | None = None) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__RegexFullMatch.html
     """
 @overload
-def RegexFullMatch(X: ArrayOr[str], *, pattern: str | None = None) -> Array: ...
+def RegexFullMatch(X: Nested[str], *, pattern: str | None = None) -> AnyTensor: ...
 @overload
-def RegexFullMatch(X: Input[STRING, str], *, pattern: str | None = None) -> BOOL: ...
+def RegexFullMatch(X: ArrayOr[str], *, pattern: str | None = None) -> Array: ...
 
 @overload
-def StringConcat(X: Nested[str], Y: Nested[str]) -> AnyTensor:
+def StringConcat(X: Given[STRING, str], Y: Input[STRING, str]) -> STRING:
     """StringConcat concatenates string tensors elementwise (with NumPy-style broadcasting support)
 
     Args:
@@ -270,12 +281,14 @@ def StringConcat(X: Nested[str], Y: Nested[str]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__StringConcat.html
     """
 @overload
-def StringConcat(X: ArrayOr[str], Y: ArrayOr[str]) -> Array: ...
+def StringConcat(X: ArrayOr[str], Y: Given[STRING, str]) -> STRING: ...
 @overload
-def StringConcat(X: Input[STRING, str], Y: Input[STRING, str]) -> STRING: ...
+def StringConcat(X: Nested[str], Y: Nested[str]) -> AnyTensor: ...
+@overload
+def StringConcat(X: ArrayOr[str], Y: ArrayOr[str]) -> Array: ...
 
 @overload
-def StringSplit(X: Nested[str], *, delimiter: str | None = None, maxsplit: Int | None = None) -> tuple[AnyTensor, AnyTensor]:
+def StringSplit(X: Given[STRING, str], *, delimiter: str | None = None, maxsplit: Int | None = None) -> tuple[STRING, INT64]:
     """StringSplit splits a string tensor's elements into substrings based on a delimiter attribute and a
     maxsplit attribute.
 
@@ -289,6 +302,6 @@ def StringSplit(X: Nested[str], *, delimiter: str | None = None, maxsplit: Int |
     https://onnx.ai/onnx/operators/onnx__StringSplit.html
     """
 @overload
-def StringSplit(X: ArrayOr[str], *, delimiter: str | None = None, maxsplit: Int | None = None) -> tuple[Array, Array]: ...
+def StringSplit(X: Nested[str], *, delimiter: str | None = None, maxsplit: Int | None = None) -> tuple[AnyTensor, AnyTensor]: ...
 @overload
-def StringSplit(X: Input[STRING, str], *, delimiter: str | None = None, maxsplit: Int | None = None) -> tuple[STRING, INT64]: ...
+def StringSplit(X: ArrayOr[str], *, delimiter: str | None = None, maxsplit: Int | None = None) -> tuple[Array, Array]: ...

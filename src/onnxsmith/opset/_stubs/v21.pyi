@@ -4,8 +4,8 @@
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Floats, Indices, Input, Int, Ints, Nested, Proto, TensorValue,
-    INT64, BOOL,
+    AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Floats, Given, GivenIndices, Indices, Input, Int, Ints, Nested,
+    Proto, TensorValue, INT64, BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
     LComplexStr, LFloat, LFloat2, LFloat3, LFloat4, LFloatStr, LFloatStr2, LInt, TAny13, TAny14, TAny15, TFloat4,
@@ -13,7 +13,7 @@ from onnxsmith.opset._stubs.variables import (
 )
 
 @overload
-def Cast(input: Nested[float | str], *, to: DTypeLike, saturate: Int = 1) -> AnyTensor:
+def Cast(input: Given[TAny13, LFloatStr], *, to: type[TAny14], saturate: Int = 1) -> TAny14:
     """The operator casts the elements of a given input tensor to a data type specified by the 'to'
     argument and returns an output tensor of the same size in the converted type. The 'to' argument must
     be one of the data types specified in the 'DataType' enum field in the TensorProto message.
@@ -29,14 +29,14 @@ def Cast(input: Nested[float | str], *, to: DTypeLike, saturate: Int = 1) -> Any
     https://onnx.ai/onnx/operators/onnx__Cast.html
     """
 @overload
+def Cast(input: Given[TAny13, LFloatStr], *, to: DTypeLike, saturate: Int = 1) -> AnyTensor: ...
+@overload
+def Cast(input: Nested[float | str], *, to: DTypeLike, saturate: Int = 1) -> AnyTensor: ...
+@overload
 def Cast(input: ArrayOr[float | str], *, to: DTypeLike, saturate: Int = 1) -> Array: ...
-@overload
-def Cast(input: Input[TAny13, LFloatStr], *, to: type[TAny14], saturate: Int = 1) -> TAny14: ...
-@overload
-def Cast(input: Input[TAny13, LFloatStr], *, to: DTypeLike, saturate: Int = 1) -> AnyTensor: ...
 
 @overload
-def CastLike(input: Nested[float | str], target_type: Nested[float | str], *, saturate: Int = 1) -> AnyTensor:
+def CastLike(input: Given[TAny13, LFloatStr], target_type: Input[TAny14, LFloatStr2], *, saturate: Int = 1) -> TAny14:
     """The operator casts the elements of a given input tensor (the first input) to the same data type as
     the elements of the second input tensor. See documentation of the Cast operator for further details.
 
@@ -51,9 +51,11 @@ def CastLike(input: Nested[float | str], target_type: Nested[float | str], *, sa
     https://onnx.ai/onnx/operators/onnx__CastLike.html
     """
 @overload
-def CastLike(input: ArrayOr[float | str], target_type: ArrayOr[float | str], *, saturate: Int = 1) -> Array: ...
+def CastLike(input: ArrayOr[float | str], target_type: Given[TAny14, LFloatStr2], *, saturate: Int = 1) -> TAny14: ...
 @overload
-def CastLike(input: Input[TAny13, LFloatStr], target_type: Input[TAny14, LFloatStr2], *, saturate: Int = 1) -> TAny14: ...
+def CastLike(input: Nested[float | str], target_type: Nested[float | str], *, saturate: Int = 1) -> AnyTensor: ...
+@overload
+def CastLike(input: ArrayOr[float | str], target_type: ArrayOr[float | str], *, saturate: Int = 1) -> Array: ...
 
 def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = None, value_float: Float | None = None, value_floats: Floats | None = None, value_int: Int | None = None, value_ints: Ints | None = None, value_string: str | None = None, value_strings: Sequence[str] | None = None) -> AnyTensor:
     """This operator produces a constant tensor. Exactly one of the provided attributes, either value,
@@ -74,7 +76,7 @@ def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = N
     """
 
 @overload
-def ConstantOfShape(input: Nested[int], *, value: TensorValue | None = None) -> AnyTensor:
+def ConstantOfShape(input: GivenIndices[INT64, int], *, value: TensorValue | None = None) -> AnyTensor:
     """Generate a tensor with given value and shape.
 
     Args:
@@ -87,12 +89,12 @@ def ConstantOfShape(input: Nested[int], *, value: TensorValue | None = None) -> 
     https://onnx.ai/onnx/operators/onnx__ConstantOfShape.html
     """
 @overload
-def ConstantOfShape(input: ArrayOr[int], *, value: TensorValue | None = None) -> Array: ...
+def ConstantOfShape(input: Nested[int], *, value: TensorValue | None = None) -> AnyTensor: ...
 @overload
-def ConstantOfShape(input: Indices[INT64, int], *, value: TensorValue | None = None) -> AnyTensor: ...
+def ConstantOfShape(input: ArrayOr[int], *, value: TensorValue | None = None) -> Array: ...
 
 @overload
-def DequantizeLinear(x: Nested[float], x_scale: Nested[float], x_zero_point: Nested[float] | None = None, *, axis: Int = 1, block_size: Int = 0) -> AnyTensor:
+def DequantizeLinear(x: Given[TSome8, LFloat], x_scale: Input[TFloat7, LFloat2], x_zero_point: Input[TSome8, LFloat] | None = None, *, axis: Int = 1, block_size: Int = 0) -> TFloat7:
     """The linear dequantization operator. It consumes a quantized tensor, a scale, and a zero point to
     compute the full-precision tensor. The dequantization formula is `y = (x - x_zero_point) * x_scale`.
     `x_scale` and `x_zero_point` must have the same shape, determining the quantization's granularity: a
@@ -113,12 +115,14 @@ def DequantizeLinear(x: Nested[float], x_scale: Nested[float], x_zero_point: Nes
     https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html
     """
 @overload
+def DequantizeLinear(x: Nested[float], x_scale: Nested[float], x_zero_point: Nested[float] | None = None, *, axis: Int = 1, block_size: Int = 0) -> AnyTensor: ...
+@overload
 def DequantizeLinear(x: ArrayOr[float], x_scale: ArrayOr[float], x_zero_point: ArrayOr[float] | None = None, *, axis: Int = 1, block_size: Int = 0) -> Array: ...
 @overload
 def DequantizeLinear(x: Input[TSome8, LFloat], x_scale: Input[TFloat7, LFloat2], x_zero_point: Input[TSome8, LFloat] | None = None, *, axis: Int = 1, block_size: Int = 0) -> TFloat7: ...
 
 @overload
-def Flatten(input: Nested[complex | str], *, axis: Int = 1) -> AnyTensor:
+def Flatten(input: Given[TAny15, LComplexStr], *, axis: Int = 1) -> TAny15:
     """Flattens the input tensor into a 2D matrix. If input tensor has shape (d_0, d_1, ... d_n) then the
     output will have shape (d_0 X d_1 ... d_(axis-1), d_axis X d_(axis+1) ... X dn).
 
@@ -131,12 +135,12 @@ def Flatten(input: Nested[complex | str], *, axis: Int = 1) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Flatten.html
     """
 @overload
-def Flatten(input: ArrayOr[complex | str], *, axis: Int = 1) -> Array: ...
+def Flatten(input: Nested[complex | str], *, axis: Int = 1) -> AnyTensor: ...
 @overload
-def Flatten(input: Input[TAny15, LComplexStr], *, axis: Int = 1) -> TAny15: ...
+def Flatten(input: ArrayOr[complex | str], *, axis: Int = 1) -> Array: ...
 
 @overload
-def GroupNormalization(X: Nested[float], scale: Nested[float], bias: Nested[float], *, num_groups: Int, epsilon: Float = 1e-05, stash_type: DTypeLike = 1) -> AnyTensor:
+def GroupNormalization(X: Given[TFloat4, LFloat], scale: Input[TFloat4, LFloat], bias: Input[TFloat4, LFloat], *, num_groups: Int, epsilon: Float = 1e-05, stash_type: DTypeLike = 1) -> TFloat4:
     """A GroupNormalization function. Carries out group normalization as described in the paper
     https://arxiv.org/abs/1803.08494
 
@@ -158,9 +162,13 @@ def GroupNormalization(X: Nested[float], scale: Nested[float], bias: Nested[floa
     https://onnx.ai/onnx/operators/onnx__GroupNormalization.html
     """
 @overload
-def GroupNormalization(X: ArrayOr[float], scale: ArrayOr[float], bias: ArrayOr[float], *, num_groups: Int, epsilon: Float = 1e-05, stash_type: DTypeLike = 1) -> Array: ...
+def GroupNormalization(X: ArrayOr[float], scale: Given[TFloat4, LFloat], bias: Input[TFloat4, LFloat], *, num_groups: Int, epsilon: Float = 1e-05, stash_type: DTypeLike = 1) -> TFloat4: ...
 @overload
-def GroupNormalization(X: Input[TFloat4, LFloat], scale: Input[TFloat4, LFloat], bias: Input[TFloat4, LFloat], *, num_groups: Int, epsilon: Float = 1e-05, stash_type: DTypeLike = 1) -> TFloat4: ...
+def GroupNormalization(X: ArrayOr[float], scale: ArrayOr[float], bias: Given[TFloat4, LFloat], *, num_groups: Int, epsilon: Float = 1e-05, stash_type: DTypeLike = 1) -> TFloat4: ...
+@overload
+def GroupNormalization(X: Nested[float], scale: Nested[float], bias: Nested[float], *, num_groups: Int, epsilon: Float = 1e-05, stash_type: DTypeLike = 1) -> AnyTensor: ...
+@overload
+def GroupNormalization(X: ArrayOr[float], scale: ArrayOr[float], bias: ArrayOr[float], *, num_groups: Int, epsilon: Float = 1e-05, stash_type: DTypeLike = 1) -> Array: ...
 
 def Identity(input: TValue) -> TValue:
     """Identity operator
@@ -202,7 +210,7 @@ def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = 
     """
 
 @overload
-def Pad(data: Nested[complex | str], pads: Nested[int], constant_value: Nested[complex | str] | None = None, axes: Nested[int] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> AnyTensor:
+def Pad(data: Given[TAny15, LComplexStr], pads: Indices[INT64, int], constant_value: Input[TAny15, LComplexStr] | None = None, axes: Indices[TIndex, LInt] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> TAny15:
     """Given a tensor containing the data to be padded (`data`), a tensor containing the number of start
     and end pad values for axis (`pads`), (optionally) a `mode`, and (optionally) `constant_value`, a
     padded tensor (`output`) is generated.
@@ -225,12 +233,14 @@ def Pad(data: Nested[complex | str], pads: Nested[int], constant_value: Nested[c
     https://onnx.ai/onnx/operators/onnx__Pad.html
     """
 @overload
+def Pad(data: Nested[complex | str], pads: Nested[int], constant_value: Nested[complex | str] | None = None, axes: Nested[int] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> AnyTensor: ...
+@overload
 def Pad(data: ArrayOr[complex | str], pads: ArrayOr[int], constant_value: ArrayOr[complex | str] | None = None, axes: ArrayOr[int] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> Array: ...
 @overload
 def Pad(data: Input[TAny15, LComplexStr], pads: Indices[INT64, int], constant_value: Input[TAny15, LComplexStr] | None = None, axes: Indices[TIndex, LInt] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> TAny15: ...
 
 @overload
-def QLinearMatMul(a: ArrayOr[float], a_scale: ArrayOr[float], a_zero_point: ArrayOr[float], b: ArrayOr[float], b_scale: ArrayOr[float], b_zero_point: ArrayOr[float], y_scale: ArrayOr[float], y_zero_point: ArrayOr[float]) -> Array:
+def QLinearMatMul(a: Given[TSome5, LFloat], a_scale: Input[TFloat7, LFloat2], a_zero_point: Input[TSome5, LFloat], b: Input[TSome9, LFloat3], b_scale: Input[TFloat7, LFloat2], b_zero_point: Input[TSome9, LFloat3], y_scale: Input[TFloat7, LFloat2], y_zero_point: Input[TSome10, LFloat4]) -> TSome10:
     """Matrix product that behaves like
     [numpy.matmul](https://numpy.org/doc/stable/reference/generated/numpy.matmul.html). It consumes two
     quantized input tensors, their scales and zero points, scale and zero point of output, and computes
@@ -252,10 +262,12 @@ def QLinearMatMul(a: ArrayOr[float], a_scale: ArrayOr[float], a_zero_point: Arra
     https://onnx.ai/onnx/operators/onnx__QLinearMatMul.html
     """
 @overload
+def QLinearMatMul(a: ArrayOr[float], a_scale: ArrayOr[float], a_zero_point: ArrayOr[float], b: ArrayOr[float], b_scale: ArrayOr[float], b_zero_point: ArrayOr[float], y_scale: ArrayOr[float], y_zero_point: ArrayOr[float]) -> Array: ...
+@overload
 def QLinearMatMul(a: Input[TSome5, LFloat], a_scale: Input[TFloat7, LFloat2], a_zero_point: Input[TSome5, LFloat], b: Input[TSome9, LFloat3], b_scale: Input[TFloat7, LFloat2], b_zero_point: Input[TSome9, LFloat3], y_scale: Input[TFloat7, LFloat2], y_zero_point: Input[TSome10, LFloat4]) -> TSome10: ...
 
 @overload
-def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Nested[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, saturate: Int = 1) -> AnyTensor:
+def QuantizeLinear(x: Given[TSignedNumber7, LFloat], y_scale: Input[TSignedNumber7, LFloat], y_zero_point: Input[TSome11, LFloat2] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, saturate: Int = 1) -> TSome11:
     """The linear quantization operator consumes a high-precision tensor, a scale, and a zero point to
     compute the low-precision/quantized tensor. The scale factor and zero point must have the same
     shape, determining the quantization granularity. The quantization formula is `y = saturate((x /
@@ -279,12 +291,14 @@ def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Neste
     https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html
     """
 @overload
+def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Nested[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, saturate: Int = 1) -> AnyTensor: ...
+@overload
 def QuantizeLinear(x: ArrayOr[float], y_scale: ArrayOr[float], y_zero_point: ArrayOr[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, saturate: Int = 1) -> Array: ...
 @overload
 def QuantizeLinear(x: Input[TSignedNumber7, LFloat], y_scale: Input[TSignedNumber7, LFloat], y_zero_point: Input[TSome11, LFloat2] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, saturate: Int = 1) -> TSome11: ...
 
 @overload
-def Reshape(data: Nested[complex | str], shape: Nested[int], *, allowzero: Int = 0) -> AnyTensor:
+def Reshape(data: Given[TAny15, LComplexStr], shape: Indices[INT64, int], *, allowzero: Int = 0) -> TAny15:
     """Reshape the input tensor similar to numpy.reshape. First input is the data tensor, second input is a
     shape tensor which specifies the output shape. It outputs the reshaped tensor. At most one dimension
     of the new shape can be -1. In this case, the value is inferred from the size of the tensor and the
@@ -303,9 +317,11 @@ def Reshape(data: Nested[complex | str], shape: Nested[int], *, allowzero: Int =
     https://onnx.ai/onnx/operators/onnx__Reshape.html
     """
 @overload
-def Reshape(data: ArrayOr[complex | str], shape: ArrayOr[int], *, allowzero: Int = 0) -> Array: ...
+def Reshape(data: ArrayOr[complex | str], shape: GivenIndices[INT64, int], *, allowzero: Int = 0) -> AnyTensor: ...
 @overload
-def Reshape(data: Input[TAny15, LComplexStr], shape: Indices[INT64, int], *, allowzero: Int = 0) -> TAny15: ...
+def Reshape(data: Nested[complex | str], shape: Nested[int], *, allowzero: Int = 0) -> AnyTensor: ...
+@overload
+def Reshape(data: ArrayOr[complex | str], shape: ArrayOr[int], *, allowzero: Int = 0) -> Array: ...
 
 def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs: Any, body: Body, num_scan_inputs: Int, scan_input_axes: Ints | None = None, scan_input_directions: Ints | None = None, scan_output_axes: Ints | None = None, scan_output_directions: Ints | None = None, outputs: int | None = None) -> AnyTensor:
     """Scan can be used to iterate over one or more scan_input tensors, constructing zero or more
@@ -331,7 +347,7 @@ def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs
     """
 
 @overload
-def Shape(data: Nested[complex | str], *, end: Int | None = None, start: Int = 0) -> AnyTensor:
+def Shape(data: Given[TAny15, LComplexStr], *, end: Int | None = None, start: Int = 0) -> INT64:
     """Takes a tensor as input and outputs an 1D int64 tensor containing the shape of the input tensor.
     Optional attributes start and end can be used to compute a slice of the input tensor's shape. If
     start axis is omitted, the slice starts from axis 0. The end axis, if specified, is exclusive (and
@@ -349,12 +365,12 @@ def Shape(data: Nested[complex | str], *, end: Int | None = None, start: Int = 0
     https://onnx.ai/onnx/operators/onnx__Shape.html
     """
 @overload
-def Shape(data: ArrayOr[complex | str], *, end: Int | None = None, start: Int = 0) -> Array: ...
+def Shape(data: Nested[complex | str], *, end: Int | None = None, start: Int = 0) -> AnyTensor: ...
 @overload
-def Shape(data: Input[TAny15, LComplexStr], *, end: Int | None = None, start: Int = 0) -> INT64: ...
+def Shape(data: ArrayOr[complex | str], *, end: Int | None = None, start: Int = 0) -> Array: ...
 
 @overload
-def Size(data: Nested[complex | str]) -> AnyTensor:
+def Size(data: Given[TAny15, LComplexStr]) -> INT64:
     """Takes a tensor as input and outputs a int64 scalar that equals to the total number of elements of
     the input tensor.
 
@@ -365,12 +381,12 @@ def Size(data: Nested[complex | str]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Size.html
     """
 @overload
-def Size(data: ArrayOr[complex | str]) -> Array: ...
+def Size(data: Nested[complex | str]) -> AnyTensor: ...
 @overload
-def Size(data: Input[TAny15, LComplexStr]) -> INT64: ...
+def Size(data: ArrayOr[complex | str]) -> Array: ...
 
 @overload
-def Squeeze(data: Nested[complex | str], axes: Nested[int] | None = None) -> AnyTensor:
+def Squeeze(data: Given[TAny15, LComplexStr], axes: Indices[INT64, int] | None = None) -> TAny15:
     """Remove single-dimensional entries from the shape of a tensor. Takes an input `axes` with a list of
     axes to squeeze. If `axes` is not provided, all the single dimensions will be removed from the
     shape. If an axis is selected with shape entry not equal to one, an error is raised.
@@ -384,12 +400,14 @@ def Squeeze(data: Nested[complex | str], axes: Nested[int] | None = None) -> Any
     https://onnx.ai/onnx/operators/onnx__Squeeze.html
     """
 @overload
+def Squeeze(data: Nested[complex | str], axes: Nested[int] | None = None) -> AnyTensor: ...
+@overload
 def Squeeze(data: ArrayOr[complex | str], axes: ArrayOr[int] | None = None) -> Array: ...
 @overload
 def Squeeze(data: Input[TAny15, LComplexStr], axes: Indices[INT64, int] | None = None) -> TAny15: ...
 
 @overload
-def Transpose(data: Nested[complex | str], *, perm: Ints | None = None) -> AnyTensor:
+def Transpose(data: Given[TAny15, LComplexStr], *, perm: Ints | None = None) -> TAny15:
     """Returns a transpose of the input tensor. (Similar to `numpy.transpose`). The optional attribute
     `perm` specifies the permutation of the axes of the input tensor. `perm` must contain each axis
     index in `[0, n-1]` exactly once, so its length is equal to the rank `n` of the input tensor.
@@ -405,12 +423,12 @@ def Transpose(data: Nested[complex | str], *, perm: Ints | None = None) -> AnyTe
     https://onnx.ai/onnx/operators/onnx__Transpose.html
     """
 @overload
-def Transpose(data: ArrayOr[complex | str], *, perm: Ints | None = None) -> Array: ...
+def Transpose(data: Nested[complex | str], *, perm: Ints | None = None) -> AnyTensor: ...
 @overload
-def Transpose(data: Input[TAny15, LComplexStr], *, perm: Ints | None = None) -> TAny15: ...
+def Transpose(data: ArrayOr[complex | str], *, perm: Ints | None = None) -> Array: ...
 
 @overload
-def Unsqueeze(data: Nested[complex | str], axes: Nested[int]) -> AnyTensor:
+def Unsqueeze(data: Given[TAny15, LComplexStr], axes: Indices[INT64, int]) -> TAny15:
     """Insert single-dimensional entries to the shape of an input tensor (`data`). Takes one required input
     `axes` - which contains a list of dimension indices and this operator will insert a dimension of
     value `1` into the corresponding index of the output tensor (`expanded`).
@@ -427,6 +445,8 @@ def Unsqueeze(data: Nested[complex | str], axes: Nested[int]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Unsqueeze.html
     """
 @overload
-def Unsqueeze(data: ArrayOr[complex | str], axes: ArrayOr[int]) -> Array: ...
+def Unsqueeze(data: ArrayOr[complex | str], axes: GivenIndices[INT64, int]) -> AnyTensor: ...
 @overload
-def Unsqueeze(data: Input[TAny15, LComplexStr], axes: Indices[INT64, int]) -> TAny15: ...
+def Unsqueeze(data: Nested[complex | str], axes: Nested[int]) -> AnyTensor: ...
+@overload
+def Unsqueeze(data: ArrayOr[complex | str], axes: ArrayOr[int]) -> Array: ...

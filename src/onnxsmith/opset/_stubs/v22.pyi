@@ -4,14 +4,15 @@
 from collections.abc import Sequence
 from typing import Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, DTypeLike, Float, Floats, Indices, Input, Int, Ints, Nested, INT32, INT64, BOOL,
+    AnyTensor, Array, ArrayOr, DTypeLike, Float, Floats, Given, GivenIndices, Indices, Input, Int, Ints, Nested,
+    INT32, INT64, BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
     LComplexStr, LFloat, LFloat2, LInt, TAny16, TAny8, TAny9, TFloat4, TIndex, TNumber10, TSome12, TSome6,
 )
 
 @overload
-def Acos(input: Nested[float]) -> AnyTensor:
+def Acos(input: Given[TFloat4, LFloat]) -> TFloat4:
     """Calculates the arccosine (inverse of cosine) of the given input tensor, element-wise.
 
     Args:
@@ -21,12 +22,12 @@ def Acos(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Acos.html
     """
 @overload
-def Acos(input: ArrayOr[float]) -> Array: ...
+def Acos(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Acos(input: Input[TFloat4, LFloat]) -> TFloat4: ...
+def Acos(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def Acosh(input: Nested[float]) -> AnyTensor:
+def Acosh(input: Given[TFloat4, LFloat]) -> TFloat4:
     """Calculates the hyperbolic arccosine of the given input tensor element-wise.
 
     Args:
@@ -36,12 +37,12 @@ def Acosh(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Acosh.html
     """
 @overload
-def Acosh(input: ArrayOr[float]) -> Array: ...
+def Acosh(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Acosh(input: Input[TFloat4, LFloat]) -> TFloat4: ...
+def Acosh(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def Asin(input: Nested[float]) -> AnyTensor:
+def Asin(input: Given[TFloat4, LFloat]) -> TFloat4:
     """Calculates the arcsine (inverse of sine) of the given input tensor, element-wise.
 
     Args:
@@ -51,12 +52,12 @@ def Asin(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Asin.html
     """
 @overload
-def Asin(input: ArrayOr[float]) -> Array: ...
+def Asin(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Asin(input: Input[TFloat4, LFloat]) -> TFloat4: ...
+def Asin(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def Asinh(input: Nested[float]) -> AnyTensor:
+def Asinh(input: Given[TFloat4, LFloat]) -> TFloat4:
     """Calculates the hyperbolic arcsine of the given input tensor element-wise.
 
     Args:
@@ -66,12 +67,12 @@ def Asinh(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Asinh.html
     """
 @overload
-def Asinh(input: ArrayOr[float]) -> Array: ...
+def Asinh(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Asinh(input: Input[TFloat4, LFloat]) -> TFloat4: ...
+def Asinh(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def Atan(input: Nested[float]) -> AnyTensor:
+def Atan(input: Given[TFloat4, LFloat]) -> TFloat4:
     """Calculates the arctangent (inverse of tangent) of the given input tensor, element-wise.
 
     Args:
@@ -81,12 +82,12 @@ def Atan(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Atan.html
     """
 @overload
-def Atan(input: ArrayOr[float]) -> Array: ...
+def Atan(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Atan(input: Input[TFloat4, LFloat]) -> TFloat4: ...
+def Atan(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def Atanh(input: Nested[float]) -> AnyTensor:
+def Atanh(input: Given[TFloat4, LFloat]) -> TFloat4:
     """Calculates the hyperbolic arctangent of the given input tensor element-wise.
 
     Args:
@@ -96,12 +97,12 @@ def Atanh(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Atanh.html
     """
 @overload
-def Atanh(input: ArrayOr[float]) -> Array: ...
+def Atanh(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Atanh(input: Input[TFloat4, LFloat]) -> TFloat4: ...
+def Atanh(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def AveragePool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
+def AveragePool(X: Given[TFloat4, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat4:
     """AveragePool consumes an input tensor X and applies average pooling across the tensor according to
     kernel sizes, stride sizes, and pad lengths. average pooling consisting of computing the average on
     all values of a subset of the input tensor according to the kernel size and downsampling the data
@@ -128,12 +129,12 @@ def AveragePool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTS
     https://onnx.ai/onnx/operators/onnx__AveragePool.html
     """
 @overload
-def AveragePool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def AveragePool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def AveragePool(X: Input[TFloat4, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat4: ...
+def AveragePool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
 
 @overload
-def Bernoulli(input: Nested[float], *, dtype: DTypeLike | None = None, seed: Float | None = None) -> AnyTensor:
+def Bernoulli(input: Given[TFloat4, LFloat], *, dtype: type[TAny9], seed: Float | None = None) -> TAny9:
     """Draws binary random numbers (0 or 1) from a Bernoulli distribution. The input tensor should be a
     tensor containing probabilities p (a value in the range [0,1]) to be used for drawing the binary
     random number, where an output of 1 is produced with probability p and an output of 0 is produced
@@ -152,16 +153,16 @@ def Bernoulli(input: Nested[float], *, dtype: DTypeLike | None = None, seed: Flo
     https://onnx.ai/onnx/operators/onnx__Bernoulli.html
     """
 @overload
+def Bernoulli(input: Given[TFloat4, LFloat], *, dtype: None = None, seed: Float | None = None) -> TFloat4: ...
+@overload
+def Bernoulli(input: Given[TFloat4, LFloat], *, dtype: DTypeLike | None = None, seed: Float | None = None) -> AnyTensor: ...
+@overload
+def Bernoulli(input: Nested[float], *, dtype: DTypeLike | None = None, seed: Float | None = None) -> AnyTensor: ...
+@overload
 def Bernoulli(input: ArrayOr[float], *, dtype: DTypeLike | None = None, seed: Float | None = None) -> Array: ...
-@overload
-def Bernoulli(input: Input[TFloat4, LFloat], *, dtype: type[TAny9], seed: Float | None = None) -> TAny9: ...
-@overload
-def Bernoulli(input: Input[TFloat4, LFloat], *, dtype: None = None, seed: Float | None = None) -> TFloat4: ...
-@overload
-def Bernoulli(input: Input[TFloat4, LFloat], *, dtype: DTypeLike | None = None, seed: Float | None = None) -> AnyTensor: ...
 
 @overload
-def Conv(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
+def Conv(X: Given[TFloat4, LFloat], W: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat4:
     """The convolution operator consumes an input tensor and a filter, and computes the output.
 
     Args:
@@ -186,12 +187,14 @@ def Conv(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, 
     https://onnx.ai/onnx/operators/onnx__Conv.html
     """
 @overload
+def Conv(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+@overload
 def Conv(X: ArrayOr[float], W: ArrayOr[float], B: ArrayOr[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
 @overload
 def Conv(X: Input[TFloat4, LFloat], W: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat4: ...
 
 @overload
-def ConvTranspose(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
+def ConvTranspose(X: Given[TFloat4, LFloat], W: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat4:
     """The convolution transpose operator consumes an input tensor and a filter, and computes the output.
 
     If the pads parameter is provided the shape of the output is calculated via the following equation:
@@ -223,12 +226,14 @@ def ConvTranspose(X: Nested[float], W: Nested[float], B: Nested[float] | None = 
     https://onnx.ai/onnx/operators/onnx__ConvTranspose.html
     """
 @overload
+def ConvTranspose(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+@overload
 def ConvTranspose(X: ArrayOr[float], W: ArrayOr[float], B: ArrayOr[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
 @overload
 def ConvTranspose(X: Input[TFloat4, LFloat], W: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat4: ...
 
 @overload
-def Cos(input: Nested[float]) -> AnyTensor:
+def Cos(input: Given[TFloat4, LFloat]) -> TFloat4:
     """Calculates the cosine of the given input tensor, element-wise.
 
     Args:
@@ -238,12 +243,12 @@ def Cos(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Cos.html
     """
 @overload
-def Cos(input: ArrayOr[float]) -> Array: ...
+def Cos(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Cos(input: Input[TFloat4, LFloat]) -> TFloat4: ...
+def Cos(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def Cosh(input: Nested[float]) -> AnyTensor:
+def Cosh(input: Given[TFloat4, LFloat]) -> TFloat4:
     """Calculates the hyperbolic cosine of the given input tensor element-wise.
 
     Args:
@@ -253,12 +258,12 @@ def Cosh(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Cosh.html
     """
 @overload
-def Cosh(input: ArrayOr[float]) -> Array: ...
+def Cosh(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Cosh(input: Input[TFloat4, LFloat]) -> TFloat4: ...
+def Cosh(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def DeformConv(X: Nested[float], W: Nested[float], offset: Nested[float], B: Nested[float] | None = None, mask: Nested[float] | None = None, *, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, offset_group: Int = 1, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
+def DeformConv(X: Given[TFloat4, LFloat], W: Input[TFloat4, LFloat], offset: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, mask: Input[TFloat4, LFloat] | None = None, *, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, offset_group: Int = 1, pads: Ints | None = None, strides: Ints | None = None) -> TFloat4:
     """Performs deformable convolution as described in https://arxiv.org/abs/1703.06211 and
     https://arxiv.org/abs/1811.11168. This operator specification supports the general N-D case. Note
     that most common use cases have 2D or 3D data.
@@ -282,12 +287,14 @@ def DeformConv(X: Nested[float], W: Nested[float], offset: Nested[float], B: Nes
     https://onnx.ai/onnx/operators/onnx__DeformConv.html
     """
 @overload
+def DeformConv(X: Nested[float], W: Nested[float], offset: Nested[float], B: Nested[float] | None = None, mask: Nested[float] | None = None, *, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, offset_group: Int = 1, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+@overload
 def DeformConv(X: ArrayOr[float], W: ArrayOr[float], offset: ArrayOr[float], B: ArrayOr[float] | None = None, mask: ArrayOr[float] | None = None, *, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, offset_group: Int = 1, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
 @overload
 def DeformConv(X: Input[TFloat4, LFloat], W: Input[TFloat4, LFloat], offset: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, mask: Input[TFloat4, LFloat] | None = None, *, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, offset_group: Int = 1, pads: Ints | None = None, strides: Ints | None = None) -> TFloat4: ...
 
 @overload
-def Det(X: Nested[float]) -> AnyTensor:
+def Det(X: Given[TFloat4, LFloat]) -> TFloat4:
     """Det calculates determinant of a square matrix or batches of square matrices. Det takes one input
     tensor of shape `[*, M, M]`, where `*` is zero or more batch dimensions, and the inner-most 2
     dimensions form square matrices. The output is a tensor of shape `[*]`, containing the determinants
@@ -300,12 +307,12 @@ def Det(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Det.html
     """
 @overload
-def Det(X: ArrayOr[float]) -> Array: ...
+def Det(X: Nested[float]) -> AnyTensor: ...
 @overload
-def Det(X: Input[TFloat4, LFloat]) -> TFloat4: ...
+def Det(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def Dropout(data: ArrayOr[float], ratio: ArrayOr[float] | None = None, training_mode: ArrayOr[bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> Array:
+def Dropout(data: Given[TSome6, LFloat], ratio: Input[TSome12, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> TSome6:
     """Dropout takes an input floating-point tensor, an optional input ratio (floating-point scalar) and an
     optional input training_mode (boolean scalar). It produces two tensor outputs, output
     (floating-point tensor) and mask (optional `Tensor<bool>`).
@@ -322,6 +329,10 @@ def Dropout(data: ArrayOr[float], ratio: ArrayOr[float] | None = None, training_
     https://onnx.ai/onnx/operators/onnx__Dropout.html
     """
 @overload
+def Dropout(data: Given[TSome6, LFloat], ratio: Input[TSome12, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[TSome6, BOOL]: ...
+@overload
+def Dropout(data: ArrayOr[float], ratio: ArrayOr[float] | None = None, training_mode: ArrayOr[bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def Dropout(data: ArrayOr[float], ratio: ArrayOr[float] | None = None, training_mode: ArrayOr[bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def Dropout(data: Input[TSome6, LFloat], ratio: Input[TSome12, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> TSome6: ...
@@ -329,7 +340,7 @@ def Dropout(data: Input[TSome6, LFloat], ratio: Input[TSome12, LFloat2] | None =
 def Dropout(data: Input[TSome6, LFloat], ratio: Input[TSome12, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[TSome6, BOOL]: ...
 
 @overload
-def Elu(X: Nested[float], *, alpha: Float = 1.0) -> AnyTensor:
+def Elu(X: Given[TFloat4, LFloat], *, alpha: Float = 1.0) -> TFloat4:
     """Elu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the function
     `f(x) = alpha * (exp(x) - 1.) for x < 0`, `f(x) = x for x >= 0`., is applied to the tensor
     elementwise.
@@ -342,12 +353,12 @@ def Elu(X: Nested[float], *, alpha: Float = 1.0) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Elu.html
     """
 @overload
-def Elu(X: ArrayOr[float], *, alpha: Float = 1.0) -> Array: ...
+def Elu(X: Nested[float], *, alpha: Float = 1.0) -> AnyTensor: ...
 @overload
-def Elu(X: Input[TFloat4, LFloat], *, alpha: Float = 1.0) -> TFloat4: ...
+def Elu(X: ArrayOr[float], *, alpha: Float = 1.0) -> Array: ...
 
 @overload
-def EyeLike(input: Nested[float], *, dtype: DTypeLike | None = None, k: Int = 0) -> AnyTensor:
+def EyeLike(input: Given[TAny9, LFloat], *, dtype: type[TAny16], k: Int = 0) -> TAny16:
     """Generate a 2D tensor (matrix) with ones on the diagonal and zeros everywhere else. Only 2D tensors
     are supported, i.e. input T1 must be of rank 2. The shape of the output tensor is the same as the
     input tensor. The data type can be specified by the 'dtype' argument. If 'dtype' is not specified,
@@ -364,16 +375,16 @@ def EyeLike(input: Nested[float], *, dtype: DTypeLike | None = None, k: Int = 0)
     https://onnx.ai/onnx/operators/onnx__EyeLike.html
     """
 @overload
+def EyeLike(input: Given[TAny9, LFloat], *, dtype: None = None, k: Int = 0) -> TAny9: ...
+@overload
+def EyeLike(input: Given[TAny9, LFloat], *, dtype: DTypeLike | None = None, k: Int = 0) -> AnyTensor: ...
+@overload
+def EyeLike(input: Nested[float], *, dtype: DTypeLike | None = None, k: Int = 0) -> AnyTensor: ...
+@overload
 def EyeLike(input: ArrayOr[float], *, dtype: DTypeLike | None = None, k: Int = 0) -> Array: ...
-@overload
-def EyeLike(input: Input[TAny9, LFloat], *, dtype: type[TAny16], k: Int = 0) -> TAny16: ...
-@overload
-def EyeLike(input: Input[TAny9, LFloat], *, dtype: None = None, k: Int = 0) -> TAny9: ...
-@overload
-def EyeLike(input: Input[TAny9, LFloat], *, dtype: DTypeLike | None = None, k: Int = 0) -> AnyTensor: ...
 
 @overload
-def GRU(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, linear_before_reset: Int = 0, outputs: Literal[1] = 1) -> Array:
+def GRU(X: Given[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat4, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, linear_before_reset: Int = 0, outputs: Literal[1] = 1) -> TFloat4:
     """Computes an one-layer GRU. This operator is usually supported via some custom implementation such as
     CuDNN.
 
@@ -409,6 +420,10 @@ def GRU(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[floa
     https://onnx.ai/onnx/operators/onnx__GRU.html
     """
 @overload
+def GRU(X: Given[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat4, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, linear_before_reset: Int = 0, outputs: Literal[2]) -> tuple[TFloat4, TFloat4]: ...
+@overload
+def GRU(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, linear_before_reset: Int = 0, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def GRU(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, linear_before_reset: Int = 0, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def GRU(X: Input[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat4, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, linear_before_reset: Int = 0, outputs: Literal[1] = 1) -> TFloat4: ...
@@ -416,7 +431,7 @@ def GRU(X: Input[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, 
 def GRU(X: Input[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat4, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, linear_before_reset: Int = 0, outputs: Literal[2]) -> tuple[TFloat4, TFloat4]: ...
 
 @overload
-def GlobalAveragePool(X: Nested[float]) -> AnyTensor:
+def GlobalAveragePool(X: Given[TFloat4, LFloat]) -> TFloat4:
     """GlobalAveragePool consumes an input tensor X and applies average pooling across the values in the
     same channel. This is equivalent to AveragePool with kernel size equal to the spatial dimension of
     input tensor.
@@ -430,12 +445,12 @@ def GlobalAveragePool(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__GlobalAveragePool.html
     """
 @overload
-def GlobalAveragePool(X: ArrayOr[float]) -> Array: ...
+def GlobalAveragePool(X: Nested[float]) -> AnyTensor: ...
 @overload
-def GlobalAveragePool(X: Input[TFloat4, LFloat]) -> TFloat4: ...
+def GlobalAveragePool(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def GlobalLpPool(X: Nested[float], *, p: Int = 2) -> AnyTensor:
+def GlobalLpPool(X: Given[TFloat4, LFloat], *, p: Int = 2) -> TFloat4:
     """GlobalLpPool consumes an input tensor X and applies lp pool pooling across the values in the same
     channel. This is equivalent to LpPool with kernel size equal to the spatial dimension of input
     tensor.
@@ -450,12 +465,12 @@ def GlobalLpPool(X: Nested[float], *, p: Int = 2) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__GlobalLpPool.html
     """
 @overload
-def GlobalLpPool(X: ArrayOr[float], *, p: Int = 2) -> Array: ...
+def GlobalLpPool(X: Nested[float], *, p: Int = 2) -> AnyTensor: ...
 @overload
-def GlobalLpPool(X: Input[TFloat4, LFloat], *, p: Int = 2) -> TFloat4: ...
+def GlobalLpPool(X: ArrayOr[float], *, p: Int = 2) -> Array: ...
 
 @overload
-def GlobalMaxPool(X: Nested[float]) -> AnyTensor:
+def GlobalMaxPool(X: Given[TFloat4, LFloat]) -> TFloat4:
     """GlobalMaxPool consumes an input tensor X and applies max pooling across the values in the same
     channel. This is equivalent to MaxPool with kernel size equal to the spatial dimension of input
     tensor.
@@ -469,12 +484,12 @@ def GlobalMaxPool(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__GlobalMaxPool.html
     """
 @overload
-def GlobalMaxPool(X: ArrayOr[float]) -> Array: ...
+def GlobalMaxPool(X: Nested[float]) -> AnyTensor: ...
 @overload
-def GlobalMaxPool(X: Input[TFloat4, LFloat]) -> TFloat4: ...
+def GlobalMaxPool(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def GridSample(X: Nested[complex | str], grid: Nested[float], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor:
+def GridSample(X: Given[TAny8, LComplexStr], grid: Input[TFloat4, LFloat], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> TAny8:
     """Given an input `X` and a flow-field `grid`, computes the output `Y` using `X` values and pixel
     locations from the `grid`. For spatial input `X` with shape (N, C, H, W), the `grid` will have shape
     (N, H_out, W_out, 2), the output `Y` will have shape (N, C, H_out, W_out). For volumetric input `X`
@@ -498,12 +513,14 @@ def GridSample(X: Nested[complex | str], grid: Nested[float], *, align_corners: 
     https://onnx.ai/onnx/operators/onnx__GridSample.html
     """
 @overload
-def GridSample(X: ArrayOr[complex | str], grid: ArrayOr[float], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> Array: ...
+def GridSample(X: ArrayOr[complex | str], grid: Given[TFloat4, LFloat], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor: ...
 @overload
-def GridSample(X: Input[TAny8, LComplexStr], grid: Input[TFloat4, LFloat], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> TAny8: ...
+def GridSample(X: Nested[complex | str], grid: Nested[float], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor: ...
+@overload
+def GridSample(X: ArrayOr[complex | str], grid: ArrayOr[float], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> Array: ...
 
 @overload
-def HardSigmoid(X: Nested[float], *, alpha: Float = 0.2, beta: Float = 0.5) -> AnyTensor:
+def HardSigmoid(X: Given[TFloat4, LFloat], *, alpha: Float = 0.2, beta: Float = 0.5) -> TFloat4:
     """HardSigmoid takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     HardSigmoid function, y = max(0, min(1, alpha * x + beta)), is applied to the tensor elementwise.
 
@@ -516,12 +533,12 @@ def HardSigmoid(X: Nested[float], *, alpha: Float = 0.2, beta: Float = 0.5) -> A
     https://onnx.ai/onnx/operators/onnx__HardSigmoid.html
     """
 @overload
-def HardSigmoid(X: ArrayOr[float], *, alpha: Float = 0.2, beta: Float = 0.5) -> Array: ...
+def HardSigmoid(X: Nested[float], *, alpha: Float = 0.2, beta: Float = 0.5) -> AnyTensor: ...
 @overload
-def HardSigmoid(X: Input[TFloat4, LFloat], *, alpha: Float = 0.2, beta: Float = 0.5) -> TFloat4: ...
+def HardSigmoid(X: ArrayOr[float], *, alpha: Float = 0.2, beta: Float = 0.5) -> Array: ...
 
 @overload
-def HardSwish(X: Nested[float]) -> AnyTensor:
+def HardSwish(X: Given[TFloat4, LFloat]) -> TFloat4:
     """HardSwish takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     HardSwish function, y = x * max(0, min(1, alpha * x + beta)) = x * HardSigmoid<alpha, beta>(x),
     where alpha = 1/6 and beta = 0.5, is applied to the tensor elementwise.
@@ -533,12 +550,12 @@ def HardSwish(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__HardSwish.html
     """
 @overload
-def HardSwish(X: ArrayOr[float]) -> Array: ...
+def HardSwish(X: Nested[float]) -> AnyTensor: ...
 @overload
-def HardSwish(X: Input[TFloat4, LFloat]) -> TFloat4: ...
+def HardSwish(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def InstanceNormalization(input: Nested[float], scale: Nested[float], B: Nested[float], *, epsilon: Float = 1e-05) -> AnyTensor:
+def InstanceNormalization(input: Given[TFloat4, LFloat], scale: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat], *, epsilon: Float = 1e-05) -> TFloat4:
     """Carries out instance normalization as described in the paper https://arxiv.org/abs/1607.08022.
 
     y = scale * (x - mean) / sqrt(variance + epsilon) + B, where mean and variance are computed per
@@ -556,12 +573,16 @@ def InstanceNormalization(input: Nested[float], scale: Nested[float], B: Nested[
     https://onnx.ai/onnx/operators/onnx__InstanceNormalization.html
     """
 @overload
-def InstanceNormalization(input: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], *, epsilon: Float = 1e-05) -> Array: ...
+def InstanceNormalization(input: ArrayOr[float], scale: Given[TFloat4, LFloat], B: Input[TFloat4, LFloat], *, epsilon: Float = 1e-05) -> TFloat4: ...
 @overload
-def InstanceNormalization(input: Input[TFloat4, LFloat], scale: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat], *, epsilon: Float = 1e-05) -> TFloat4: ...
+def InstanceNormalization(input: ArrayOr[float], scale: ArrayOr[float], B: Given[TFloat4, LFloat], *, epsilon: Float = 1e-05) -> TFloat4: ...
+@overload
+def InstanceNormalization(input: Nested[float], scale: Nested[float], B: Nested[float], *, epsilon: Float = 1e-05) -> AnyTensor: ...
+@overload
+def InstanceNormalization(input: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], *, epsilon: Float = 1e-05) -> Array: ...
 
 @overload
-def LSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[1] = 1) -> Array:
+def LSTM(X: Given[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat4, LFloat] | None = None, initial_c: Input[TFloat4, LFloat] | None = None, P: Input[TFloat4, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[1] = 1) -> TFloat4:
     """Computes an one-layer LSTM. This operator is usually supported via some custom implementation such
     as CuDNN.
 
@@ -600,6 +621,12 @@ def LSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[flo
     https://onnx.ai/onnx/operators/onnx__LSTM.html
     """
 @overload
+def LSTM(X: Given[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat4, LFloat] | None = None, initial_c: Input[TFloat4, LFloat] | None = None, P: Input[TFloat4, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[2]) -> tuple[TFloat4, TFloat4]: ...
+@overload
+def LSTM(X: Given[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat4, LFloat] | None = None, initial_c: Input[TFloat4, LFloat] | None = None, P: Input[TFloat4, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[3]) -> tuple[TFloat4, TFloat4, TFloat4]: ...
+@overload
+def LSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def LSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def LSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
@@ -611,7 +638,7 @@ def LSTM(X: Input[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4,
 def LSTM(X: Input[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat4, LFloat] | None = None, initial_c: Input[TFloat4, LFloat] | None = None, P: Input[TFloat4, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[3]) -> tuple[TFloat4, TFloat4, TFloat4]: ...
 
 @overload
-def LpNormalization(input: Nested[float], *, axis: Int = -1, p: Int = 2) -> AnyTensor:
+def LpNormalization(input: Given[TFloat4, LFloat], *, axis: Int = -1, p: Int = 2) -> TFloat4:
     """Given a matrix, apply Lp-normalization along the provided axis. The output is computed as: `output =
     input / Lp_norm(input, axis)`. When the Lp norm is zero (i.e., all elements along the axis are
     zero), the output is defined to be zero to avoid division by zero.
@@ -625,12 +652,12 @@ def LpNormalization(input: Nested[float], *, axis: Int = -1, p: Int = 2) -> AnyT
     https://onnx.ai/onnx/operators/onnx__LpNormalization.html
     """
 @overload
-def LpNormalization(input: ArrayOr[float], *, axis: Int = -1, p: Int = 2) -> Array: ...
+def LpNormalization(input: Nested[float], *, axis: Int = -1, p: Int = 2) -> AnyTensor: ...
 @overload
-def LpNormalization(input: Input[TFloat4, LFloat], *, axis: Int = -1, p: Int = 2) -> TFloat4: ...
+def LpNormalization(input: ArrayOr[float], *, axis: Int = -1, p: Int = 2) -> Array: ...
 
 @overload
-def LpPool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
+def LpPool(X: Given[TFloat4, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> TFloat4:
     """LpPool consumes an input tensor X and applies Lp pooling across the tensor according to kernel
     sizes, stride sizes, and pad lengths. Lp pooling consisting of computing the Lp norm on all values
     of a subset of the input tensor according to the kernel size and downsampling the data into the
@@ -656,12 +683,12 @@ def LpPool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", 
     https://onnx.ai/onnx/operators/onnx__LpPool.html
     """
 @overload
-def LpPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def LpPool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def LpPool(X: Input[TFloat4, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> TFloat4: ...
+def LpPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
 
 @overload
-def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> Array:
+def MaxPool(X: Given[TNumber10, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> TNumber10:
     """MaxPool consumes an input tensor X and applies max pooling across the tensor according to kernel
     sizes, stride sizes, and pad lengths. max pooling consisting of computing the max on all values of a
     subset of the input tensor according to the kernel size and downsampling the data into the output
@@ -687,14 +714,14 @@ def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET"
     https://onnx.ai/onnx/operators/onnx__MaxPool.html
     """
 @overload
+def MaxPool(X: Given[TNumber10, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[TNumber10, INT64]: ...
+@overload
+def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[Array, Array]: ...
-@overload
-def MaxPool(X: Input[TNumber10, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> TNumber10: ...
-@overload
-def MaxPool(X: Input[TNumber10, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[TNumber10, INT64]: ...
 
 @overload
-def MaxRoiPool(X: Nested[float], rois: Nested[float], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> AnyTensor:
+def MaxRoiPool(X: Given[TFloat4, LFloat], rois: Input[TFloat4, LFloat], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> TFloat4:
     """ROI max pool consumes an input tensor X and region of interests (RoIs) to apply max pooling across
     each RoI, to produce output 4-D tensor of shape (num_rois, channels, pooled_shape[0],
     pooled_shape[1]).
@@ -713,12 +740,14 @@ def MaxRoiPool(X: Nested[float], rois: Nested[float], *, pooled_shape: Ints, spa
     https://onnx.ai/onnx/operators/onnx__MaxRoiPool.html
     """
 @overload
-def MaxRoiPool(X: ArrayOr[float], rois: ArrayOr[float], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> Array: ...
+def MaxRoiPool(X: ArrayOr[float], rois: Given[TFloat4, LFloat], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> TFloat4: ...
 @overload
-def MaxRoiPool(X: Input[TFloat4, LFloat], rois: Input[TFloat4, LFloat], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> TFloat4: ...
+def MaxRoiPool(X: Nested[float], rois: Nested[float], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> AnyTensor: ...
+@overload
+def MaxRoiPool(X: ArrayOr[float], rois: ArrayOr[float], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> Array: ...
 
 @overload
-def MaxUnpool(X: Nested[float], I: Nested[int], output_shape: Nested[int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
+def MaxUnpool(X: Given[TFloat4, LFloat], I: Indices[INT64, int], output_shape: Indices[INT64, int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> TFloat4:
     """MaxUnpool essentially computes the partial inverse of the MaxPool op. The input information to this
     op is typically the output information from a MaxPool op. The first input tensor X is the tensor
     that needs to be unpooled, which is typically the pooled tensor (first output) from MaxPool. The
@@ -742,12 +771,14 @@ def MaxUnpool(X: Nested[float], I: Nested[int], output_shape: Nested[int] | None
     https://onnx.ai/onnx/operators/onnx__MaxUnpool.html
     """
 @overload
+def MaxUnpool(X: Nested[float], I: Nested[int], output_shape: Nested[int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+@overload
 def MaxUnpool(X: ArrayOr[float], I: ArrayOr[int], output_shape: ArrayOr[int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
 @overload
 def MaxUnpool(X: Input[TFloat4, LFloat], I: Indices[INT64, int], output_shape: Indices[INT64, int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> TFloat4: ...
 
 @overload
-def Mish(X: Nested[float]) -> AnyTensor:
+def Mish(X: Given[TFloat4, LFloat]) -> TFloat4:
     """Mish: A Self Regularized Non-Monotonic Neural Activation Function.
 
     Perform the linear unit element-wise on the input tensor X using formula:
@@ -763,12 +794,12 @@ def Mish(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Mish.html
     """
 @overload
-def Mish(X: ArrayOr[float]) -> Array: ...
+def Mish(X: Nested[float]) -> AnyTensor: ...
 @overload
-def Mish(X: Input[TFloat4, LFloat]) -> TFloat4: ...
+def Mish(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def Multinomial(input: Nested[float], *, dtype: DTypeLike = 6, sample_size: Int = 1, seed: Float | None = None) -> AnyTensor:
+def Multinomial(input: Given[TFloat4, LFloat], *, dtype: type[TIndex], sample_size: Int = 1, seed: Float | None = None) -> TIndex:
     """Generate a tensor of samples from a multinomial distribution according to the probabilities of each
     of the possible outcomes.
 
@@ -784,16 +815,16 @@ def Multinomial(input: Nested[float], *, dtype: DTypeLike = 6, sample_size: Int 
     https://onnx.ai/onnx/operators/onnx__Multinomial.html
     """
 @overload
+def Multinomial(input: Given[TFloat4, LFloat], *, dtype: Literal[6] = 6, sample_size: Int = 1, seed: Float | None = None) -> INT32: ...
+@overload
+def Multinomial(input: Given[TFloat4, LFloat], *, dtype: DTypeLike = 6, sample_size: Int = 1, seed: Float | None = None) -> AnyTensor: ...
+@overload
+def Multinomial(input: Nested[float], *, dtype: DTypeLike = 6, sample_size: Int = 1, seed: Float | None = None) -> AnyTensor: ...
+@overload
 def Multinomial(input: ArrayOr[float], *, dtype: DTypeLike = 6, sample_size: Int = 1, seed: Float | None = None) -> Array: ...
-@overload
-def Multinomial(input: Input[TFloat4, LFloat], *, dtype: type[TIndex], sample_size: Int = 1, seed: Float | None = None) -> TIndex: ...
-@overload
-def Multinomial(input: Input[TFloat4, LFloat], *, dtype: Literal[6] = 6, sample_size: Int = 1, seed: Float | None = None) -> INT32: ...
-@overload
-def Multinomial(input: Input[TFloat4, LFloat], *, dtype: DTypeLike = 6, sample_size: Int = 1, seed: Float | None = None) -> AnyTensor: ...
 
 @overload
-def NegativeLogLikelihoodLoss(input: Nested[float], target: Nested[int], weight: Nested[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> AnyTensor:
+def NegativeLogLikelihoodLoss(input: Given[TFloat4, LFloat], target: Indices[TIndex, LInt], weight: Input[TFloat4, LFloat] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> TFloat4:
     """A NegativeLogLikelihoodLoss operator computes (weighted) negative log likelihood loss. Its "input"
     tensor has the shape of (N, C, d1, d2, ..., dk) where k >= 0. The "input" tensor contains
     log-probabilities for input[n, :, d_1, d_2,..., d_k] being in a class of [0, C). The operator's
@@ -814,12 +845,14 @@ def NegativeLogLikelihoodLoss(input: Nested[float], target: Nested[int], weight:
     https://onnx.ai/onnx/operators/onnx__NegativeLogLikelihoodLoss.html
     """
 @overload
+def NegativeLogLikelihoodLoss(input: Nested[float], target: Nested[int], weight: Nested[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> AnyTensor: ...
+@overload
 def NegativeLogLikelihoodLoss(input: ArrayOr[float], target: ArrayOr[int], weight: ArrayOr[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> Array: ...
 @overload
 def NegativeLogLikelihoodLoss(input: Input[TFloat4, LFloat], target: Indices[TIndex, LInt], weight: Input[TFloat4, LFloat] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> TFloat4: ...
 
 @overload
-def RNN(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, outputs: Literal[1] = 1) -> Array:
+def RNN(X: Given[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat4, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, outputs: Literal[1] = 1) -> TFloat4:
     """Computes an one-layer simple RNN. This operator is usually supported via some custom implementation
     such as CuDNN.
 
@@ -853,6 +886,10 @@ def RNN(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[floa
     https://onnx.ai/onnx/operators/onnx__RNN.html
     """
 @overload
+def RNN(X: Given[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat4, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, outputs: Literal[2]) -> tuple[TFloat4, TFloat4]: ...
+@overload
+def RNN(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def RNN(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def RNN(X: Input[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat4, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, outputs: Literal[1] = 1) -> TFloat4: ...
@@ -879,7 +916,7 @@ def RandomNormal(*, shape: Ints, dtype: DTypeLike = 1, mean: Float = 0.0, scale:
     """
 
 @overload
-def RandomNormalLike(input: Nested[complex | str], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> AnyTensor:
+def RandomNormalLike(input: Given[TAny8, LComplexStr], *, dtype: type[TFloat4], mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> TFloat4:
     """Generate a tensor with random values drawn from a normal distribution. The shape of the output
     tensor is copied from the shape of the input tensor, and the parameters of the normal distribution
     are specified by `mean` and `scale`.
@@ -900,13 +937,13 @@ def RandomNormalLike(input: Nested[complex | str], *, dtype: DTypeLike | None = 
     https://onnx.ai/onnx/operators/onnx__RandomNormalLike.html
     """
 @overload
+def RandomNormalLike(input: Given[TAny8, LComplexStr], *, dtype: None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> TAny8: ...
+@overload
+def RandomNormalLike(input: Given[TAny8, LComplexStr], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> AnyTensor: ...
+@overload
+def RandomNormalLike(input: Nested[complex | str], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> AnyTensor: ...
+@overload
 def RandomNormalLike(input: ArrayOr[complex | str], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> Array: ...
-@overload
-def RandomNormalLike(input: Input[TAny8, LComplexStr], *, dtype: type[TFloat4], mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> TFloat4: ...
-@overload
-def RandomNormalLike(input: Input[TAny8, LComplexStr], *, dtype: None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> TAny8: ...
-@overload
-def RandomNormalLike(input: Input[TAny8, LComplexStr], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> AnyTensor: ...
 
 def RandomUniform(*, shape: Ints, dtype: DTypeLike = 1, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> AnyTensor:
     """Generate a tensor with random values drawn from a uniform distribution. The shape of the tensor is
@@ -928,7 +965,7 @@ def RandomUniform(*, shape: Ints, dtype: DTypeLike = 1, high: Float = 1.0, low: 
     """
 
 @overload
-def RandomUniformLike(input: Nested[complex | str], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> AnyTensor:
+def RandomUniformLike(input: Given[TAny8, LComplexStr], *, dtype: type[TFloat4], high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> TFloat4:
     """Generate a tensor with random values drawn from a uniform distribution. The shape of the output
     tensor is copied from the shape of the input tensor, and the parameters of the uniform distribution
     are specified by `low` and `high`.
@@ -949,16 +986,16 @@ def RandomUniformLike(input: Nested[complex | str], *, dtype: DTypeLike | None =
     https://onnx.ai/onnx/operators/onnx__RandomUniformLike.html
     """
 @overload
+def RandomUniformLike(input: Given[TAny8, LComplexStr], *, dtype: None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> TAny8: ...
+@overload
+def RandomUniformLike(input: Given[TAny8, LComplexStr], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> AnyTensor: ...
+@overload
+def RandomUniformLike(input: Nested[complex | str], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> AnyTensor: ...
+@overload
 def RandomUniformLike(input: ArrayOr[complex | str], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> Array: ...
-@overload
-def RandomUniformLike(input: Input[TAny8, LComplexStr], *, dtype: type[TFloat4], high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> TFloat4: ...
-@overload
-def RandomUniformLike(input: Input[TAny8, LComplexStr], *, dtype: None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> TAny8: ...
-@overload
-def RandomUniformLike(input: Input[TAny8, LComplexStr], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> AnyTensor: ...
 
 @overload
-def RoiAlign(X: Nested[float], rois: Nested[float], batch_indices: Nested[int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> AnyTensor:
+def RoiAlign(X: Given[TFloat4, LFloat], rois: Input[TFloat4, LFloat], batch_indices: Indices[INT64, int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> TFloat4:
     """Region of Interest (RoI) align operation described in the [Mask R-CNN
     paper](https://arxiv.org/abs/1703.06870). RoiAlign consumes an input tensor X and region of
     interests (rois) to apply pooling across each RoI; it produces a 4-D tensor of shape (num_rois, C,
@@ -987,12 +1024,16 @@ def RoiAlign(X: Nested[float], rois: Nested[float], batch_indices: Nested[int], 
     https://onnx.ai/onnx/operators/onnx__RoiAlign.html
     """
 @overload
-def RoiAlign(X: ArrayOr[float], rois: ArrayOr[float], batch_indices: ArrayOr[int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> Array: ...
+def RoiAlign(X: ArrayOr[float], rois: Given[TFloat4, LFloat], batch_indices: Indices[INT64, int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> TFloat4: ...
 @overload
-def RoiAlign(X: Input[TFloat4, LFloat], rois: Input[TFloat4, LFloat], batch_indices: Indices[INT64, int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> TFloat4: ...
+def RoiAlign(X: ArrayOr[float], rois: ArrayOr[float], batch_indices: GivenIndices[INT64, int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> AnyTensor: ...
+@overload
+def RoiAlign(X: Nested[float], rois: Nested[float], batch_indices: Nested[int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> AnyTensor: ...
+@overload
+def RoiAlign(X: ArrayOr[float], rois: ArrayOr[float], batch_indices: ArrayOr[int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> Array: ...
 
 @overload
-def Round(X: Nested[float]) -> AnyTensor:
+def Round(X: Given[TFloat4, LFloat]) -> TFloat4:
     """Round takes one input Tensor and rounds the values, element-wise, meaning it finds the nearest
     integer for each value. In case of halves, the rule is to round them to the nearest even integer. If
     input x is integral, +0, -0, NaN, or infinite, x itself is returned. The output tensor has the same
@@ -1015,12 +1056,12 @@ def Round(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Round.html
     """
 @overload
-def Round(X: ArrayOr[float]) -> Array: ...
+def Round(X: Nested[float]) -> AnyTensor: ...
 @overload
-def Round(X: Input[TFloat4, LFloat]) -> TFloat4: ...
+def Round(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def Selu(X: Nested[float], *, alpha: Float = 1.6732632, gamma: Float = 1.050701) -> AnyTensor:
+def Selu(X: Given[TFloat4, LFloat], *, alpha: Float = 1.6732632, gamma: Float = 1.050701) -> TFloat4:
     """Selu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the scaled
     exponential linear unit function, `y = gamma * (alpha * e^x - alpha) for x <= 0`, `y = gamma * x for
     x > 0`, is applied to the tensor elementwise.
@@ -1036,12 +1077,12 @@ def Selu(X: Nested[float], *, alpha: Float = 1.6732632, gamma: Float = 1.050701)
     https://onnx.ai/onnx/operators/onnx__Selu.html
     """
 @overload
-def Selu(X: ArrayOr[float], *, alpha: Float = 1.6732632, gamma: Float = 1.050701) -> Array: ...
+def Selu(X: Nested[float], *, alpha: Float = 1.6732632, gamma: Float = 1.050701) -> AnyTensor: ...
 @overload
-def Selu(X: Input[TFloat4, LFloat], *, alpha: Float = 1.6732632, gamma: Float = 1.050701) -> TFloat4: ...
+def Selu(X: ArrayOr[float], *, alpha: Float = 1.6732632, gamma: Float = 1.050701) -> Array: ...
 
 @overload
-def Sin(input: Nested[float]) -> AnyTensor:
+def Sin(input: Given[TFloat4, LFloat]) -> TFloat4:
     """Calculates the sine of the given input tensor, element-wise.
 
     Args:
@@ -1051,12 +1092,12 @@ def Sin(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Sin.html
     """
 @overload
-def Sin(input: ArrayOr[float]) -> Array: ...
+def Sin(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Sin(input: Input[TFloat4, LFloat]) -> TFloat4: ...
+def Sin(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def Sinh(input: Nested[float]) -> AnyTensor:
+def Sinh(input: Given[TFloat4, LFloat]) -> TFloat4:
     """Calculates the hyperbolic sine of the given input tensor element-wise.
 
     Args:
@@ -1066,12 +1107,12 @@ def Sinh(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Sinh.html
     """
 @overload
-def Sinh(input: ArrayOr[float]) -> Array: ...
+def Sinh(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Sinh(input: Input[TFloat4, LFloat]) -> TFloat4: ...
+def Sinh(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def Softplus(X: Nested[float]) -> AnyTensor:
+def Softplus(X: Given[TFloat4, LFloat]) -> TFloat4:
     """Softplus takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     softplus function, y = ln(exp(x) + 1), is applied to the tensor elementwise.
 
@@ -1082,12 +1123,12 @@ def Softplus(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Softplus.html
     """
 @overload
-def Softplus(X: ArrayOr[float]) -> Array: ...
+def Softplus(X: Nested[float]) -> AnyTensor: ...
 @overload
-def Softplus(X: Input[TFloat4, LFloat]) -> TFloat4: ...
+def Softplus(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def Softsign(input: Nested[float]) -> AnyTensor:
+def Softsign(input: Given[TFloat4, LFloat]) -> TFloat4:
     """Calculates the softsign (x/(1+|x|)) of the given input tensor element-wise.
 
     Args:
@@ -1097,12 +1138,12 @@ def Softsign(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Softsign.html
     """
 @overload
-def Softsign(input: ArrayOr[float]) -> Array: ...
+def Softsign(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Softsign(input: Input[TFloat4, LFloat]) -> TFloat4: ...
+def Softsign(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def Tan(input: Nested[float]) -> AnyTensor:
+def Tan(input: Given[TFloat4, LFloat]) -> TFloat4:
     """Calculates the tangent of the given input tensor, element-wise.
 
     Args:
@@ -1112,12 +1153,12 @@ def Tan(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Tan.html
     """
 @overload
-def Tan(input: ArrayOr[float]) -> Array: ...
+def Tan(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Tan(input: Input[TFloat4, LFloat]) -> TFloat4: ...
+def Tan(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def ThresholdedRelu(X: Nested[float], *, alpha: Float = 1.0) -> AnyTensor:
+def ThresholdedRelu(X: Given[TFloat4, LFloat], *, alpha: Float = 1.0) -> TFloat4:
     """ThresholdedRelu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     rectified linear function, y = x for x > alpha, y = 0 otherwise, is applied to the tensor
     elementwise.
@@ -1130,6 +1171,6 @@ def ThresholdedRelu(X: Nested[float], *, alpha: Float = 1.0) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__ThresholdedRelu.html
     """
 @overload
-def ThresholdedRelu(X: ArrayOr[float], *, alpha: Float = 1.0) -> Array: ...
+def ThresholdedRelu(X: Nested[float], *, alpha: Float = 1.0) -> AnyTensor: ...
 @overload
-def ThresholdedRelu(X: Input[TFloat4, LFloat], *, alpha: Float = 1.0) -> TFloat4: ...
+def ThresholdedRelu(X: ArrayOr[float], *, alpha: Float = 1.0) -> Array: ...

@@ -4,8 +4,8 @@
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Floats, Indices, Input, Int, Ints, Nested, Proto, TensorValue,
-    INT64, BOOL,
+    AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Floats, Given, GivenIndices, Indices, Input, Int, Ints, Nested,
+    Proto, TensorValue, INT64, BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
     LComplexStr, LFloat, LFloat2, LFloat3, LFloatStr, LFloatStr2, LInt, TAny24, TAny25, TAny26, TAny27, TAny28, TAny9,
@@ -13,7 +13,7 @@ from onnxsmith.opset._stubs.variables import (
 )
 
 @overload
-def Attention(Q: ArrayOr[float], K: ArrayOr[float], V: ArrayOr[float], attn_mask: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, nonpad_kv_seqlen: ArrayOr[int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, left_window_size: Int = -1, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, right_window_size: Int = -1, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[1] = 1) -> Array:
+def Attention(Q: Given[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input[TFloat5, LFloat2], attn_mask: Input[TAny9, LFloat3] | None = None, past_key: Input[TFloat4, LFloat] | None = None, past_value: Input[TFloat5, LFloat2] | None = None, nonpad_kv_seqlen: Indices[INT64, int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, left_window_size: Int = -1, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, right_window_size: Int = -1, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[1] = 1) -> TFloat4:
     """Computes scaled dot product attention on query, key and value tensors, using an optional attention
     mask if passed.
 
@@ -58,6 +58,14 @@ def Attention(Q: ArrayOr[float], K: ArrayOr[float], V: ArrayOr[float], attn_mask
     https://onnx.ai/onnx/operators/onnx__Attention.html
     """
 @overload
+def Attention(Q: Given[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input[TFloat5, LFloat2], attn_mask: Input[TAny9, LFloat3] | None = None, past_key: Input[TFloat4, LFloat] | None = None, past_value: Input[TFloat5, LFloat2] | None = None, nonpad_kv_seqlen: Indices[INT64, int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, left_window_size: Int = -1, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, right_window_size: Int = -1, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[2]) -> tuple[TFloat4, TFloat4]: ...
+@overload
+def Attention(Q: Given[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input[TFloat5, LFloat2], attn_mask: Input[TAny9, LFloat3] | None = None, past_key: Input[TFloat4, LFloat] | None = None, past_value: Input[TFloat5, LFloat2] | None = None, nonpad_kv_seqlen: Indices[INT64, int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, left_window_size: Int = -1, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, right_window_size: Int = -1, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[3]) -> tuple[TFloat4, TFloat4, TFloat5]: ...
+@overload
+def Attention(Q: Given[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input[TFloat5, LFloat2], attn_mask: Input[TAny9, LFloat3] | None = None, past_key: Input[TFloat4, LFloat] | None = None, past_value: Input[TFloat5, LFloat2] | None = None, nonpad_kv_seqlen: Indices[INT64, int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, left_window_size: Int = -1, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, right_window_size: Int = -1, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[4]) -> tuple[TFloat4, TFloat4, TFloat5, TFloat4]: ...
+@overload
+def Attention(Q: ArrayOr[float], K: ArrayOr[float], V: ArrayOr[float], attn_mask: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, nonpad_kv_seqlen: ArrayOr[int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, left_window_size: Int = -1, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, right_window_size: Int = -1, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def Attention(Q: ArrayOr[float], K: ArrayOr[float], V: ArrayOr[float], attn_mask: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, nonpad_kv_seqlen: ArrayOr[int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, left_window_size: Int = -1, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, right_window_size: Int = -1, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def Attention(Q: ArrayOr[float], K: ArrayOr[float], V: ArrayOr[float], attn_mask: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, nonpad_kv_seqlen: ArrayOr[int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, left_window_size: Int = -1, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, right_window_size: Int = -1, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
@@ -73,7 +81,7 @@ def Attention(Q: Input[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input[TFl
 def Attention(Q: Input[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input[TFloat5, LFloat2], attn_mask: Input[TAny9, LFloat3] | None = None, past_key: Input[TFloat4, LFloat] | None = None, past_value: Input[TFloat5, LFloat2] | None = None, nonpad_kv_seqlen: Indices[INT64, int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, left_window_size: Int = -1, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, right_window_size: Int = -1, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[4]) -> tuple[TFloat4, TFloat4, TFloat5, TFloat4]: ...
 
 @overload
-def Cast(input: Nested[float | str], *, to: DTypeLike, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> AnyTensor:
+def Cast(input: Given[TAny24, LFloatStr], *, to: type[TAny25], round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> TAny25:
     """The operator casts the elements of a given input tensor to a data type specified by the 'to'
     argument and returns an output tensor of the same size in the converted type. The 'to' argument must
     be one of the data types specified in the 'DataType' enum field in the TensorProto message.
@@ -91,14 +99,14 @@ def Cast(input: Nested[float | str], *, to: DTypeLike, round_mode: Literal["up",
     https://onnx.ai/onnx/operators/onnx__Cast.html
     """
 @overload
+def Cast(input: Given[TAny24, LFloatStr], *, to: DTypeLike, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> AnyTensor: ...
+@overload
+def Cast(input: Nested[float | str], *, to: DTypeLike, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> AnyTensor: ...
+@overload
 def Cast(input: ArrayOr[float | str], *, to: DTypeLike, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> Array: ...
-@overload
-def Cast(input: Input[TAny24, LFloatStr], *, to: type[TAny25], round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> TAny25: ...
-@overload
-def Cast(input: Input[TAny24, LFloatStr], *, to: DTypeLike, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> AnyTensor: ...
 
 @overload
-def CastLike(input: Nested[float | str], target_type: Nested[float | str], *, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> AnyTensor:
+def CastLike(input: Given[TAny24, LFloatStr], target_type: Input[TAny25, LFloatStr2], *, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> TAny25:
     """The operator casts the elements of a given input tensor (the first input) to the same data type as
     the elements of the second input tensor. See documentation of the Cast operator for further details.
 
@@ -115,9 +123,11 @@ def CastLike(input: Nested[float | str], target_type: Nested[float | str], *, ro
     https://onnx.ai/onnx/operators/onnx__CastLike.html
     """
 @overload
-def CastLike(input: ArrayOr[float | str], target_type: ArrayOr[float | str], *, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> Array: ...
+def CastLike(input: ArrayOr[float | str], target_type: Given[TAny25, LFloatStr2], *, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> TAny25: ...
 @overload
-def CastLike(input: Input[TAny24, LFloatStr], target_type: Input[TAny25, LFloatStr2], *, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> TAny25: ...
+def CastLike(input: Nested[float | str], target_type: Nested[float | str], *, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> AnyTensor: ...
+@overload
+def CastLike(input: ArrayOr[float | str], target_type: ArrayOr[float | str], *, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> Array: ...
 
 def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = None, value_float: Float | None = None, value_floats: Floats | None = None, value_int: Int | None = None, value_ints: Ints | None = None, value_string: str | None = None, value_strings: Sequence[str] | None = None) -> AnyTensor:
     """This operator produces a constant tensor. Exactly one of the provided attributes, either value,
@@ -138,7 +148,7 @@ def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = N
     """
 
 @overload
-def ConstantOfShape(input: Nested[int], *, value: TensorValue | None = None) -> AnyTensor:
+def ConstantOfShape(input: GivenIndices[INT64, int], *, value: TensorValue | None = None) -> AnyTensor:
     """Generate a tensor with given value and shape.
 
     Args:
@@ -151,12 +161,12 @@ def ConstantOfShape(input: Nested[int], *, value: TensorValue | None = None) -> 
     https://onnx.ai/onnx/operators/onnx__ConstantOfShape.html
     """
 @overload
-def ConstantOfShape(input: ArrayOr[int], *, value: TensorValue | None = None) -> Array: ...
+def ConstantOfShape(input: Nested[int], *, value: TensorValue | None = None) -> AnyTensor: ...
 @overload
-def ConstantOfShape(input: Indices[INT64, int], *, value: TensorValue | None = None) -> AnyTensor: ...
+def ConstantOfShape(input: ArrayOr[int], *, value: TensorValue | None = None) -> Array: ...
 
 @overload
-def DequantizeLinear(x: Nested[float], x_scale: Nested[float], x_zero_point: Nested[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> AnyTensor:
+def DequantizeLinear(x: Given[TAny26, LFloat], x_scale: Input[TSome14, LFloat2], x_zero_point: Input[TAny26, LFloat] | None = None, *, output_dtype: type[TFloat7], axis: Int = 1, block_size: Int = 0) -> TFloat7:
     """The linear dequantization operator. It consumes a quantized tensor, a scale, and a zero point to
     compute the full-precision tensor. The dequantization formula is `y = (x - x_zero_point) * x_scale`.
     `x_scale` and `x_zero_point` must have the same shape, determining the quantization's granularity: a
@@ -179,6 +189,10 @@ def DequantizeLinear(x: Nested[float], x_scale: Nested[float], x_zero_point: Nes
     https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html
     """
 @overload
+def DequantizeLinear(x: Given[TAny26, LFloat], x_scale: Input[TSome14, LFloat2], x_zero_point: Input[TAny26, LFloat] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> AnyTensor: ...
+@overload
+def DequantizeLinear(x: Nested[float], x_scale: Nested[float], x_zero_point: Nested[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> AnyTensor: ...
+@overload
 def DequantizeLinear(x: ArrayOr[float], x_scale: ArrayOr[float], x_zero_point: ArrayOr[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> Array: ...
 @overload
 def DequantizeLinear(x: Input[TAny26, LFloat], x_scale: Input[TSome14, LFloat2], x_zero_point: Input[TAny26, LFloat] | None = None, *, output_dtype: type[TFloat7], axis: Int = 1, block_size: Int = 0) -> TFloat7: ...
@@ -186,7 +200,7 @@ def DequantizeLinear(x: Input[TAny26, LFloat], x_scale: Input[TSome14, LFloat2],
 def DequantizeLinear(x: Input[TAny26, LFloat], x_scale: Input[TSome14, LFloat2], x_zero_point: Input[TAny26, LFloat] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> AnyTensor: ...
 
 @overload
-def Flatten(input: Nested[complex | str], *, axis: Int = 1) -> AnyTensor:
+def Flatten(input: Given[TAny27, LComplexStr], *, axis: Int = 1) -> TAny27:
     """Flattens the input tensor into a 2D matrix. If input tensor has shape (d_0, d_1, ... d_n) then the
     output will have shape (d_0 X d_1 ... d_(axis-1), d_axis X d_(axis+1) ... X dn).
 
@@ -199,9 +213,9 @@ def Flatten(input: Nested[complex | str], *, axis: Int = 1) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Flatten.html
     """
 @overload
-def Flatten(input: ArrayOr[complex | str], *, axis: Int = 1) -> Array: ...
+def Flatten(input: Nested[complex | str], *, axis: Int = 1) -> AnyTensor: ...
 @overload
-def Flatten(input: Input[TAny27, LComplexStr], *, axis: Int = 1) -> TAny27: ...
+def Flatten(input: ArrayOr[complex | str], *, axis: Int = 1) -> Array: ...
 
 def Identity(input: TValue) -> TValue:
     """Identity operator
@@ -243,7 +257,7 @@ def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = 
     """
 
 @overload
-def Pad(data: Nested[complex | str], pads: Nested[int], constant_value: Nested[complex | str] | None = None, axes: Nested[int] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> AnyTensor:
+def Pad(data: Given[TAny27, LComplexStr], pads: Indices[INT64, int], constant_value: Input[TAny27, LComplexStr] | None = None, axes: Indices[TIndex, LInt] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> TAny27:
     """Given a tensor containing the data to be padded (`data`), a tensor containing the number of start
     and end pad values for axis (`pads`), (optionally) a `mode`, and (optionally) `constant_value`, a
     padded tensor (`output`) is generated.
@@ -266,12 +280,14 @@ def Pad(data: Nested[complex | str], pads: Nested[int], constant_value: Nested[c
     https://onnx.ai/onnx/operators/onnx__Pad.html
     """
 @overload
+def Pad(data: Nested[complex | str], pads: Nested[int], constant_value: Nested[complex | str] | None = None, axes: Nested[int] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> AnyTensor: ...
+@overload
 def Pad(data: ArrayOr[complex | str], pads: ArrayOr[int], constant_value: ArrayOr[complex | str] | None = None, axes: ArrayOr[int] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> Array: ...
 @overload
 def Pad(data: Input[TAny27, LComplexStr], pads: Indices[INT64, int], constant_value: Input[TAny27, LComplexStr] | None = None, axes: Indices[TIndex, LInt] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> TAny27: ...
 
 @overload
-def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Nested[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> AnyTensor:
+def QuantizeLinear(x: Given[TSignedNumber7, LFloat], y_scale: Input[TSome15, LFloat2], y_zero_point: Input[TAny28, LFloat3] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> TAny28:
     """The linear quantization operator consumes a high-precision tensor, a scale, and a zero point to
     compute the low-precision/quantized tensor. The scale factor and zero point must have the same
     shape, determining the quantization granularity. The quantization formula is `y = saturate((x /
@@ -297,12 +313,14 @@ def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Neste
     https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html
     """
 @overload
+def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Nested[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> AnyTensor: ...
+@overload
 def QuantizeLinear(x: ArrayOr[float], y_scale: ArrayOr[float], y_zero_point: ArrayOr[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> Array: ...
 @overload
 def QuantizeLinear(x: Input[TSignedNumber7, LFloat], y_scale: Input[TSome15, LFloat2], y_zero_point: Input[TAny28, LFloat3] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> TAny28: ...
 
 @overload
-def Reshape(data: Nested[complex | str], shape: Nested[int], *, allowzero: Int = 0) -> AnyTensor:
+def Reshape(data: Given[TAny27, LComplexStr], shape: Indices[INT64, int], *, allowzero: Int = 0) -> TAny27:
     """Reshape the input tensor similar to numpy.reshape. First input is the data tensor, second input is a
     shape tensor which specifies the output shape. It outputs the reshaped tensor. At most one dimension
     of the new shape can be -1. In this case, the value is inferred from the size of the tensor and the
@@ -321,9 +339,11 @@ def Reshape(data: Nested[complex | str], shape: Nested[int], *, allowzero: Int =
     https://onnx.ai/onnx/operators/onnx__Reshape.html
     """
 @overload
-def Reshape(data: ArrayOr[complex | str], shape: ArrayOr[int], *, allowzero: Int = 0) -> Array: ...
+def Reshape(data: ArrayOr[complex | str], shape: GivenIndices[INT64, int], *, allowzero: Int = 0) -> AnyTensor: ...
 @overload
-def Reshape(data: Input[TAny27, LComplexStr], shape: Indices[INT64, int], *, allowzero: Int = 0) -> TAny27: ...
+def Reshape(data: Nested[complex | str], shape: Nested[int], *, allowzero: Int = 0) -> AnyTensor: ...
+@overload
+def Reshape(data: ArrayOr[complex | str], shape: ArrayOr[int], *, allowzero: Int = 0) -> Array: ...
 
 def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs: Any, body: Body, num_scan_inputs: Int, scan_input_axes: Ints | None = None, scan_input_directions: Ints | None = None, scan_output_axes: Ints | None = None, scan_output_directions: Ints | None = None, outputs: int | None = None) -> AnyTensor:
     """Scan can be used to iterate over one or more scan_input tensors, constructing zero or more
@@ -349,7 +369,7 @@ def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs
     """
 
 @overload
-def Shape(data: Nested[complex | str], *, end: Int | None = None, start: Int = 0) -> AnyTensor:
+def Shape(data: Given[TAny27, LComplexStr], *, end: Int | None = None, start: Int = 0) -> INT64:
     """Takes a tensor as input and outputs an 1D int64 tensor containing the shape of the input tensor.
     Optional attributes start and end can be used to compute a slice of the input tensor's shape. If
     start axis is omitted, the slice starts from axis 0. The end axis, if specified, is exclusive (and
@@ -367,12 +387,12 @@ def Shape(data: Nested[complex | str], *, end: Int | None = None, start: Int = 0
     https://onnx.ai/onnx/operators/onnx__Shape.html
     """
 @overload
-def Shape(data: ArrayOr[complex | str], *, end: Int | None = None, start: Int = 0) -> Array: ...
+def Shape(data: Nested[complex | str], *, end: Int | None = None, start: Int = 0) -> AnyTensor: ...
 @overload
-def Shape(data: Input[TAny27, LComplexStr], *, end: Int | None = None, start: Int = 0) -> INT64: ...
+def Shape(data: ArrayOr[complex | str], *, end: Int | None = None, start: Int = 0) -> Array: ...
 
 @overload
-def Size(data: Nested[complex | str]) -> AnyTensor:
+def Size(data: Given[TAny27, LComplexStr]) -> INT64:
     """Takes a tensor as input and outputs a int64 scalar that equals to the total number of elements of
     the input tensor.
 
@@ -383,12 +403,12 @@ def Size(data: Nested[complex | str]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Size.html
     """
 @overload
-def Size(data: ArrayOr[complex | str]) -> Array: ...
+def Size(data: Nested[complex | str]) -> AnyTensor: ...
 @overload
-def Size(data: Input[TAny27, LComplexStr]) -> INT64: ...
+def Size(data: ArrayOr[complex | str]) -> Array: ...
 
 @overload
-def Squeeze(data: Nested[complex | str], axes: Nested[int] | None = None) -> AnyTensor:
+def Squeeze(data: Given[TAny27, LComplexStr], axes: Indices[INT64, int] | None = None) -> TAny27:
     """Remove single-dimensional entries from the shape of a tensor. Takes an input `axes` with a list of
     axes to squeeze. If `axes` is not provided, all the single dimensions will be removed from the
     shape. If an axis is selected with shape entry not equal to one, an error is raised.
@@ -402,12 +422,14 @@ def Squeeze(data: Nested[complex | str], axes: Nested[int] | None = None) -> Any
     https://onnx.ai/onnx/operators/onnx__Squeeze.html
     """
 @overload
+def Squeeze(data: Nested[complex | str], axes: Nested[int] | None = None) -> AnyTensor: ...
+@overload
 def Squeeze(data: ArrayOr[complex | str], axes: ArrayOr[int] | None = None) -> Array: ...
 @overload
 def Squeeze(data: Input[TAny27, LComplexStr], axes: Indices[INT64, int] | None = None) -> TAny27: ...
 
 @overload
-def Transpose(data: Nested[complex | str], *, perm: Ints | None = None) -> AnyTensor:
+def Transpose(data: Given[TAny27, LComplexStr], *, perm: Ints | None = None) -> TAny27:
     """Returns a transpose of the input tensor. (Similar to `numpy.transpose`). The optional attribute
     `perm` specifies the permutation of the axes of the input tensor. `perm` must contain each axis
     index in `[0, n-1]` exactly once, so its length is equal to the rank `n` of the input tensor.
@@ -423,12 +445,12 @@ def Transpose(data: Nested[complex | str], *, perm: Ints | None = None) -> AnyTe
     https://onnx.ai/onnx/operators/onnx__Transpose.html
     """
 @overload
-def Transpose(data: ArrayOr[complex | str], *, perm: Ints | None = None) -> Array: ...
+def Transpose(data: Nested[complex | str], *, perm: Ints | None = None) -> AnyTensor: ...
 @overload
-def Transpose(data: Input[TAny27, LComplexStr], *, perm: Ints | None = None) -> TAny27: ...
+def Transpose(data: ArrayOr[complex | str], *, perm: Ints | None = None) -> Array: ...
 
 @overload
-def Unsqueeze(data: Nested[complex | str], axes: Nested[int]) -> AnyTensor:
+def Unsqueeze(data: Given[TAny27, LComplexStr], axes: Indices[INT64, int]) -> TAny27:
     """Insert single-dimensional entries to the shape of an input tensor (`data`). Takes one required input
     `axes` - which contains a list of dimension indices and this operator will insert a dimension of
     value `1` into the corresponding index of the output tensor (`expanded`).
@@ -445,6 +467,8 @@ def Unsqueeze(data: Nested[complex | str], axes: Nested[int]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Unsqueeze.html
     """
 @overload
-def Unsqueeze(data: ArrayOr[complex | str], axes: ArrayOr[int]) -> Array: ...
+def Unsqueeze(data: ArrayOr[complex | str], axes: GivenIndices[INT64, int]) -> AnyTensor: ...
 @overload
-def Unsqueeze(data: Input[TAny27, LComplexStr], axes: Indices[INT64, int]) -> TAny27: ...
+def Unsqueeze(data: Nested[complex | str], axes: Nested[int]) -> AnyTensor: ...
+@overload
+def Unsqueeze(data: ArrayOr[complex | str], axes: ArrayOr[int]) -> Array: ...

@@ -2,11 +2,13 @@
 # mypy: disable-error-code="overload-overlap, misc"
 # pyright: reportOverlappingOverload=false
 from typing import overload
-from onnxsmith.opset._stubs.tensors import AnyTensor, Array, ArrayOr, DTypeLike, Indices, Input, Int, Nested
+from onnxsmith.opset._stubs.tensors import (
+    AnyTensor, Array, ArrayOr, DTypeLike, Given, GivenIndices, Indices, Int, Nested,
+)
 from onnxsmith.opset._stubs.variables import LComplex, LFloat, LInt, TAny29, TAny30, TIndex, TNumber8
 
 @overload
-def BitCast(input: Nested[complex], *, to: DTypeLike) -> AnyTensor:
+def BitCast(input: Given[TAny29, LComplex], *, to: type[TAny30]) -> TAny30:
     """Reinterprets the binary representation of a tensor as a different data type, specified by the 'to'
     attribute. Unlike Cast, BitCast preserves the exact bit pattern without any value conversion.
 
@@ -23,14 +25,14 @@ def BitCast(input: Nested[complex], *, to: DTypeLike) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__BitCast.html
     """
 @overload
+def BitCast(input: Given[TAny29, LComplex], *, to: DTypeLike) -> AnyTensor: ...
+@overload
+def BitCast(input: Nested[complex], *, to: DTypeLike) -> AnyTensor: ...
+@overload
 def BitCast(input: ArrayOr[complex], *, to: DTypeLike) -> Array: ...
-@overload
-def BitCast(input: Input[TAny29, LComplex], *, to: type[TAny30]) -> TAny30: ...
-@overload
-def BitCast(input: Input[TAny29, LComplex], *, to: DTypeLike) -> AnyTensor: ...
 
 @overload
-def CumProd(x: Nested[float], axis: Nested[int], *, exclusive: Int = 0, reverse: Int = 0) -> AnyTensor:
+def CumProd(x: Given[TNumber8, LFloat], axis: Indices[TIndex, LInt], *, exclusive: Int = 0, reverse: Int = 0) -> TNumber8:
     """Performs cumulative product of the input elements along the given axis. By default, it will do the
     product inclusively meaning the first element is copied as is. Through an `exclusive` attribute,
     this behavior can change to exclude the first element. It can also perform product in the opposite
@@ -47,6 +49,8 @@ def CumProd(x: Nested[float], axis: Nested[int], *, exclusive: Int = 0, reverse:
     https://onnx.ai/onnx/operators/onnx__CumProd.html
     """
 @overload
-def CumProd(x: ArrayOr[float], axis: ArrayOr[int], *, exclusive: Int = 0, reverse: Int = 0) -> Array: ...
+def CumProd(x: ArrayOr[float], axis: GivenIndices[TIndex, LInt], *, exclusive: Int = 0, reverse: Int = 0) -> AnyTensor: ...
 @overload
-def CumProd(x: Input[TNumber8, LFloat], axis: Indices[TIndex, LInt], *, exclusive: Int = 0, reverse: Int = 0) -> TNumber8: ...
+def CumProd(x: Nested[float], axis: Nested[int], *, exclusive: Int = 0, reverse: Int = 0) -> AnyTensor: ...
+@overload
+def CumProd(x: ArrayOr[float], axis: ArrayOr[int], *, exclusive: Int = 0, reverse: Int = 0) -> Array: ...

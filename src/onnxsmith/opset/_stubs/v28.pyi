@@ -3,15 +3,16 @@
 # pyright: reportOverlappingOverload=false
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, DTypeLike, Float, Indices, Input, Int, Nested, TypeValue, INT64, BOOL,
+    AnyTensor, Array, ArrayOr, DTypeLike, Float, Given, GivenIndices, Indices, Input, Int, Nested, TypeValue, INT64,
+    BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
-    LComplexStr, LFloat, LFloat2, LInt, TAny8, TFloat4, TFloat7, TInteger5, TNumber, TNumber3, TNumber7,
-    TSignedNumber7, TSome14, TSome15,
+    LComplexStr, LFloat, LFloat2, LFloat3, LFloatStr, LInt, TAny31, TAny32, TAny33, TAny34, TAny8, TFloat4, TFloat7,
+    TInteger5, TNumber, TNumber3, TNumber7, TSignedNumber7, TSome14, TSome15,
 )
 
 @overload
-def BitShift(X: Nested[int], Y: Nested[int], *, direction: Literal["LEFT", "RIGHT"]) -> AnyTensor:
+def BitShift(X: Given[TInteger5, LInt], Y: Input[TInteger5, LInt], *, direction: Literal["LEFT", "RIGHT"]) -> TInteger5:
     """Bitwise shift operator performs element-wise operation. For each input element, if the attribute
     "direction" is "RIGHT", this operator moves its binary representation toward the right side. If the
     attribute "direction" is "LEFT", bits of binary representation move toward the left side. The input
@@ -27,11 +28,14 @@ def BitShift(X: Nested[int], Y: Nested[int], *, direction: Literal["LEFT", "RIGH
     https://onnx.ai/onnx/operators/onnx__BitShift.html
     """
 @overload
-def BitShift(X: ArrayOr[int], Y: ArrayOr[int], *, direction: Literal["LEFT", "RIGHT"]) -> Array: ...
+def BitShift(X: ArrayOr[int], Y: Given[TInteger5, LInt], *, direction: Literal["LEFT", "RIGHT"]) -> TInteger5: ...
 @overload
-def BitShift(X: Input[TInteger5, LInt], Y: Input[TInteger5, LInt], *, direction: Literal["LEFT", "RIGHT"]) -> TInteger5: ...
+def BitShift(X: Nested[int], Y: Nested[int], *, direction: Literal["LEFT", "RIGHT"]) -> AnyTensor: ...
+@overload
+def BitShift(X: ArrayOr[int], Y: ArrayOr[int], *, direction: Literal["LEFT", "RIGHT"]) -> Array: ...
 
-def Cast(input: Any, *, to: DTypeLike, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> AnyTensor:
+@overload
+def Cast(input: Given[TAny31, LFloatStr], *, to: type[TAny32], round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> TAny32:
     """The operator casts the elements of a given input tensor to a data type specified by the 'to'
     argument and returns an output tensor of the same size in the converted type. The 'to' argument must
     be one of the data types specified in the 'DataType' enum field in the TensorProto message.
@@ -48,9 +52,15 @@ def Cast(input: Any, *, to: DTypeLike, round_mode: Literal["up", "down", "neares
     Version 28, in opset 28 and later; others: 1, 6, 9, 13, 19, 21, 23, 24, 25.
     https://onnx.ai/onnx/operators/onnx__Cast.html
     """
+@overload
+def Cast(input: Given[TAny31, LFloatStr], *, to: DTypeLike, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> AnyTensor: ...
+@overload
+def Cast(input: Nested[float | str], *, to: DTypeLike, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> AnyTensor: ...
+@overload
+def Cast(input: ArrayOr[float | str], *, to: DTypeLike, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> Array: ...
 
 @overload
-def Celu(X: Nested[float], *, alpha: Float = 1.0) -> AnyTensor:
+def Celu(X: Given[TFloat4, LFloat], *, alpha: Float = 1.0) -> TFloat4:
     """Continuously Differentiable Exponential Linear Units: Perform the linear unit element-wise on the
     input tensor X using formula:
 
@@ -67,12 +77,12 @@ def Celu(X: Nested[float], *, alpha: Float = 1.0) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Celu.html
     """
 @overload
-def Celu(X: ArrayOr[float], *, alpha: Float = 1.0) -> Array: ...
+def Celu(X: Nested[float], *, alpha: Float = 1.0) -> AnyTensor: ...
 @overload
-def Celu(X: Input[TFloat4, LFloat], *, alpha: Float = 1.0) -> TFloat4: ...
+def Celu(X: ArrayOr[float], *, alpha: Float = 1.0) -> Array: ...
 
 @overload
-def Compress(input: Nested[complex | str], condition: Nested[bool], *, axis: Int | None = None) -> AnyTensor:
+def Compress(input: Given[TAny8, LComplexStr], condition: Input[BOOL, bool], *, axis: Int | None = None) -> TAny8:
     """Selects slices from an input tensor along a given axis where condition evaluates to True for each
     axis index. In case axis is not provided, input is flattened before elements are selected. Compress
     behaves like numpy.compress:
@@ -88,12 +98,14 @@ def Compress(input: Nested[complex | str], condition: Nested[bool], *, axis: Int
     https://onnx.ai/onnx/operators/onnx__Compress.html
     """
 @overload
-def Compress(input: ArrayOr[complex | str], condition: ArrayOr[bool], *, axis: Int | None = None) -> Array: ...
+def Compress(input: ArrayOr[complex | str], condition: Given[BOOL, bool], *, axis: Int | None = None) -> AnyTensor: ...
 @overload
-def Compress(input: Input[TAny8, LComplexStr], condition: Input[BOOL, bool], *, axis: Int | None = None) -> TAny8: ...
+def Compress(input: Nested[complex | str], condition: Nested[bool], *, axis: Int | None = None) -> AnyTensor: ...
+@overload
+def Compress(input: ArrayOr[complex | str], condition: ArrayOr[bool], *, axis: Int | None = None) -> Array: ...
 
 @overload
-def DepthToSpace(input: Nested[complex | str], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> AnyTensor:
+def DepthToSpace(input: Given[TAny8, LComplexStr], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> TAny8:
     """DepthToSpace rearranges (permutes) data from depth into blocks of spatial data. This is the reverse
     transformation of SpaceToDepth. More specifically, this op outputs a copy of the input tensor where
     values from the depth dimension are moved in spatial blocks to the height and width dimensions. By
@@ -110,12 +122,12 @@ def DepthToSpace(input: Nested[complex | str], *, blocksize: Int, mode: Literal[
     https://onnx.ai/onnx/operators/onnx__DepthToSpace.html
     """
 @overload
-def DepthToSpace(input: ArrayOr[complex | str], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> Array: ...
+def DepthToSpace(input: Nested[complex | str], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> AnyTensor: ...
 @overload
-def DepthToSpace(input: Input[TAny8, LComplexStr], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> TAny8: ...
+def DepthToSpace(input: ArrayOr[complex | str], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> Array: ...
 
 @overload
-def DequantizeLinear(x: Any, x_scale: ArrayOr[float], x_zero_point: Any = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> Array:
+def DequantizeLinear(x: Given[TAny33, LFloat], x_scale: Input[TSome14, LFloat2], x_zero_point: Input[TAny33, LFloat] | None = None, *, output_dtype: type[TFloat7], axis: Int = 1, block_size: Int = 0) -> TFloat7:
     """The linear dequantization operator. It consumes a quantized tensor, a scale, and a zero point to
     compute the full-precision tensor. The dequantization formula is `y = (x - x_zero_point) * x_scale`.
     `x_scale` and `x_zero_point` must have the same shape, determining the quantization's granularity: a
@@ -138,12 +150,18 @@ def DequantizeLinear(x: Any, x_scale: ArrayOr[float], x_zero_point: Any = None, 
     https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html
     """
 @overload
-def DequantizeLinear(x: Any, x_scale: Input[TSome14, LFloat], x_zero_point: Any = None, *, output_dtype: type[TFloat7], axis: Int = 1, block_size: Int = 0) -> TFloat7: ...
+def DequantizeLinear(x: Given[TAny33, LFloat], x_scale: Input[TSome14, LFloat2], x_zero_point: Input[TAny33, LFloat] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> AnyTensor: ...
 @overload
-def DequantizeLinear(x: Any, x_scale: Input[TSome14, LFloat], x_zero_point: Any = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> AnyTensor: ...
+def DequantizeLinear(x: Nested[float], x_scale: Nested[float], x_zero_point: Nested[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> AnyTensor: ...
+@overload
+def DequantizeLinear(x: ArrayOr[float], x_scale: ArrayOr[float], x_zero_point: ArrayOr[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> Array: ...
+@overload
+def DequantizeLinear(x: Input[TAny33, LFloat], x_scale: Input[TSome14, LFloat2], x_zero_point: Input[TAny33, LFloat] | None = None, *, output_dtype: type[TFloat7], axis: Int = 1, block_size: Int = 0) -> TFloat7: ...
+@overload
+def DequantizeLinear(x: Input[TAny33, LFloat], x_scale: Input[TSome14, LFloat2], x_zero_point: Input[TAny33, LFloat] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> AnyTensor: ...
 
 @overload
-def Einsum(Inputs_0: Nested[float], /, *Inputs: Nested[float], equation: str) -> AnyTensor:
+def Einsum(Inputs_0: Given[TNumber7, LFloat], /, *Inputs: Input[TNumber7, LFloat], equation: str) -> TNumber7:
     """An einsum of the form `term1, term2 -> output-term` produces an output tensor using the following
     equation
 
@@ -162,12 +180,14 @@ def Einsum(Inputs_0: Nested[float], /, *Inputs: Nested[float], equation: str) ->
     https://onnx.ai/onnx/operators/onnx__Einsum.html
     """
 @overload
+def Einsum(Inputs_0: Nested[float], /, *Inputs: Nested[float], equation: str) -> AnyTensor: ...
+@overload
 def Einsum(Inputs_0: ArrayOr[float], /, *Inputs: ArrayOr[float], equation: str) -> Array: ...
 @overload
 def Einsum(Inputs_0: Input[TNumber7, LFloat], /, *Inputs: Input[TNumber7, LFloat], equation: str) -> TNumber7: ...
 
 @overload
-def Mod(A: Nested[float], B: Nested[float], *, fmod: Int = 0) -> AnyTensor:
+def Mod(A: Given[TNumber7, LFloat], B: Input[TNumber7, LFloat], *, fmod: Int = 0) -> TNumber7:
     """Performs an element-wise binary modulo operation. The `fmod` attribute determines how the quotient
     is rounded. Its value must be `0` (default) or `1`.
 
@@ -180,12 +200,14 @@ def Mod(A: Nested[float], B: Nested[float], *, fmod: Int = 0) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Mod.html
     """
 @overload
-def Mod(A: ArrayOr[float], B: ArrayOr[float], *, fmod: Int = 0) -> Array: ...
+def Mod(A: ArrayOr[float], B: Given[TNumber7, LFloat], *, fmod: Int = 0) -> TNumber7: ...
 @overload
-def Mod(A: Input[TNumber7, LFloat], B: Input[TNumber7, LFloat], *, fmod: Int = 0) -> TNumber7: ...
+def Mod(A: Nested[float], B: Nested[float], *, fmod: Int = 0) -> AnyTensor: ...
+@overload
+def Mod(A: ArrayOr[float], B: ArrayOr[float], *, fmod: Int = 0) -> Array: ...
 
 @overload
-def OneHot(indices: Nested[float], depth: Nested[float], values: Nested[complex | str], *, axis: Int = -1) -> AnyTensor:
+def OneHot(indices: Given[TNumber, LFloat], depth: Input[TNumber3, LFloat2], values: Input[TAny8, LComplexStr], *, axis: Int = -1) -> TAny8:
     """Produces a one-hot tensor based on inputs. The locations represented by the index values in the
     'indices' input tensor will have 'on_value' and the other locations will have 'off_value' in the
     output tensor, where 'on_value' and 'off_value' are specified as part of required input argument
@@ -206,9 +228,13 @@ def OneHot(indices: Nested[float], depth: Nested[float], values: Nested[complex 
     https://onnx.ai/onnx/operators/onnx__OneHot.html
     """
 @overload
-def OneHot(indices: ArrayOr[float], depth: ArrayOr[float], values: ArrayOr[complex | str], *, axis: Int = -1) -> Array: ...
+def OneHot(indices: ArrayOr[float], depth: Given[TNumber3, LFloat2], values: Input[TAny8, LComplexStr], *, axis: Int = -1) -> TAny8: ...
 @overload
-def OneHot(indices: Input[TNumber, LFloat], depth: Input[TNumber3, LFloat2], values: Input[TAny8, LComplexStr], *, axis: Int = -1) -> TAny8: ...
+def OneHot(indices: ArrayOr[float], depth: ArrayOr[float], values: Given[TAny8, LComplexStr], *, axis: Int = -1) -> TAny8: ...
+@overload
+def OneHot(indices: Nested[float], depth: Nested[float], values: Nested[complex | str], *, axis: Int = -1) -> AnyTensor: ...
+@overload
+def OneHot(indices: ArrayOr[float], depth: ArrayOr[float], values: ArrayOr[complex | str], *, axis: Int = -1) -> Array: ...
 
 def Optional(input: Any = None, *, type: TypeValue | None = None) -> AnyTensor:
     """Constructs an optional-type value containing either an empty optional of a certain type specified by
@@ -246,7 +272,8 @@ def OptionalHasElement(input: Any = None) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__OptionalHasElement.html
     """
 
-def QuantizeLinear(x: Input[TSignedNumber7, LFloat], y_scale: Input[TSome15, LFloat2], y_zero_point: Any = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> AnyTensor:
+@overload
+def QuantizeLinear(x: Given[TSignedNumber7, LFloat], y_scale: Input[TSome15, LFloat2], y_zero_point: Input[TAny34, LFloat3] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> TAny34:
     """The linear quantization operator consumes a high-precision tensor, a scale, and a zero point to
     compute the low-precision/quantized tensor. The scale factor and zero point must have the same
     shape, determining the quantization granularity. The quantization formula is `y = saturate((x /
@@ -271,9 +298,15 @@ def QuantizeLinear(x: Input[TSignedNumber7, LFloat], y_scale: Input[TSome15, LFl
     Version 28, in opset 28 and later; others: 10, 13, 19, 21, 23, 24, 25.
     https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html
     """
+@overload
+def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Nested[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> AnyTensor: ...
+@overload
+def QuantizeLinear(x: ArrayOr[float], y_scale: ArrayOr[float], y_zero_point: ArrayOr[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> Array: ...
+@overload
+def QuantizeLinear(x: Input[TSignedNumber7, LFloat], y_scale: Input[TSome15, LFloat2], y_zero_point: Input[TAny34, LFloat3] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> TAny34: ...
 
 @overload
-def ReduceLogSum(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor:
+def ReduceLogSum(data: Given[TFloat4, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TFloat4:
     """Computes the log sum of the input tensor's elements along the provided axes. The resulting tensor
     has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting
     tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -291,12 +324,14 @@ def ReduceLogSum(data: Nested[float], axes: Nested[int] | None = None, *, keepdi
     https://onnx.ai/onnx/operators/onnx__ReduceLogSum.html
     """
 @overload
+def ReduceLogSum(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor: ...
+@overload
 def ReduceLogSum(data: ArrayOr[float], axes: ArrayOr[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> Array: ...
 @overload
 def ReduceLogSum(data: Input[TFloat4, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TFloat4: ...
 
 @overload
-def ReduceLogSumExp(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor:
+def ReduceLogSumExp(data: Given[TFloat4, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TFloat4:
     """Computes the log sum exponent of the input tensor's elements along the provided axes. The resulting
     tensor has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the
     resulting tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction
@@ -315,12 +350,14 @@ def ReduceLogSumExp(data: Nested[float], axes: Nested[int] | None = None, *, kee
     https://onnx.ai/onnx/operators/onnx__ReduceLogSumExp.html
     """
 @overload
+def ReduceLogSumExp(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor: ...
+@overload
 def ReduceLogSumExp(data: ArrayOr[float], axes: ArrayOr[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> Array: ...
 @overload
 def ReduceLogSumExp(data: Input[TFloat4, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TFloat4: ...
 
 @overload
-def ReverseSequence(input: Nested[complex | str], sequence_lens: Nested[int], *, batch_axis: Int = 1, time_axis: Int = 0) -> AnyTensor:
+def ReverseSequence(input: Given[TAny8, LComplexStr], sequence_lens: Indices[INT64, int], *, batch_axis: Int = 1, time_axis: Int = 0) -> TAny8:
     """Reverse batch of sequences having different lengths specified by `sequence_lens`.
 
     For each slice i iterating on batch axis, the operator reverses the first sequence_lens[i] elements
@@ -338,12 +375,14 @@ def ReverseSequence(input: Nested[complex | str], sequence_lens: Nested[int], *,
     https://onnx.ai/onnx/operators/onnx__ReverseSequence.html
     """
 @overload
-def ReverseSequence(input: ArrayOr[complex | str], sequence_lens: ArrayOr[int], *, batch_axis: Int = 1, time_axis: Int = 0) -> Array: ...
+def ReverseSequence(input: ArrayOr[complex | str], sequence_lens: GivenIndices[INT64, int], *, batch_axis: Int = 1, time_axis: Int = 0) -> AnyTensor: ...
 @overload
-def ReverseSequence(input: Input[TAny8, LComplexStr], sequence_lens: Indices[INT64, int], *, batch_axis: Int = 1, time_axis: Int = 0) -> TAny8: ...
+def ReverseSequence(input: Nested[complex | str], sequence_lens: Nested[int], *, batch_axis: Int = 1, time_axis: Int = 0) -> AnyTensor: ...
+@overload
+def ReverseSequence(input: ArrayOr[complex | str], sequence_lens: ArrayOr[int], *, batch_axis: Int = 1, time_axis: Int = 0) -> Array: ...
 
 @overload
-def SpaceToDepth(input: Nested[complex | str], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> AnyTensor:
+def SpaceToDepth(input: Given[TAny8, LComplexStr], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> TAny8:
     """SpaceToDepth rearranges blocks of spatial data into depth. More specifically, this op outputs a copy
     of the input tensor where values from the height and width dimensions are moved to the depth
     dimension. `mode` determines whether blocks are ordered depth-column-row (`DCR`, the default) or
@@ -359,12 +398,12 @@ def SpaceToDepth(input: Nested[complex | str], *, blocksize: Int, mode: Literal[
     https://onnx.ai/onnx/operators/onnx__SpaceToDepth.html
     """
 @overload
-def SpaceToDepth(input: ArrayOr[complex | str], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> Array: ...
+def SpaceToDepth(input: Nested[complex | str], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> AnyTensor: ...
 @overload
-def SpaceToDepth(input: Input[TAny8, LComplexStr], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> TAny8: ...
+def SpaceToDepth(input: ArrayOr[complex | str], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> Array: ...
 
 @overload
-def SwiGLU(A: Nested[float], B: Nested[float], *, alpha: Float = 1.0) -> AnyTensor:
+def SwiGLU(A: Given[TFloat4, LFloat], B: Input[TFloat4, LFloat], *, alpha: Float = 1.0) -> TFloat4:
     """SwiGLU is a gated activation that takes two inputs, a gate `A` and a linear (value) input `B`, and
     produces one output `Y`. It applies the Swish activation to the gate and multiplies the result
     elementwise by the linear input:
@@ -383,12 +422,14 @@ def SwiGLU(A: Nested[float], B: Nested[float], *, alpha: Float = 1.0) -> AnyTens
     https://onnx.ai/onnx/operators/onnx__SwiGLU.html
     """
 @overload
-def SwiGLU(A: ArrayOr[float], B: ArrayOr[float], *, alpha: Float = 1.0) -> Array: ...
+def SwiGLU(A: ArrayOr[float], B: Given[TFloat4, LFloat], *, alpha: Float = 1.0) -> TFloat4: ...
 @overload
-def SwiGLU(A: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat], *, alpha: Float = 1.0) -> TFloat4: ...
+def SwiGLU(A: Nested[float], B: Nested[float], *, alpha: Float = 1.0) -> AnyTensor: ...
+@overload
+def SwiGLU(A: ArrayOr[float], B: ArrayOr[float], *, alpha: Float = 1.0) -> Array: ...
 
 @overload
-def Unique(X: ArrayOr[complex | str], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[1] = 1) -> Array:
+def Unique(X: Given[TAny8, LComplexStr], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[1] = 1) -> TAny8:
     """Find the unique elements of a tensor. When an optional attribute 'axis' is provided, unique
     subtensors sliced along the 'axis' are returned. Otherwise the input tensor is flattened and unique
     values of the flattened tensor are returned.
@@ -404,16 +445,16 @@ def Unique(X: ArrayOr[complex | str], *, axis: Int | None = None, sorted: Int = 
     https://onnx.ai/onnx/operators/onnx__Unique.html
     """
 @overload
+def Unique(X: Given[TAny8, LComplexStr], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[2]) -> tuple[TAny8, INT64]: ...
+@overload
+def Unique(X: Given[TAny8, LComplexStr], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[3]) -> tuple[TAny8, INT64, INT64]: ...
+@overload
+def Unique(X: Given[TAny8, LComplexStr], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[4]) -> tuple[TAny8, INT64, INT64, INT64]: ...
+@overload
+def Unique(X: ArrayOr[complex | str], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def Unique(X: ArrayOr[complex | str], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def Unique(X: ArrayOr[complex | str], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
 @overload
 def Unique(X: ArrayOr[complex | str], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[4]) -> tuple[Array, Array, Array, Array]: ...
-@overload
-def Unique(X: Input[TAny8, LComplexStr], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[1] = 1) -> TAny8: ...
-@overload
-def Unique(X: Input[TAny8, LComplexStr], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[2]) -> tuple[TAny8, INT64]: ...
-@overload
-def Unique(X: Input[TAny8, LComplexStr], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[3]) -> tuple[TAny8, INT64, INT64]: ...
-@overload
-def Unique(X: Input[TAny8, LComplexStr], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[4]) -> tuple[TAny8, INT64, INT64, INT64]: ...

@@ -3,11 +3,11 @@
 # pyright: reportOverlappingOverload=false
 from collections.abc import Sequence
 from typing import Literal, overload
-from onnxsmith.opset._stubs.tensors import Array, ArrayOr, Float, Floats, Indices, Input, Int, INT32
+from onnxsmith.opset._stubs.tensors import Array, ArrayOr, Float, Floats, Given, Indices, Input, Int, INT32
 from onnxsmith.opset._stubs.variables import LFloat, TFloat
 
 @overload
-def GRU(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, linear_before_reset: Int = 0, output_sequence: Int = 0, outputs: Literal[1] = 1) -> Array:
+def GRU(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, linear_before_reset: Int = 0, output_sequence: Int = 0, outputs: Literal[1] = 1) -> TFloat:
     """Computes an one-layer GRU. This operator is usually supported via some custom implementation such as
     CuDNN.
 
@@ -60,6 +60,10 @@ def GRU(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[floa
     Version 3, in opsets 3 to 6; others: 1, 7, 14, 22.
     https://onnx.ai/onnx/operators/onnx__GRU.html
     """
+@overload
+def GRU(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, linear_before_reset: Int = 0, output_sequence: Int = 0, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
+@overload
+def GRU(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, linear_before_reset: Int = 0, output_sequence: Int = 0, outputs: Literal[1] = 1) -> Array: ...
 @overload
 def GRU(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, linear_before_reset: Int = 0, output_sequence: Int = 0, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload

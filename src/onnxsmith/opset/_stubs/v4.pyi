@@ -2,11 +2,11 @@
 # mypy: disable-error-code="overload-overlap, misc"
 # pyright: reportOverlappingOverload=false
 from typing import overload
-from onnxsmith.opset._stubs.tensors import AnyTensor, Array, ArrayOr, Input, Int, Nested
+from onnxsmith.opset._stubs.tensors import AnyTensor, Array, ArrayOr, Given, Input, Int, Nested
 from onnxsmith.opset._stubs.variables import LComplexStr, TAny2
 
 @overload
-def Concat(inputs_0: Nested[complex | str], /, *inputs: Nested[complex | str], axis: Int) -> AnyTensor:
+def Concat(inputs_0: Given[TAny2, LComplexStr], /, *inputs: Input[TAny2, LComplexStr], axis: Int) -> TAny2:
     """Concatenate a list of tensors into a single tensor
 
     Args:
@@ -16,6 +16,8 @@ def Concat(inputs_0: Nested[complex | str], /, *inputs: Nested[complex | str], a
     Version 4, in opsets 4 to 10; others: 1, 11, 13.
     https://onnx.ai/onnx/operators/onnx__Concat.html
     """
+@overload
+def Concat(inputs_0: Nested[complex | str], /, *inputs: Nested[complex | str], axis: Int) -> AnyTensor: ...
 @overload
 def Concat(inputs_0: ArrayOr[complex | str], /, *inputs: ArrayOr[complex | str], axis: Int) -> Array: ...
 @overload

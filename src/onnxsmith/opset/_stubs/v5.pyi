@@ -2,11 +2,11 @@
 # mypy: disable-error-code="overload-overlap, misc"
 # pyright: reportOverlappingOverload=false
 from typing import overload
-from onnxsmith.opset._stubs.tensors import AnyTensor, Array, ArrayOr, Indices, Input, Nested, INT64
+from onnxsmith.opset._stubs.tensors import AnyTensor, Array, ArrayOr, Given, GivenIndices, Indices, Nested, INT64
 from onnxsmith.opset._stubs.variables import LComplexStr, TAny2
 
 @overload
-def Reshape(data: Nested[complex | str], shape: Nested[int]) -> AnyTensor:
+def Reshape(data: Given[TAny2, LComplexStr], shape: Indices[INT64, int]) -> TAny2:
     """Reshape the input tensor similar to numpy.reshape. First input is the data tensor, second input is a
     shape tensor which specifies the output shape. It outputs the reshaped tensor. At most one dimension
     of the new shape can be -1. In this case, the value is inferred from the size of the tensor and the
@@ -21,6 +21,8 @@ def Reshape(data: Nested[complex | str], shape: Nested[int]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Reshape.html
     """
 @overload
-def Reshape(data: ArrayOr[complex | str], shape: ArrayOr[int]) -> Array: ...
+def Reshape(data: ArrayOr[complex | str], shape: GivenIndices[INT64, int]) -> AnyTensor: ...
 @overload
-def Reshape(data: Input[TAny2, LComplexStr], shape: Indices[INT64, int]) -> TAny2: ...
+def Reshape(data: Nested[complex | str], shape: Nested[int]) -> AnyTensor: ...
+@overload
+def Reshape(data: ArrayOr[complex | str], shape: ArrayOr[int]) -> Array: ...

@@ -3,14 +3,14 @@
 # pyright: reportOverlappingOverload=false
 from typing import Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, DTypeLike, Float, Indices, Input, Int, Nested, INT64,
+    AnyTensor, Array, ArrayOr, DTypeLike, Float, Given, GivenIndices, Indices, Input, Int, Nested, INT64,
 )
 from onnxsmith.opset._stubs.variables import (
     LComplexStr, LFloat, TAny, TAny2, TAny3, TFloat, TNumber, TNumber2, TSignedNumber,
 )
 
 @overload
-def Abs(X: Nested[float]) -> AnyTensor:
+def Abs(X: Given[TNumber, LFloat]) -> TNumber:
     """Absolute takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     absolute is, y = abs(x), is applied to the tensor elementwise.
 
@@ -21,12 +21,12 @@ def Abs(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Abs.html
     """
 @overload
-def Abs(X: ArrayOr[float]) -> Array: ...
+def Abs(X: Nested[float]) -> AnyTensor: ...
 @overload
-def Abs(X: Input[TNumber, LFloat]) -> TNumber: ...
+def Abs(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def Add(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor:
+def Add(A: Given[TNumber2, LFloat], B: Input[TNumber2, LFloat], *, axis: Int | None = None, broadcast: Int = 0) -> TNumber2:
     """Performs element-wise binary addition (with limited broadcast support).
 
     Args:
@@ -40,12 +40,14 @@ def Add(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcas
     https://onnx.ai/onnx/operators/onnx__Add.html
     """
 @overload
-def Add(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broadcast: Int = 0) -> Array: ...
+def Add(A: ArrayOr[float], B: Given[TNumber2, LFloat], *, axis: Int | None = None, broadcast: Int = 0) -> TNumber2: ...
 @overload
-def Add(A: Input[TNumber2, LFloat], B: Input[TNumber2, LFloat], *, axis: Int | None = None, broadcast: Int = 0) -> TNumber2: ...
+def Add(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor: ...
+@overload
+def Add(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broadcast: Int = 0) -> Array: ...
 
 @overload
-def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], mean: ArrayOr[float], var: ArrayOr[float], *, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[1] = 1) -> Array:
+def BatchNormalization(X: Given[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[1] = 1) -> TFloat:
     """Carries out batch normalization as described in the paper https://arxiv.org/abs/1502.03167.
     Depending on the mode it is being run, there are multiple cases for the number of outputs, which we
     list below:
@@ -73,6 +75,16 @@ def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[floa
     https://onnx.ai/onnx/operators/onnx__BatchNormalization.html
     """
 @overload
+def BatchNormalization(X: Given[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
+@overload
+def BatchNormalization(X: Given[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[3]) -> tuple[TFloat, TFloat, TFloat]: ...
+@overload
+def BatchNormalization(X: Given[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[4]) -> tuple[TFloat, TFloat, TFloat, TFloat]: ...
+@overload
+def BatchNormalization(X: Given[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[5]) -> tuple[TFloat, TFloat, TFloat, TFloat, TFloat]: ...
+@overload
+def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], mean: ArrayOr[float], var: ArrayOr[float], *, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], mean: ArrayOr[float], var: ArrayOr[float], *, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], mean: ArrayOr[float], var: ArrayOr[float], *, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
@@ -92,7 +104,7 @@ def BatchNormalization(X: Input[TFloat, LFloat], scale: Input[TFloat, LFloat], B
 def BatchNormalization(X: Input[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[5]) -> tuple[TFloat, TFloat, TFloat, TFloat, TFloat]: ...
 
 @overload
-def Cast(input: Nested[float], *, to: DTypeLike) -> AnyTensor:
+def Cast(input: Given[TAny, LFloat], *, to: type[TAny3]) -> TAny3:
     """The operator casts the elements of a given input tensor to a data type specified by the 'to'
     argument and returns an output tensor of the same size in the converted type. The 'to' argument must
     be one of the data types specified in the 'DataType' enum field in the TensorProto message. NOTE:
@@ -107,14 +119,14 @@ def Cast(input: Nested[float], *, to: DTypeLike) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Cast.html
     """
 @overload
+def Cast(input: Given[TAny, LFloat], *, to: DTypeLike) -> AnyTensor: ...
+@overload
+def Cast(input: Nested[float], *, to: DTypeLike) -> AnyTensor: ...
+@overload
 def Cast(input: ArrayOr[float], *, to: DTypeLike) -> Array: ...
-@overload
-def Cast(input: Input[TAny, LFloat], *, to: type[TAny3]) -> TAny3: ...
-@overload
-def Cast(input: Input[TAny, LFloat], *, to: DTypeLike) -> AnyTensor: ...
 
 @overload
-def Ceil(X: Nested[float]) -> AnyTensor:
+def Ceil(X: Given[TFloat, LFloat]) -> TFloat:
     """Ceil takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the ceil is, y
     = ceil(x), is applied to the tensor elementwise.
 
@@ -125,12 +137,12 @@ def Ceil(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Ceil.html
     """
 @overload
-def Ceil(X: ArrayOr[float]) -> Array: ...
+def Ceil(X: Nested[float]) -> AnyTensor: ...
 @overload
-def Ceil(X: Input[TFloat, LFloat]) -> TFloat: ...
+def Ceil(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def Clip(input: Nested[float], *, max: Float = 3.4028235e+38, min: Float = -3.4028235e+38) -> AnyTensor:
+def Clip(input: Given[TFloat, LFloat], *, max: Float = 3.4028235e+38, min: Float = -3.4028235e+38) -> TFloat:
     """Clip operator limits the given input within an interval. The interval is specified with arguments
     'min' and 'max'. They default to numeric_limits::lowest() and numeric_limits::max() respectively.
 
@@ -143,12 +155,12 @@ def Clip(input: Nested[float], *, max: Float = 3.4028235e+38, min: Float = -3.40
     https://onnx.ai/onnx/operators/onnx__Clip.html
     """
 @overload
-def Clip(input: ArrayOr[float], *, max: Float = 3.4028235e+38, min: Float = -3.4028235e+38) -> Array: ...
+def Clip(input: Nested[float], *, max: Float = 3.4028235e+38, min: Float = -3.4028235e+38) -> AnyTensor: ...
 @overload
-def Clip(input: Input[TFloat, LFloat], *, max: Float = 3.4028235e+38, min: Float = -3.4028235e+38) -> TFloat: ...
+def Clip(input: ArrayOr[float], *, max: Float = 3.4028235e+38, min: Float = -3.4028235e+38) -> Array: ...
 
 @overload
-def Div(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor:
+def Div(A: Given[TNumber2, LFloat], B: Input[TNumber2, LFloat], *, axis: Int | None = None, broadcast: Int = 0) -> TNumber2:
     """Performs element-wise binary division (with limited broadcast support).
 
     Args:
@@ -162,12 +174,14 @@ def Div(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcas
     https://onnx.ai/onnx/operators/onnx__Div.html
     """
 @overload
-def Div(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broadcast: Int = 0) -> Array: ...
+def Div(A: ArrayOr[float], B: Given[TNumber2, LFloat], *, axis: Int | None = None, broadcast: Int = 0) -> TNumber2: ...
 @overload
-def Div(A: Input[TNumber2, LFloat], B: Input[TNumber2, LFloat], *, axis: Int | None = None, broadcast: Int = 0) -> TNumber2: ...
+def Div(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor: ...
+@overload
+def Div(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broadcast: Int = 0) -> Array: ...
 
 @overload
-def Dropout(data: ArrayOr[float], *, is_test: Int = 0, ratio: Float = 0.5, outputs: Literal[1] = 1) -> Array:
+def Dropout(data: Given[TFloat, LFloat], *, is_test: Int = 0, ratio: Float = 0.5, outputs: Literal[1] = 1) -> TFloat:
     """Dropout takes one input data (Tensor<float>) and produces two Tensor outputs, output (Tensor<float>)
     and mask (Tensor<bool>). Depending on whether it is in test mode or not, the output Y will either be
     a random dropout, or a simple copy of the input. Note that our implementation of Dropout does
@@ -182,14 +196,14 @@ def Dropout(data: ArrayOr[float], *, is_test: Int = 0, ratio: Float = 0.5, outpu
     https://onnx.ai/onnx/operators/onnx__Dropout.html
     """
 @overload
+def Dropout(data: Given[TFloat, LFloat], *, is_test: Int = 0, ratio: Float = 0.5, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
+@overload
+def Dropout(data: ArrayOr[float], *, is_test: Int = 0, ratio: Float = 0.5, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def Dropout(data: ArrayOr[float], *, is_test: Int = 0, ratio: Float = 0.5, outputs: Literal[2]) -> tuple[Array, Array]: ...
-@overload
-def Dropout(data: Input[TFloat, LFloat], *, is_test: Int = 0, ratio: Float = 0.5, outputs: Literal[1] = 1) -> TFloat: ...
-@overload
-def Dropout(data: Input[TFloat, LFloat], *, is_test: Int = 0, ratio: Float = 0.5, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
 
 @overload
-def Elu(X: Nested[float], *, alpha: Float = 1.0) -> AnyTensor:
+def Elu(X: Given[TFloat, LFloat], *, alpha: Float = 1.0) -> TFloat:
     """Elu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the function
     `f(x) = alpha * (exp(x) - 1.) for x < 0`, `f(x) = x for x >= 0`., is applied to the tensor
     elementwise.
@@ -202,12 +216,12 @@ def Elu(X: Nested[float], *, alpha: Float = 1.0) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Elu.html
     """
 @overload
-def Elu(X: ArrayOr[float], *, alpha: Float = 1.0) -> Array: ...
+def Elu(X: Nested[float], *, alpha: Float = 1.0) -> AnyTensor: ...
 @overload
-def Elu(X: Input[TFloat, LFloat], *, alpha: Float = 1.0) -> TFloat: ...
+def Elu(X: ArrayOr[float], *, alpha: Float = 1.0) -> Array: ...
 
 @overload
-def Exp(input: Nested[float]) -> AnyTensor:
+def Exp(input: Given[TFloat, LFloat]) -> TFloat:
     """Calculates the exponential of the given input tensor, element-wise.
 
     Args:
@@ -217,12 +231,12 @@ def Exp(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Exp.html
     """
 @overload
-def Exp(input: ArrayOr[float]) -> Array: ...
+def Exp(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Exp(input: Input[TFloat, LFloat]) -> TFloat: ...
+def Exp(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def Floor(X: Nested[float]) -> AnyTensor:
+def Floor(X: Given[TFloat, LFloat]) -> TFloat:
     """Floor takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the floor is,
     y = floor(x), is applied to the tensor elementwise.
 
@@ -233,12 +247,12 @@ def Floor(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Floor.html
     """
 @overload
-def Floor(X: ArrayOr[float]) -> Array: ...
+def Floor(X: Nested[float]) -> AnyTensor: ...
 @overload
-def Floor(X: Input[TFloat, LFloat]) -> TFloat: ...
+def Floor(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def Gemm(A: Nested[float], B: Nested[float], C: Nested[float], *, alpha: Float = 1.0, beta: Float = 1.0, broadcast: Int = 0, transA: Int = 0, transB: Int = 0) -> AnyTensor:
+def Gemm(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat], C: Input[TFloat, LFloat], *, alpha: Float = 1.0, beta: Float = 1.0, broadcast: Int = 0, transA: Int = 0, transB: Int = 0) -> TFloat:
     """General Matrix multiplication:
     https://en.wikipedia.org/wiki/Basic_Linear_Algebra_Subprograms#Level_3 Compute Y = alpha * A * B +
     beta * C, where input tensor A has dimension (M X K), input tensor B has dimension (K X N), input
@@ -259,12 +273,16 @@ def Gemm(A: Nested[float], B: Nested[float], C: Nested[float], *, alpha: Float =
     https://onnx.ai/onnx/operators/onnx__Gemm.html
     """
 @overload
-def Gemm(A: ArrayOr[float], B: ArrayOr[float], C: ArrayOr[float], *, alpha: Float = 1.0, beta: Float = 1.0, broadcast: Int = 0, transA: Int = 0, transB: Int = 0) -> Array: ...
+def Gemm(A: ArrayOr[float], B: Given[TFloat, LFloat], C: Input[TFloat, LFloat], *, alpha: Float = 1.0, beta: Float = 1.0, broadcast: Int = 0, transA: Int = 0, transB: Int = 0) -> TFloat: ...
 @overload
-def Gemm(A: Input[TFloat, LFloat], B: Input[TFloat, LFloat], C: Input[TFloat, LFloat], *, alpha: Float = 1.0, beta: Float = 1.0, broadcast: Int = 0, transA: Int = 0, transB: Int = 0) -> TFloat: ...
+def Gemm(A: ArrayOr[float], B: ArrayOr[float], C: Given[TFloat, LFloat], *, alpha: Float = 1.0, beta: Float = 1.0, broadcast: Int = 0, transA: Int = 0, transB: Int = 0) -> TFloat: ...
+@overload
+def Gemm(A: Nested[float], B: Nested[float], C: Nested[float], *, alpha: Float = 1.0, beta: Float = 1.0, broadcast: Int = 0, transA: Int = 0, transB: Int = 0) -> AnyTensor: ...
+@overload
+def Gemm(A: ArrayOr[float], B: ArrayOr[float], C: ArrayOr[float], *, alpha: Float = 1.0, beta: Float = 1.0, broadcast: Int = 0, transA: Int = 0, transB: Int = 0) -> Array: ...
 
 @overload
-def HardSigmoid(X: Nested[float], *, alpha: Float = 0.2, beta: Float = 0.5) -> AnyTensor:
+def HardSigmoid(X: Given[TFloat, LFloat], *, alpha: Float = 0.2, beta: Float = 0.5) -> TFloat:
     """HardSigmoid takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     HardSigmoid function, y = max(0, min(1, alpha * x + beta)), is applied to the tensor elementwise.
 
@@ -277,12 +295,12 @@ def HardSigmoid(X: Nested[float], *, alpha: Float = 0.2, beta: Float = 0.5) -> A
     https://onnx.ai/onnx/operators/onnx__HardSigmoid.html
     """
 @overload
-def HardSigmoid(X: ArrayOr[float], *, alpha: Float = 0.2, beta: Float = 0.5) -> Array: ...
+def HardSigmoid(X: Nested[float], *, alpha: Float = 0.2, beta: Float = 0.5) -> AnyTensor: ...
 @overload
-def HardSigmoid(X: Input[TFloat, LFloat], *, alpha: Float = 0.2, beta: Float = 0.5) -> TFloat: ...
+def HardSigmoid(X: ArrayOr[float], *, alpha: Float = 0.2, beta: Float = 0.5) -> Array: ...
 
 @overload
-def InstanceNormalization(input: Nested[float], scale: Nested[float], B: Nested[float], *, epsilon: Float = 1e-05) -> AnyTensor:
+def InstanceNormalization(input: Given[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], *, epsilon: Float = 1e-05) -> TFloat:
     """Carries out instance normalization as described in the paper https://arxiv.org/abs/1607.08022.
 
     y = scale * (x - mean) / sqrt(variance + epsilon) + B, where mean and variance are computed per
@@ -300,12 +318,16 @@ def InstanceNormalization(input: Nested[float], scale: Nested[float], B: Nested[
     https://onnx.ai/onnx/operators/onnx__InstanceNormalization.html
     """
 @overload
-def InstanceNormalization(input: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], *, epsilon: Float = 1e-05) -> Array: ...
+def InstanceNormalization(input: ArrayOr[float], scale: Given[TFloat, LFloat], B: Input[TFloat, LFloat], *, epsilon: Float = 1e-05) -> TFloat: ...
 @overload
-def InstanceNormalization(input: Input[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], *, epsilon: Float = 1e-05) -> TFloat: ...
+def InstanceNormalization(input: ArrayOr[float], scale: ArrayOr[float], B: Given[TFloat, LFloat], *, epsilon: Float = 1e-05) -> TFloat: ...
+@overload
+def InstanceNormalization(input: Nested[float], scale: Nested[float], B: Nested[float], *, epsilon: Float = 1e-05) -> AnyTensor: ...
+@overload
+def InstanceNormalization(input: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], *, epsilon: Float = 1e-05) -> Array: ...
 
 @overload
-def LeakyRelu(X: Nested[float], *, alpha: Float = 0.01) -> AnyTensor:
+def LeakyRelu(X: Given[TFloat, LFloat], *, alpha: Float = 0.01) -> TFloat:
     """LeakyRelu takes input data (Tensor<T>) and an argument alpha, and produces one output data
     (Tensor<T>) where the function `f(x) = alpha * x for x < 0`, `f(x) = x for x >= 0`, is applied to
     the data tensor elementwise.
@@ -318,12 +340,12 @@ def LeakyRelu(X: Nested[float], *, alpha: Float = 0.01) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__LeakyRelu.html
     """
 @overload
-def LeakyRelu(X: ArrayOr[float], *, alpha: Float = 0.01) -> Array: ...
+def LeakyRelu(X: Nested[float], *, alpha: Float = 0.01) -> AnyTensor: ...
 @overload
-def LeakyRelu(X: Input[TFloat, LFloat], *, alpha: Float = 0.01) -> TFloat: ...
+def LeakyRelu(X: ArrayOr[float], *, alpha: Float = 0.01) -> Array: ...
 
 @overload
-def Log(input: Nested[float]) -> AnyTensor:
+def Log(input: Given[TFloat, LFloat]) -> TFloat:
     """Calculates the natural log of the given input tensor, element-wise.
 
     Args:
@@ -333,12 +355,12 @@ def Log(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Log.html
     """
 @overload
-def Log(input: ArrayOr[float]) -> Array: ...
+def Log(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Log(input: Input[TFloat, LFloat]) -> TFloat: ...
+def Log(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def Max(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
+def Max(data_0_0: Given[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat]) -> TFloat:
     """Element-wise max of each of the input tensors. All inputs and outputs must have the same shape and
     data type.
 
@@ -349,12 +371,14 @@ def Max(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Max.html
     """
 @overload
+def Max(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor: ...
+@overload
 def Max(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
 @overload
 def Max(data_0_0: Input[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat]) -> TFloat: ...
 
 @overload
-def Mean(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
+def Mean(data_0_0: Given[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat]) -> TFloat:
     """Element-wise mean of each of the input tensors. All inputs and outputs must have the same shape and
     data type.
 
@@ -365,12 +389,14 @@ def Mean(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Mean.html
     """
 @overload
+def Mean(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor: ...
+@overload
 def Mean(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
 @overload
 def Mean(data_0_0: Input[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat]) -> TFloat: ...
 
 @overload
-def Min(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
+def Min(data_0_0: Given[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat]) -> TFloat:
     """Element-wise min of each of the input tensors. All inputs and outputs must have the same shape and
     data type.
 
@@ -381,12 +407,14 @@ def Min(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Min.html
     """
 @overload
+def Min(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor: ...
+@overload
 def Min(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
 @overload
 def Min(data_0_0: Input[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat]) -> TFloat: ...
 
 @overload
-def Mul(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor:
+def Mul(A: Given[TNumber2, LFloat], B: Input[TNumber2, LFloat], *, axis: Int | None = None, broadcast: Int = 0) -> TNumber2:
     """Performs element-wise binary multiplication (with limited broadcast support).
 
     Args:
@@ -400,12 +428,14 @@ def Mul(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcas
     https://onnx.ai/onnx/operators/onnx__Mul.html
     """
 @overload
-def Mul(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broadcast: Int = 0) -> Array: ...
+def Mul(A: ArrayOr[float], B: Given[TNumber2, LFloat], *, axis: Int | None = None, broadcast: Int = 0) -> TNumber2: ...
 @overload
-def Mul(A: Input[TNumber2, LFloat], B: Input[TNumber2, LFloat], *, axis: Int | None = None, broadcast: Int = 0) -> TNumber2: ...
+def Mul(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor: ...
+@overload
+def Mul(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broadcast: Int = 0) -> Array: ...
 
 @overload
-def Neg(X: Nested[float]) -> AnyTensor:
+def Neg(X: Given[TSignedNumber, LFloat]) -> TSignedNumber:
     """Neg takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where each element
     flipped sign, y = -x, is applied to the tensor elementwise.
 
@@ -416,12 +446,12 @@ def Neg(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Neg.html
     """
 @overload
-def Neg(X: ArrayOr[float]) -> Array: ...
+def Neg(X: Nested[float]) -> AnyTensor: ...
 @overload
-def Neg(X: Input[TSignedNumber, LFloat]) -> TSignedNumber: ...
+def Neg(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def PRelu(X: Nested[float], slope: Nested[float]) -> AnyTensor:
+def PRelu(X: Given[TFloat, LFloat], slope: Input[TFloat, LFloat]) -> TFloat:
     """PRelu takes input data (Tensor<T>) and slope tensor as input, and produces one output data
     (Tensor<T>) where the function `f(x) = slope * x for x < 0`, `f(x) = x for x >= 0`., is applied to
     the data tensor elementwise.
@@ -434,12 +464,14 @@ def PRelu(X: Nested[float], slope: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__PRelu.html
     """
 @overload
-def PRelu(X: ArrayOr[float], slope: ArrayOr[float]) -> Array: ...
+def PRelu(X: ArrayOr[float], slope: Given[TFloat, LFloat]) -> TFloat: ...
 @overload
-def PRelu(X: Input[TFloat, LFloat], slope: Input[TFloat, LFloat]) -> TFloat: ...
+def PRelu(X: Nested[float], slope: Nested[float]) -> AnyTensor: ...
+@overload
+def PRelu(X: ArrayOr[float], slope: ArrayOr[float]) -> Array: ...
 
 @overload
-def Reciprocal(X: Nested[float]) -> AnyTensor:
+def Reciprocal(X: Given[TFloat, LFloat]) -> TFloat:
     """Reciprocal takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     reciprocal is, y = 1/x, is applied to the tensor elementwise.
 
@@ -450,12 +482,12 @@ def Reciprocal(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Reciprocal.html
     """
 @overload
-def Reciprocal(X: ArrayOr[float]) -> Array: ...
+def Reciprocal(X: Nested[float]) -> AnyTensor: ...
 @overload
-def Reciprocal(X: Input[TFloat, LFloat]) -> TFloat: ...
+def Reciprocal(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def Relu(X: Nested[float]) -> AnyTensor:
+def Relu(X: Given[TFloat, LFloat]) -> TFloat:
     """Relu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the rectified
     linear function, y = max(0, x), is applied to the tensor elementwise.
 
@@ -466,12 +498,12 @@ def Relu(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Relu.html
     """
 @overload
-def Relu(X: ArrayOr[float]) -> Array: ...
+def Relu(X: Nested[float]) -> AnyTensor: ...
 @overload
-def Relu(X: Input[TFloat, LFloat]) -> TFloat: ...
+def Relu(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def Selu(X: Nested[float], *, alpha: Float = 1.6732632, gamma: Float = 1.050701) -> AnyTensor:
+def Selu(X: Given[TFloat, LFloat], *, alpha: Float = 1.6732632, gamma: Float = 1.050701) -> TFloat:
     """Selu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the scaled
     exponential linear unit function, `y = gamma * (alpha * e^x - alpha) for x <= 0`, `y = gamma * x for
     x > 0`, is applied to the tensor elementwise.
@@ -487,12 +519,12 @@ def Selu(X: Nested[float], *, alpha: Float = 1.6732632, gamma: Float = 1.050701)
     https://onnx.ai/onnx/operators/onnx__Selu.html
     """
 @overload
-def Selu(X: ArrayOr[float], *, alpha: Float = 1.6732632, gamma: Float = 1.050701) -> Array: ...
+def Selu(X: Nested[float], *, alpha: Float = 1.6732632, gamma: Float = 1.050701) -> AnyTensor: ...
 @overload
-def Selu(X: Input[TFloat, LFloat], *, alpha: Float = 1.6732632, gamma: Float = 1.050701) -> TFloat: ...
+def Selu(X: ArrayOr[float], *, alpha: Float = 1.6732632, gamma: Float = 1.050701) -> Array: ...
 
 @overload
-def Sigmoid(X: Nested[float]) -> AnyTensor:
+def Sigmoid(X: Given[TFloat, LFloat]) -> TFloat:
     """Sigmoid takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the sigmoid
     function, y = 1 / (1 + exp(-x)), is applied to the tensor elementwise.
 
@@ -503,12 +535,12 @@ def Sigmoid(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Sigmoid.html
     """
 @overload
-def Sigmoid(X: ArrayOr[float]) -> Array: ...
+def Sigmoid(X: Nested[float]) -> AnyTensor: ...
 @overload
-def Sigmoid(X: Input[TFloat, LFloat]) -> TFloat: ...
+def Sigmoid(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def Sqrt(X: Nested[float]) -> AnyTensor:
+def Sqrt(X: Given[TFloat, LFloat]) -> TFloat:
     """Square root takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     square root is, y = x^0.5, is applied to the tensor elementwise. If x is negative, then it will
     return NaN.
@@ -520,12 +552,12 @@ def Sqrt(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Sqrt.html
     """
 @overload
-def Sqrt(X: ArrayOr[float]) -> Array: ...
+def Sqrt(X: Nested[float]) -> AnyTensor: ...
 @overload
-def Sqrt(X: Input[TFloat, LFloat]) -> TFloat: ...
+def Sqrt(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def Sub(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor:
+def Sub(A: Given[TNumber2, LFloat], B: Input[TNumber2, LFloat], *, axis: Int | None = None, broadcast: Int = 0) -> TNumber2:
     """Performs element-wise binary subtraction (with limited broadcast support).
 
     Args:
@@ -539,12 +571,14 @@ def Sub(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcas
     https://onnx.ai/onnx/operators/onnx__Sub.html
     """
 @overload
-def Sub(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broadcast: Int = 0) -> Array: ...
+def Sub(A: ArrayOr[float], B: Given[TNumber2, LFloat], *, axis: Int | None = None, broadcast: Int = 0) -> TNumber2: ...
 @overload
-def Sub(A: Input[TNumber2, LFloat], B: Input[TNumber2, LFloat], *, axis: Int | None = None, broadcast: Int = 0) -> TNumber2: ...
+def Sub(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor: ...
+@overload
+def Sub(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broadcast: Int = 0) -> Array: ...
 
 @overload
-def Sum(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
+def Sum(data_0_0: Given[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat]) -> TFloat:
     """Element-wise sum of each of the input tensors. All inputs and outputs must have the same shape and
     data type.
 
@@ -555,12 +589,14 @@ def Sum(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Sum.html
     """
 @overload
+def Sum(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor: ...
+@overload
 def Sum(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
 @overload
 def Sum(data_0_0: Input[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat]) -> TFloat: ...
 
 @overload
-def Tanh(input: Nested[float]) -> AnyTensor:
+def Tanh(input: Given[TFloat, LFloat]) -> TFloat:
     """Calculates the hyperbolic tangent of the given input tensor element-wise.
 
     Args:
@@ -570,12 +606,12 @@ def Tanh(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Tanh.html
     """
 @overload
-def Tanh(input: ArrayOr[float]) -> Array: ...
+def Tanh(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Tanh(input: Input[TFloat, LFloat]) -> TFloat: ...
+def Tanh(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def Tile(input: Nested[complex | str], repeats: Nested[int]) -> AnyTensor:
+def Tile(input: Given[TAny2, LComplexStr], repeats: Indices[INT64, int]) -> TAny2:
     """Constructs a tensor by tiling a given tensor. This is the same as function `tile` in Numpy, but no
     broadcast. For example A = [[1, 2], [3, 4]], B = [1, 2], tile(A, B) = [[1, 2, 1, 2], [3, 4, 3, 4]]
 
@@ -588,6 +624,8 @@ def Tile(input: Nested[complex | str], repeats: Nested[int]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Tile.html
     """
 @overload
-def Tile(input: ArrayOr[complex | str], repeats: ArrayOr[int]) -> Array: ...
+def Tile(input: ArrayOr[complex | str], repeats: GivenIndices[INT64, int]) -> AnyTensor: ...
 @overload
-def Tile(input: Input[TAny2, LComplexStr], repeats: Indices[INT64, int]) -> TAny2: ...
+def Tile(input: Nested[complex | str], repeats: Nested[int]) -> AnyTensor: ...
+@overload
+def Tile(input: ArrayOr[complex | str], repeats: ArrayOr[int]) -> Array: ...

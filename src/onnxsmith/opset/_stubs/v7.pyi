@@ -4,12 +4,12 @@
 from collections.abc import Sequence
 from typing import Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, DTypeLike, Float, Floats, Indices, Input, Int, Ints, Nested, INT32, BOOL,
+    AnyTensor, Array, ArrayOr, DTypeLike, Float, Floats, Given, Indices, Input, Int, Ints, Nested, INT32, BOOL,
 )
 from onnxsmith.opset._stubs.variables import LComplexStr, LFloat, LInt, TAny2, TFloat, TIndex, TNumber2, TSome
 
 @overload
-def Acos(input: Nested[float]) -> AnyTensor:
+def Acos(input: Given[TFloat, LFloat]) -> TFloat:
     """Calculates the arccosine (inverse of cosine) of the given input tensor, element-wise.
 
     Args:
@@ -19,12 +19,12 @@ def Acos(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Acos.html
     """
 @overload
-def Acos(input: ArrayOr[float]) -> Array: ...
+def Acos(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Acos(input: Input[TFloat, LFloat]) -> TFloat: ...
+def Acos(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def Add(A: Nested[float], B: Nested[float]) -> AnyTensor:
+def Add(A: Given[TNumber2, LFloat], B: Input[TNumber2, LFloat]) -> TNumber2:
     """Performs element-wise binary addition (with Numpy-style broadcasting support).
 
     This operator supports **multidirectional (i.e., Numpy-style) broadcasting**; for more details
@@ -38,12 +38,14 @@ def Add(A: Nested[float], B: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Add.html
     """
 @overload
-def Add(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def Add(A: ArrayOr[float], B: Given[TNumber2, LFloat]) -> TNumber2: ...
 @overload
-def Add(A: Input[TNumber2, LFloat], B: Input[TNumber2, LFloat]) -> TNumber2: ...
+def Add(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+@overload
+def Add(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 
 @overload
-def And(A: Nested[bool], B: Nested[bool]) -> AnyTensor:
+def And(A: Given[BOOL, bool], B: Input[BOOL, bool]) -> BOOL:
     """Returns the tensor resulted from performing the `and` logical operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -58,12 +60,14 @@ def And(A: Nested[bool], B: Nested[bool]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__And.html
     """
 @overload
-def And(A: ArrayOr[bool], B: ArrayOr[bool]) -> Array: ...
+def And(A: ArrayOr[bool], B: Given[BOOL, bool]) -> BOOL: ...
 @overload
-def And(A: Input[BOOL, bool], B: Input[BOOL, bool]) -> BOOL: ...
+def And(A: Nested[bool], B: Nested[bool]) -> AnyTensor: ...
+@overload
+def And(A: ArrayOr[bool], B: ArrayOr[bool]) -> Array: ...
 
 @overload
-def Asin(input: Nested[float]) -> AnyTensor:
+def Asin(input: Given[TFloat, LFloat]) -> TFloat:
     """Calculates the arcsine (inverse of sine) of the given input tensor, element-wise.
 
     Args:
@@ -73,12 +77,12 @@ def Asin(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Asin.html
     """
 @overload
-def Asin(input: ArrayOr[float]) -> Array: ...
+def Asin(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Asin(input: Input[TFloat, LFloat]) -> TFloat: ...
+def Asin(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def Atan(input: Nested[float]) -> AnyTensor:
+def Atan(input: Given[TFloat, LFloat]) -> TFloat:
     """Calculates the arctangent (inverse of tangent) of the given input tensor, element-wise.
 
     Args:
@@ -88,12 +92,12 @@ def Atan(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Atan.html
     """
 @overload
-def Atan(input: ArrayOr[float]) -> Array: ...
+def Atan(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Atan(input: Input[TFloat, LFloat]) -> TFloat: ...
+def Atan(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def AveragePool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
+def AveragePool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> TFloat:
     """AveragePool consumes an input tensor X and applies average pooling across the tensor according to
     kernel sizes, stride sizes, and pad lengths. average pooling consisting of computing the average on
     all values of a subset of the input tensor according to the kernel size and downsampling the data
@@ -116,12 +120,12 @@ def AveragePool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTS
     https://onnx.ai/onnx/operators/onnx__AveragePool.html
     """
 @overload
-def AveragePool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def AveragePool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def AveragePool(X: Input[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
+def AveragePool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
 
 @overload
-def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], mean: ArrayOr[float], var: ArrayOr[float], *, epsilon: Float = 1e-05, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[1] = 1) -> Array:
+def BatchNormalization(X: Given[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, epsilon: Float = 1e-05, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[1] = 1) -> TFloat:
     """Carries out batch normalization as described in the paper https://arxiv.org/abs/1502.03167.
 
     Args:
@@ -146,6 +150,16 @@ def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[floa
     https://onnx.ai/onnx/operators/onnx__BatchNormalization.html
     """
 @overload
+def BatchNormalization(X: Given[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, epsilon: Float = 1e-05, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
+@overload
+def BatchNormalization(X: Given[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, epsilon: Float = 1e-05, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[3]) -> tuple[TFloat, TFloat, TFloat]: ...
+@overload
+def BatchNormalization(X: Given[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, epsilon: Float = 1e-05, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[4]) -> tuple[TFloat, TFloat, TFloat, TFloat]: ...
+@overload
+def BatchNormalization(X: Given[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, epsilon: Float = 1e-05, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[5]) -> tuple[TFloat, TFloat, TFloat, TFloat, TFloat]: ...
+@overload
+def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], mean: ArrayOr[float], var: ArrayOr[float], *, epsilon: Float = 1e-05, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], mean: ArrayOr[float], var: ArrayOr[float], *, epsilon: Float = 1e-05, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], mean: ArrayOr[float], var: ArrayOr[float], *, epsilon: Float = 1e-05, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
@@ -165,7 +179,7 @@ def BatchNormalization(X: Input[TFloat, LFloat], scale: Input[TFloat, LFloat], B
 def BatchNormalization(X: Input[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, epsilon: Float = 1e-05, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[5]) -> tuple[TFloat, TFloat, TFloat, TFloat, TFloat]: ...
 
 @overload
-def Cos(input: Nested[float]) -> AnyTensor:
+def Cos(input: Given[TFloat, LFloat]) -> TFloat:
     """Calculates the cosine of the given input tensor, element-wise.
 
     Args:
@@ -175,12 +189,12 @@ def Cos(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Cos.html
     """
 @overload
-def Cos(input: ArrayOr[float]) -> Array: ...
+def Cos(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Cos(input: Input[TFloat, LFloat]) -> TFloat: ...
+def Cos(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def Div(A: Nested[float], B: Nested[float]) -> AnyTensor:
+def Div(A: Given[TNumber2, LFloat], B: Input[TNumber2, LFloat]) -> TNumber2:
     """Performs element-wise binary division (with Numpy-style broadcasting support).
 
     This operator supports **multidirectional (i.e., Numpy-style) broadcasting**; for more details
@@ -196,12 +210,14 @@ def Div(A: Nested[float], B: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Div.html
     """
 @overload
-def Div(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def Div(A: ArrayOr[float], B: Given[TNumber2, LFloat]) -> TNumber2: ...
 @overload
-def Div(A: Input[TNumber2, LFloat], B: Input[TNumber2, LFloat]) -> TNumber2: ...
+def Div(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+@overload
+def Div(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 
 @overload
-def Dropout(data: ArrayOr[float], *, ratio: Float = 0.5, outputs: Literal[1] = 1) -> Array:
+def Dropout(data: Given[TFloat, LFloat], *, ratio: Float = 0.5, outputs: Literal[1] = 1) -> TFloat:
     """Dropout takes one input data (Tensor<float>) and produces two Tensor outputs, output (Tensor<float>)
     and mask (Tensor<bool>). Depending on whether it is in test mode or not, the output Y will either be
     a random dropout, or a simple copy of the input. Note that our implementation of Dropout does
@@ -216,14 +232,14 @@ def Dropout(data: ArrayOr[float], *, ratio: Float = 0.5, outputs: Literal[1] = 1
     https://onnx.ai/onnx/operators/onnx__Dropout.html
     """
 @overload
+def Dropout(data: Given[TFloat, LFloat], *, ratio: Float = 0.5, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
+@overload
+def Dropout(data: ArrayOr[float], *, ratio: Float = 0.5, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def Dropout(data: ArrayOr[float], *, ratio: Float = 0.5, outputs: Literal[2]) -> tuple[Array, Array]: ...
-@overload
-def Dropout(data: Input[TFloat, LFloat], *, ratio: Float = 0.5, outputs: Literal[1] = 1) -> TFloat: ...
-@overload
-def Dropout(data: Input[TFloat, LFloat], *, ratio: Float = 0.5, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
 
 @overload
-def Equal(A: Nested[int], B: Nested[int]) -> AnyTensor:
+def Equal(A: Given[TSome, LInt], B: Input[TSome, LInt]) -> BOOL:
     """Returns the tensor resulted from performing the `equal` logical operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -238,12 +254,14 @@ def Equal(A: Nested[int], B: Nested[int]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Equal.html
     """
 @overload
-def Equal(A: ArrayOr[int], B: ArrayOr[int]) -> Array: ...
+def Equal(A: ArrayOr[int], B: Given[TSome, LInt]) -> BOOL: ...
 @overload
-def Equal(A: Input[TSome, LInt], B: Input[TSome, LInt]) -> BOOL: ...
+def Equal(A: Nested[int], B: Nested[int]) -> AnyTensor: ...
+@overload
+def Equal(A: ArrayOr[int], B: ArrayOr[int]) -> Array: ...
 
 @overload
-def GRU(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, linear_before_reset: Int = 0, outputs: Literal[1] = 1) -> Array:
+def GRU(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, linear_before_reset: Int = 0, outputs: Literal[1] = 1) -> TFloat:
     """Computes an one-layer GRU. This operator is usually supported via some custom implementation such as
     CuDNN.
 
@@ -296,6 +314,10 @@ def GRU(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[floa
     https://onnx.ai/onnx/operators/onnx__GRU.html
     """
 @overload
+def GRU(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, linear_before_reset: Int = 0, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
+@overload
+def GRU(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, linear_before_reset: Int = 0, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def GRU(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, linear_before_reset: Int = 0, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def GRU(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, linear_before_reset: Int = 0, outputs: Literal[1] = 1) -> TFloat: ...
@@ -303,7 +325,7 @@ def GRU(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFl
 def GRU(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, linear_before_reset: Int = 0, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
 
 @overload
-def Gemm(A: Nested[float], B: Nested[float], C: Nested[float], *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> AnyTensor:
+def Gemm(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat], C: Input[TFloat, LFloat], *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> TFloat:
     """General Matrix multiplication:
     https://en.wikipedia.org/wiki/Basic_Linear_Algebra_Subprograms#Level_3
 
@@ -324,12 +346,16 @@ def Gemm(A: Nested[float], B: Nested[float], C: Nested[float], *, alpha: Float =
     https://onnx.ai/onnx/operators/onnx__Gemm.html
     """
 @overload
-def Gemm(A: ArrayOr[float], B: ArrayOr[float], C: ArrayOr[float], *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> Array: ...
+def Gemm(A: ArrayOr[float], B: Given[TFloat, LFloat], C: Input[TFloat, LFloat], *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> TFloat: ...
 @overload
-def Gemm(A: Input[TFloat, LFloat], B: Input[TFloat, LFloat], C: Input[TFloat, LFloat], *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> TFloat: ...
+def Gemm(A: ArrayOr[float], B: ArrayOr[float], C: Given[TFloat, LFloat], *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> TFloat: ...
+@overload
+def Gemm(A: Nested[float], B: Nested[float], C: Nested[float], *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> AnyTensor: ...
+@overload
+def Gemm(A: ArrayOr[float], B: ArrayOr[float], C: ArrayOr[float], *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> Array: ...
 
 @overload
-def Greater(A: Nested[float], B: Nested[float]) -> AnyTensor:
+def Greater(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat]) -> BOOL:
     """Returns the tensor resulted from performing the `greater` logical operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -344,12 +370,14 @@ def Greater(A: Nested[float], B: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Greater.html
     """
 @overload
-def Greater(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def Greater(A: ArrayOr[float], B: Given[TFloat, LFloat]) -> BOOL: ...
 @overload
-def Greater(A: Input[TFloat, LFloat], B: Input[TFloat, LFloat]) -> BOOL: ...
+def Greater(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+@overload
+def Greater(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 
 @overload
-def LSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, outputs: Literal[1] = 1) -> Array:
+def LSTM(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, initial_c: Input[TFloat, LFloat] | None = None, P: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, outputs: Literal[1] = 1) -> TFloat:
     """Computes an one-layer LSTM. This operator is usually supported via some custom implementation such
     as CuDNN.
 
@@ -407,6 +435,12 @@ def LSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[flo
     https://onnx.ai/onnx/operators/onnx__LSTM.html
     """
 @overload
+def LSTM(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, initial_c: Input[TFloat, LFloat] | None = None, P: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
+@overload
+def LSTM(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, initial_c: Input[TFloat, LFloat] | None = None, P: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, outputs: Literal[3]) -> tuple[TFloat, TFloat, TFloat]: ...
+@overload
+def LSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def LSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def LSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
@@ -418,7 +452,7 @@ def LSTM(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LF
 def LSTM(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, initial_c: Input[TFloat, LFloat] | None = None, P: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, outputs: Literal[3]) -> tuple[TFloat, TFloat, TFloat]: ...
 
 @overload
-def Less(A: Nested[float], B: Nested[float]) -> AnyTensor:
+def Less(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat]) -> BOOL:
     """Returns the tensor resulted from performing the `less` logical operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -433,12 +467,14 @@ def Less(A: Nested[float], B: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Less.html
     """
 @overload
-def Less(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def Less(A: ArrayOr[float], B: Given[TFloat, LFloat]) -> BOOL: ...
 @overload
-def Less(A: Input[TFloat, LFloat], B: Input[TFloat, LFloat]) -> BOOL: ...
+def Less(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+@overload
+def Less(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 
 @overload
-def Mul(A: Nested[float], B: Nested[float]) -> AnyTensor:
+def Mul(A: Given[TNumber2, LFloat], B: Input[TNumber2, LFloat]) -> TNumber2:
     """Performs element-wise binary multiplication (with Numpy-style broadcasting support).
 
     This operator supports **multidirectional (i.e., Numpy-style) broadcasting**; for more details
@@ -452,12 +488,14 @@ def Mul(A: Nested[float], B: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Mul.html
     """
 @overload
-def Mul(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def Mul(A: ArrayOr[float], B: Given[TNumber2, LFloat]) -> TNumber2: ...
 @overload
-def Mul(A: Input[TNumber2, LFloat], B: Input[TNumber2, LFloat]) -> TNumber2: ...
+def Mul(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+@overload
+def Mul(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 
 @overload
-def Multinomial(input: Nested[float], *, dtype: DTypeLike = 6, sample_size: Int = 1, seed: Float | None = None) -> AnyTensor:
+def Multinomial(input: Given[TFloat, LFloat], *, dtype: type[TIndex], sample_size: Int = 1, seed: Float | None = None) -> TIndex:
     """Generate a tensor of samples from a multinomial distribution according to the probabilities of each
     of the possible outcomes.
 
@@ -473,16 +511,16 @@ def Multinomial(input: Nested[float], *, dtype: DTypeLike = 6, sample_size: Int 
     https://onnx.ai/onnx/operators/onnx__Multinomial.html
     """
 @overload
+def Multinomial(input: Given[TFloat, LFloat], *, dtype: Literal[6] = 6, sample_size: Int = 1, seed: Float | None = None) -> INT32: ...
+@overload
+def Multinomial(input: Given[TFloat, LFloat], *, dtype: DTypeLike = 6, sample_size: Int = 1, seed: Float | None = None) -> AnyTensor: ...
+@overload
+def Multinomial(input: Nested[float], *, dtype: DTypeLike = 6, sample_size: Int = 1, seed: Float | None = None) -> AnyTensor: ...
+@overload
 def Multinomial(input: ArrayOr[float], *, dtype: DTypeLike = 6, sample_size: Int = 1, seed: Float | None = None) -> Array: ...
-@overload
-def Multinomial(input: Input[TFloat, LFloat], *, dtype: type[TIndex], sample_size: Int = 1, seed: Float | None = None) -> TIndex: ...
-@overload
-def Multinomial(input: Input[TFloat, LFloat], *, dtype: Literal[6] = 6, sample_size: Int = 1, seed: Float | None = None) -> INT32: ...
-@overload
-def Multinomial(input: Input[TFloat, LFloat], *, dtype: DTypeLike = 6, sample_size: Int = 1, seed: Float | None = None) -> AnyTensor: ...
 
 @overload
-def Or(A: Nested[bool], B: Nested[bool]) -> AnyTensor:
+def Or(A: Given[BOOL, bool], B: Input[BOOL, bool]) -> BOOL:
     """Returns the tensor resulted from performing the `or` logical operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -497,12 +535,14 @@ def Or(A: Nested[bool], B: Nested[bool]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Or.html
     """
 @overload
-def Or(A: ArrayOr[bool], B: ArrayOr[bool]) -> Array: ...
+def Or(A: ArrayOr[bool], B: Given[BOOL, bool]) -> BOOL: ...
 @overload
-def Or(A: Input[BOOL, bool], B: Input[BOOL, bool]) -> BOOL: ...
+def Or(A: Nested[bool], B: Nested[bool]) -> AnyTensor: ...
+@overload
+def Or(A: ArrayOr[bool], B: ArrayOr[bool]) -> Array: ...
 
 @overload
-def PRelu(X: Nested[float], slope: Nested[float]) -> AnyTensor:
+def PRelu(X: Given[TFloat, LFloat], slope: Input[TFloat, LFloat]) -> TFloat:
     """PRelu takes input data (Tensor<T>) and slope tensor as input, and produces one output data
     (Tensor<T>) where the function `f(x) = slope * x for x < 0`, `f(x) = x for x >= 0`., is applied to
     the data tensor elementwise.
@@ -519,12 +559,14 @@ def PRelu(X: Nested[float], slope: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__PRelu.html
     """
 @overload
-def PRelu(X: ArrayOr[float], slope: ArrayOr[float]) -> Array: ...
+def PRelu(X: ArrayOr[float], slope: Given[TFloat, LFloat]) -> TFloat: ...
 @overload
-def PRelu(X: Input[TFloat, LFloat], slope: Input[TFloat, LFloat]) -> TFloat: ...
+def PRelu(X: Nested[float], slope: Nested[float]) -> AnyTensor: ...
+@overload
+def PRelu(X: ArrayOr[float], slope: ArrayOr[float]) -> Array: ...
 
 @overload
-def Pow(X: Nested[float], Y: Nested[float]) -> AnyTensor:
+def Pow(X: Given[TFloat, LFloat], Y: Input[TFloat, LFloat]) -> TFloat:
     """Pow takes input data (Tensor<T>) and exponent Tensor, and produces one output data (Tensor<T>) where
     the function `f(x) = x^exponent`, is applied to the data tensor elementwise. This operator supports
     **multidirectional (i.e., Numpy-style) broadcasting**; for more details please check the doc.
@@ -537,12 +579,14 @@ def Pow(X: Nested[float], Y: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Pow.html
     """
 @overload
-def Pow(X: ArrayOr[float], Y: ArrayOr[float]) -> Array: ...
+def Pow(X: ArrayOr[float], Y: Given[TFloat, LFloat]) -> TFloat: ...
 @overload
-def Pow(X: Input[TFloat, LFloat], Y: Input[TFloat, LFloat]) -> TFloat: ...
+def Pow(X: Nested[float], Y: Nested[float]) -> AnyTensor: ...
+@overload
+def Pow(X: ArrayOr[float], Y: ArrayOr[float]) -> Array: ...
 
 @overload
-def RNN(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, outputs: Literal[1] = 1) -> Array:
+def RNN(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, outputs: Literal[1] = 1) -> TFloat:
     """Computes an one-layer simple RNN. This operator is usually supported via some custom implementation
     such as CuDNN.
 
@@ -593,6 +637,10 @@ def RNN(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[floa
     https://onnx.ai/onnx/operators/onnx__RNN.html
     """
 @overload
+def RNN(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
+@overload
+def RNN(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def RNN(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def RNN(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, outputs: Literal[1] = 1) -> TFloat: ...
@@ -600,7 +648,7 @@ def RNN(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFl
 def RNN(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
 
 @overload
-def Sin(input: Nested[float]) -> AnyTensor:
+def Sin(input: Given[TFloat, LFloat]) -> TFloat:
     """Calculates the sine of the given input tensor, element-wise.
 
     Args:
@@ -610,12 +658,12 @@ def Sin(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Sin.html
     """
 @overload
-def Sin(input: ArrayOr[float]) -> Array: ...
+def Sin(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Sin(input: Input[TFloat, LFloat]) -> TFloat: ...
+def Sin(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def Sub(A: Nested[float], B: Nested[float]) -> AnyTensor:
+def Sub(A: Given[TNumber2, LFloat], B: Input[TNumber2, LFloat]) -> TNumber2:
     """Performs element-wise binary subtraction (with Numpy-style broadcasting support).
 
     This operator supports **multidirectional (i.e., Numpy-style) broadcasting**; for more details
@@ -629,12 +677,14 @@ def Sub(A: Nested[float], B: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Sub.html
     """
 @overload
-def Sub(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def Sub(A: ArrayOr[float], B: Given[TNumber2, LFloat]) -> TNumber2: ...
 @overload
-def Sub(A: Input[TNumber2, LFloat], B: Input[TNumber2, LFloat]) -> TNumber2: ...
+def Sub(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+@overload
+def Sub(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 
 @overload
-def Tan(input: Nested[float]) -> AnyTensor:
+def Tan(input: Given[TFloat, LFloat]) -> TFloat:
     """Calculates the tangent of the given input tensor, element-wise.
 
     Args:
@@ -644,12 +694,12 @@ def Tan(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Tan.html
     """
 @overload
-def Tan(input: ArrayOr[float]) -> Array: ...
+def Tan(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Tan(input: Input[TFloat, LFloat]) -> TFloat: ...
+def Tan(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def Upsample(X: Nested[complex | str], *, scales: Floats, mode: Literal["nearest", "linear"] = "nearest") -> AnyTensor:
+def Upsample(X: Given[TAny2, LComplexStr], *, scales: Floats, mode: Literal["nearest", "linear"] = "nearest") -> TAny2:
     """Upsample the input tensor. Each dimension value of the output tensor is: output_dimension =
     floor(input_dimension * scale).
 
@@ -663,12 +713,12 @@ def Upsample(X: Nested[complex | str], *, scales: Floats, mode: Literal["nearest
     https://onnx.ai/onnx/operators/onnx__Upsample.html
     """
 @overload
-def Upsample(X: ArrayOr[complex | str], *, scales: Floats, mode: Literal["nearest", "linear"] = "nearest") -> Array: ...
+def Upsample(X: Nested[complex | str], *, scales: Floats, mode: Literal["nearest", "linear"] = "nearest") -> AnyTensor: ...
 @overload
-def Upsample(X: Input[TAny2, LComplexStr], *, scales: Floats, mode: Literal["nearest", "linear"] = "nearest") -> TAny2: ...
+def Upsample(X: ArrayOr[complex | str], *, scales: Floats, mode: Literal["nearest", "linear"] = "nearest") -> Array: ...
 
 @overload
-def Xor(A: Nested[bool], B: Nested[bool]) -> AnyTensor:
+def Xor(A: Given[BOOL, bool], B: Input[BOOL, bool]) -> BOOL:
     """Returns the tensor resulted from performing the `xor` logical operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -683,6 +733,8 @@ def Xor(A: Nested[bool], B: Nested[bool]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Xor.html
     """
 @overload
-def Xor(A: ArrayOr[bool], B: ArrayOr[bool]) -> Array: ...
+def Xor(A: ArrayOr[bool], B: Given[BOOL, bool]) -> BOOL: ...
 @overload
-def Xor(A: Input[BOOL, bool], B: Input[BOOL, bool]) -> BOOL: ...
+def Xor(A: Nested[bool], B: Nested[bool]) -> AnyTensor: ...
+@overload
+def Xor(A: ArrayOr[bool], B: ArrayOr[bool]) -> Array: ...

@@ -2,11 +2,13 @@
 # mypy: disable-error-code="overload-overlap, misc"
 # pyright: reportOverlappingOverload=false
 from typing import Any, Literal, overload
-from onnxsmith.opset._stubs.tensors import AnyTensor, Array, ArrayOr, Body, Indices, Input, Int, Ints, Nested, INT64
+from onnxsmith.opset._stubs.tensors import (
+    AnyTensor, Array, ArrayOr, Body, Given, GivenIndices, Indices, Input, Int, Ints, Nested, INT64,
+)
 from onnxsmith.opset._stubs.variables import LComplexStr, LFloat, TAny2, TFloat
 
 @overload
-def Expand(input: Nested[complex | str], shape: Nested[int]) -> AnyTensor:
+def Expand(input: Given[TAny2, LComplexStr], shape: Indices[INT64, int]) -> TAny2:
     """Broadcast the input tensor following the given shape and the broadcast rule. The broadcast rule is
     similar to numpy.array(input) * numpy.ones(shape): Dimensions are right alignment; Two corresponding
     dimensions must have the same value, or one of them is equal to 1. Also, this operator is similar to
@@ -21,12 +23,14 @@ def Expand(input: Nested[complex | str], shape: Nested[int]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Expand.html
     """
 @overload
-def Expand(input: ArrayOr[complex | str], shape: ArrayOr[int]) -> Array: ...
+def Expand(input: ArrayOr[complex | str], shape: GivenIndices[INT64, int]) -> AnyTensor: ...
 @overload
-def Expand(input: Input[TAny2, LComplexStr], shape: Indices[INT64, int]) -> TAny2: ...
+def Expand(input: Nested[complex | str], shape: Nested[int]) -> AnyTensor: ...
+@overload
+def Expand(input: ArrayOr[complex | str], shape: ArrayOr[int]) -> Array: ...
 
 @overload
-def Max(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
+def Max(data_0_0: Given[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat]) -> TFloat:
     """Element-wise max of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.
@@ -38,12 +42,14 @@ def Max(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Max.html
     """
 @overload
+def Max(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor: ...
+@overload
 def Max(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
 @overload
 def Max(data_0_0: Input[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat]) -> TFloat: ...
 
 @overload
-def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> Array:
+def MaxPool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> TFloat:
     """MaxPool consumes an input tensor X and applies max pooling across the tensor according to kernel
     sizes, stride sizes, and pad lengths. max pooling consisting of computing the max on all values of a
     subset of the input tensor according to the kernel size and downsampling the data into the output
@@ -65,14 +71,14 @@ def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET"
     https://onnx.ai/onnx/operators/onnx__MaxPool.html
     """
 @overload
+def MaxPool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[TFloat, INT64]: ...
+@overload
+def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[Array, Array]: ...
-@overload
-def MaxPool(X: Input[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> TFloat: ...
-@overload
-def MaxPool(X: Input[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[TFloat, INT64]: ...
 
 @overload
-def Mean(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
+def Mean(data_0_0: Given[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat]) -> TFloat:
     """Element-wise mean of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.
@@ -84,12 +90,14 @@ def Mean(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Mean.html
     """
 @overload
+def Mean(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor: ...
+@overload
 def Mean(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
 @overload
 def Mean(data_0_0: Input[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat]) -> TFloat: ...
 
 @overload
-def Min(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
+def Min(data_0_0: Given[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat]) -> TFloat:
     """Element-wise min of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.
@@ -100,6 +108,8 @@ def Min(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
     Version 8, in opsets 8 to 11; others: 1, 6, 12, 13.
     https://onnx.ai/onnx/operators/onnx__Min.html
     """
+@overload
+def Min(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor: ...
 @overload
 def Min(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
 @overload
@@ -125,7 +135,7 @@ def Scan(sequence_lens: Indices[INT64, int] | None = None, *initial_state_and_sc
     """
 
 @overload
-def Sum(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
+def Sum(data_0_0: Given[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat]) -> TFloat:
     """Element-wise sum of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.
@@ -136,6 +146,8 @@ def Sum(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor:
     Version 8, in opsets 8 to 12; others: 1, 6, 13.
     https://onnx.ai/onnx/operators/onnx__Sum.html
     """
+@overload
+def Sum(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor: ...
 @overload
 def Sum(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
 @overload

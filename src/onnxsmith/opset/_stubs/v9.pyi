@@ -4,8 +4,8 @@
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Floats, Indices, Input, Int, Ints, Nested, TensorValue, FLOAT,
-    INT64, BOOL,
+    AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Floats, Given, GivenIndices, Indices, Input, Int, Ints, Nested,
+    TensorValue, FLOAT, INT64, BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
     LComplexStr, LFloat, LFloat2, LFloatStr, LInt, LIntStr, TAny, TAny2, TAny3, TAny4, TAny5, TFloat, TIndex, TNumber,
@@ -13,7 +13,7 @@ from onnxsmith.opset._stubs.variables import (
 )
 
 @overload
-def Acosh(input: Nested[float]) -> AnyTensor:
+def Acosh(input: Given[TFloat, LFloat]) -> TFloat:
     """Calculates the hyperbolic arccosine of the given input tensor element-wise.
 
     Args:
@@ -23,12 +23,12 @@ def Acosh(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Acosh.html
     """
 @overload
-def Acosh(input: ArrayOr[float]) -> Array: ...
+def Acosh(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Acosh(input: Input[TFloat, LFloat]) -> TFloat: ...
+def Acosh(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def Asinh(input: Nested[float]) -> AnyTensor:
+def Asinh(input: Given[TFloat, LFloat]) -> TFloat:
     """Calculates the hyperbolic arcsine of the given input tensor element-wise.
 
     Args:
@@ -38,12 +38,12 @@ def Asinh(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Asinh.html
     """
 @overload
-def Asinh(input: ArrayOr[float]) -> Array: ...
+def Asinh(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Asinh(input: Input[TFloat, LFloat]) -> TFloat: ...
+def Asinh(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def Atanh(input: Nested[float]) -> AnyTensor:
+def Atanh(input: Given[TFloat, LFloat]) -> TFloat:
     """Calculates the hyperbolic arctangent of the given input tensor element-wise.
 
     Args:
@@ -53,12 +53,12 @@ def Atanh(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Atanh.html
     """
 @overload
-def Atanh(input: ArrayOr[float]) -> Array: ...
+def Atanh(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Atanh(input: Input[TFloat, LFloat]) -> TFloat: ...
+def Atanh(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], mean: ArrayOr[float], var: ArrayOr[float], *, epsilon: Float = 1e-05, momentum: Float = 0.9, outputs: Literal[1] = 1) -> Array:
+def BatchNormalization(X: Given[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, epsilon: Float = 1e-05, momentum: Float = 0.9, outputs: Literal[1] = 1) -> TFloat:
     """Carries out batch normalization as described in the paper https://arxiv.org/abs/1502.03167.
     Depending on the mode it is being run, there are multiple cases for the number of outputs, which we
     list below:
@@ -80,6 +80,16 @@ def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[floa
     https://onnx.ai/onnx/operators/onnx__BatchNormalization.html
     """
 @overload
+def BatchNormalization(X: Given[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, epsilon: Float = 1e-05, momentum: Float = 0.9, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
+@overload
+def BatchNormalization(X: Given[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, epsilon: Float = 1e-05, momentum: Float = 0.9, outputs: Literal[3]) -> tuple[TFloat, TFloat, TFloat]: ...
+@overload
+def BatchNormalization(X: Given[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, epsilon: Float = 1e-05, momentum: Float = 0.9, outputs: Literal[4]) -> tuple[TFloat, TFloat, TFloat, TFloat]: ...
+@overload
+def BatchNormalization(X: Given[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, epsilon: Float = 1e-05, momentum: Float = 0.9, outputs: Literal[5]) -> tuple[TFloat, TFloat, TFloat, TFloat, TFloat]: ...
+@overload
+def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], mean: ArrayOr[float], var: ArrayOr[float], *, epsilon: Float = 1e-05, momentum: Float = 0.9, outputs: Literal[1] = 1) -> Array: ...
+@overload
 def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], mean: ArrayOr[float], var: ArrayOr[float], *, epsilon: Float = 1e-05, momentum: Float = 0.9, outputs: Literal[2]) -> tuple[Array, Array]: ...
 @overload
 def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], mean: ArrayOr[float], var: ArrayOr[float], *, epsilon: Float = 1e-05, momentum: Float = 0.9, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
@@ -99,7 +109,7 @@ def BatchNormalization(X: Input[TFloat, LFloat], scale: Input[TFloat, LFloat], B
 def BatchNormalization(X: Input[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, epsilon: Float = 1e-05, momentum: Float = 0.9, outputs: Literal[5]) -> tuple[TFloat, TFloat, TFloat, TFloat, TFloat]: ...
 
 @overload
-def Cast(input: Nested[float | str], *, to: DTypeLike) -> AnyTensor:
+def Cast(input: Given[TAny4, LFloatStr], *, to: type[TAny5]) -> TAny5:
     """The operator casts the elements of a given input tensor to a data type specified by the 'to'
     argument and returns an output tensor of the same size in the converted type. The 'to' argument must
     be one of the data types specified in the 'DataType' enum field in the TensorProto message.
@@ -113,14 +123,14 @@ def Cast(input: Nested[float | str], *, to: DTypeLike) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Cast.html
     """
 @overload
+def Cast(input: Given[TAny4, LFloatStr], *, to: DTypeLike) -> AnyTensor: ...
+@overload
+def Cast(input: Nested[float | str], *, to: DTypeLike) -> AnyTensor: ...
+@overload
 def Cast(input: ArrayOr[float | str], *, to: DTypeLike) -> Array: ...
-@overload
-def Cast(input: Input[TAny4, LFloatStr], *, to: type[TAny5]) -> TAny5: ...
-@overload
-def Cast(input: Input[TAny4, LFloatStr], *, to: DTypeLike) -> AnyTensor: ...
 
 @overload
-def Compress(input: Nested[complex | str], condition: Nested[bool], *, axis: Int | None = None) -> AnyTensor:
+def Compress(input: Given[TAny2, LComplexStr], condition: Input[BOOL, bool], *, axis: Int | None = None) -> TAny2:
     """Selects slices from an input tensor along a given axis where condition evaluates to True for each
     axis index. In case axis is not provided, input is flattened before elements are selected. Compress
     behaves like numpy.compress:
@@ -136,9 +146,11 @@ def Compress(input: Nested[complex | str], condition: Nested[bool], *, axis: Int
     https://onnx.ai/onnx/operators/onnx__Compress.html
     """
 @overload
-def Compress(input: ArrayOr[complex | str], condition: ArrayOr[bool], *, axis: Int | None = None) -> Array: ...
+def Compress(input: ArrayOr[complex | str], condition: Given[BOOL, bool], *, axis: Int | None = None) -> AnyTensor: ...
 @overload
-def Compress(input: Input[TAny2, LComplexStr], condition: Input[BOOL, bool], *, axis: Int | None = None) -> TAny2: ...
+def Compress(input: Nested[complex | str], condition: Nested[bool], *, axis: Int | None = None) -> AnyTensor: ...
+@overload
+def Compress(input: ArrayOr[complex | str], condition: ArrayOr[bool], *, axis: Int | None = None) -> Array: ...
 
 def Constant(*, value: TensorValue) -> AnyTensor:
     """A constant tensor.
@@ -151,7 +163,7 @@ def Constant(*, value: TensorValue) -> AnyTensor:
     """
 
 @overload
-def ConstantOfShape(input: Nested[int], *, value: TensorValue | None = None) -> AnyTensor:
+def ConstantOfShape(input: GivenIndices[INT64, int], *, value: TensorValue | None = None) -> AnyTensor:
     """Generate a tensor with given value and shape.
 
     Args:
@@ -164,12 +176,12 @@ def ConstantOfShape(input: Nested[int], *, value: TensorValue | None = None) -> 
     https://onnx.ai/onnx/operators/onnx__ConstantOfShape.html
     """
 @overload
-def ConstantOfShape(input: ArrayOr[int], *, value: TensorValue | None = None) -> Array: ...
+def ConstantOfShape(input: Nested[int], *, value: TensorValue | None = None) -> AnyTensor: ...
 @overload
-def ConstantOfShape(input: Indices[INT64, int], *, value: TensorValue | None = None) -> AnyTensor: ...
+def ConstantOfShape(input: ArrayOr[int], *, value: TensorValue | None = None) -> Array: ...
 
 @overload
-def Cosh(input: Nested[float]) -> AnyTensor:
+def Cosh(input: Given[TFloat, LFloat]) -> TFloat:
     """Calculates the hyperbolic cosine of the given input tensor element-wise.
 
     Args:
@@ -179,12 +191,12 @@ def Cosh(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Cosh.html
     """
 @overload
-def Cosh(input: ArrayOr[float]) -> Array: ...
+def Cosh(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Cosh(input: Input[TFloat, LFloat]) -> TFloat: ...
+def Cosh(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def Erf(input: Nested[float]) -> AnyTensor:
+def Erf(input: Given[TNumber, LFloat]) -> TNumber:
     """Computes the error function of the given input tensor element-wise.
 
     Args:
@@ -194,12 +206,12 @@ def Erf(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Erf.html
     """
 @overload
-def Erf(input: ArrayOr[float]) -> Array: ...
+def Erf(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Erf(input: Input[TNumber, LFloat]) -> TNumber: ...
+def Erf(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def EyeLike(input: Nested[float], *, dtype: DTypeLike | None = None, k: Int = 0) -> AnyTensor:
+def EyeLike(input: Given[TAny, LFloat], *, dtype: type[TAny3], k: Int = 0) -> TAny3:
     """Generate a 2D tensor (matrix) with ones on the diagonal and zeros everywhere else. Only 2D tensors
     are supported, i.e. input T1 must be of rank 2. The shape of the output tensor is the same as the
     input tensor. The data type can be specified by the 'dtype' argument. If 'dtype' is not specified,
@@ -216,16 +228,16 @@ def EyeLike(input: Nested[float], *, dtype: DTypeLike | None = None, k: Int = 0)
     https://onnx.ai/onnx/operators/onnx__EyeLike.html
     """
 @overload
+def EyeLike(input: Given[TAny, LFloat], *, dtype: None = None, k: Int = 0) -> TAny: ...
+@overload
+def EyeLike(input: Given[TAny, LFloat], *, dtype: DTypeLike | None = None, k: Int = 0) -> AnyTensor: ...
+@overload
+def EyeLike(input: Nested[float], *, dtype: DTypeLike | None = None, k: Int = 0) -> AnyTensor: ...
+@overload
 def EyeLike(input: ArrayOr[float], *, dtype: DTypeLike | None = None, k: Int = 0) -> Array: ...
-@overload
-def EyeLike(input: Input[TAny, LFloat], *, dtype: type[TAny3], k: Int = 0) -> TAny3: ...
-@overload
-def EyeLike(input: Input[TAny, LFloat], *, dtype: None = None, k: Int = 0) -> TAny: ...
-@overload
-def EyeLike(input: Input[TAny, LFloat], *, dtype: DTypeLike | None = None, k: Int = 0) -> AnyTensor: ...
 
 @overload
-def Flatten(input: Nested[complex | str], *, axis: Int = 1) -> AnyTensor:
+def Flatten(input: Given[TAny2, LComplexStr], *, axis: Int = 1) -> TAny2:
     """Flattens the input tensor into a 2D matrix. If input tensor has shape (d_0, d_1, ... d_n) then the
     output will have shape (d_0 X d_1 ... d_(axis-1), d_axis X d_(axis+1) ... X dn).
 
@@ -238,12 +250,12 @@ def Flatten(input: Nested[complex | str], *, axis: Int = 1) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Flatten.html
     """
 @overload
-def Flatten(input: ArrayOr[complex | str], *, axis: Int = 1) -> Array: ...
+def Flatten(input: Nested[complex | str], *, axis: Int = 1) -> AnyTensor: ...
 @overload
-def Flatten(input: Input[TAny2, LComplexStr], *, axis: Int = 1) -> TAny2: ...
+def Flatten(input: ArrayOr[complex | str], *, axis: Int = 1) -> Array: ...
 
 @overload
-def Gemm(A: Nested[float], B: Nested[float], C: Nested[float], *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> AnyTensor:
+def Gemm(A: Given[TNumber2, LFloat], B: Input[TNumber2, LFloat], C: Input[TNumber2, LFloat], *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> TNumber2:
     """General Matrix multiplication:
     https://en.wikipedia.org/wiki/Basic_Linear_Algebra_Subprograms#Level_3
 
@@ -264,12 +276,16 @@ def Gemm(A: Nested[float], B: Nested[float], C: Nested[float], *, alpha: Float =
     https://onnx.ai/onnx/operators/onnx__Gemm.html
     """
 @overload
-def Gemm(A: ArrayOr[float], B: ArrayOr[float], C: ArrayOr[float], *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> Array: ...
+def Gemm(A: ArrayOr[float], B: Given[TNumber2, LFloat], C: Input[TNumber2, LFloat], *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> TNumber2: ...
 @overload
-def Gemm(A: Input[TNumber2, LFloat], B: Input[TNumber2, LFloat], C: Input[TNumber2, LFloat], *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> TNumber2: ...
+def Gemm(A: ArrayOr[float], B: ArrayOr[float], C: Given[TNumber2, LFloat], *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> TNumber2: ...
+@overload
+def Gemm(A: Nested[float], B: Nested[float], C: Nested[float], *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> AnyTensor: ...
+@overload
+def Gemm(A: ArrayOr[float], B: ArrayOr[float], C: ArrayOr[float], *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> Array: ...
 
 @overload
-def Greater(A: Nested[float], B: Nested[float]) -> AnyTensor:
+def Greater(A: Given[TNumber, LFloat], B: Input[TNumber, LFloat]) -> BOOL:
     """Returns the tensor resulted from performing the `greater` logical operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -284,12 +300,14 @@ def Greater(A: Nested[float], B: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Greater.html
     """
 @overload
-def Greater(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def Greater(A: ArrayOr[float], B: Given[TNumber, LFloat]) -> BOOL: ...
 @overload
-def Greater(A: Input[TNumber, LFloat], B: Input[TNumber, LFloat]) -> BOOL: ...
+def Greater(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+@overload
+def Greater(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 
 @overload
-def IsNaN(X: Nested[float]) -> AnyTensor:
+def IsNaN(X: Given[TFloat, LFloat]) -> BOOL:
     """Returns which elements of the input are NaN.
 
     Args:
@@ -299,12 +317,12 @@ def IsNaN(X: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__IsNaN.html
     """
 @overload
-def IsNaN(X: ArrayOr[float]) -> Array: ...
+def IsNaN(X: Nested[float]) -> AnyTensor: ...
 @overload
-def IsNaN(X: Input[TFloat, LFloat]) -> BOOL: ...
+def IsNaN(X: ArrayOr[float]) -> Array: ...
 
 @overload
-def Less(A: Nested[float], B: Nested[float]) -> AnyTensor:
+def Less(A: Given[TNumber, LFloat], B: Input[TNumber, LFloat]) -> BOOL:
     """Returns the tensor resulted from performing the `less` logical operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -319,12 +337,14 @@ def Less(A: Nested[float], B: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Less.html
     """
 @overload
-def Less(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def Less(A: ArrayOr[float], B: Given[TNumber, LFloat]) -> BOOL: ...
 @overload
-def Less(A: Input[TNumber, LFloat], B: Input[TNumber, LFloat]) -> BOOL: ...
+def Less(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+@overload
+def Less(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 
 @overload
-def MatMul(A: Nested[float], B: Nested[float]) -> AnyTensor:
+def MatMul(A: Given[TNumber2, LFloat], B: Input[TNumber2, LFloat]) -> TNumber2:
     """Matrix product that behaves like
     [numpy.matmul](https://numpy.org/doc/stable/reference/generated/numpy.matmul.html).
 
@@ -336,12 +356,14 @@ def MatMul(A: Nested[float], B: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__MatMul.html
     """
 @overload
-def MatMul(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def MatMul(A: ArrayOr[float], B: Given[TNumber2, LFloat]) -> TNumber2: ...
 @overload
-def MatMul(A: Input[TNumber2, LFloat], B: Input[TNumber2, LFloat]) -> TNumber2: ...
+def MatMul(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+@overload
+def MatMul(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
 
 @overload
-def MaxUnpool(X: Nested[float], I: Nested[int], output_shape: Nested[int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor:
+def MaxUnpool(X: Given[TFloat, LFloat], I: Indices[INT64, int], output_shape: Indices[INT64, int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> TFloat:
     """MaxUnpool essentially computes the partial inverse of the MaxPool op. The input information to this
     op is typically the output information from a MaxPool op. The first input tensor X is the tensor
     that needs to be unpooled, which is typically the pooled tensor (first output) from MaxPool. The
@@ -364,12 +386,14 @@ def MaxUnpool(X: Nested[float], I: Nested[int], output_shape: Nested[int] | None
     https://onnx.ai/onnx/operators/onnx__MaxUnpool.html
     """
 @overload
+def MaxUnpool(X: Nested[float], I: Nested[int], output_shape: Nested[int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+@overload
 def MaxUnpool(X: ArrayOr[float], I: ArrayOr[int], output_shape: ArrayOr[int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
 @overload
 def MaxUnpool(X: Input[TFloat, LFloat], I: Indices[INT64, int], output_shape: Indices[INT64, int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
 
 @overload
-def MeanVarianceNormalization(X: Nested[float], *, axes: Ints = (0, 2, 3)) -> AnyTensor:
+def MeanVarianceNormalization(X: Given[TFloat, LFloat], *, axes: Ints = (0, 2, 3)) -> TFloat:
     """A MeanVarianceNormalization Function: Perform mean variance normalization on the input tensor X
     using formula:
 
@@ -384,12 +408,12 @@ def MeanVarianceNormalization(X: Nested[float], *, axes: Ints = (0, 2, 3)) -> An
     https://onnx.ai/onnx/operators/onnx__MeanVarianceNormalization.html
     """
 @overload
-def MeanVarianceNormalization(X: ArrayOr[float], *, axes: Ints = (0, 2, 3)) -> Array: ...
+def MeanVarianceNormalization(X: Nested[float], *, axes: Ints = (0, 2, 3)) -> AnyTensor: ...
 @overload
-def MeanVarianceNormalization(X: Input[TFloat, LFloat], *, axes: Ints = (0, 2, 3)) -> TFloat: ...
+def MeanVarianceNormalization(X: ArrayOr[float], *, axes: Ints = (0, 2, 3)) -> Array: ...
 
 @overload
-def NonZero(X: Nested[complex | str]) -> AnyTensor:
+def NonZero(X: Given[TAny2, LComplexStr]) -> INT64:
     """Returns the indices of the elements that are non-zero (in row-major order - by dimension). NonZero
     behaves similar to numpy.nonzero:
     https://docs.scipy.org/doc/numpy/reference/generated/numpy.nonzero.html, but for scalar input,
@@ -402,12 +426,12 @@ def NonZero(X: Nested[complex | str]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__NonZero.html
     """
 @overload
-def NonZero(X: ArrayOr[complex | str]) -> Array: ...
+def NonZero(X: Nested[complex | str]) -> AnyTensor: ...
 @overload
-def NonZero(X: Input[TAny2, LComplexStr]) -> INT64: ...
+def NonZero(X: ArrayOr[complex | str]) -> Array: ...
 
 @overload
-def OneHot(indices: Nested[float], depth: Nested[float], values: Nested[complex | str], *, axis: Int = -1) -> AnyTensor:
+def OneHot(indices: Given[TNumber, LFloat], depth: Input[TNumber3, LFloat2], values: Input[TAny2, LComplexStr], *, axis: Int = -1) -> TAny2:
     """Produces a one-hot tensor based on inputs. The locations represented by the index values in the
     'indices' input tensor will have 'on_value' and the other locations will have 'off_value' in the
     output tensor, where 'on_value' and 'off_value' are specified as part of required input argument
@@ -428,12 +452,16 @@ def OneHot(indices: Nested[float], depth: Nested[float], values: Nested[complex 
     https://onnx.ai/onnx/operators/onnx__OneHot.html
     """
 @overload
-def OneHot(indices: ArrayOr[float], depth: ArrayOr[float], values: ArrayOr[complex | str], *, axis: Int = -1) -> Array: ...
+def OneHot(indices: ArrayOr[float], depth: Given[TNumber3, LFloat2], values: Input[TAny2, LComplexStr], *, axis: Int = -1) -> TAny2: ...
 @overload
-def OneHot(indices: Input[TNumber, LFloat], depth: Input[TNumber3, LFloat2], values: Input[TAny2, LComplexStr], *, axis: Int = -1) -> TAny2: ...
+def OneHot(indices: ArrayOr[float], depth: ArrayOr[float], values: Given[TAny2, LComplexStr], *, axis: Int = -1) -> TAny2: ...
+@overload
+def OneHot(indices: Nested[float], depth: Nested[float], values: Nested[complex | str], *, axis: Int = -1) -> AnyTensor: ...
+@overload
+def OneHot(indices: ArrayOr[float], depth: ArrayOr[float], values: ArrayOr[complex | str], *, axis: Int = -1) -> Array: ...
 
 @overload
-def PRelu(X: Nested[float], slope: Nested[float]) -> AnyTensor:
+def PRelu(X: Given[TNumber2, LFloat], slope: Input[TNumber2, LFloat]) -> TNumber2:
     """PRelu takes input data (Tensor<T>) and slope tensor as input, and produces one output data
     (Tensor<T>) where the function `f(x) = slope * x for x < 0`, `f(x) = x for x >= 0`., is applied to
     the data tensor elementwise.
@@ -450,9 +478,11 @@ def PRelu(X: Nested[float], slope: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__PRelu.html
     """
 @overload
-def PRelu(X: ArrayOr[float], slope: ArrayOr[float]) -> Array: ...
+def PRelu(X: ArrayOr[float], slope: Given[TNumber2, LFloat]) -> TNumber2: ...
 @overload
-def PRelu(X: Input[TNumber2, LFloat], slope: Input[TNumber2, LFloat]) -> TNumber2: ...
+def PRelu(X: Nested[float], slope: Nested[float]) -> AnyTensor: ...
+@overload
+def PRelu(X: ArrayOr[float], slope: ArrayOr[float]) -> Array: ...
 
 def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs: Any, body: Body, num_scan_inputs: Int, scan_input_axes: Ints | None = None, scan_input_directions: Ints | None = None, scan_output_axes: Ints | None = None, scan_output_directions: Ints | None = None, outputs: int | None = None) -> AnyTensor:
     """Scan can be used to iterate over one or more scan_input tensors, constructing zero or more
@@ -478,7 +508,7 @@ def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs
     """
 
 @overload
-def Scatter(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, axis: Int = 0) -> AnyTensor:
+def Scatter(data: Given[TAny2, LComplexStr], indices: Indices[TIndex, LInt], updates: Input[TAny2, LComplexStr], *, axis: Int = 0) -> TAny2:
     """Given `data`, `updates` and `indices` input tensors of rank r >= 1, write the values provided by
     `updates` into the first input, `data`, along `axis` dimension of `data` (by default outer-most one
     as axis=0) at corresponding `indices`. For each entry in `updates`, the target index in `data` is
@@ -496,12 +526,16 @@ def Scatter(data: Nested[complex | str], indices: Nested[int], updates: Nested[c
     https://onnx.ai/onnx/operators/onnx__Scatter.html
     """
 @overload
-def Scatter(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: ArrayOr[complex | str], *, axis: Int = 0) -> Array: ...
+def Scatter(data: ArrayOr[complex | str], indices: GivenIndices[TIndex, LInt], updates: Input[TAny2, LComplexStr], *, axis: Int = 0) -> TAny2: ...
 @overload
-def Scatter(data: Input[TAny2, LComplexStr], indices: Indices[TIndex, LInt], updates: Input[TAny2, LComplexStr], *, axis: Int = 0) -> TAny2: ...
+def Scatter(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: Given[TAny2, LComplexStr], *, axis: Int = 0) -> TAny2: ...
+@overload
+def Scatter(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, axis: Int = 0) -> AnyTensor: ...
+@overload
+def Scatter(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: ArrayOr[complex | str], *, axis: Int = 0) -> Array: ...
 
 @overload
-def Shrink(input: Nested[float], *, bias: Float = 0.0, lambd: Float = 0.5) -> AnyTensor:
+def Shrink(input: Given[TNumber, LFloat], *, bias: Float = 0.0, lambd: Float = 0.5) -> TNumber:
     """Shrink takes one input data (Tensor<numeric>) and produces one Tensor output, having same datatype
     and shape with input. It has two attributes, lambd and bias. The formula of this operator is: If x <
     -lambd, y = x + bias; If x > lambd, y = x - bias; Otherwise, y = 0.
@@ -515,12 +549,12 @@ def Shrink(input: Nested[float], *, bias: Float = 0.0, lambd: Float = 0.5) -> An
     https://onnx.ai/onnx/operators/onnx__Shrink.html
     """
 @overload
-def Shrink(input: ArrayOr[float], *, bias: Float = 0.0, lambd: Float = 0.5) -> Array: ...
+def Shrink(input: Nested[float], *, bias: Float = 0.0, lambd: Float = 0.5) -> AnyTensor: ...
 @overload
-def Shrink(input: Input[TNumber, LFloat], *, bias: Float = 0.0, lambd: Float = 0.5) -> TNumber: ...
+def Shrink(input: ArrayOr[float], *, bias: Float = 0.0, lambd: Float = 0.5) -> Array: ...
 
 @overload
-def Sign(input: Nested[float]) -> AnyTensor:
+def Sign(input: Given[TNumber, LFloat]) -> TNumber:
     """Calculate the sign of the given input tensor element-wise. If input > 0, output 1. if input < 0,
     output -1. if input == 0, output 0.
 
@@ -531,12 +565,12 @@ def Sign(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Sign.html
     """
 @overload
-def Sign(input: ArrayOr[float]) -> Array: ...
+def Sign(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Sign(input: Input[TNumber, LFloat]) -> TNumber: ...
+def Sign(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def Sinh(input: Nested[float]) -> AnyTensor:
+def Sinh(input: Given[TFloat, LFloat]) -> TFloat:
     """Calculates the hyperbolic sine of the given input tensor element-wise.
 
     Args:
@@ -546,12 +580,12 @@ def Sinh(input: Nested[float]) -> AnyTensor:
     https://onnx.ai/onnx/operators/onnx__Sinh.html
     """
 @overload
-def Sinh(input: ArrayOr[float]) -> Array: ...
+def Sinh(input: Nested[float]) -> AnyTensor: ...
 @overload
-def Sinh(input: Input[TFloat, LFloat]) -> TFloat: ...
+def Sinh(input: ArrayOr[float]) -> Array: ...
 
 @overload
-def TfIdfVectorizer(X: Nested[int | str], *, max_gram_length: Int, max_skip_count: Int, min_gram_length: Int, mode: Literal["TF", "IDF", "TFIDF"], ngram_counts: Ints, ngram_indexes: Ints, pool_int64s: Ints | None = None, pool_strings: Sequence[str] | None = None, weights: Floats | None = None) -> AnyTensor:
+def TfIdfVectorizer(X: Given[TSome3, LIntStr], *, max_gram_length: Int, max_skip_count: Int, min_gram_length: Int, mode: Literal["TF", "IDF", "TFIDF"], ngram_counts: Ints, ngram_indexes: Ints, pool_int64s: Ints | None = None, pool_strings: Sequence[str] | None = None, weights: Floats | None = None) -> FLOAT:
     """This transform extracts n-grams from the input sequence and save them as a vector. Input can be
     either a 1-D or 2-D tensor. For 1-D input, output is the n-gram representation of that input. For
     2-D input, the output is also a 2-D tensor whose i-th row is the n-gram representation of the i-th
@@ -583,12 +617,12 @@ def TfIdfVectorizer(X: Nested[int | str], *, max_gram_length: Int, max_skip_coun
     https://onnx.ai/onnx/operators/onnx__TfIdfVectorizer.html
     """
 @overload
-def TfIdfVectorizer(X: ArrayOr[int | str], *, max_gram_length: Int, max_skip_count: Int, min_gram_length: Int, mode: Literal["TF", "IDF", "TFIDF"], ngram_counts: Ints, ngram_indexes: Ints, pool_int64s: Ints | None = None, pool_strings: Sequence[str] | None = None, weights: Floats | None = None) -> Array: ...
+def TfIdfVectorizer(X: Nested[int | str], *, max_gram_length: Int, max_skip_count: Int, min_gram_length: Int, mode: Literal["TF", "IDF", "TFIDF"], ngram_counts: Ints, ngram_indexes: Ints, pool_int64s: Ints | None = None, pool_strings: Sequence[str] | None = None, weights: Floats | None = None) -> AnyTensor: ...
 @overload
-def TfIdfVectorizer(X: Input[TSome3, LIntStr], *, max_gram_length: Int, max_skip_count: Int, min_gram_length: Int, mode: Literal["TF", "IDF", "TFIDF"], ngram_counts: Ints, ngram_indexes: Ints, pool_int64s: Ints | None = None, pool_strings: Sequence[str] | None = None, weights: Floats | None = None) -> FLOAT: ...
+def TfIdfVectorizer(X: ArrayOr[int | str], *, max_gram_length: Int, max_skip_count: Int, min_gram_length: Int, mode: Literal["TF", "IDF", "TFIDF"], ngram_counts: Ints, ngram_indexes: Ints, pool_int64s: Ints | None = None, pool_strings: Sequence[str] | None = None, weights: Floats | None = None) -> Array: ...
 
 @overload
-def Upsample(X: Nested[complex | str], scales: Nested[float], *, mode: Literal["nearest", "linear"] = "nearest") -> AnyTensor:
+def Upsample(X: Given[TAny2, LComplexStr], scales: Input[FLOAT, float], *, mode: Literal["nearest", "linear"] = "nearest") -> TAny2:
     """Upsample the input tensor. Each dimension value of the output tensor is: output_dimension =
     floor(input_dimension * scale).
 
@@ -602,12 +636,14 @@ def Upsample(X: Nested[complex | str], scales: Nested[float], *, mode: Literal["
     https://onnx.ai/onnx/operators/onnx__Upsample.html
     """
 @overload
-def Upsample(X: ArrayOr[complex | str], scales: ArrayOr[float], *, mode: Literal["nearest", "linear"] = "nearest") -> Array: ...
+def Upsample(X: ArrayOr[complex | str], scales: Given[FLOAT, float], *, mode: Literal["nearest", "linear"] = "nearest") -> AnyTensor: ...
 @overload
-def Upsample(X: Input[TAny2, LComplexStr], scales: Input[FLOAT, float], *, mode: Literal["nearest", "linear"] = "nearest") -> TAny2: ...
+def Upsample(X: Nested[complex | str], scales: Nested[float], *, mode: Literal["nearest", "linear"] = "nearest") -> AnyTensor: ...
+@overload
+def Upsample(X: ArrayOr[complex | str], scales: ArrayOr[float], *, mode: Literal["nearest", "linear"] = "nearest") -> Array: ...
 
 @overload
-def Where(condition: Nested[bool], X: Nested[complex | str], Y: Nested[complex | str]) -> AnyTensor:
+def Where(condition: Given[BOOL, bool], X: Input[TAny2, LComplexStr], Y: Input[TAny2, LComplexStr]) -> TAny2:
     """Return elements, either from X or Y, depending on condition. Where behaves like
     [numpy.where](https://docs.scipy.org/doc/numpy/reference/generated/numpy.where.html) with three
     parameters.
@@ -624,6 +660,10 @@ def Where(condition: Nested[bool], X: Nested[complex | str], Y: Nested[complex |
     https://onnx.ai/onnx/operators/onnx__Where.html
     """
 @overload
-def Where(condition: ArrayOr[bool], X: ArrayOr[complex | str], Y: ArrayOr[complex | str]) -> Array: ...
+def Where(condition: ArrayOr[bool], X: Given[TAny2, LComplexStr], Y: Input[TAny2, LComplexStr]) -> TAny2: ...
 @overload
-def Where(condition: Input[BOOL, bool], X: Input[TAny2, LComplexStr], Y: Input[TAny2, LComplexStr]) -> TAny2: ...
+def Where(condition: ArrayOr[bool], X: ArrayOr[complex | str], Y: Given[TAny2, LComplexStr]) -> TAny2: ...
+@overload
+def Where(condition: Nested[bool], X: Nested[complex | str], Y: Nested[complex | str]) -> AnyTensor: ...
+@overload
+def Where(condition: ArrayOr[bool], X: ArrayOr[complex | str], Y: ArrayOr[complex | str]) -> Array: ...

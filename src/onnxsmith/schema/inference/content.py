@@ -63,46 +63,51 @@ def elementwise(name: str, operands: Sequence[Known | None], dtype: DType | None
     """The content of an elementwise operator's output; `dtype` is the output's element type."""
     if dtype is None or any(each is None or each.data is None for each in operands):
         return None
-    arrays = [as_array(each) for each in operands]
-    if any(each is None for each in arrays):
-        return None
-    given = cast("list[Array]", arrays)
     symbolic_function = _SYMBOLIC.get(name)
-    if symbolic_function is not None and all(map(_is_integer_vector, operands)):
-        return _by_entries(symbolic_function, given)
+    if symbolic_function is not None:
+        columns = [_entries(each) for each in operands]
+        if None not in columns:
+            return _by_entries(symbolic_function, cast("list[tuple[int, list[Dimension]]]", columns))
     function = _NUMPY.get(name)
-    if function is None or any(each.dtype == object for each in given):
+    arrays = [as_array(each) for each in operands]
+    given = [each for each in arrays if each is not None and each.dtype != object]
+    if function is None or len(given) < len(arrays):
         return None
     return _by_numpy(name, function, operands, given, dtype)
 
 
-def _is_integer_vector(known: Known | None) -> bool:
-    return (
-        known is not None
-        and isinstance(known.type, TensorType)
-        and known.type.dtype in (DType.INT64, DType.INT32)
-        and known.type.shape is not None
-        and len(known.type.shape) <= 1
-    )
-
-
-def _by_entries(function: Callable[..., Any], arrays: Sequence[Array]) -> Data:
-    length = max(each.size for each in arrays)
-    rank = max(each.ndim for each in arrays)
-    if any(each.size not in (1, length) for each in arrays):
+def _entries(known: Known | None) -> tuple[int, list[Dimension]] | None:
+    """The rank and the entries of an integer scalar or vector; None for anything else."""
+    if known is None or not isinstance(known.type, TensorType) or known.type.dtype not in _INTEGER_DTYPES:
         return None
-    columns: list[list[Any]] = []
-    for each in arrays:
-        values: list[Any] = each.ravel().tolist()
-        columns.append(values * length if len(values) == 1 else values)
-    entries: list[Any] = [function(*row) for row in zip(*columns, strict=True)]
-    if entries and isinstance(entries[0], bool | None) and function in _TESTS:
-        if any(each is None for each in entries):
-            return None
-        return np.array(entries if rank else entries[0], bool)
-    if rank == 0:
-        return bounded(entries[0])
-    return from_array(np.array(entries, object)) if entries else ()
+    data = known.data
+    if isinstance(data, tuple):
+        return 1, list(data)
+    if isinstance(data, int | str):
+        return 0, [data]
+    if data is None or data.ndim > 1 or data.size > LARGEST_CONTENT:
+        return None
+    return data.ndim, data.tolist() if data.ndim else [data.item()]
+
+
+_INTEGER_DTYPES = (DType.INT64, DType.INT32)
+
+
+def _by_entries(function: Callable[..., Any], columns: Sequence[tuple[int, list[Dimension]]]) -> Data:
+    sizes = {len(entries) for _, entries in columns} - {1}
+    if len(sizes) > 1:
+        return None
+    length = sizes.pop() if sizes else 1
+    rows = zip(*(entries * length if len(entries) == 1 else entries for _, entries in columns), strict=True)
+    out: list[Any] = [function(*row) for row in rows]
+    is_vector = any(rank for rank, _ in columns)
+    if function in _TESTS:
+        return None if None in out else np.array(out if is_vector else out[0], bool)
+    entries = [bounded(each) for each in out]
+    if not is_vector:
+        return entries[0]
+    # A vector of which nothing is known says no more than its shape does.
+    return tuple(entries) if not entries or any(each is not None for each in entries) else None
 
 
 def _by_numpy(

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from onnxsmith.schema.inference import polynomial
+from onnxsmith.schema.inference.bounds import bounds, extremum
+from onnxsmith.schema.inference.expression import parse
 from onnxsmith.schema.inference.polynomial import Polynomial, TooLarge
 from onnxsmith.types.value_types import Dimension
 
@@ -207,11 +209,12 @@ def compare_less_or_equal(left: Dimension, right: Dimension) -> bool | None:
     return compare_greater_or_equal(right, left)
 
 
+@lru_cache(maxsize=4096)
 def _bounds(dimension: Dimension) -> tuple[int | None, int | None]:
     if isinstance(dimension, int):
         return dimension, dimension
-    parsed = None if dimension is None else polynomial.parse(dimension)
-    return (None, None) if parsed is None else polynomial.bounds(parsed)
+    parsed = None if dimension is None else parse(dimension)
+    return (None, None) if parsed is None else bounds(parsed)
 
 
 def _cached(
@@ -221,8 +224,8 @@ def _cached(
 
     @lru_cache(maxsize=4096)
     def compute(left: int | str, right: int | str) -> Dimension:
-        first = polynomial.constant(left) if isinstance(left, int) else polynomial.parse(left)
-        second = polynomial.constant(right) if isinstance(right, int) else polynomial.parse(right)
+        first = polynomial.constant(left) if isinstance(left, int) else parse(left)
+        second = polynomial.constant(right) if isinstance(right, int) else parse(right)
         if first is None or second is None:
             return None
         try:
@@ -239,5 +242,5 @@ _add = _cached(polynomial.add)
 _sub = _cached(lambda left, right: polynomial.add(left, right, -1))
 _mul = _cached(polynomial.mul)
 _floordiv = _cached(polynomial.floordiv)
-_minimum = _cached(lambda left, right: polynomial.extremum("min", left, right))
-_maximum = _cached(lambda left, right: polynomial.extremum("max", left, right))
+_minimum = _cached(lambda left, right: extremum("min", left, right))
+_maximum = _cached(lambda left, right: extremum("max", left, right))

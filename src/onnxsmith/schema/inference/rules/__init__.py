@@ -9,6 +9,7 @@ from onnxsmith.schema.inference.rules import elementwise as elementwise
 from onnxsmith.schema.inference.rules import generators as generators
 from onnxsmith.schema.inference.rules import indexing as indexing
 from onnxsmith.schema.inference.rules import joining as joining
+from onnxsmith.schema.inference.rules import machine_learning as machine_learning
 from onnxsmith.schema.inference.rules import matmul as matmul
 from onnxsmith.schema.inference.rules import microsoft as microsoft
 from onnxsmith.schema.inference.rules import normalisation as normalisation

@@ -42,6 +42,9 @@ def _check_indices(call: Call, axis: int, size: Dimension) -> None:
 
 
 def _gathered(call: Call) -> Data:
+    index, entries = call.entry(1), call.entries(0)
+    if isinstance(index, int) and entries is not None and call.shape(1) == ():
+        return entries[index] if -len(entries) <= index < len(entries) else None
     values, indices = as_array(call.input(0)), as_array(call.input(1))
     if values is None or indices is None or indices.dtype.kind not in "iu":
         return None

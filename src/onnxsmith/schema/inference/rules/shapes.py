@@ -142,6 +142,11 @@ def _moved(call: Call, shape: Shape | None) -> Data:
     known = call.inputs[0]
     if known is None or known.data is None or shape is None:
         return None
+    data = known.data
+    if isinstance(data, tuple) and len(shape) <= 1:
+        return data if shape == (len(data),) else data[0] if not shape and len(data) == 1 else None
+    if isinstance(data, int | str) and len(shape) <= 1:
+        return data if not shape else (data,) if shape == (1,) else None
     array = as_array(known)
     if array is None or not all(isinstance(each, int) for each in shape):
         return None

@@ -1,0 +1,116 @@
+"""What every error of ours is: a message, places in the source, help, and a code.
+
+Holds facts; `diagnostics` turns them into text, and the modules beside this one say which mistakes there are.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Literal, ParamSpec, Self, TypeVar
+
+from onnxsmith.diagnostics import Label, hide_frames_between, hide_own_frames, render
+from onnxsmith.source import Span, argument_span, caller_span, traceback_span
+
+#: Which part of a call is wrong: ("input", position) or ("attribute", name). Lets whoever knows the source
+#: underline that argument instead of the whole call.
+Culprit = tuple[Literal["input"], int] | tuple[Literal["attribute"], str]
+
+
+class OnnxsmithError(Exception):
+    """Base of everything that onnxsmith raises on purpose."""
+
+    __module__ = "onnxsmith.errors"  # where users find it, and what a traceback shows
+    code: ClassVar[str] = "C000"
+
+    def __init_subclass__(cls) -> None:
+        if cls.__module__.startswith("onnxsmith.errors."):
+            cls.__module__ = "onnxsmith.errors"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        labels: Sequence[Label] = (),
+        help: str | None = None,
+        culprit: Culprit | None = None,
+        needs_values: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.labels = tuple(labels)
+        self.help = help
+        self.culprit = culprit
+        #: Whether more could be said if the types of inputs and the values of attributes were known: a function that
+        #: is written for any type may still be right for the ones it is called with.
+        self.needs_values = needs_values
+        #: Further mistakes that were found with this one.
+        self.others: tuple[OnnxsmithError, ...] = ()
+
+    def __str__(self) -> str:
+        text = render(f"{self.message} [{self.code}]", self.labels, self.help)
+        return "\n\n".join([text, *(str(each) for each in self.others)])
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Exceptions are pickled by their arguments; the places and the help are in the state. So an error that
+        # crosses a process boundary (multiprocessing, pytest-xdist) says there what it says here.
+        return type(self), (self.message,), dict(self.__dict__)
+
+    @property
+    def span(self) -> Span | None:
+        """Where the mistake stands, when that is known."""
+        return self.labels[0].span if self.labels else None
+
+    def locate(self, span: Span | None, text: str = "") -> Self:
+        """Say where the mistake stands, unless that is known already."""
+        if span is not None and not self.labels:
+            self.labels = (Label(span, text),)
+        return self
+
+    def locate_at_caller(self) -> Self:
+        """Say that the mistake stands at the expression that the user's code is evaluating now.
+
+        Where the wrong argument is known, it alone is underlined.
+        """
+        return self if self.labels else self._locate_culprit(caller_span())
+
+    def locate_in_traceback(self) -> Self:
+        """Say that the mistake stands at the innermost expression of the user's that the error came through."""
+        return self if self.labels else self._locate_culprit(traceback_span(self.__traceback__) or caller_span())
+
+    def _locate_culprit(self, span: Span | None) -> Self:
+        if span is not None and self.culprit is not None:
+            span = argument_span(span, self.culprit[1]) or span
+        return self.locate(span)
+
+    def also(self, span: Span | None, text: str) -> Self:
+        """Add a secondary place: the definition that made this a mistake."""
+        if span is not None:
+            self.labels = (*self.labels, Label(span, text))
+        return self
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def boundary(function: Callable[P, R]) -> Callable[P, R]:
+    """Mark a public entry point: an error of ours that leaves it says where the user stands, and hides our frames.
+
+    What the user's own code raises while we run it (a KeyError in a helper) keeps its class and text, and loses our
+    frames too. Not for calls that run per operator: those hold the first `except` block inline and save a frame.
+    """
+
+    @functools.wraps(function)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except OnnxsmithError as error:
+            error.locate_in_traceback()
+            hide_own_frames(error)
+            raise
+        except Exception as error:
+            hide_frames_between(error)
+            raise
+
+    return guarded

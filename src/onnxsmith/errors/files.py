@@ -1,0 +1,85 @@
+"""F1: models that cannot be read, written or accepted."""
+
+from __future__ import annotations
+
+from onnxsmith.errors.base import OnnxsmithError
+
+
+class UnreadableModelError(OnnxsmithError, ValueError):
+    """A file is not there, is not an ONNX model, or is only part of one.
+
+    A download that was cut off is the usual cause. Reading a model runs nothing that is in it.
+
+    Wrong:
+
+        open("half.onnx", "wb").write(b"not a model")
+        onnxsmith.load("half.onnx")
+
+    Right:
+
+        trace(lambda a: a + 1.0, FLOAT["N"]).save("whole.onnx")
+        onnxsmith.load("whole.onnx")
+    """
+
+    code = "F101"
+
+
+class ExternalDataError(OnnxsmithError, ValueError):
+    """A model's external data is missing, too short, or points outside the model's folder.
+
+    Large weights lie in a file beside the model, and both must be moved together. A path that leads out of the
+    model's folder is refused, so that a stranger's model cannot read your files.
+
+    Wrong:
+
+        import os
+
+        weight = np.ones((64, 64), np.float32)
+        trace(lambda a: a @ weight, FLOAT["N", 64]).save("m.onnx", external_data="m.data")
+        os.remove("m.data")
+        onnxsmith.load("m.onnx")
+
+    Right:
+
+        weight = np.ones((64, 64), np.float32)
+        trace(lambda a: a @ weight, FLOAT["N", 64]).save("m.onnx", external_data="m.data")
+        onnxsmith.load("m.onnx")
+    """
+
+    code = "F102"
+
+
+class ModelWriteError(OnnxsmithError, OSError):
+    """A model could not be written. What was at that place before is still there, whole.
+
+    Wrong:
+
+        trace(lambda a: a + 1.0, FLOAT["N"]).save("no/such/folder/m.onnx")
+
+    Right:
+
+        trace(lambda a: a + 1.0, FLOAT["N"]).save("m.onnx")
+    """
+
+    code = "F103"
+
+
+class InvalidModelError(OnnxsmithError, ValueError):
+    """A model does not keep ONNX's rules; the message carries what ONNX's checker said.
+
+    Wrong:
+
+        from onnx import parser
+
+        text = '<ir_version: 8, opset_import: ["": 17]> g (float[N] a) => (float[N] b) { b = Relu(c) }'
+        onnxsmith.Model.from_proto(parser.parse_model(text)).check()
+
+    Right:
+
+        from onnx import parser
+
+        text = '<ir_version: 8, opset_import: ["": 17]> g (float[N] a) => (float[N] b) { b = Relu(a) }'
+        onnxsmith.Model.from_proto(parser.parse_model(text)).check()
+    """
+
+    code = "F104"

@@ -1,0 +1,77 @@
+"""R1: what a runtime refuses, cannot do, or is not there for."""
+
+from __future__ import annotations
+
+from onnxsmith.errors.base import OnnxsmithError
+
+
+class OperatorFailedError(OnnxsmithError, RuntimeError):
+    """The runtime refused to run an operator or model on these inputs.
+
+    The message carries what the runtime said. In a model, the place shown is the line that made the node which
+    failed; the line that called the model comes second.
+
+    Wrong:
+
+        op.Gather(x, [99])
+
+    Right:
+
+        op.Gather(x, [1])
+    """
+
+    code = "R101"
+
+
+class NotRunnableError(OnnxsmithError, NotImplementedError):
+    """Nothing installed can run this operator or model for these element types.
+
+    The help says who was asked and what they answered. The model itself may be fine: it can be saved and run elsewhere.
+
+    Wrong:
+
+        from onnxsmith import Opset
+
+        Opset("my.domain", 1).Frobnicate(x)
+
+    Right:
+
+        from onnxsmith import Opset
+
+        trace(lambda a: Opset("my.domain", 1).Frobnicate(a), FLOAT["N"])
+    """
+
+    code = "R102"
+
+
+class MissingDependencyError(OnnxsmithError, ImportError):
+    """An optional package is needed. The message says what to install.
+
+    Wrong:
+
+        $ pip install onnxsmith
+        $ python -c "import onnxsmith; onnxsmith.eager.using(providers=['CUDAExecutionProvider'])"
+
+    Right:
+
+        $ pip install onnxsmith[ort]
+    """
+
+    code = "R103"
+
+
+class ModelInputError(OnnxsmithError, TypeError):
+    """A model was called with inputs that are not the ones it has.
+
+    Wrong:
+
+        model = trace(lambda a, b: a @ b, FLOAT[2, 3], FLOAT[3, 2])
+        model(x)
+
+    Right:
+
+        model = trace(lambda a, b: a @ b, FLOAT[2, 3], FLOAT[3, 2])
+        model(x, x.T)
+    """
+
+    code = "R104"

@@ -1,0 +1,104 @@
+"""The catalogue of mistakes: programs that are wrong, each with the error that its author sees.
+
+A case is a text file: comments that name the mistake and when it must be found, the program, then a line that
+begins with `====` with the class, its builtin and the span, and below it the whole text of the error.
+"""
+
+from __future__ import annotations
+
+import ast
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from onnxsmith.errors import OnnxsmithError
+
+CASES = Path(__file__).parent / "cases"
+#: The file that every program is run as.
+PROGRAM = "program.py"
+_MARK = "\n==== "
+
+
+@dataclass(frozen=True)
+class Case:
+    """One program and what it must raise."""
+
+    path: Path
+    program: str
+    #: "decoration": the mistake can be known when the function is decorated, so it is found then. Or "call".
+    when: str
+    expected: str
+
+    @property
+    def name(self) -> str:
+        return self.path.relative_to(CASES).with_suffix("").as_posix()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a program raised."""
+
+    error: OnnxsmithError
+    when: str
+    formatted: str
+
+    @property
+    def described(self) -> str:
+        """What a case file holds below its program."""
+        error = self.error
+        builtins = ", ".join(base.__name__ for base in type(error).__bases__[1:])
+        span = error.span
+        place = "nowhere" if span is None else f"{span.line}:{span.column}-{span.end_line}:{span.end_column}"
+        return f"{type(error).__name__} ({builtins}) {place}\n{error}\n"
+
+
+def read_cases() -> list[Case]:
+    """All cases, by name."""
+    return [_read(path) for path in sorted(CASES.rglob("*.txt"))]
+
+
+def _read(path: Path) -> Case:
+    text = path.read_text(encoding="utf-8")
+    program, _, expected = text.partition(_MARK)
+    when = next(
+        line.removeprefix("# found at: ") for line in text.splitlines() if line.startswith("# found at: ")
+    )
+    return Case(path, program.rstrip() + "\n", when, expected)
+
+
+def write(case: Case, outcome: Outcome) -> None:
+    """Put what the program raised into its file."""
+    case.path.write_text(f"{case.program}{_MARK}{outcome.described}", encoding="utf-8")
+
+
+def run(program: str, folder: Path) -> Outcome | None:
+    """Run a program as a file in a folder, which must be the working directory; None when it raises nothing."""
+    file = folder / PROGRAM
+    file.write_text(program, encoding="utf-8")
+    namespace: dict[str, Any] = {"__name__": "program", "__file__": str(file)}
+    try:
+        exec(compile(program, str(file), "exec", dont_inherit=True), namespace)
+    except OnnxsmithError as error:
+        line = _outermost_line(error.__traceback__, str(file))
+        return Outcome(error, _phase(program, line), "".join(traceback.format_exception(error)))
+    return None
+
+
+def _outermost_line(entry: TracebackType | None, file: str) -> int:
+    while entry is not None:
+        if entry.tb_frame.f_code.co_filename == file:
+            return entry.tb_lineno
+        entry = entry.tb_next
+    raise AssertionError("the traceback shows nothing of the program")
+
+
+def _phase(program: str, line: int) -> str:
+    """Whether the statement that was running when the error came out is a decorated function."""
+    for statement in ast.parse(program).body:
+        decorators = getattr(statement, "decorator_list", [])
+        first = min([statement.lineno, *(each.lineno for each in decorators)])
+        if decorators and first <= line <= (statement.end_lineno or first):
+            return "decoration"
+    return "call"

@@ -1,0 +1,51 @@
+"""Every mistake of the catalogue gives the error that its file holds, and shows nothing of our own code."""
+
+from __future__ import annotations
+
+import builtins
+import os
+from pathlib import Path
+
+import pytest
+
+import onnxsmith
+from onnxsmith.errors.pages import error_classes
+from tests.errors.catalogue import Case, read_cases, run, write
+
+ALL = read_cases()
+#: Parts of paths that a user's traceback must not show.
+FOREIGN = (
+    os.path.dirname(onnxsmith.__file__) + os.sep,
+    f"{os.sep}numpy{os.sep}",
+    f"{os.sep}onnx{os.sep}",
+    f"{os.sep}onnx_ir{os.sep}",
+    f"{os.sep}onnxruntime{os.sep}",
+)
+
+
+@pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
+def test_case(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, update_golden: bool) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ONNXSMITH_TRACEBACK", raising=False)
+    outcome = run(case.program, tmp_path)
+    assert outcome is not None, "the program raised nothing"
+    if update_golden:
+        write(case, outcome)
+    else:
+        assert outcome.described == case.expected
+    assert outcome.when == case.when
+    bases = type(outcome.error).__bases__[1:]
+    assert bases
+    assert all(getattr(builtins, base.__name__) is base for base in bases)
+    shown = [line for line in outcome.formatted.splitlines() if line.lstrip().startswith('File "')]
+    assert not [line for line in shown if any(part in line for part in FOREIGN)]
+    assert "The above exception was the direct cause" not in outcome.formatted
+
+
+def test_there_are_enough() -> None:
+    assert len(ALL) >= 70
+
+
+def test_every_error_has_a_case() -> None:
+    shown = {case.expected.split(" ", 1)[0] for case in ALL}
+    assert {each.__name__ for each in error_classes()} <= shown

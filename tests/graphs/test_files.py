@@ -1,0 +1,151 @@
+"""Models on disk: whole or not at all, weights beside the model, nothing outside its folder."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+
+import onnxsmith
+from onnxsmith import FLOAT, Model, errors, trace
+from onnxsmith import opset18 as op
+from onnxsmith import opset21
+from onnxsmith.graphs import files
+
+WEIGHTS = np.arange(4096, dtype=np.float32).reshape(64, 64)
+X = np.ones((2, 64), np.float32)
+
+
+def make_model() -> Model:
+    return trace(lambda x: op.Relu(x @ WEIGHTS), FLOAT["N", 64])
+
+
+def test_a_model_comes_back_as_it_was(tmp_path: Path) -> None:
+    model = make_model()
+    model.save(tmp_path / "m.onnx")
+    loaded = onnxsmith.load(tmp_path / "m.onnx")
+    assert repr(loaded) == repr(model)
+    np.testing.assert_array_equal(loaded(X), model(X))
+    onnx.checker.check_model(str(tmp_path / "m.onnx"), full_check=True)
+
+
+@pytest.mark.parametrize(("external_data", "name"), [(True, "m.onnx.data"), ("weights.bin", "weights.bin")])
+def test_weights_beside_the_model(tmp_path: Path, external_data: bool | str, name: str) -> None:
+    make_model().save(tmp_path / "m.onnx", external_data=external_data)
+    assert (tmp_path / name).stat().st_size >= WEIGHTS.nbytes
+    assert (tmp_path / "m.onnx").stat().st_size < 2000
+    np.testing.assert_array_equal(onnxsmith.load(tmp_path / "m.onnx")(X), np.maximum(X @ WEIGHTS, 0))
+
+
+def test_weights_past_the_limit_go_beside_the_model_by_themselves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "EXTERNAL_PAST_BYTES", 1000)
+    model = make_model()
+    model.save(tmp_path / "m.onnx")
+    assert (tmp_path / "m.onnx.data").exists()
+    np.testing.assert_array_equal(model(X), np.maximum(X @ WEIGHTS, 0))  # runs through a file, too
+
+
+def test_small_and_packed_element_types_are_stored_as_onnx_stores_them(tmp_path: Path) -> None:
+    packed = np.arange(4096).astype(np.int8).astype(onnxsmith.DType.INT4.numpy)
+    model = trace(lambda x: opset21.DequantizeLinear(packed, x), FLOAT)
+    model.save(tmp_path / "m.onnx", external_data=True)
+    expected = numpy_helper.from_array(packed, "w").raw_data
+    assert (tmp_path / "m.onnx.data").read_bytes()[: len(expected)] == expected
+    np.testing.assert_array_equal(onnxsmith.load(tmp_path / "m.onnx")(np.float32(2)), packed.astype(np.float32) * 2)
+
+
+def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "m.onnx"
+    make_model().save(place)
+    before = place.read_bytes()
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", fail)
+    with pytest.raises(errors.ModelWriteError, match="No space left on device"):
+        make_model().save(place)
+    assert place.read_bytes() == before
+    assert sorted(os.listdir(tmp_path)) == ["m.onnx"]
+
+
+def test_the_arrays_of_a_model_survive_a_failed_external_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = make_model()
+    monkeypatch.setattr(files, "serialize", lambda _: (_ for _ in ()).throw(OSError(5, "Input/output error")))
+    with pytest.raises(errors.ModelWriteError):
+        model.save(tmp_path / "m.onnx", external_data=True)
+    assert os.listdir(tmp_path) == []
+    monkeypatch.undo()
+    np.testing.assert_array_equal(model(X), np.maximum(X @ WEIGHTS, 0))
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [("missing/m.onnx", "there is no folder"), (".", "it is a folder")],
+)
+def test_places_that_cannot_be_written(tmp_path: Path, path: str, message: str) -> None:
+    with pytest.raises(errors.ModelWriteError, match=message):
+        make_model().save(tmp_path / path)
+
+
+@pytest.mark.parametrize("name", ["../w.bin", "a/b.bin", "", ".."])
+def test_external_data_has_a_plain_name(tmp_path: Path, name: str) -> None:
+    with pytest.raises(errors.ModelWriteError, match="no plain file name"):
+        make_model().save(tmp_path / "m.onnx", external_data=name)
+
+
+@pytest.mark.parametrize("content", [b"", b"not a model", b"\x08\x07", bytes(range(256)) * 10])
+def test_what_is_no_model_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "m.onnx").write_bytes(content)
+    with pytest.raises(errors.UnreadableModelError):
+        onnxsmith.load(tmp_path / "m.onnx")
+
+
+def test_every_truncation_of_a_model_is_refused_or_read(tmp_path: Path) -> None:
+    make_model().save(tmp_path / "m.onnx")
+    whole = (tmp_path / "m.onnx").read_bytes()
+    place = tmp_path / "cut.onnx"
+    for length in range(0, len(whole), 97):
+        place.write_bytes(whole[:length])
+        try:
+            onnxsmith.load(place)
+        except errors.OnnxsmithError:
+            continue
+
+
+def external_model(folder: Path, location: str, **entries: str) -> Path:
+    tensor = onnx.TensorProto(name="w", dims=[4], data_type=1, data_location=onnx.TensorProto.EXTERNAL)
+    for key, value in {"location": location, **entries}.items():
+        tensor.external_data.add(key=key, value=value)
+    graph = helper.make_graph(
+        [helper.make_node("Identity", ["w"], ["y"])], "g", [], [helper.make_tensor_value_info("y", 1, [4])], [tensor]
+    )
+    (folder / "m.onnx").write_bytes(helper.make_model(graph).SerializeToString())
+    return folder / "m.onnx"
+
+
+@pytest.mark.parametrize("location", ["../secret", "/etc/passwd", "sub/../../secret", "link"])
+def test_external_data_stays_in_the_models_folder(tmp_path: Path, location: str) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (tmp_path / "secret").write_bytes(b"0" * 16)
+    (folder / "link").symlink_to(tmp_path / "secret")
+    with pytest.raises(errors.ExternalDataError, match="outside the model's folder"):
+        onnxsmith.load(external_model(folder, location))
+
+
+def test_external_data_that_is_missing_or_too_short(tmp_path: Path) -> None:
+    with pytest.raises(errors.ExternalDataError, match="missing"):
+        onnxsmith.load(external_model(tmp_path, "w.bin"))
+    (tmp_path / "w.bin").write_bytes(b"0" * 8)
+    with pytest.raises(errors.ExternalDataError, match="does not fit"):
+        onnxsmith.load(external_model(tmp_path, "w.bin"))
+    (tmp_path / "w.bin").write_bytes(b"0" * 64)
+    with pytest.raises(errors.ExternalDataError, match="does not fit"):
+        onnxsmith.load(external_model(tmp_path, "w.bin", offset="60"))
+    with pytest.raises(errors.ExternalDataError):
+        onnxsmith.load(external_model(tmp_path, "w.bin", offset="0", length="4"))
