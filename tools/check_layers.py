@@ -27,7 +27,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("opset",),
     ("graphs", "eager"),
     ("scripting", "tracing"),
-    ("decompile", "passes", "torch", "numpy", "grad", "sklearn", "view", "testing"),
+    ("decompile", "passes", "torch", "numpy", "grad", "sklearn", "view", "testing", "migration"),
     ("cli", "mypy_plugin"),
 )
 
@@ -45,6 +45,8 @@ CAPABILITY_ROW = 6
 ALIASES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"opset\w*"), "opset"),
     (re.compile(r"__main__"), "cli"),
+    # Other names for what there is, for code that comes from another library.
+    (re.compile(r"values|evaluator|onnx_opset|onnx_types"), "migration"),
 )
 
 ROW_OF = {package: number for number, row in enumerate(ROWS) for package in row}

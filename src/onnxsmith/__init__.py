@@ -1,7 +1,8 @@
 """onnxsmith: write, run, read and ship ONNX from Python.
 
-Types are here at once; everything heavier is imported when it is first asked for, so that `import onnxsmith` costs
-little more than importing numpy. What type checkers see stands in `__init__.pyi`.
+Everything is imported when it is first asked for: `import onnxsmith` costs next to nothing, `onnxsmith --help` does
+not wait for numpy, and the first type costs little more than importing numpy. What type checkers see stands in
+`__init__.pyi`.
 """
 
 from __future__ import annotations
@@ -10,16 +11,23 @@ import importlib
 import re
 from typing import Any
 
-from onnxsmith.core import target as _target
-from onnxsmith.types import names as _names
-from onnxsmith.types.dtypes import DType as DType
-from onnxsmith.types.value_types import Dim as Dim
-
 __version__ = "0.1.0.dev0"
 
+#: The element types; `onnxsmith.types.names` makes them.
+_TYPE_NAMES = (
+    *("FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16"),
+    *("FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ", "FLOAT8E8M0"),
+    *("FLOAT6E2M3", "FLOAT6E3M2", "FLOAT4E2M1"),
+    *("INT2", "INT4", "INT8", "INT16", "INT32", "INT64"),
+    *("UINT2", "UINT4", "UINT8", "UINT16", "UINT32", "UINT64"),
+    *("BOOL", "STRING", "COMPLEX64", "COMPLEX128"),
+)
 #: Public name -> the module it lives in.
 _LAZY = {
+    "DType": "onnxsmith.types.dtypes",
+    "Dim": "onnxsmith.types.value_types",
     "Model": "onnxsmith.graphs.model",
+    "OnnxFunction": "onnxsmith.values",
     "Opset": "onnxsmith.opset.custom",
     "Tensor": "onnxsmith.core.tensor",
     "graph": "onnxsmith.scripting.decorators",
@@ -29,13 +37,12 @@ _LAZY = {
     "static_range": "onnxsmith.scripting.loops",
     "tensor": "onnxsmith.eager.tensor",
     "trace": "onnxsmith.tracing.trace",
+    **dict.fromkeys(_TYPE_NAMES, "onnxsmith.types.names"),
 }
-_SUBMODULES = ("eager", "errors")
+_SUBMODULES = ("eager", "errors", "evaluator", "onnx_opset", "onnx_types", "values")
 _OPSET = re.compile(r"opset(?:(?P<version>\d+)|_(?P<domain>[a-z_]+?)(?P<domain_version>\d+))")
 
-globals().update({name: getattr(_names, name) for name in _names.TYPE_NAMES})
-
-__all__ = ["DType", "Dim", *_LAZY, *_SUBMODULES, *_names.TYPE_NAMES]
+__all__ = [*_LAZY, *_SUBMODULES]
 
 
 def __getattr__(name: str) -> Any:
@@ -62,6 +69,3 @@ def _opset(name: str) -> Any:
     except ModuleNotFoundError:
         module = importlib.import_module("onnxsmith.opset.module")
         return module.make_missing_opset(name)
-
-
-_target.register_default(lambda: importlib.import_module("onnxsmith.eager.target").EagerTarget())

@@ -43,7 +43,9 @@ def value_type(proto: onnx.TypeProto) -> AnyValueType | None:
     """Our type of a type proto; None when it says nothing."""
     match proto.WhichOneof("value"):
         case "tensor_type":
-            return TensorType(DType(proto.tensor_type.elem_type), None) if proto.tensor_type.elem_type else None
+            return (
+                TensorType(DType(proto.tensor_type.elem_type), None) if proto.tensor_type.elem_type else None
+            )
         case "sequence_type":
             element = value_type(proto.sequence_type.elem_type)
             return None if element is None else SequenceType(element)
@@ -121,7 +123,12 @@ def on_engine(
     """Run one operator straight on the engine."""
     has_body = any(isinstance(each, onnx.GraphProto) for each in attributes.values())
     runner = engine.prepare(
-        op, tuple(types), attributes, output_count, captured=captured_types, opset_version=version if has_body else None
+        op,
+        tuple(types),
+        attributes,
+        output_count,
+        captured=captured_types,
+        opset_version=version if has_body else None,
     )
     return runner([*inputs, *captured.values()])
 
@@ -141,11 +148,17 @@ def on_public_operators(
     What only a model can say goes to the engine: bodies that use outer values, and optionals and sequences whose type
     their value does not show.
     """
-    is_shown = all(kind is None or isinstance(value, np.ndarray) for kind, value in zip(types, inputs, strict=True))
+    is_shown = all(
+        kind is None or isinstance(value, np.ndarray) for kind, value in zip(types, inputs, strict=True)
+    )
     if captured or not is_shown or any(isinstance(kind, OptionalType) for kind in types):
         return on_engine(op, inputs, types, attributes, output_count, captured, captured_types, version)
     domain = "opset" if not op.domain else "opset_" + op.domain.replace(".", "_")
-    number = version if not op.domain and any(isinstance(each, onnx.GraphProto) for each in attributes.values()) else None
+    number = (
+        version
+        if not op.domain and any(isinstance(each, onnx.GraphProto) for each in attributes.values())
+        else None
+    )
     operator = getattr(getattr(onnxsmith, f"{domain}{number or op.since_version}"), op.name)
     result = operator(*inputs, **attributes, outputs=output_count)
     return result if isinstance(result, tuple) else (result,)
@@ -166,7 +179,12 @@ def run_case(case: Any, execute: Execute = on_public_operators) -> list[tuple[An
         op = registry.find(node.domain, node.op_type, version)
         assert op is not None, f"no definition of {node.domain} {node.op_type} {version}"
         attributes = {each.name: attribute_value(each) for each in node.attribute}
-        names = [name for each in attributes.values() if isinstance(each, onnx.GraphProto) for name in free_names(each)]
+        names = [
+            name
+            for each in attributes.values()
+            if isinstance(each, onnx.GraphProto)
+            for name in free_names(each)
+        ]
         captured = {name: values[name] for name in dict.fromkeys(names)}
         outputs = execute(
             op,
@@ -209,5 +227,3 @@ def check_equal(actual: Any, expected: Any, rtol: float, atol: float) -> None:
     if not np.allclose(actual, expected, rtol=rtol, atol=atol, equal_nan=True):
         difference = np.abs(actual.astype(np.complex128) - expected.astype(np.complex128))
         raise NotEqual(f"values differ by up to {np.nanmax(difference) if difference.size else difference}")
-
-

@@ -41,7 +41,10 @@ def retold(case: Any) -> Iterator[Retold]:
     if len(graph.node) != 1:
         return
     node = graph.node[0]
-    if any(attribute.type == onnx.AttributeProto.GRAPH and free_names(attribute.g) for attribute in node.attribute):
+    if any(
+        attribute.type == onnx.AttributeProto.GRAPH and free_names(attribute.g)
+        for attribute in node.attribute
+    ):
         return
     opsets = {each.domain: each.version for each in case.model.opset_import}
     own = registry.find(node.domain, node.op_type, opsets.get(node.domain, 1))
@@ -80,7 +83,9 @@ def retell(
         for position, name in enumerate(former):
             if name in by_name:
                 value, kind = by_name.pop(name)
-            elif position < len(names) and names[position] not in op.attributes and names[position] in by_name:
+            elif (
+                position < len(names) and names[position] not in op.attributes and names[position] in by_name
+            ):
                 value, kind = by_name.pop(names[position])  # only the name changed
             elif name in moved and name not in op.attributes:
                 value = _as_input(moved.pop(name))
@@ -104,7 +109,11 @@ def retell(
 
 
 def _as_input(value: Any) -> np.ndarray:
-    return value if isinstance(value, np.ndarray) else np.asarray(value, np.int64 if not isinstance(value, float) else np.float32)
+    return (
+        value
+        if isinstance(value, np.ndarray)
+        else np.asarray(value, np.int64 if not isinstance(value, float) else np.float32)
+    )
 
 
 def _as_attribute(value: Any, kind: AttributeType) -> Any:
@@ -116,7 +125,9 @@ def _as_attribute(value: Any, kind: AttributeType) -> Any:
     return tuple(flat) if kind is not AttributeType.TENSOR else value
 
 
-def _attributes(own: OperatorDef, op: OperatorDef, attributes: dict[str, Any], inputs: list[Any]) -> dict[str, Any]:
+def _attributes(
+    own: OperatorDef, op: OperatorDef, attributes: dict[str, Any], inputs: list[Any]
+) -> dict[str, Any]:
     kept: dict[str, Any] = {}
     for name, value in attributes.items():
         if name in op.attributes:
@@ -175,5 +186,8 @@ def _limited_broadcast(op: OperatorDef, attributes: dict[str, Any], inputs: list
 ADAPTED: dict[str, Callable[[OperatorDef, dict[str, Any], list[Any]], dict[str, Any]]] = {
     **dict.fromkeys(["Softmax", "LogSoftmax", "Hardmax"], _last_axis),
     **dict.fromkeys(["ArgMax", "ArgMin", "Concat", "Gather", "Flatten", "Split"], _non_negative_axis),
-    **dict.fromkeys("Add Sub Mul Div And Or Xor Equal Less Greater Pow".split(), _limited_broadcast),
+    **dict.fromkeys(
+        ["Add", "Sub", "Mul", "Div", "And", "Or", "Xor", "Equal", "Less", "Greater", "Pow"],
+        _limited_broadcast,
+    ),
 }

@@ -17,7 +17,9 @@ from tests.backend.node_cases import all_cases, check_equal, run_case
 #: Cases are dealt out to this many tests: enough to spread over processes, few enough that collecting stays cheap.
 SHARDS = 24
 
-KNOWN: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("known_unrunnable.toml").read_text())
+KNOWN: dict[str, dict[str, str]] = tomllib.loads(
+    Path(__file__).with_name("known_unrunnable.toml").read_text()
+)
 
 
 def is_expected_to_pass(name: str) -> bool:
@@ -65,6 +67,8 @@ def test_known_cases_exist_and_say_why() -> None:
 def test_score() -> None:
     """Prints the score; run with -s to see it."""
     total = len(all_cases())
-    print(f"\nbackend node cases: {total - len(KNOWN)} of {total} give their data; {len(KNOWN)} listed with a reason")
+    print(
+        f"\nbackend node cases: {total - len(KNOWN)} of {total} give their data; {len(KNOWN)} listed with a reason"
+    )
     assert total >= 1884
     assert len(KNOWN) <= 16

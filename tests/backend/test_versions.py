@@ -24,7 +24,11 @@ Version = tuple[str, str, int]
 
 UNRUNNABLE: dict[Version, str] = {
     ("", "ImageDecoder", 20): "ONNX Runtime has none, and the reference evaluator needs Pillow",
-    ("ai.onnx.preview.training", "Gradient", 1): "it names values of the graph around it, so it is no call at all",
+    (
+        "ai.onnx.preview.training",
+        "Gradient",
+        1,
+    ): "it names values of the graph around it, so it is no call at all",
 }
 RTOL, ATOL = 1e-3, 1e-7
 
@@ -42,7 +46,14 @@ def exercised_by_cases() -> Counter[Version]:
         for call in retold(case):
             try:
                 outputs = on_engine(
-                    call.op, call.inputs, call.types, call.attributes, len(call.expected), {}, {}, call.opset_version
+                    call.op,
+                    call.inputs,
+                    call.types,
+                    call.attributes,
+                    len(call.expected),
+                    {},
+                    {},
+                    call.opset_version,
                 )
                 for actual, expected in zip(outputs, call.expected, strict=True):
                     if expected is not None:
@@ -81,7 +92,9 @@ def test_loop_1() -> None:
 
 def test_every_version_is_exercised() -> None:
     """Prints the coverage table; run with -s to see it."""
-    by_hand = {(case.domain, case.name, since) for case in OWN_CASES for since in case.versions} | {("", "Loop", 1)}
+    by_hand = {(case.domain, case.name, since) for case in OWN_CASES for since in case.versions} | {
+        ("", "Loop", 1)
+    }
     by_cases = set(exercised_by_cases())
     table: dict[str, list[int]] = {}
     for version in all_versions():

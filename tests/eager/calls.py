@@ -29,7 +29,9 @@ def type_of(value: Any) -> Any:
     return DType.from_numpy(value.dtype)
 
 
-def prepare(name: str, *inputs: Any, version: int = LATEST, outputs: int = 1, **attributes: Any) -> engine.Runner:
+def prepare(
+    name: str, *inputs: Any, version: int = LATEST, outputs: int = 1, **attributes: Any
+) -> engine.Runner:
     return engine.prepare(find(name, version), [type_of(each) for each in inputs], attributes, outputs)
 
 

@@ -1,4 +1,4 @@
-"""Look for operator calls that take the process down: `python tests/eager/fuzz_operators.py [--rounds N] [--only NAME]`.
+"""Look for operator calls that take the process down: `python tests/eager/fuzz_operators.py [--rounds N]`.
 
 Takes ONNX's node cases, spoils their inputs and attributes, and runs them on the engine in child processes with
 limited memory and time. Prints what crashed, hung, or asked for more memory than there is, as lines that reproduce it
@@ -32,8 +32,42 @@ from tests.backend import node_cases
 
 MEMORY = 6 << 30
 SECONDS = 8.0
-INTEGERS = [0, 1, -1, 2, -2, 3, 7, 64, -100, 1000, 2**15, 2**31 - 1, 2**31, -(2**31), 2**32, 2**40, 2**62, 2**63 - 1, -(2**63)]
-FLOATS = [0.0, -0.0, 1.0, -1.0, 0.5, 1e-30, 1e30, -1e30, float("nan"), float("inf"), float("-inf"), 2.0**31, 2.0**63]
+INTEGERS = [
+    0,
+    1,
+    -1,
+    2,
+    -2,
+    3,
+    7,
+    64,
+    -100,
+    1000,
+    2**15,
+    2**31 - 1,
+    2**31,
+    -(2**31),
+    2**32,
+    2**40,
+    2**62,
+    2**63 - 1,
+    -(2**63),
+]
+FLOATS = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.5,
+    1e-30,
+    1e30,
+    -1e30,
+    float("nan"),
+    float("inf"),
+    float("-inf"),
+    2.0**31,
+    2.0**63,
+]
 STRINGS = ["", "x", "NOTSET", "\0", "ij,jk->ik", "....->", "[", "(a*)*b", "é" * 50]
 
 
@@ -45,7 +79,9 @@ def spoiled_array(array: np.ndarray, rng: random.Random) -> np.ndarray:
         axis = rng.randrange(array.ndim)
         return array.take([], axis=axis) if array.dtype.kind not in "V" else array
     if kind == 2:  # another rank
-        return rng.choice([array.reshape(-1), array[None], array.reshape((1,) * rng.randrange(7) + array.shape)])
+        return rng.choice(
+            [array.reshape(-1), array[None], array.reshape((1,) * rng.randrange(7) + array.shape)]
+        )
     if kind == 3 and array.ndim:  # another length
         axis = rng.randrange(array.ndim)
         return np.repeat(array, rng.randrange(4), axis=axis)
@@ -113,12 +149,17 @@ def run_spoiled(case: Any, seed: int) -> str:
     data = iter(case.data_sets[0][0])
     inputs = [node_cases.as_value(next(data)) if name else None for name in node.input]
     declared = {info.name: node_cases.value_type(info.type) for info in case.model.graph.input}
-    types = [node_cases.actual_type(v, declared.get(n)) if n else None for n, v in zip(node.input, inputs, strict=True)]
+    types = [
+        node_cases.actual_type(v, declared.get(n)) if n else None
+        for n, v in zip(node.input, inputs, strict=True)
+    ]
     inputs = [spoiled_value(each, rng) if rng.random() < 0.6 else each for each in inputs]
     if bodies and op.name == "Loop":
         return "skipped"  # an endless loop is the caller's own
     try:
-        outputs = node_cases.on_engine(op, inputs, types, attributes, len(node.output), {}, {}, opsets.get("", 1))
+        outputs = node_cases.on_engine(
+            op, inputs, types, attributes, len(node.output), {}, {}, opsets.get("", 1)
+        )
     except OnnxsmithError as error:
         text = str(error)
         return "memory" if "emory" in text or "bad_alloc" in text or "bad allocation" in text else "refused"
@@ -155,7 +196,9 @@ def disagreement(op: Any, inputs: Any, types: Any, attributes: Any, outputs: Any
         if proto is None or value is None or not proto.tensor_type.HasField("shape"):
             continue
         shape = [dim.dim_value if dim.HasField("dim_value") else None for dim in proto.tensor_type.shape.dim]
-        if len(shape) != value.ndim or any(a is not None and a != b for a, b in zip(shape, value.shape, strict=True)):
+        if len(shape) != value.ndim or any(
+            a is not None and a != b for a, b in zip(shape, value.shape, strict=True)
+        ):
             return f"shape {value.shape}, inferred {shape}"
     return None
 
@@ -178,8 +221,11 @@ def child() -> None:
 class Child:
     def __init__(self) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-W", "ignore", __file__, "--child"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, bufsize=0,
+            [sys.executable, "-W", "ignore", __file__, "--child"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
         )
         self.buffer = b""
         assert self.read(60) == "ready"
@@ -227,7 +273,11 @@ def main() -> None:
         print(Child().ask(options.replay[0], int(options.replay[1])))
         return None
     part, parts = map(int, options.part.split("/"))
-    names = [name for name, case in node_cases.all_cases().items() if len(case.model.graph.node) == 1 and options.only in name]
+    names = [
+        name
+        for name, case in node_cases.all_cases().items()
+        if len(case.model.graph.node) == 1 and options.only in name
+    ]
     counts: collections.Counter[str] = collections.Counter()
     worker = Child()
     for name in names[part::parts]:

@@ -12,6 +12,13 @@ from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import OptionalType, SequenceType, TensorType
 from tests.eager.calls import call, find, floats, ints
 
+#: Identity and Reshape do not have all of them.
+KEPT = [
+    DType.from_onnx_name(each[7:-1])
+    for each in sorted(find("Identity", 25).inputs[0].types)
+    if each[:7] == "tensor("
+]
+KEPT = [dtype for dtype in KEPT if dtype.kind not in ("string", "complex") and dtype is not DType.FLOAT8E8M0]
 NUMBERS = [dtype for dtype in DType if dtype.kind not in ("string", "complex")]
 
 
@@ -29,7 +36,7 @@ def test_cast_to_and_fro(dtype, runtime) -> None:
     assert back.tolist() == values.tolist()
 
 
-@pytest.mark.parametrize("dtype", [dtype for dtype in NUMBERS if dtype is not DType.FLOAT8E8M0], ids=lambda dtype: dtype.name)
+@pytest.mark.parametrize("dtype", KEPT, ids=lambda dtype: dtype.name)
 @pytest.mark.parametrize("shape", [(), (5,), (2, 3), (0, 3)], ids=str)
 def test_values_are_kept(dtype, shape) -> None:
     values = (np.arange(np.prod(shape, dtype=int)) % 2).astype(dtype.numpy).reshape(shape)
@@ -41,10 +48,16 @@ def test_values_are_kept(dtype, shape) -> None:
         assert result.tobytes() == values.tobytes()
 
 
-@pytest.mark.parametrize("dtype", [DType.INT4, DType.UINT4, DType.INT2, DType.UINT2, DType.FLOAT4E2M1], ids=str)
+@pytest.mark.parametrize(
+    "dtype", [DType.INT4, DType.UINT4, DType.INT2, DType.UINT2, DType.FLOAT4E2M1], ids=str
+)
 def test_packing(dtype) -> None:
     lowest, highest = {
-        DType.INT4: (-8, 7), DType.UINT4: (0, 15), DType.INT2: (-2, 1), DType.UINT2: (0, 3), DType.FLOAT4E2M1: (-6, 6),
+        DType.INT4: (-8, 7),
+        DType.UINT4: (0, 15),
+        DType.INT2: (-2, 1),
+        DType.UINT2: (0, 3),
+        DType.FLOAT4E2M1: (-6, 6),
     }[dtype]
     for count in (0, 1, 2, 3, 4, 5, 9):
         values = np.linspace(lowest, highest, count).round().astype(dtype.numpy)

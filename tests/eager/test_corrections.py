@@ -12,21 +12,26 @@ from onnxsmith.types.value_types import OptionalType, SequenceType, TensorType
 from tests.eager.calls import call, find, floats, ints
 
 BOTH = pytest.mark.parametrize("runtime", ["onnxruntime", "reference"])
-F, I, B = DType.FLOAT, DType.INT64, DType.BOOL
+F, INT, B = DType.FLOAT, DType.INT64, DType.BOOL
 
 
 def body(text: str) -> onnx.GraphProto:
     return onnx.parser.parse_graph(text)
 
 
-COUNTING = "b (int64 i, bool c, float a) => (bool c_out, float a_out, float s) { c_out = Identity(c) a_out = Add(a, a) s = Identity(a) }"
+COUNTING = (
+    "b (int64 i, bool c, float a) => (bool c_out, float a_out, float s)"
+    "{ c_out = Identity(c) a_out = Add(a, a) s = Identity(a) }"
+)
 MATRICES = "b (int64 i, bool c) => (bool c_out, float[2,2] s) { c_out = Identity(c) s = Identity(outer) }"
 
 
 @BOTH
 def test_loop_without_a_condition(runtime) -> None:
     with using(runtime=runtime):
-        runner = engine.prepare(find("Loop", 16), [I, None, F], {"body": body(COUNTING)}, 2, opset_version=16)
+        runner = engine.prepare(
+            find("Loop", 16), [INT, None, F], {"body": body(COUNTING)}, 2, opset_version=16
+        )
         last, seen = runner([ints(3).reshape(()), None, np.array(1, np.float32)])
     assert last.tolist() == 8
     assert seen.tolist() == [1, 2, 4]
@@ -34,9 +39,12 @@ def test_loop_without_a_condition(runtime) -> None:
 
 @BOTH
 def test_loop_without_a_count(runtime) -> None:
-    text = "b (int64 i, bool c, int64 a) => (bool c_out, int64 a_out) { t = Constant <value: tensor = int64 {3}> () a_out = Add(a, a) c_out = Less(i, t) }"
+    text = (
+        "b (int64 i, bool c, int64 a) => (bool c_out, int64 a_out)"
+        "{ t = Constant <value: tensor = int64 {3}> () a_out = Add(a, a) c_out = Less(i, t) }"
+    )
     with using(runtime=runtime):
-        runner = engine.prepare(find("Loop", 16), [None, B, I], {"body": body(text)}, 1, opset_version=16)
+        runner = engine.prepare(find("Loop", 16), [None, B, INT], {"body": body(text)}, 1, opset_version=16)
         assert runner([None, np.array(True), ints(1)])[0].tolist() == [16]
         assert runner([None, np.array(False), ints(1)])[0].tolist() == [1]
 
@@ -45,7 +53,12 @@ def test_loop_without_a_count(runtime) -> None:
 def test_loop_scan_outputs_of_any_rank(runtime) -> None:
     with using(runtime=runtime):
         runner = engine.prepare(
-            find("Loop", 16), [I, None], {"body": body(MATRICES)}, 1, captured={"outer": F}, opset_version=16
+            find("Loop", 16),
+            [INT, None],
+            {"body": body(MATRICES)},
+            1,
+            captured={"outer": F},
+            opset_version=16,
         )
         seen = runner([ints(3).reshape(()), None, np.eye(2, dtype=np.float32)])[0]
         assert seen.shape == (3, 2, 2)
@@ -56,8 +69,12 @@ def test_loop_scan_outputs_of_any_rank(runtime) -> None:
 def test_scan_axes_and_directions(runtime) -> None:
     graph = body("b (float[2] s, float[2] x) => (float[2] t, float[2] y) { t = Add(s, x) y = Identity(t) }")
     attributes = {
-        "body": graph, "num_scan_inputs": 1, "scan_input_axes": (1,), "scan_input_directions": (1,),
-        "scan_output_axes": (1,), "scan_output_directions": (1,),
+        "body": graph,
+        "num_scan_inputs": 1,
+        "scan_input_axes": (1,),
+        "scan_input_directions": (1,),
+        "scan_output_axes": (1,),
+        "scan_output_directions": (1,),
     }
     with using(runtime=runtime):
         runner = engine.prepare(find("Scan", 16), [F, F], attributes, 2, opset_version=16)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 
 import ml_dtypes
@@ -87,7 +88,9 @@ def test_bodies_and_what_they_capture() -> None:
 
 @pytest.mark.parametrize("runtime", ["onnxruntime", "reference"])
 def test_scan_with_states_of_any_rank(runtime) -> None:
-    body = onnx.parser.parse_graph("b (float[N] s, float[N] x) => (float[N] t, float[N] y) { t = Add(s, x) y = Identity(t) }")
+    body = onnx.parser.parse_graph(
+        "b (float[N] s, float[N] x) => (float[N] t, float[N] y) { t = Add(s, x) y = Identity(t) }"
+    )
     with using(runtime=runtime):
         runner = engine.prepare(
             find("Scan", 16), [DType.FLOAT] * 2, {"body": body, "num_scan_inputs": 1}, 2, opset_version=16
@@ -154,7 +157,10 @@ def test_what_nothing_can_run_says_who_was_asked() -> None:
     for _ in range(2):
         with pytest.raises(NotRunnableError) as caught:
             runner([X])
-    assert "nothing installed can run no.such.domain.Frobnicate-1 on (inputs[0]: float32 of shape (4,))" in str(caught.value)
+    assert (
+        "nothing installed can run no.such.domain.Frobnicate-1 on (inputs[0]: float32 of shape (4,))"
+        in str(caught.value)
+    )
     assert "ONNX Runtime: " in str(caught.value)
     assert "the reference evaluator: " in str(caught.value)
 
@@ -170,14 +176,14 @@ def test_nothing_is_printed(capfd) -> None:
     clear_cache()
     for attempt in (
         lambda: call("Add", X, floats(1, 2, 3)),
-        lambda: call("Frob", X) if False else call("Mod", X, X, version=28),
-        lambda: call("RoiAlign", np.ones((1, 1, 4, 4), np.float32), floats([0, 0, 2, 2]), ints(0), mode="max"),
+        lambda: call("Mod", X, X, version=28),
+        lambda: call(
+            "RoiAlign", np.ones((1, 1, 4, 4), np.float32), floats([0, 0, 2, 2]), ints(0), mode="max"
+        ),
         lambda: call("Cast", X, to=99),
     ):
-        try:
+        with contextlib.suppress(OperatorFailedError):
             attempt()
-        except OperatorFailedError:
-            pass
     assert capfd.readouterr() == ("", "")
 
 
@@ -204,9 +210,13 @@ def test_random_operators() -> None:
     shape = {"shape": (100,)}
     first, second = call("RandomNormal", **shape), call("RandomNormal", **shape)
     assert not np.array_equal(first, second)
-    assert not np.array_equal(call("RandomUniform", shape=(100,)), call("RandomUniform", shape=(50, 2)).reshape(-1))
+    assert not np.array_equal(
+        call("RandomUniform", shape=(100,)), call("RandomUniform", shape=(50, 2)).reshape(-1)
+    )
     assert np.array_equal(call("RandomNormal", **shape, seed=1.0), call("RandomNormal", **shape, seed=1.0))
-    assert not np.array_equal(call("RandomNormal", **shape, seed=1.0), call("RandomNormal", **shape, seed=2.0))
+    assert not np.array_equal(
+        call("RandomNormal", **shape, seed=1.0), call("RandomNormal", **shape, seed=2.0)
+    )
     assert call("Bernoulli", floats(0, 1, 1)).tolist() == [0, 1, 1]
 
 

@@ -9,7 +9,7 @@ from onnxsmith.eager.single_node import Call
 from onnxsmith.types.dtypes import DType
 from tests.eager.calls import find
 
-F, I, B16 = DType.FLOAT, DType.INT64, DType.BFLOAT16
+F, INT, B16 = DType.FLOAT, DType.INT64, DType.BFLOAT16
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ F, I, B16 = DType.FLOAT, DType.INT64, DType.BFLOAT16
         ("Range", 27, [DType.FLOAT16] * 3, {}, []),
         ("Mod", 28, [F, F], {"fmod": 1}, [13]),
         ("Mod", 28, [F, F], {}, []),  # floor modulus of floats is new
-        ("Mod", 28, [I, I], {}, [13]),
+        ("Mod", 28, [INT, INT], {}, [13]),
         ("SpaceToDepth", 28, [F], {"blocksize": 2}, [13, 1]),
         ("SpaceToDepth", 28, [F], {"blocksize": 2, "mode": "CRD"}, []),
         ("Softmax", 13, [F], {}, []),  # 11 took all later axes together

@@ -28,7 +28,9 @@ def test_hostile_calls_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "version", "inputs", "attributes", "expected"), DEFINED, ids=[f"{case[0]}-{k}" for k, case in enumerate(DEFINED)]
+    ("name", "version", "inputs", "attributes", "expected"),
+    DEFINED,
+    ids=[f"{case[0]}-{k}" for k, case in enumerate(DEFINED)],
 )
 def test_what_is_defined_is_given(name, version, inputs, attributes, expected) -> None:
     result = run(name, version, inputs, attributes, 1)[0]

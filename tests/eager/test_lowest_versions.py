@@ -23,7 +23,9 @@ from tests.eager.calls import find
     ],
 )
 def test_opsets(nodes, before, after) -> None:
-    model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : {before}]> g (float[N] x) => (float[N] y) {{ {nodes} }}')
+    model = onnx.parser.parse_model(
+        f'<ir_version: 8, opset_import: ["" : {before}]> g (float[N] x) => (float[N] y) {{ {nodes} }}'
+    )
     lower_opsets(model)
     assert [entry.version for entry in model.opset_import] == [after]
 
@@ -31,21 +33,30 @@ def test_opsets(nodes, before, after) -> None:
 def test_bodies_count() -> None:
     model = onnx.parser.parse_model(
         '<ir_version: 8, opset_import: ["" : 28]> g (bool c, float[N] x) => (float[N] y) {'
-        " y = If(c) <then_branch = t () => (float[N] a) { a = Gelu(x) }, else_branch = e () => (float[N] b) { b = Neg(x) }> }"
+        " y = If(c) <then_branch = t () => (float[N] a) { a = Gelu(x) },"
+        " else_branch = e () => (float[N] b) { b = Neg(x) }> }"
     )
     lower_opsets(model)
     assert model.opset_import[0].version == max(20, onnx.defs.get_schema("If", 28, "").since_version)
 
 
 def test_what_is_unknown_stays() -> None:
-    model = onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 28, "my" : 5]> g (float[N] x) => (float[N] y) { y = my.F(x) }')
+    text = '<ir_version: 8, opset_import: ["" : 28, "my" : 5]> g (float[N] x) => (float[N] y) { y = my.F(x) }'
+    model = onnx.parser.parse_model(text)
     lower_opsets(model)
     assert {entry.domain: entry.version for entry in model.opset_import} == {"": 1, "my": 5}
 
 
 @pytest.mark.parametrize(
     ("dtype", "version"),
-    [(DType.FLOAT, 8), (DType.BFLOAT16, 8), (DType.FLOAT8E5M2, 9), (DType.INT4, 10), (DType.FLOAT4E2M1, 11), (DType.INT2, 13)],
+    [
+        (DType.FLOAT, 8),
+        (DType.BFLOAT16, 8),
+        (DType.FLOAT8E5M2, 9),
+        (DType.INT4, 10),
+        (DType.FLOAT4E2M1, 11),
+        (DType.INT2, 13),
+    ],
 )
 def test_ir_version(dtype, version) -> None:
     model = make_model(Call(find("Identity", 25), (dtype,), {}, 1))

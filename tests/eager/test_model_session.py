@@ -47,11 +47,15 @@ def test_operators_newer_than_the_runtime_knows() -> None:
 
 
 def test_values_of_every_kind() -> None:
-    session = load_session(model(
-        "g (bfloat16[N] b, string[N] s, seq(float[N]) q) => (bfloat16[N] b2, string[N] s2, int64 n)"
-        "{ b2 = Identity(b) s2 = Identity(s) n = SequenceLength(q) }"
-    ))
-    bfloat, text, count = session([np.ones(2, ml_dtypes.bfloat16), np.array(["a", "é"]), [floats(1), floats(2)]])
+    session = load_session(
+        model(
+            "g (bfloat16[N] b, string[N] s, seq(float[N]) q) => (bfloat16[N] b2, string[N] s2, int64 n)"
+            "{ b2 = Identity(b) s2 = Identity(s) n = SequenceLength(q) }"
+        )
+    )
+    bfloat, text, count = session(
+        [np.ones(2, ml_dtypes.bfloat16), np.array(["a", "é"]), [floats(1), floats(2)]]
+    )
     assert bfloat.dtype == ml_dtypes.bfloat16
     assert text.tolist() == ["a", "é"]
     assert count.tolist() == 2

@@ -34,7 +34,7 @@ def test_a_block_may_be_entered_again() -> None:
 def test_other_threads_are_not_concerned() -> None:
     seen: list[str] = []
     with using(runtime="reference"):
-        thread = threading.Thread(target=lambda: seen.append(current().runtime), context=None) if sys.version_info >= (3, 14) else threading.Thread(target=lambda: seen.append(current().runtime))
+        thread = threading.Thread(target=lambda: seen.append(current().runtime))
         thread.start()
         thread.join()
         contextvars.copy_context().run(lambda: seen.append(current().runtime))
@@ -44,8 +44,12 @@ def test_other_threads_are_not_concerned() -> None:
 def test_providers() -> None:
     with using(providers=["CPUExecutionProvider"]):
         assert call("Neg", floats(1)).tolist() == [-1]
-    with using(providers=[("CPUExecutionProvider", {"arena_extend_strategy": "kSameAsRequested"})]) as settings:
-        assert settings.providers == (("CPUExecutionProvider", (("arena_extend_strategy", "kSameAsRequested"),)),)
+    with using(
+        providers=[("CPUExecutionProvider", {"arena_extend_strategy": "kSameAsRequested"})]
+    ) as settings:
+        assert settings.providers == (
+            ("CPUExecutionProvider", (("arena_extend_strategy", "kSameAsRequested"),)),
+        )
         assert call("Neg", floats(1)).tolist() == [-1]
 
 
@@ -53,7 +57,11 @@ def test_providers() -> None:
     ("choice", "error", "words"),
     [
         ({"providers": ["CUDAExecutionProvidr"]}, AttributeValueError, "available here: "),
-        ({"providers": ["CPUexecutionprovider"]}, AttributeValueError, "did you mean 'CPUExecutionProvider'?"),
+        (
+            {"providers": ["CPUexecutionprovider"]},
+            AttributeValueError,
+            "did you mean 'CPUExecutionProvider'?",
+        ),
         ({"providers": "CPUExecutionProvider"}, AttributeTypeError, "providers=['CPUExecutionProvider']"),
         ({"runtime": "tvm"}, AttributeValueError, "'onnxruntime' and 'reference'"),
         ({"intra_op_threads": 0}, AttributeValueError, "positive"),
@@ -99,8 +107,8 @@ for choice in ({"runtime": "onnxruntime"}, {"providers": ["CPUExecutionProvider"
     else:
         raise AssertionError
 import onnx
-model = onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 14]> g (float[N] x) => (float[N] y) {y = Add(x, x)}')
-assert load_session(model)([x])[0].tolist() == [[2, 4], [6, 8]]
+text = '<ir_version: 8, opset_import: ["" : 14]> g (float[N] x) => (float[N] y) {y = Add(x, x)}'
+assert load_session(onnx.parser.parse_model(text))([x])[0].tolist() == [[2, 4], [6, 8]]
 """
 
 

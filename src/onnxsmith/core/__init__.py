@@ -1,0 +1,1 @@
+"""Values and targets, and the one way to call an operator: bind, promote, infer, emit."""

@@ -12,7 +12,8 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from onnxsmith.core.operands import Array, content_of, dtype_of, shape_of
+from onnxsmith.core.numpy_calls import operator_for
+from onnxsmith.core.operands import Array, content_of, dtype_of, operators_for, shape_of
 from onnxsmith.errors import DTypeNotAllowedError, OnnxsmithError, ShapeError, TracedValueError
 from onnxsmith.source import Span, caller_span
 from onnxsmith.types.value_types import describe_shape
@@ -130,6 +131,13 @@ def _unknown(x: Tensor, wanted: Wanted) -> TracedValueError:
             f"{name}() compares tensors in Python, and which is less is known only when the model runs",
             help=f"op.{name.capitalize()}({arguments})",
         )
+    if wanted == "float" and (call := _call_of_math()) is not None:
+        name, arguments = call
+        meant = operator_for(name, operators_for(x).version)
+        return TracedValueError(
+            f"math.{name}() computes with Python numbers, and this tensor's value is known only when the model runs",
+            help=f"op.{meant}({arguments})" if meant else "call ONNX's operators, op.…",
+        )
     return TracedValueError(f"{message}: {_described(x)}", help=help_text or None)
 
 
@@ -143,6 +151,15 @@ def _extremum_call() -> tuple[str, str] | None:
     ):
         return parsed.func.id, ", ".join(map(ast.unparse, parsed.args))
     return None
+
+
+def _call_of_math() -> tuple[str, str] | None:
+    """The function of the math module and its arguments as written, when that call is what asks for a number."""
+    match _parse(_text(caller_span())):
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="math"), attr=name), args=arguments):
+            return name, ", ".join(map(ast.unparse, arguments))
+        case _:
+            return None
 
 
 class Assignment(NamedTuple):

@@ -38,7 +38,7 @@ from onnxsmith.core.index_items import (
 from onnxsmith.core.index_slices import Bounds, bounds_of, check_position, emit_basic
 from onnxsmith.core.operands import is_array, operators_for, rank_of, shape_of
 from onnxsmith.core.operator import Operators
-from onnxsmith.errors import TensorIndexError, TracedValueError, UnknownRankError
+from onnxsmith.errors import TensorAssignmentError, TensorIndexError, UnknownRankError
 from onnxsmith.types.value_types import Shape
 
 if TYPE_CHECKING:
@@ -88,8 +88,8 @@ def expand(items: Sequence[Item], rank: int) -> list[Item]:
     """The items with one for every dimension. A `...` that stands for none remains: it still separates arrays."""
     used = sum(map(consumed, items))
     if used > rank:
-        has = "it is a scalar" if rank == 0 else f"the tensor has {rank} dimension{'s' * (rank > 1)}"
-        raise TensorIndexError(f"too many indices: {has}, and {used} are indexed")
+        has = "a scalar has no dimensions" if rank == 0 else f"the tensor has {rank} dimension{'s' * (rank > 1)}"
+        raise TensorIndexError(f"too many indices: {has}, and {used} {'is' if used == 1 else 'are'} indexed")
     missing: list[Item] = [FULL] * (rank - used)
     for position, item in enumerate(items):
         if isinstance(item, Rest):

@@ -43,10 +43,10 @@ def rank(x: Tensor) -> int:
 
 
 def size(x: Tensor) -> Any:
-    """`x.size`: an int, or a scalar tensor where the model decides it."""
+    """`x.size`: an int, or a number that the model knows."""
     shape = shape_of(x)
     count = None if shape is None else symbolic.product(shape)
-    return count if isinstance(count, int) else operators_for(x).Size(x)
+    return count if isinstance(count, int) else operators_for(x).Size(x).as_number()
 
 
 def transpose(x: Tensor, *axes: Any) -> Tensor:

@@ -5,6 +5,7 @@ The targets themselves (a graph being built, a runtime) live above and register 
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -80,6 +81,8 @@ class Target(Protocol):
 #: The target that an enclosing trace or script set; None where operators simply run.
 ACTIVE: ContextVar[Target | None] = ContextVar("onnxsmith_active_target", default=None)
 
+#: Where operators run unless somebody says otherwise; imported on first use, and registers itself.
+_DEFAULT_MODULE = "onnxsmith.eager.target"
 _default: Target | None = None
 _make_default: Callable[[], Target] | None = None
 
@@ -94,7 +97,9 @@ def default_target() -> Target:
     """The target of calls outside any trace or script."""
     global _default
     if _default is None:
-        assert _make_default is not None, "onnxsmith registers the eager target when it is imported"
+        if _make_default is None:
+            importlib.import_module(_DEFAULT_MODULE)
+        assert _make_default is not None, "the module of the default target registers it"
         _default = _make_default()
     return _default
 

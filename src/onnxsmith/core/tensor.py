@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from onnxsmith.core import arithmetic, bits, conversions, dimensions, indexing, methods, reductions
+from onnxsmith.core import arithmetic, bits, conversions, dimensions, indexing, methods, numpy_calls, reductions
 from onnxsmith.core.update import Updates
 from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import hide_own_frames
@@ -77,8 +77,6 @@ class Tensor(Value):
     # What was made of it before, such as its dimensions; see `memory`. Unset until it is first needed.
     __slots__ = ("_memory",)
 
-    # Lets numpy arrays hand over: array + tensor is the tensor's __radd__, not an array of tensors.
-    __array_ufunc__ = None
     __hash__ = object.__hash__
 
     __add__, __radd__ = _binary(arithmetic.add), _reflected(arithmetic.add)
@@ -107,6 +105,19 @@ class Tensor(Value):
     __neg__ = _unary(arithmetic.negate)
     __invert__ = _unary(bits.invert)
     __abs__ = _unary(arithmetic.absolute)
+
+    # numpy hands over here: array + tensor is the tensor's own addition, not an array of tensors.
+    @_guarded
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return numpy_calls.universal_function(ufunc, method, inputs, kwargs)
+
+    @_guarded
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return numpy_calls.array_function(function, args, kwargs)
+
+    @_guarded
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        numpy_calls.refuse_conversion(self)
 
     def __pos__(self) -> Tensor:
         return self

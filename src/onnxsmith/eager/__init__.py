@@ -1,4 +1,4 @@
-"""Run operators at once: sessions of ONNX Runtime, kept; function bodies and the reference evaluator where it cannot."""
+"""Run operators at once: kept sessions of ONNX Runtime, function bodies and the reference evaluator where it cannot."""
 
 from onnxsmith.eager.engine import clear_cache as clear_cache
 from onnxsmith.eager.model_session import load_session as load_session

@@ -32,13 +32,18 @@ def run(op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]) -
 def _results(body: Body, *arguments: Any) -> list[Any]:
     result = body(*arguments)
     values = cast("Sequence[Any]", result) if isinstance(result, tuple | list) else [result]
-    return [each if isinstance(each, EagerTensor | list) or each is None else EagerTensor(np.asarray(each)) for each in values]
+    return [
+        each if isinstance(each, EagerTensor | list) or each is None else EagerTensor(np.asarray(each))
+        for each in values
+    ]
 
 
 def _run_if(inputs: Sequence[Any], attributes: Mapping[str, Any]) -> tuple[Any, ...]:
     condition = inputs[0].array
     if condition.size != 1:
-        raise OperatorFailedError(f"If needs one bool as its condition, got an array of shape {condition.shape}")
+        raise OperatorFailedError(
+            f"If needs one bool as its condition, got an array of shape {condition.shape}"
+        )
     return tuple(_results(attributes["then_branch" if condition.reshape(()) else "else_branch"]))
 
 
@@ -88,13 +93,17 @@ def _run_scan(inputs: Sequence[Any], attributes: Mapping[str, Any]) -> tuple[Any
         raise OperatorFailedError(f"Scan needs inputs of one length, got {sorted(lengths)}")
     collected: list[list[np.ndarray[Any, Any]]] | None = None
     for step in range(lengths.pop()):
-        outputs = _results(attributes["body"], *state, *(EagerTensor(np.asarray(each[step])) for each in slices))
+        outputs = _results(
+            attributes["body"], *state, *(EagerTensor(np.asarray(each[step])) for each in slices)
+        )
         state, rest = outputs[: len(state)], outputs[len(state) :]
         collected = [[] for _ in rest] if collected is None else collected
         for column, element in zip(collected, rest, strict=True):
             column.append(element.array)
     if collected is None:
-        raise OperatorFailedError("Scan over nothing: eagerly, a body given as a function needs at least one step")
+        raise OperatorFailedError(
+            "Scan over nothing: eagerly, a body given as a function needs at least one step"
+        )
     output_axes = attributes.get("scan_output_axes", (0,) * len(collected))
     output_backwards = attributes.get("scan_output_directions", (0,) * len(collected))
     stacked: list[EagerTensor] = []

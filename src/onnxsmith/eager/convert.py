@@ -102,7 +102,9 @@ def _exotic_converter(dtype: DType) -> Converter:
         def over_bytes(array: np.ndarray[Any, Any]) -> Any:
             if array.size == 0:
                 return onnxruntime_api.empty_value(array.shape, dtype)
-            return onnxruntime_api.value_over(np.ascontiguousarray(array).view(storage).reshape(array.shape), dtype)
+            return onnxruntime_api.value_over(
+                np.ascontiguousarray(array).view(storage).reshape(array.shape), dtype
+            )
 
         return over_bytes
 

@@ -5,7 +5,8 @@ Each says what is wrong and has a test against ONNX's own data or specification.
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportIncompatibleMethodOverride=false
-# onnx's reference evaluator has no types, and calls these methods with whatever the node has.
+# pyright: reportAttributeAccessIssue=false
+# onnx's reference evaluator has no types; it sets attributes of the node on these, and passes whatever the node has.
 
 from __future__ import annotations
 
@@ -41,7 +42,11 @@ def operators() -> tuple[type[Any], ...]:
             while goes_on and (limit is None or iteration < limit):
                 feeds = dict(context or {})
                 feeds.update(
-                    zip(graph.input_names, [np.array(iteration, np.int64), np.array(goes_on), *state], strict=True)
+                    zip(
+                        graph.input_names,
+                        [np.array(iteration, np.int64), np.array(goes_on), *state],
+                        strict=True,
+                    )
                 )
                 first, *rest = self._run_body(feeds, attributes=attributes, bindings=bindings)
                 goes_on = bool(np.asarray(first).reshape(()))
@@ -50,7 +55,7 @@ def operators() -> tuple[type[Any], ...]:
                     column.append(element)
                 iteration += 1
             types = graph.output_types[1 + len(state) :]
-            return tuple([*state, *map(_stacked, collected, types)])
+            return (*state, *map(_stacked, collected, types))
 
     class Scan(OpRun):
         """Its own knows no axes, no directions, no empty inputs, and not the batches of version 8."""
@@ -69,7 +74,9 @@ def operators() -> tuple[type[Any], ...]:
             graph = self.body
             count = len(values) - self.num_scan_inputs
             state = list(values[:count])
-            slices = _moved(values[count:], attributes.get("scan_input_axes"), attributes.get("scan_input_directions"))
+            slices = _moved(
+                values[count:], attributes.get("scan_input_axes"), attributes.get("scan_input_directions")
+            )
             lengths = {len(each) for each in slices}
             if len(lengths) != 1:
                 raise ValueError(f"the scan inputs have different lengths: {sorted(lengths)}")
@@ -77,7 +84,9 @@ def operators() -> tuple[type[Any], ...]:
             for step in range(lengths.pop()):
                 feeds = dict(context or {})
                 feeds.update(
-                    zip(graph.input_names, [*state, *(np.asarray(each[step]) for each in slices)], strict=True)
+                    zip(
+                        graph.input_names, [*state, *(np.asarray(each[step]) for each in slices)], strict=True
+                    )
                 )
                 results = self._run_body(feeds, bindings=bindings)
                 state = list(results[:count])
@@ -114,7 +123,9 @@ def operators() -> tuple[type[Any], ...]:
             result = np.copy(data)
             axis = (axis or 0) % data.ndim
             # A negative index counts from the end, as in ScatterElements.
-            np.put_along_axis(result, np.where(indices < 0, indices + data.shape[axis], indices), updates, axis)
+            np.put_along_axis(
+                result, np.where(indices < 0, indices + data.shape[axis], indices), updates, axis
+            )
             return (result,)
 
     class Tile(OpRun):
@@ -158,8 +169,13 @@ def operators() -> tuple[type[Any], ...]:
 
 def _moved(values: Any, axes: Any, directions: Any) -> list[np.ndarray[Any, Any]]:
     """Scan inputs with the scanned axis first, in the order they are gone through."""
-    moved = [np.moveaxis(each, axes[k], 0) if axes and k < len(axes) else each for k, each in enumerate(values)]
-    return [each[::-1] if directions and k < len(directions) and directions[k] else each for k, each in enumerate(moved)]
+    moved = [
+        np.moveaxis(each, axes[k], 0) if axes and k < len(axes) else each for k, each in enumerate(values)
+    ]
+    return [
+        each[::-1] if directions and k < len(directions) and directions[k] else each
+        for k, each in enumerate(moved)
+    ]
 
 
 def _stacked(elements: list[Any], declared: onnx.TypeProto) -> Any:

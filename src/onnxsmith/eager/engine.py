@@ -20,6 +20,7 @@ from onnxsmith.eager.equivalents import earlier_calls, later_call
 from onnxsmith.eager.failure import not_runnable, operator_failed, plain_reason, says_not_supported
 from onnxsmith.eager.feeds import Recover, Run, session_runner
 from onnxsmith.eager.function_body import expanded_model, inlined_model
+from onnxsmith.eager.guard_rules import Check, Refusal
 from onnxsmith.eager.guards import guard_for
 from onnxsmith.eager.model_session import ModelSession as ModelSession
 from onnxsmith.eager.model_session import load_session as load_session
@@ -115,14 +116,19 @@ def clear_cache() -> None:
 
 def build(call: Call, settings: Settings) -> Runner:
     """A new runner; `prepare` is the one that keeps them."""
+    check = guard_for(call)
+    if isinstance(
+        check, Refusal
+    ):  # by its attributes alone; even making a session could take the process down
+        return Runner(_refusal(call, check.reason), "nothing")
     if call.ranks is None and policy.needs_ranks(call):
-        return _guarded(call, Runner(_run_by_rank(call, settings), "onnxruntime"))
-    candidates = _candidates(call, settings)
-    runner = _first_of(call, settings, candidates, [])
-    is_wrong = policy.wrong_on(call) if runner.source in ("onnxruntime", "function body") else None
-    if is_wrong is not None:
-        runner = Runner(_run_elsewhere(call, settings, runner.run, is_wrong), runner.source)
-    return _guarded(call, runner)
+        runner = Runner(_run_by_rank(call, settings), "onnxruntime")
+    else:
+        runner = _first_of(call, settings, _candidates(call, settings), [])
+        is_wrong = policy.wrong_on(call) if runner.source in ("onnxruntime", "function body") else None
+        if is_wrong is not None:
+            runner = Runner(_run_elsewhere(call, settings, runner.run, is_wrong), runner.source)
+    return runner if check is None else Runner(_run_guarded(call, runner.run, check), runner.source)
 
 
 def _first_of(
@@ -211,7 +217,9 @@ def _onnxruntime_run(call: Call, settings: Settings, recover: Recover) -> Run:
             raise _IllFormed(wrong) from refused
     for same in (*earlier_calls(call), *filter(None, [later_call(call)])):
         try:
-            return session_runner(_session(single_node.make_model(_with_seed(same)), call, settings), call, recover)
+            return session_runner(
+                _session(single_node.make_model(_with_seed(same)), call, settings), call, recover
+            )
         except Exception:  # the reason of the first refusal is the one that matters
             continue
     for model in widened_models(call):
@@ -253,7 +261,9 @@ def _function_run(call: Call, settings: Settings, recover: Recover) -> Run:
 
 def _session(model: onnx.ModelProto, call: Call, settings: Settings) -> Any:
     threads = settings.intra_op_threads or policy.threads_for(call.op)
-    return onnxruntime_api.create_session(model.SerializeToString(), threads=threads, providers=settings.providers)
+    return onnxruntime_api.create_session(
+        model.SerializeToString(), threads=threads, providers=settings.providers
+    )
 
 
 def _reference_run(call: Call, settings: Settings, recover: Recover) -> Run:
@@ -280,7 +290,12 @@ _MAKERS: dict[Source, Callable[[Call, Settings, Recover], Run]] = {
 
 
 def _recover(
-    call: Call, settings: Settings, source: Source, rest: Sequence[Source], error: Exception, inputs: Sequence[Any]
+    call: Call,
+    settings: Settings,
+    source: Source,
+    rest: Sequence[Source],
+    error: Exception,
+    inputs: Sequence[Any],
 ) -> list[Any]:
     """After a source failed on these inputs: ask the others if it only lacks something, else say what is wrong."""
     reason = plain_reason(error)
@@ -305,12 +320,8 @@ def _recover(
     raise not_runnable(call, inputs, tried) from error
 
 
-def _guarded(call: Call, runner: Runner) -> Runner:
-    """The runner with the check that keeps its operator from taking the process down, where there is one."""
-    check = guard_for(call)
-    if check is None:
-        return runner
-    run = runner.run
+def _run_guarded(call: Call, run: Run, check: Check) -> Run:
+    """With the check that keeps an operator from taking the process down."""
 
     def guarded(inputs: Sequence[Any]) -> list[Any]:
         reason = check(inputs)
@@ -318,4 +329,4 @@ def _guarded(call: Call, runner: Runner) -> Runner:
             raise operator_failed(call, inputs, reason)
         return run(inputs)
 
-    return Runner(guarded, runner.source)
+    return guarded

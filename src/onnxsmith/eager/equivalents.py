@@ -27,7 +27,9 @@ def earlier_calls(call: Call) -> Iterator[Call]:
     if not op.is_known or call.opset_version is not None:
         return
     attributes = call.attributes
-    for since in reversed([each for each in registry.versions(op.domain, op.name) if each < call.op.since_version]):
+    for since in reversed(
+        [each for each in registry.versions(op.domain, op.name) if each < call.op.since_version]
+    ):
         earlier = registry.find(op.domain, op.name, since)
         if earlier is None:
             return

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.types.dtypes import DType
 
 _STATUS = re.compile(r"\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : ")
-_WHILE_RUNNING = re.compile(r"^.*?Non-zero status code returned while running .*? Status Message: ", re.DOTALL)
+#: Bodies come inside out, so that the reason is behind the last of these.
+_WHILE_RUNNING = re.compile(r"^.*Non-zero status code returned while running .*? Status Message: ", re.DOTALL)
 #: A C++ assertion: file, line, signature, the condition "was false.", then words for people.
 _ASSERTION = re.compile(r"(?:/|[A-Za-z]:\\)\S+\.(?:cc|cpp|cxx|h|hpp):\d+ .*? was false\.\s*", re.DOTALL)
 #: A C++ throw: file, line, signature, then words for people.
@@ -36,9 +37,12 @@ _NOISE = (
     re.compile(r"^Error:\s*"),
     re.compile(r"\s*in node \(\)"),
 )
-_UNKNOWN_OPSET = re.compile(r"only \*guarantees\* support for models stamped .* Opset (?P<version>\d+) is under development")
+_UNKNOWN_OPSET = re.compile(
+    r"only \*guarantees\* support for models stamped .* Opset (?P<version>\d+) is under development"
+)
 _NOT_SUPPORTED = re.compile(
-    r"not[ _]implemented|not (?:yet |currently |been )?supported|unsupported|only supports|doesn't support|does not support"
+    r"not[ _]implemented|not (?:yet |currently |been )?supported|unsupported|only supports"
+    r"|doesn't support|does not support"
     r"|currently supports|no implementation|not support|not a registered function/op|MLDataType for",
     re.IGNORECASE,
 )
@@ -88,8 +92,9 @@ def says_not_supported(error: BaseException) -> bool:
 def described_value(value: Any) -> str:
     """An input's element type and shape, or what else it is."""
     if isinstance(value, np.ndarray):
-        dtype = DType.from_numpy(value.dtype)
-        return f"{value.dtype if dtype is None else dtype.spelling} of shape {value.shape}"
+        array = cast("np.ndarray[Any, Any]", value)
+        dtype = DType.from_numpy(array.dtype)
+        return f"{array.dtype if dtype is None else dtype.spelling} of shape {array.shape}"
     if isinstance(value, list | tuple):
         return f"sequence of {len(value)}" + (f" ({described_value(value[0])}, ...)" if value else "")  # pyright: ignore[reportUnknownArgumentType]
     if isinstance(value, dict):
@@ -109,11 +114,17 @@ def input_name(op: OperatorDef, position: int) -> str:
 def described_inputs(call: Call, inputs: Sequence[Any]) -> str:
     """Each input's name, element type and shape."""
     names = [input_name(call.op, k) for k in range(len(call.input_types))] + list(call.captured)
-    shown = [f"{name}: {described_value(value)}" for name, value in zip(names, inputs, strict=False) if value is not None]
+    shown = [
+        f"{name}: {described_value(value)}"
+        for name, value in zip(names, inputs, strict=False)
+        if value is not None
+    ]
     return ", ".join(shown) or "no inputs"
 
 
-def operator_failed(call: Call, inputs: Sequence[Any], reason: str, help: str | None = None) -> OperatorFailedError:
+def operator_failed(
+    call: Call, inputs: Sequence[Any], reason: str, help: str | None = None
+) -> OperatorFailedError:
     """The error for a call that a runtime can run in general, but not on these inputs."""
     return OperatorFailedError(
         f"{call.op.qualified_name} cannot run on ({described_inputs(call, inputs)}): {reason}", help=help

@@ -10,7 +10,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from onnxsmith.eager import onnxruntime_api
-from onnxsmith.eager.convert import NATIVE, NoConversion, check_output, element_type, from_value, input_converter, is_exotic, to_text
+from onnxsmith.eager.convert import (
+    NATIVE,
+    NoConversion,
+    check_output,
+    element_type,
+    from_value,
+    input_converter,
+    is_exotic,
+    to_text,
+)
 from onnxsmith.eager.single_node import Call, InputType
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import parse_onnx_type
@@ -124,13 +133,13 @@ def _value_runner(
     recover: Recover,
 ) -> Run:
     """Some outputs only exist as ONNX Runtime's own values, so all inputs must be those, too."""
-
-
     plan: list[tuple[str, int, Callable[[Any], Any]]] = []
     for k in positions:
         dtype = element_type(types[k])
         if dtype is None:
-            raise NoConversion("ONNX Runtime cannot take a container and give back a tensor that numpy does not have")
+            raise NoConversion(
+                "ONNX Runtime cannot take a container and give back a tensor that numpy does not have"
+            )
         convert = input_converter(dtype)
         if convert is None:
             convert = onnxruntime_api.value_of
@@ -149,6 +158,5 @@ def _value_runner(
 
 
 def _text_value(array: Any) -> Any:
-
 
     return onnxruntime_api.value_of(to_text(array))

@@ -6,6 +6,7 @@ Expands what the installed onnx defines as a function; runs nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import onnx
 from onnx import defs, inliner
@@ -52,7 +53,7 @@ def _schema_defaults(call: Call) -> dict[str, onnx.AttributeProto]:
 
 
 def _function(call: Call) -> onnx.FunctionProto | None:
-    schema = _schema(call)
+    schema: Any = _schema(call)  # onnx's stubs do not know what its schemas say of functions
     if schema is None:
         return None
     function = onnx.FunctionProto()
@@ -62,7 +63,9 @@ def _function(call: Call) -> onnx.FunctionProto | None:
         return function
     if schema.has_context_dependent_function:
         node = make_node(call)
-        types = [onnx.TypeProto() if each is None else each for each in feed_types(call)[: len(call.input_types)]]
+        types = [
+            onnx.TypeProto() if each is None else each for each in feed_types(call)[: len(call.input_types)]
+        ]
         version = max(schema.context_dependent_function_opset_versions)
         content = schema.get_context_dependent_function_with_opset_version(
             version, node.SerializeToString(), [each.SerializeToString() for each in types]
@@ -74,7 +77,7 @@ def _function(call: Call) -> onnx.FunctionProto | None:
 
 def _renaming(function: onnx.FunctionProto, node: onnx.NodeProto) -> dict[str, str]:
     """Formal names of inputs and outputs to the node's; inputs that were left out become holes."""
-    names = {formal: "" for formal in function.input}
+    names = dict.fromkeys(function.input, "")
     names.update(zip(function.input, node.input, strict=False))
     names.update(zip(function.output, node.output, strict=False))
     return names
@@ -112,7 +115,10 @@ def _renamed(
             if attribute.type == onnx.AttributeProto.GRAPH:
                 del fresh.g.node[:]
                 fresh.g.node.extend(_renamed(attribute.g.node, names, attributes, prefix))
-                for infos, originals in ((fresh.g.input, attribute.g.input), (fresh.g.output, attribute.g.output)):
+                for infos, originals in (
+                    (fresh.g.input, attribute.g.input),
+                    (fresh.g.output, attribute.g.output),
+                ):
                     for info, original in zip(infos, originals, strict=True):
                         info.name = name_of(original.name)
                 for tensor in fresh.g.initializer:
@@ -126,5 +132,3 @@ def inlined_model(model: onnx.ModelProto) -> onnx.ModelProto:
     inlined = inliner.inline_selected_functions(model, [], exclude=True, inline_schema_functions=True)
     versions.lower_opsets(inlined)
     return inlined
-
-

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,8 +22,14 @@ Check: TypeAlias = Callable[[Sequence[Any]], str | None]
 Rule: TypeAlias = Callable[[Call], Check | None]
 
 
-def _always(reason: str) -> Check:
-    return lambda inputs: reason
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A check that no inputs pass, because of the attributes."""
+
+    reason: str
+
+    def __call__(self, inputs: Sequence[Any]) -> str:
+        return self.reason
 
 
 def _tfidf(call: Call) -> Check | None:
@@ -30,13 +37,13 @@ def _tfidf(call: Call) -> Check | None:
     for name in ("max_skip_count", "max_gram_length", "min_gram_length"):
         value = call.attributes.get(name, 0)
         if not 0 <= value <= 1 << 16:
-            return _always(f"{name} is {value}, not a small number")
+            return Refusal(f"{name} is {value}, not a small number")
     pool = call.attributes.get("pool_int64s") or call.attributes.get("pool_strings") or ()
     starts = call.attributes.get("ngram_counts", ())
     if list(starts) != sorted(starts) or any(not 0 <= each <= len(pool) for each in starts):
-        return _always(f"ngram_counts must be ascending positions in the pool of {len(pool)}")
+        return Refusal(f"ngram_counts must be ascending positions in the pool of {len(pool)}")
     if any(not 0 <= each <= 1 << 30 for each in call.attributes.get("ngram_indexes", ())):
-        return _always("ngram_indexes must not be negative, nor huge")
+        return Refusal("ngram_indexes must not be negative, nor huge")
     return None
 
 
@@ -44,9 +51,9 @@ def _attention(call: Call) -> Check | None:
     # Divides by the numbers of heads, whatever they are.
     heads = [call.attributes[name] for name in ("q_num_heads", "kv_num_heads") if name in call.attributes]
     if any(not 1 <= each <= 1 << 31 for each in heads):
-        return _always("q_num_heads and kv_num_heads must be positive")
+        return Refusal("q_num_heads and kv_num_heads must be positive")
     if len(heads) == 2 and heads[0] % heads[1]:
-        return _always(f"q_num_heads, {heads[0]}, must be a multiple of kv_num_heads, {heads[1]}")
+        return Refusal(f"q_num_heads, {heads[0]}, must be a multiple of kv_num_heads, {heads[1]}")
 
     def check(inputs: Sequence[Any]) -> str | None:
         query, key, value = inputs[0], inputs[1], inputs[2]
@@ -85,7 +92,7 @@ def _recurrent(call: Call) -> Check | None:
     hidden = call.attributes.get("hidden_size")
     is_batch_first = call.attributes.get("layout", 0) == 1
     if call.attributes.get("layout", 0) not in (0, 1):
-        return _always("layout must be 0 or 1")
+        return Refusal("layout must be 0 or 1")
 
     def check(inputs: Sequence[Any]) -> str | None:
         x, weights, recurrence = inputs[0], inputs[1], inputs[2]
@@ -132,9 +139,9 @@ def _broadcasts_to(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
 def _roi_align(call: Call) -> Check | None:
     sizes = [call.attributes.get(name, 1) for name in ("output_height", "output_width")]
     if any(not 1 <= each <= 1 << 20 for each in sizes):
-        return _always("output_height and output_width must be positive")
+        return Refusal("output_height and output_width must be positive")
     if not 0 <= call.attributes.get("sampling_ratio", 0) <= 1 << 10:
-        return _always("sampling_ratio must be 0 or a small positive number")
+        return Refusal("sampling_ratio must be 0 or a small positive number")
 
     def check(inputs: Sequence[Any]) -> str | None:
         x, rois, indices = inputs
@@ -152,7 +159,7 @@ def _roi_align(call: Call) -> Check | None:
 def _split(call: Call) -> Check | None:
     count = call.attributes.get("num_outputs", call.output_count)
     if count != call.output_count:
-        return _always(f"num_outputs is {count}, but {call.output_count} outputs are asked for")
+        return Refusal(f"num_outputs is {count}, but {call.output_count} outputs are asked for")
     return None
 
 
@@ -164,12 +171,14 @@ def _einsum(call: Call) -> Check | None:
     left, arrow, right = equation.partition("->")
     terms = left.split(",")
     if not all(_TERM.fullmatch(term) for term in (*terms, right)):
-        return _always(f"the equation {equation!r} has something else than letters, commas, '...' and '->'")
+        return Refusal(f"the equation {equation!r} has something else than letters, commas, '...' and '->'")
     if len(terms) != len(call.input_types):
-        return _always(f"the equation {equation!r} has {len(terms)} terms for {len(call.input_types)} inputs")
+        return Refusal(f"the equation {equation!r} has {len(terms)} terms for {len(call.input_types)} inputs")
     unknown = set(right) - set(left) - {"."}
     if unknown or any(right.count(letter) > 1 for letter in right if letter != "."):
-        return _always(f"the result of the equation {equation!r} names an index twice, or one that no term has")
+        return Refusal(
+            f"the result of the equation {equation!r} names an index twice, or one that no term has"
+        )
 
     def check(inputs: Sequence[Any]) -> str | None:
         lengths: dict[str, int] = {}
@@ -178,7 +187,10 @@ def _einsum(call: Call) -> Check | None:
             if len(letters) != array.ndim and ("..." not in term or len(letters) > array.ndim):
                 return f"the term {term!r} is for {len(letters)} dimensions, not {array.ndim}"
             before, _, after = term.partition("...")
-            pairs = [*zip(before, array.shape, strict=False), *zip(reversed(after), reversed(array.shape), strict=False)]
+            pairs = [
+                *zip(before, array.shape, strict=False),
+                *zip(reversed(after), reversed(array.shape), strict=False),
+            ]
             for letter, length in pairs:
                 if lengths.setdefault(letter, length) != length:
                     if 1 not in (length, lengths[letter]):
@@ -234,7 +246,7 @@ def _convolution(call: Call) -> Check | None:
 def _gather_nd(call: Call) -> Check | None:
     count = call.attributes.get("batch_dims", 0)
     if count < 0:
-        return _always(f"batch_dims is {count}")
+        return Refusal(f"batch_dims is {count}")
     return lambda inputs: None if count < min(inputs[0].ndim, inputs[1].ndim) else f"batch_dims is {count}"
 
 

@@ -14,7 +14,7 @@ import onnx
 from onnx import defs, helper, numpy_helper, shape_inference
 
 from onnxsmith.eager.failure import plain_reason
-from onnxsmith.eager.guard_rules import RULES, Check
+from onnxsmith.eager.guard_rules import RULES, Check, Refusal
 from onnxsmith.eager.memory import memory_objection, usable_memory
 from onnxsmith.eager.single_node import Call, make_node, type_proto
 from onnxsmith.types.dtypes import DType
@@ -23,30 +23,31 @@ from onnxsmith.types.dtypes import DType
 #: or hands out memory that nothing was written to. Found by `tests/eager/fuzz_operators.py`.
 _SHAPES_ON_TRUST = frozenset(
     """
-    AffineGrid Attention AveragePool BatchNormalization BlackmanWindow CausalConvWithState CenterCropPad Col2Im
-    Concat ConstantOfShape Conv ConvInteger ConvTranspose DFT DeformConv DepthToSpace Einsum Expand EyeLike
-    FlexAttention GRU GatherND GlobalAveragePool GlobalLpPool GlobalMaxPool GridSample GroupNormalization
-    HammingWindow HannWindow InstanceNormalization LSTM LayerNormalization LinearAttention LpPool MaxPool MaxRoiPool
-    MaxUnpool NegativeLogLikelihoodLoss OneHot Pad QLinearConv RMSNormalization RNN RandomNormal RandomUniform Resize
-    ReverseSequence RoiAlign RotaryEmbedding STFT Scatter ScatterElements ScatterND SoftmaxCrossEntropyLoss
-    SpaceToDepth Split TensorScatter Tile TopK Upsample
-    """.split()
+    AffineGrid Attention AveragePool BatchNormalization BlackmanWindow CausalConvWithState CenterCropPad
+    Col2Im Concat ConstantOfShape Conv ConvInteger ConvTranspose DFT DeformConv DepthToSpace Einsum Expand
+    EyeLike FlexAttention GRU GatherND GlobalAveragePool GlobalLpPool GlobalMaxPool GridSample
+    GroupNormalization HammingWindow HannWindow InstanceNormalization LSTM LayerNormalization
+    LinearAttention LpPool MaxPool MaxRoiPool MaxUnpool NegativeLogLikelihoodLoss OneHot Pad QLinearConv
+    RMSNormalization RNN RandomNormal RandomUniform Resize ReverseSequence RoiAlign RotaryEmbedding STFT
+    Scatter ScatterElements ScatterND SoftmaxCrossEntropyLoss SpaceToDepth Split TensorScatter Tile TopK
+    Upsample
+    """.split()  # noqa: SIM905  # a paragraph of names is read at a glance
 )
 
 #: Operators that broadcast, so that small inputs may ask for a huge result.
 _BROADCAST = frozenset(
     """
-    Add And BitShift BitwiseAnd BitwiseOr BitwiseXor Div Equal Greater GreaterOrEqual Less LessOrEqual MatMul
-    MatMulInteger Max Mean Min Mod Mul Or Pow Sub Sum Where Xor
-    """.split()
+    Add And BitShift BitwiseAnd BitwiseOr BitwiseXor Div Equal Greater GreaterOrEqual Less LessOrEqual
+    MatMul MatMulInteger Max Mean Min Mod Mul Or Pow Sub Sum Where Xor
+    """.split()  # noqa: SIM905  # a paragraph of names is read at a glance
 )
 
 #: Inputs whose values decide shapes, by the schema's name.
 _DECIDE_SHAPES = frozenset(
     """
-    K axes axis crop_size depth dft_length frame_length frame_step image_shape block_shape k output_shape pads
-    repeats scales shape signal_ndim size sizes split target_size
-    """.split()
+    K axes axis crop_size depth dft_length frame_length frame_step image_shape block_shape k output_shape
+    pads repeats scales shape signal_ndim size sizes split target_size
+    """.split()  # noqa: SIM905  # a paragraph of names is read at a glance
 )
 
 _MOST_SHAPES = 256
@@ -60,6 +61,8 @@ def guard_for(call: Call) -> Check | None:
     checks: list[Check] = []
     rule = RULES.get(call.op.name)
     if rule is not None and (check := rule(call)) is not None:
+        if isinstance(check, Refusal):
+            return check
         checks.append(check)
     if call.op.name in _SHAPES_ON_TRUST and call.op.is_known and call.opset_version is None:
         checks.append(_inference_check(call))
@@ -88,7 +91,11 @@ def _inference_check(call: Call) -> Check:
     def check(inputs: Sequence[Any]) -> str | None:
         try:
             key: list[Any] = [None if each is None else each.shape for each in inputs]
-            key.extend(inputs[k].tobytes() for k in valued if inputs[k] is not None and inputs[k].size <= _MOST_VALUES)
+            key.extend(
+                inputs[k].tobytes()
+                for k in valued
+                if inputs[k] is not None and inputs[k].size <= _MOST_VALUES
+            )
         except AttributeError:  # a sequence; nothing is known of its elements' shapes
             return None
         found = tuple(key)
@@ -107,7 +114,9 @@ def _verdict(call: Call, inputs: Sequence[Any], valued: Sequence[int]) -> str | 
     schema = defs.get_schema(call.op.name, call.op.since_version, call.op.domain)
     types: dict[str, onnx.TypeProto] = {}
     data: dict[str, onnx.TensorProto] = {}
-    for position, (name, value_type, value) in enumerate(zip(call.input_names, call.input_types, inputs, strict=False)):
+    for position, (name, value_type, value) in enumerate(
+        zip(call.input_names, call.input_types, inputs, strict=False)
+    ):
         if value_type is None or value is None:
             continue
         proto = types[name] = type_proto(value_type, value.ndim)

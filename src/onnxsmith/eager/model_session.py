@@ -18,7 +18,7 @@ from onnxsmith.eager.feeds import Run, runner_over
 from onnxsmith.eager.reference import NoReference, ReferenceSession
 from onnxsmith.eager.settings import Settings, current, usable_cores
 from onnxsmith.errors import NotRunnableError, OperatorFailedError
-from onnxsmith.source import Span
+from onnxsmith.source import Span, caller_span
 from onnxsmith.types.value_types import parse_onnx_type
 
 #: Where a node of the model was written, by its name; None when that is not known.
@@ -32,8 +32,8 @@ class ModelSession:
     """A loaded model: call it on a list of inputs in the order of `input_names`.
 
     >>> from onnx import parser
-    >>> model = parser.parse_model('<ir_version: 8, opset_import: ["" : 14]> g (float[N] x) => (float[N] y) {y = Add(x, x)}')
-    >>> session = load_session(model.SerializeToString())
+    >>> text = '<ir_version: 8, opset_import: ["" : 14]> g (float[N] x) => (float[N] y) { y = Add(x, x) }'
+    >>> session = load_session(parser.parse_model(text))
     >>> import numpy as np
     >>> session([np.float32([1, 2])])
     [array([2., 4.], dtype=float32)]
@@ -43,7 +43,9 @@ class ModelSession:
 
     __slots__ = ("input_names", "output_names", "run", "source")
 
-    def __init__(self, run: Run, input_names: Sequence[str], output_names: Sequence[str], source: str) -> None:
+    def __init__(
+        self, run: Run, input_names: Sequence[str], output_names: Sequence[str], source: str
+    ) -> None:
         self.run = run
         self.input_names = tuple(input_names)
         self.output_names = tuple(output_names)
@@ -112,10 +114,12 @@ def _as_proto(model: bytes | str | os.PathLike[str] | onnx.ModelProto) -> onnx.M
         return copy
     if isinstance(model, bytes):
         return onnx.load_model_from_string(model)
-    return onnx.load(os.fspath(model))
+    return onnx.load_model(os.fspath(model))  # pyright: ignore[reportUnknownMemberType]  # its file argument has no type
 
 
-def _on_onnxruntime(content: bytes | str, settings: Settings, model: object, find_node: FindNode | None) -> ModelSession:
+def _on_onnxruntime(
+    content: bytes | str, settings: Settings, model: object, find_node: FindNode | None
+) -> ModelSession:
     session = onnxruntime_api.create_session(
         content,
         threads=settings.intra_op_threads or usable_cores(),
@@ -134,7 +138,9 @@ def _on_onnxruntime(content: bytes | str, settings: Settings, model: object, fin
         raise _failed(names, values, error, find_node) from error
 
     run = runner_over(session, names, [parse_onnx_type(text) for _, text in inputs], recover)
-    return ModelSession(run, names, [name for name, _ in onnxruntime_api.output_types(session)], "onnxruntime")
+    return ModelSession(
+        run, names, [name for name, _ in onnxruntime_api.output_types(session)], "onnxruntime"
+    )
 
 
 def _on_reference(model: Any, find_node: FindNode | None) -> ModelSession:
@@ -159,6 +165,7 @@ def _failed(
     node = failed_node(error)
     where = "" if node is None else f" in {node.operator}" + (f" '{node.name}'" if node.name else "")
     failed = OperatorFailedError(f"the model cannot run on ({described}){where}: {plain_reason(error)}")
-    if node is not None and find_node is not None:
-        failed.locate(find_node(node.name))
+    origin = find_node(node.name) if node is not None and find_node is not None else None
+    if origin is not None:
+        failed.locate(origin).also(caller_span(), "the model is run here")
     return failed

@@ -25,9 +25,9 @@ Preference: TypeAlias = Literal["function body", "reference"] | None
 #: that do much work per byte get more than one.
 _PARALLEL = frozenset(
     """
-    Attention CausalConvWithState Conv ConvInteger ConvTranspose DeformConv Einsum FlexAttention GRU Gemm If LSTM
-    LinearAttention Loop MatMul MatMulInteger QLinearConv QLinearMatMul RNN Resize Scan
-    """.split()
+    Attention CausalConvWithState Conv ConvInteger ConvTranspose DeformConv Einsum FlexAttention GRU Gemm If
+    LSTM LinearAttention Loop MatMul MatMulInteger QLinearConv QLinearMatMul RNN Resize Scan
+    """.split()  # noqa: SIM905  # a paragraph of names is read at a glance
 )
 _MOST_THREADS = 4
 
@@ -37,7 +37,15 @@ _NEED_RANKS = frozenset({"Scan", "CausalConvWithState", "FlexAttention", "Linear
 
 #: Their results hang on more than their inputs, so that a cached session is not enough.
 RANDOM = frozenset(
-    {"Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
+    {
+        "Bernoulli",
+        "Dropout",
+        "Multinomial",
+        "RandomNormal",
+        "RandomNormalLike",
+        "RandomUniform",
+        "RandomUniformLike",
+    }
 )
 
 
@@ -56,7 +64,8 @@ def needs_ranks(call: Call) -> bool:
 
 def _uses(nodes: Iterable[onnx.NodeProto], names: frozenset[str]) -> bool:
     return any(
-        node.op_type in names or any(_uses(attribute.g.node, names) for attribute in node.attribute) for node in nodes
+        node.op_type in names or any(_uses(attribute.g.node, names) for attribute in node.attribute)
+        for node in nodes
     )
 
 

@@ -6,8 +6,8 @@ Slow and complete; what it cannot run, nothing here can.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 import numpy as np
 import onnx
@@ -31,16 +31,17 @@ class ReferenceSession:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 self._evaluator = ReferenceEvaluator(model, new_ops=list(corrections.operators()))
+            self._run: Callable[..., Any] = self._evaluator.run  # pyright: ignore[reportUnknownMemberType]
         except Exception as error:
             raise NoReference(str(error) or type(error).__name__) from error
 
     @property
     def input_names(self) -> list[str]:
-        return list(self._evaluator.input_names)
+        return [str(each) for each in self._evaluator.input_names]
 
     @property
     def output_names(self) -> list[str]:
-        return list(self._evaluator.output_names)
+        return [str(each) for each in self._evaluator.output_names]
 
     def run(self, names: Sequence[str], inputs: Sequence[Any]) -> list[Any]:
         """Run on inputs in the order of `names`, in which an empty name is a hole."""
@@ -48,24 +49,22 @@ class ReferenceSession:
         # numpy warns of overflow and division by zero; ONNX defines what they give.
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            return [_plain(each) for each in self._evaluator.run(None, feeds)]
+            return [_plain(each) for each in cast("list[Any]", self._run(None, feeds))]
 
 
 def _readable(value: Any) -> Any:
     """The evaluator's operators read text from object arrays of str."""
-    if isinstance(value, np.ndarray) and value.dtype.kind in "OUST":
-        return to_text(value)
+    if isinstance(value, np.ndarray):
+        array = cast("np.ndarray[Any, Any]", value)
+        return to_text(array) if array.dtype.kind in "OUST" else array
     return value
 
 
 def _plain(value: Any) -> Any:
     """Arrays as other runners give them: arrays, not numpy scalars; object arrays of str."""
-    if isinstance(value, np.generic):
-        return np.asarray(value)
-    if isinstance(value, np.ndarray) and value.dtype.kind in "UST":
-        return to_text(value)
+    if isinstance(value, np.ndarray):
+        array = cast("np.ndarray[Any, Any]", value)
+        return to_text(array) if array.dtype.kind in "UST" else array
     if isinstance(value, list):
-        return [_plain(each) for each in value]
-    return value
-
-
+        return [_plain(each) for each in cast("list[Any]", value)]
+    return np.asarray(cast("Any", value)) if isinstance(value, np.generic) else value

@@ -45,7 +45,7 @@ class RunnerCache(Generic[V]):
         entries = self._entries
         value = entries.get(key)
         if value is not None:
-            try:
+            try:  # noqa: SIM105  # a context manager would double the cost of a hit
                 entries.move_to_end(key)
             except KeyError:
                 pass

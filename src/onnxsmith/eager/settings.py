@@ -122,7 +122,9 @@ def _checked_runtime(runtime: str) -> Runtime:
                     "onnxruntime is not installed", help="pip install onnxruntime, or use runtime='reference'"
                 )
             return known
-    raise AttributeValueError(f"there is no runtime {runtime!r}", help="the runtimes are 'onnxruntime' and 'reference'")
+    raise AttributeValueError(
+        f"there is no runtime {runtime!r}", help="the runtimes are 'onnxruntime' and 'reference'"
+    )
 
 
 def _checked_providers(providers: Sequence[Provider]) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
@@ -131,11 +133,13 @@ def _checked_providers(providers: Sequence[Provider]) -> tuple[tuple[str, tuple[
             f"providers is a list of names, not the string {providers!r}", help=f"providers=[{providers!r}]"
         )
     if not onnxruntime_api.is_available():
-        raise MissingDependencyError("providers are ONNX Runtime's, and onnxruntime is not installed", help="pip install onnxruntime")
+        raise MissingDependencyError(
+            "providers are ONNX Runtime's, and onnxruntime is not installed", help="pip install onnxruntime"
+        )
     available = onnxruntime_api.available_providers()
     checked: list[tuple[str, tuple[tuple[str, str], ...]]] = []
     for provider in providers:
-        name, options = (provider, {}) if isinstance(provider, str) else provider
+        name, options = (provider, dict[str, Any]()) if isinstance(provider, str) else provider
         if name not in available:
             listed = "available here: " + ", ".join(available)
             suggestion = did_you_mean(name, available)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import onnx
@@ -79,7 +79,9 @@ def feed_types(call: Call) -> list[onnx.TypeProto | None]:
 
 def make_node(call: Call) -> onnx.NodeProto:
     """The node of a call."""
-    node = onnx.NodeProto(op_type=call.op.name, domain=call.op.domain, input=call.input_names, output=call.output_names)
+    node = onnx.NodeProto(
+        op_type=call.op.name, domain=call.op.domain, input=call.input_names, output=call.output_names
+    )
     while node.input and not node.input[-1]:
         node.input.pop()
     for name, value in call.attributes.items():
@@ -139,8 +141,10 @@ def make_attribute(name: str, value: Any, kind: AttributeType | None) -> onnx.At
     if kind is None:
         if isinstance(value, np.ndarray):
             return helper.make_attribute(name, tensor_proto(value))
-        return helper.make_attribute(name, list(value) if isinstance(value, tuple) else value)
-    attribute = onnx.AttributeProto(name=name, type=int(kind))
+        return helper.make_attribute(
+            name, list(cast("tuple[Any, ...]", value)) if isinstance(value, tuple) else value
+        )
+    attribute = onnx.AttributeProto(name=name, type=kind.name)
     match kind:
         case AttributeType.FLOAT:
             attribute.f = value
@@ -190,18 +194,17 @@ def dense_array(sparse: onnx.SparseTensorProto) -> np.ndarray[Any, Any]:
 
 def attribute_key(value: Any) -> Any:
     """A hashable stand-in for an attribute's value; equal values of different types stay apart."""
-    match value:
-        case np.ndarray():
-            content: Any = tuple(value.ravel().tolist()) if value.dtype.kind in "OUST" else value.tobytes()
-            return (value.dtype.str if value.dtype.kind != "V" else value.dtype.name, value.shape, content)
-        case tuple() | list():
-            return (tuple, *map(attribute_key, value))
-        case _ if hasattr(value, "SerializeToString"):
-            return (type(value).__name__, value.SerializeToString(deterministic=True))
-        case float():
-            return (float, value.hex())  # -0.0 is not 0.0, and a NaN equals itself
-        case _:
-            return (type(value), value)
+    if isinstance(value, np.ndarray):
+        array = cast("np.ndarray[Any, Any]", value)
+        content = tuple(array.reshape(-1).tolist()) if array.dtype.kind in "OUST" else array.tobytes()
+        return (array.dtype.str, array.dtype.name, array.shape, content)
+    if isinstance(value, tuple | list):
+        return (tuple, *map(attribute_key, cast("Sequence[Any]", value)))
+    if hasattr(value, "SerializeToString"):
+        return (type(value).__name__, value.SerializeToString(deterministic=True))
+    if isinstance(value, float):
+        return (float, value.hex())  # -0.0 is not 0.0, and a NaN equals itself
+    return (type(value), value)
 
 
 def cache_key(call: Call) -> tuple[Any, ...]:

@@ -12,11 +12,11 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from onnxsmith.core.operator import MISS, Operator, Operators
-from onnxsmith.core.target import ACTIVE
+from onnxsmith.core.target import ACTIVE, register_default
 from onnxsmith.core.value import Value
 from onnxsmith.eager import control
 from onnxsmith.eager.engine import Runner, prepare, runners
-from onnxsmith.eager.model_session import load_session
+from onnxsmith.eager.model_session import FindNode, load_session
 from onnxsmith.eager.tensor import EagerTensor
 from onnxsmith.errors import LeakedValueError
 from onnxsmith.schema.default_version import default_opset_version
@@ -86,9 +86,11 @@ class EagerTarget:
         return tuple([_wrap(each) for each in results]) if wraps else tuple(results)
 
 
-    def model_runner(self, model: bytes | str) -> Callable[[Sequence[Any]], list[Any]]:
-        """Runs a whole model, given serialized or as a file, on arrays."""
-        return load_session(model)
+    def model_runner(
+        self, model: bytes | str, find_node: FindNode | None = None
+    ) -> Callable[[Sequence[Any]], list[Any]]:
+        """Runs a whole model, given serialized or as a file, on arrays; `find_node` knows where nodes come from."""
+        return load_session(model, find_node=find_node)
 
     def learn(
         self,
@@ -222,3 +224,5 @@ def _input_type(value: Any) -> DType | AnyValueType | None:
 
 
 _INSIDE_BODIES = EagerTarget(wraps=True)
+
+register_default(EagerTarget)

@@ -10,6 +10,7 @@ from onnxsmith.core.target import default_target
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import InputTypeError, boundary
 from onnxsmith.schema.inference.known import Known
+from onnxsmith.types.annotations import read_dtype
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
@@ -76,8 +77,6 @@ def tensor(value: Any, dtype: Any = None) -> EagerTensor:
     >>> tensor([1, 2, 3]) // 2
     tensor([0, 1, 1], dtype=int64)
     """
-    from onnxsmith.types.annotations import read_dtype
-
     if isinstance(value, EagerTensor):
         value = value.array
     wanted = None

@@ -32,7 +32,10 @@ def _lower(
         domain = "" if entry.domain == "ai.onnx" else entry.domain
         lowest = 1
         for node in nodes:
-            if ("" if node.domain == "ai.onnx" else node.domain) != domain or (node.domain, node.op_type) in local:
+            if ("" if node.domain == "ai.onnx" else node.domain) != domain or (
+                node.domain,
+                node.op_type,
+            ) in local:
                 continue
             try:
                 lowest = max(lowest, defs.get_schema(node.op_type, entry.version, domain).since_version)
@@ -53,8 +56,8 @@ def _nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
 
 def lowest_ir_version(model: onnx.ModelProto) -> int:
     """The lowest IR version that has every element type of the model."""
-    dtypes = {DType(each) for each in _element_types(model.graph) if each}
-    return max([_BASE_IR_VERSION, *(dtype.ir_version for dtype in dtypes)])
+    codes = set(_element_types(model.graph))
+    return max([_BASE_IR_VERSION, *(dtype.ir_version for dtype in DType if dtype in codes)])
 
 
 def _element_types(graph: onnx.GraphProto) -> Iterator[int]:

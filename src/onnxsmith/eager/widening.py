@@ -21,9 +21,9 @@ from onnxsmith.types.dtypes import DType
 
 _OPERATORS = frozenset(
     """
-    AveragePool Conv ConvTranspose Einsum GRU Gemm GlobalAveragePool GlobalMaxPool GridSample InstanceNormalization LRN
-    LSTM LpPool MatMul MaxPool RNN Resize
-    """.split()
+    AveragePool Conv ConvTranspose Einsum GRU Gemm GlobalAveragePool GlobalMaxPool GridSample
+    InstanceNormalization LRN LSTM LpPool MatMul MaxPool RNN Resize
+    """.split()  # noqa: SIM905  # a paragraph of names is read at a glance
 )
 _NARROW = (DType.BFLOAT16, DType.FLOAT16)
 #: The first opset whose Cast has bfloat16.
@@ -37,7 +37,9 @@ def widened_models(call: Call) -> Iterator[onnx.ModelProto]:
     narrow = next((each for each in call.input_types if each in _NARROW), None)
     if not isinstance(narrow, DType):
         return
-    wide = replace(call, input_types=tuple(DType.FLOAT if each is narrow else each for each in call.input_types))
+    wide = replace(
+        call, input_types=tuple(DType.FLOAT if each is narrow else each for each in call.input_types)
+    )
     for same in (wide, *earlier_calls(wide)):
         version = max(_CAST_VERSION, same.op.since_version)
         if registry.find("", same.op.name, version) is same.op:

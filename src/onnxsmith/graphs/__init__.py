@@ -1,0 +1,1 @@
+"""The graph target on onnx-ir: builder, names, functions, models, files."""

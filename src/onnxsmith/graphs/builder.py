@@ -44,6 +44,8 @@ class GraphTarget:
         self.inputs: list[ir.Value] = []
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.is_finished = False
+        #: The graph that took over the nodes of this draft.
+        self.absorbed_by: GraphTarget | None = None
         self._operators: Operators | None = None
         # Constants of a function body, which has no initializers: content -> the node's output.
         self._constants: dict[tuple[Any, ...], Any] = {}
@@ -138,6 +140,23 @@ class GraphTarget:
         """A graph inside this one, which sees its values."""
         return GraphTarget(self.program, self)
 
+    def draft(self) -> GraphTarget:
+        """Nodes for this graph that are not certain yet: `absorb` adds them, `discard` forgets them."""
+        result = GraphTarget(self.program, self)
+        result.depth = self.depth
+        return result
+
+    def absorb(self, draft: GraphTarget) -> None:
+        """Take over the nodes of a draft; its values are this graph's from now on."""
+        self.nodes += draft.nodes
+        self._constants |= draft._constants
+        draft.absorbed_by = self
+
+    @property
+    def home(self) -> GraphTarget:
+        """The graph that the values made here belong to."""
+        return self if self.absorbed_by is None else self.absorbed_by.home
+
     def finish(self, outputs: Sequence[Any], name: str) -> ir.Graph:
         """The graph, with these values as its outputs; nothing can be added afterwards."""
         graph_outputs = [self.own(each) for each in outputs]
@@ -205,12 +224,6 @@ class GraphTarget:
     def append(self, node: ir.Node) -> None:
         """Add a node at the end."""
         self.nodes.append(node)
-
-    def truncate(self, count: int) -> None:
-        """Forget the nodes after the first `count`."""
-        for node in reversed(self.nodes[count:]):
-            _disconnect(node)
-        del self.nodes[count:]
 
     def new_value(self, wish: str, known: Known) -> ir.Value:
         """A value for a node's output, with what is known of it."""

@@ -77,7 +77,10 @@ def _check_place(place: Path) -> None:
     if place.is_dir():
         raise ModelWriteError(f"cannot write {str(place)!r}: it is a folder", help="name a file in it, m.onnx")
     if not place.parent.is_dir():
-        raise ModelWriteError(f"cannot write {str(place)!r}: there is no folder {str(place.parent)!r}")
+        raise ModelWriteError(
+            f"cannot write {str(place)!r}: there is no folder {str(place.parent)!r}",
+            help=f"make it first: os.makedirs({str(place.parent)!r})",
+        )
 
 
 def _data_name(model: ir.Model, place: Path, external_data: bool | str | None) -> str | None:
@@ -201,6 +204,8 @@ def parse(content: bytes, called: str) -> ir.Model:
         raise UnreadableModelError(
             f"{called} is not an ONNX model, or only part of one", help="get the file again, whole"
         ) from None
+    if not content:
+        raise UnreadableModelError(f"{called} is empty", help="get the file again, whole")
     if not proto.HasField("graph") or proto.ir_version < 1:
         raise UnreadableModelError(f"{called} holds no ONNX model: it has no graph", help="get the file again, whole")
     return from_proto(proto, called)
@@ -236,9 +241,15 @@ def _check_external(tensor: ir.ExternalTensor, folder: Path) -> None:
     called = f"the external data of {tensor.name!r}"
     place = (folder / location).resolve()
     if Path(location).is_absolute() or not place.is_relative_to(folder.resolve()):
-        raise ExternalDataError(f"{called} points outside the model's folder: {location!r}")
+        raise ExternalDataError(
+            f"{called} points outside the model's folder: {location!r}",
+            help="a model reads data only beside itself; put the data there, and let the model name it without a path",
+        )
     if not place.is_file():
-        raise ExternalDataError(f"{called} is missing: there is no file {location!r} beside the model")
+        raise ExternalDataError(
+            f"{called} is missing: there is no file {location!r} beside the model",
+            help="a model and its data file are moved together",
+        )
     end = (tensor.offset or 0) + (tensor.nbytes if tensor.length is None else tensor.length)
     size = place.stat().st_size
     if (tensor.offset or 0) < 0 or end > size or (tensor.length is not None and tensor.length < tensor.nbytes):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import os
 import tempfile
@@ -13,10 +14,13 @@ import onnx
 import onnx_ir as ir
 
 from onnxsmith.core.target import default_target
+from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import InvalidModelError, ModelInputError, boundary
 from onnxsmith.graphs import files
 from onnxsmith.graphs.ir_types import type_from_ir
-from onnxsmith.types.value_types import AnyValueType, TensorType
+from onnxsmith.graphs.origins import origin_of
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import AnyValueType, Shape, TensorType, describe_shape
 
 
 class Port(NamedTuple):
@@ -94,11 +98,16 @@ class Model:
         try:
             cast(Any, onnx.checker).check_model(self.proto, full_check=True)
         except Exception as error:  # noqa: BLE001  # the checker and inference raise unrelated classes
-            raise InvalidModelError(f"the model is not valid: {error}") from None
+            raise InvalidModelError(f"the model is not valid: {checker_words(error)}") from None
 
+    @boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run it on arrays, by position or by name: one output comes back as it is, several as a tuple."""
-        return self._call(args, kwargs)
+        feeds = self._bind(args, kwargs)
+        if self._run is None:
+            self._run = self._make_runner()
+        outputs = self._run(feeds)
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def runner(self) -> Callable[[Sequence[Any]], Any]:
         """A function of the inputs as a list of arrays, for calls that must cost little."""
@@ -109,16 +118,9 @@ class Model:
             return lambda arrays: run(arrays)[0]
         return lambda arrays: tuple(run(arrays))
 
-    @boundary
-    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        feeds = self._bind(args, kwargs)
-        if self._run is None:
-            self._run = self._make_runner()
-        outputs = self._run(feeds)
-        return outputs[0] if len(outputs) == 1 else tuple(outputs)
-
     def _make_runner(self) -> Callable[[Sequence[Any]], list[Any]]:
-        make: Callable[[bytes | str], Callable[[Sequence[Any]], list[Any]]] = cast(Any, default_target()).model_runner
+        model_runner: Callable[..., Callable[[Sequence[Any]], list[Any]]] = cast(Any, default_target()).model_runner
+        make = functools.partial(model_runner, find_node=functools.partial(origin_of, self._ir))
         if files.weight_bytes(self._ir) <= files.EXTERNAL_PAST_BYTES:
             return make(files.serialize(self._ir))
         # Too large for one message: the runtime reads the weights from a file, which can go when it has.
@@ -130,15 +132,22 @@ class Model:
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         ports = self.inputs
         names = [port.name for port in ports]
-        form = f"the model takes {', '.join(names) or 'no inputs'}"
+        form = "the model takes " + (", ".join(f"{each.name}: {each.type!r}" for each in ports) or "no inputs")
         if len(args) > len(ports):
-            raise ModelInputError(f"{form}, and was given {len(args)} inputs")
+            count = f"{len(ports)} input{'s' * (len(ports) != 1)}"
+            raise ModelInputError(
+                f"the model has {count}, and was given {len(args)}", help=form, culprit=("input", len(ports))
+            )
         given = dict(zip(names, args, strict=False))
         for name, value in kwargs.items():
             if name not in names:
-                raise ModelInputError(f"the model has no input '{name}'", help=form)
+                raise ModelInputError(
+                    f"the model has no input '{name}'",
+                    help=did_you_mean(name, names) or form,
+                    culprit=("attribute", name),
+                )
             if name in given:
-                raise ModelInputError(f"input '{name}' was given twice")
+                raise ModelInputError(f"input '{name}' was given twice", culprit=("attribute", name))
             given[name] = value
         missing = [name for name in names if name not in given]
         if missing:
@@ -174,13 +183,42 @@ def _port(value: ir.Value) -> Port:
 
 
 def _feed(port: Port, value: Any) -> Any:
-    if value is None or isinstance(value, list | dict) or not isinstance(port.type, TensorType):
+    """What is given for an input as an array; refused where its type is certainly not the input's."""
+    if value is None or isinstance(value, dict) or not isinstance(port.type, TensorType):
         return cast(Any, value)
-    array = np.asarray(value)
-    dtype = port.type.dtype
-    if dtype is not None and not hasattr(value, "dtype") and dtype.is_native:
-        array = np.asarray(value, dtype.numpy)  # Python numbers and lists take the input's type
+    dtype, shape = port.type.dtype, port.type.shape
+    takes_type = dtype is not None and not hasattr(value, "dtype") and dtype.is_native
+    try:  # Python numbers and lists take the input's type
+        array = np.asarray(value, dtype.numpy if dtype is not None and takes_type else None)
+    except (TypeError, ValueError):
+        raise ModelInputError(f"input '{port.name}' cannot be a {type(value).__name__}: it is {port.type!r}") from None
+    given = DType.from_numpy(array.dtype)
+    if dtype is not None and given is not dtype:
+        raise ModelInputError(
+            f"input '{port.name}' is {dtype.spelling}, and was given {array.dtype}",
+            help=f"convert it with .astype({_numpy_name(dtype)})",
+        )
+    if shape is not None and not _fits(array.shape, shape):
+        raise ModelInputError(
+            f"input '{port.name}' has shape {describe_shape(shape)}, and was given {describe_shape(array.shape)}"
+        )
     return array
+
+
+def _numpy_name(dtype: DType) -> str:
+    return f"np.{dtype.spelling}" if dtype.is_native else f"ml_dtypes.{dtype.spelling}"
+
+
+def _fits(given: tuple[int, ...], wanted: Shape) -> bool:
+    return len(given) == len(wanted) and all(
+        not isinstance(b, int) or a == b for a, b in zip(given, wanted, strict=True)
+    )
+
+
+def checker_words(error: Exception) -> str:
+    """What onnx's checker said, in one line."""
+    text = str(error).replace("==> Context:", ";").replace("name:  OpType:", "").replace("Name:  OpType:", "")
+    return " ".join(text.split()).replace(" ;", ";")
 
 
 @boundary

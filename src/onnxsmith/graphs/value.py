@@ -28,17 +28,22 @@ class SymbolicValue(Value):
 class SymbolicTensor(Tensor, SymbolicValue):
     """A tensor of a graph."""
 
-    __slots__ = ("_known", "ir_value", "scope", "span")
+    __slots__ = ("_known", "_scope", "ir_value", "span")
 
     def __init__(self, ir_value: ir.Value, known: Known, scope: GraphTarget, span: Span | None) -> None:
         self.ir_value = ir_value
         self._known = known
-        self.scope = scope
+        self._scope = scope
         self.span = span
 
     @property
     def known(self) -> Known:
         return self._known
+
+    @property
+    def scope(self) -> GraphTarget:
+        """The graph it belongs to."""
+        return self._scope if self._scope.absorbed_by is None else self._scope.home
 
     @property
     def target(self) -> GraphTarget:
@@ -59,17 +64,22 @@ class SymbolicTensor(Tensor, SymbolicValue):
 class SymbolicSequence(TensorSequence, SymbolicValue):
     """A sequence or optional of a graph."""
 
-    __slots__ = ("_known", "ir_value", "scope", "span")
+    __slots__ = ("_known", "_scope", "ir_value", "span")
 
     def __init__(self, ir_value: ir.Value, known: Known, scope: GraphTarget, span: Span | None) -> None:
         self.ir_value = ir_value
         self._known = known
-        self.scope = scope
+        self._scope = scope
         self.span = span
 
     @property
     def known(self) -> Known:
         return self._known
+
+    @property
+    def scope(self) -> GraphTarget:
+        """The graph it belongs to."""
+        return self._scope if self._scope.absorbed_by is None else self._scope.home
 
     @property
     def target(self) -> GraphTarget:

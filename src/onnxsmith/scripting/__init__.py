@@ -1,0 +1,1 @@
+"""The language: Python functions staged into ONNX functions and models."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from typing import TypeGuard
 
-from onnxsmith.scripting.expressions import ExpressionTable, compile_expressions
+from onnxsmith.scripting.expressions import ExpressionTable, Root, compile_expressions
 from onnxsmith.scripting.flow import Flow, assigned_names, parameter_names
 from onnxsmith.scripting.function_source import FunctionNode
 
@@ -44,69 +45,80 @@ def analyze(node: FunctionNode, file: str, name: str, outer_names: Collection[st
     parameters = parameter_names(node.args)
     local_names = frozenset([*parameters, *assigned_names(body)])
     flow = Flow(body)
-    if body:
-        flow.live_after(body[-1])  # before expressions are rewritten: it reads the user's own tree
     roots = [root for statement in body for root in _roots(statement)]
-    table = compile_expressions(roots, file, name, local_names | set(outer_names))
+    first_parameter = parameters[0] if parameters else None
+    table = compile_expressions(roots, file, name, local_names | set(outer_names), first_parameter)
     if len(_analyses) >= _LIMIT:
         _analyses.clear()
     found = _analyses[id(node)] = Analysis(node, file, name, body, parameters, local_names, flow, table)
     return found
 
 
-def _roots(statement: ast.stmt) -> Iterator[ast.AST]:
+def _roots(statement: ast.stmt) -> Iterator[Root]:
     """The expressions that staging evaluates, in a statement and the statements inside it."""
     match statement:
         case ast.FunctionDef():
-            yield from statement.decorator_list
-            yield from statement.args.defaults
-            yield from (each for each in statement.args.kw_defaults if each is not None)
+            yield from map(Root, statement.decorator_list)
+            yield from map(Root, statement.args.defaults)
+            yield from (Root(each) for each in statement.args.kw_defaults if each is not None)
             return  # its body is a function of its own
         case ast.Assign(targets=targets, value=value):
             for target in targets:
                 yield from _target_roots(target)
-            yield value
+            yield Root(value)
         case ast.AugAssign(target=target, value=value):
             yield from _target_roots(target)
-            yield value
+            yield Root(value)
         case ast.AnnAssign(target=target, value=value):
             yield from _target_roots(target)
             if value is not None:
-                yield value
+                yield Root(value)
+        case ast.If(test=test) | ast.While(test=test):
+            yield Root(test, is_test=True)
+        case ast.Assert(test=test, msg=message):
+            yield Root(test, is_test=True)
+            if message is not None:
+                yield Root(message)
         case ast.For(target=target):
             yield from _target_roots(target)
-            yield from iteration_parts(statement)
+            yield from map(Root, iteration_parts(statement.iter))
         case ast.Match():
-            yield statement
-        case ast.With():
-            for item in statement.items:
-                yield item.context_expr
+            yield Root(statement)
+        case ast.With(items=items):
+            for item in items:
+                yield Root(item.context_expr)
+                if item.optional_vars is not None:
+                    yield from _target_roots(item.optional_vars)
         case ast.Delete():
             pass
         case _:
             for child in ast.iter_child_nodes(statement):
                 if isinstance(child, ast.expr):
-                    yield child
+                    yield Root(child)
     for inner in _inner_statements(statement):
         yield from _roots(inner)
 
 
-_TAKEN_APART = ("range", "zip", "enumerate")
+#: Calls after `in` that are taken apart, so that tensors may stand in them.
+_TAKEN_APART = ("range", "zip", "enumerate", "reversed")
 
 
-def iteration_parts(statement: ast.For) -> list[ast.expr]:
-    """The expressions after `in`: range, zip and enumerate are taken apart, so that tensors may stand in them."""
-    if is_taken_apart(statement):
-        assert isinstance(statement.iter, ast.Call)
-        return [statement.iter.func, *statement.iter.args]
-    return [statement.iter]
+def iteration_parts(node: ast.expr) -> Iterator[ast.expr]:
+    """The expressions after `in` that are evaluated as they are: the functions and arguments of what is taken apart."""
+    if is_taken_apart(node):
+        yield node.func
+        for argument in (*node.args, *(each.value for each in node.keywords)):
+            yield from iteration_parts(argument)
+    else:
+        yield node
 
 
-def is_taken_apart(statement: ast.For) -> bool:
-    """Whether a loop runs over a plain call of range, zip or enumerate."""
-    match statement.iter:
-        case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
-            return name in _TAKEN_APART and not any(isinstance(each, ast.Starred) for each in args)
+def is_taken_apart(node: ast.expr) -> TypeGuard[ast.Call]:
+    """Whether an expression is a plain call of range, zip, enumerate or reversed."""
+    match node:
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
+            is_plain = not any(isinstance(each, ast.Starred) for each in args) and all(each.arg for each in keywords)
+            return name in _TAKEN_APART and is_plain
         case _:
             return False
 
@@ -119,7 +131,7 @@ def _inner_statements(statement: ast.stmt) -> Iterator[ast.stmt]:
             yield from case.body
 
 
-def _target_roots(target: ast.expr) -> Iterator[ast.AST]:
+def _target_roots(target: ast.expr) -> Iterator[Root]:
     match target:
         case ast.Tuple(elts=elements) | ast.List(elts=elements):
             for element in elements:
@@ -127,7 +139,7 @@ def _target_roots(target: ast.expr) -> Iterator[ast.AST]:
         case ast.Starred(value=value):
             yield from _target_roots(value)
         case ast.Subscript(value=value, slice=index):
-            yield value
-            yield index
+            yield Root(value)
+            yield Root(index)
         case _:
             pass

@@ -10,6 +10,9 @@ from onnxsmith.source import Span
 if TYPE_CHECKING:
     from onnxsmith.scripting.frame import Frame
 
+#: The attribute of an object in which its methods that are scripts are kept.
+METHODS = "_onnxsmith_scripts"
+
 
 class Guard:
     """A picture of all containers that variables hold, to compare with later."""
@@ -24,6 +27,7 @@ class Guard:
                     seen.add(id(value))
                     self._pictures.append((name, value, value.copy()))
                 elif name == "self" and hasattr(value, "__dict__"):
+                    vars(value).setdefault(METHODS, {})  # where scripts that are methods are kept is no change
                     self._pictures.append((name, value.__dict__, dict(value.__dict__)))
             here = here.outer
 

@@ -12,7 +12,7 @@ from onnxsmith.errors import DynamicPythonValueError, UnassignedVariableError, U
 from onnxsmith.scripting.analysis import Analysis
 from onnxsmith.scripting.function_source import span_of
 from onnxsmith.scripting.merge import Differing, Unassigned
-from onnxsmith.source import Span
+from onnxsmith.source import Span, caller_span
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.hooks import Hooks
@@ -52,8 +52,8 @@ class Frame:
             values.append(value)
         return self._functions[site.position](self.hooks, *values)
 
-    def read(self, name: str, place: ast.AST) -> Any:
-        """The value of a variable that is used at `place`."""
+    def read(self, name: str, place: ast.AST | None = None) -> Any:
+        """The value of a variable that is used at `place`, or in the expression that runs now."""
         value = self.variables.get(name, _ABSENT)
         if value is _ABSENT or isinstance(value, Unassigned | Differing):
             value = self._look_further(name, value, place)
@@ -63,16 +63,14 @@ class Frame:
         """Where a node stands."""
         return span_of(node, self.analysis.file, self.analysis.name)
 
-    def _look_further(self, name: str, value: Any, place: ast.AST) -> Any:
+    def _look_further(self, name: str, value: Any, place: ast.AST | None) -> Any:
         if value is _ABSENT and name not in self.analysis.local_names:
             found = self._outside(name, place)
             if found is not _ABSENT:
                 return found
-        if _may_skip(place):
-            return value if value is not _ABSENT else Unassigned(None, "")
         raise self._mistake(name, value, place)
 
-    def _outside(self, name: str, place: ast.AST) -> Any:
+    def _outside(self, name: str, place: ast.AST | None) -> Any:
         frame = self.outer
         while frame is not None:
             if name in frame.analysis.local_names:
@@ -86,9 +84,8 @@ class Frame:
             return self.globals[name]
         return getattr(builtins, name, _ABSENT)
 
-    def _mistake(self, name: str, value: Any, place: ast.AST) -> Exception:
-        uses = [each for each in ast.walk(place) if isinstance(each, ast.Name) and each.id == name]
-        span = self.span(uses[0] if uses else place)
+    def _mistake(self, name: str, value: Any, place: ast.AST | None) -> Exception:
+        span = caller_span() if place is None else self._use_span(name, place)
         if isinstance(value, Unassigned):
             error = UnassignedVariableError(
                 f"'{name}' may have no value here",
@@ -107,10 +104,9 @@ class Frame:
             ).locate(span)
         return UndefinedNameError(f"'{name}' is not defined", help=did_you_mean(name, known)).locate(span)
 
-
-def _may_skip(place: ast.AST) -> bool:
-    """Whether part of an expression may never be evaluated, so that a missing variable may never be needed."""
-    return any(isinstance(each, ast.IfExp | ast.BoolOp | ast.Lambda) for each in ast.walk(place))
+    def _use_span(self, name: str, place: ast.AST) -> Span:
+        uses = [each for each in ast.walk(place) if isinstance(each, ast.Name) and each.id == name]
+        return self.span(uses[0] if uses else place)
 
 
 def _shown(value: object) -> str:

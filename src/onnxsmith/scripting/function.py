@@ -19,6 +19,7 @@ from onnxsmith.errors import CallError, OnnxsmithError, UndefinedNameError, boun
 from onnxsmith.opset.custom import Opset
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.scripting.analysis import Analysis, analyze
+from onnxsmith.scripting.containers import METHODS
 from onnxsmith.scripting.eager_call import run_eagerly
 from onnxsmith.scripting.flow import free_names
 from onnxsmith.scripting.function_source import find_function, module_level_names, span_of
@@ -115,7 +116,7 @@ class ScriptFunction:
         """A script in a class is a method: `self` is known when it is staged."""
         if instance is None:
             return self
-        cache = instance.__dict__.setdefault("_onnxsmith_scripts", {}) if hasattr(instance, "__dict__") else {}
+        cache = instance.__dict__.setdefault(METHODS, {}) if hasattr(instance, "__dict__") else {}
         found = cache.get(self.function)
         if found is None:
             found = cache[self.function] = ScriptFunction(self.function, instance=instance, **self._options)

@@ -8,18 +8,22 @@ from __future__ import annotations
 import builtins
 import functools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from onnxsmith.core.arithmetic import operators_for
-from onnxsmith.core.number import Number, kind_of, number
+from onnxsmith.core.number import Number, number
 from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import Value
-from onnxsmith.errors import ConditionError, DTypeNotAllowedError
-from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import OptionalType, SequenceType, TensorType, describe_shape
+from onnxsmith.scripting.branches import dynamic_if
+from onnxsmith.scripting.builtin_calls import replacement, text_error
+from onnxsmith.scripting.closures import has_symbolic, in_place
+from onnxsmith.scripting.jumps import Side
+from onnxsmith.scripting.merge import Unassigned, active, current_graph
+from onnxsmith.scripting.truth import is_symbolic, is_truth_value, truth
+from onnxsmith.source import caller_span
+from onnxsmith.types.value_types import OptionalType
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.frame import Frame
@@ -37,84 +41,128 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def is_symbolic(value: Any) -> bool:
-    """Whether a value is known only when the model runs."""
-    return isinstance(value, Value) and value.is_symbolic
-
-
-def truth(value: Any, what: str = "the condition") -> Any:
-    """A symbolic value as a scalar BOOL tensor, if it can have one truth value."""
-    kind = value.known.type
-    if isinstance(kind, SequenceType):
-        op = operators_for(value)
-        return op.Greater(op.SequenceLength(value), np.array(0, np.int64))
-    if isinstance(kind, OptionalType):
-        return operators_for(value).OptionalHasElement(value)
-    assert isinstance(kind, TensorType)
-    if kind.dtype is DType.STRING:
-        raise DTypeNotAllowedError("a string tensor has no truth value", help="compare it, as in x == 'a'")
-    if kind.shape is not None and any(each != 1 for each in kind.shape):
-        is_open = all(each == 1 or not isinstance(each, int) for each in kind.shape)
-        if not (is_open and len(kind.shape) <= 1):
-            raise ConditionError(
-                f"{what} has shape {describe_shape(kind.shape)}; it must be one truth value",
-                help="say which is meant: (…).all() or (…).any()",
-            )
-    tensor = value.tensor if isinstance(value, Number) else value
-    if kind.dtype is not DType.BOOL:
-        tensor = operators_for(tensor).Cast(tensor, to=DType.BOOL)
-    if kind.shape:
-        tensor = operators_for(tensor).Reshape(tensor, np.array([], np.int64))
-    return tensor
-
-
 class Hooks:
     """The hooks of one frame."""
 
     def __init__(self, frame: Frame, stager: Stager) -> None:
         self._frame = frame
         self._stager = stager
+        self._is_printing = False
 
     # -- truth -----------------------------------------------------------------------------------------
 
-    def both(self, *operands: Thunk) -> Any:
-        return self._logical("And", operands, stops_at=False)
+    def all_true(self, bound: tuple[str, ...], first: Any, *others: Thunk) -> Any:
+        """`a and b` where only its truth matters."""
+        return self._truth_of(bound, first, others, stops_at=False)
 
-    def either(self, *operands: Thunk) -> Any:
-        return self._logical("Or", operands, stops_at=True)
+    def any_true(self, bound: tuple[str, ...], first: Any, *others: Thunk) -> Any:
+        """`a or b` where only its truth matters."""
+        return self._truth_of(bound, first, others, stops_at=True)
 
-    def _logical(self, name: str, operands: tuple[Thunk, ...], stops_at: bool) -> Any:
-        collected: Any = None
-        for position, operand in enumerate(operands):
-            value = operand()
+    def _truth_of(self, bound: tuple[str, ...], first: Any, others: tuple[Thunk, ...], *, stops_at: bool) -> Any:
+        value, collected, has_tensor = first, None, False
+        for position in range(len(others) + 1):
+            if position and bound and collected is not None:
+                # What the others bind counts only where they are reached, so they go into a branch.
+                rest = functools.partial(self._truth_of, bound, stops_at=stops_at)
+                return self._choose_rest(bound, number(collected), others[position - 1 :], rest, stops_at)
+            value = others[position - 1]() if position else first
             if not is_symbolic(value):
-                # A known operand decides, or does not matter: as Python does, but for the ones before it.
-                if collected is None and (position == len(operands) - 1 or bool(value) is stops_at):
-                    return value
                 if bool(value) is stops_at:
-                    return stops_at
+                    return value if collected is None else stops_at
                 continue
+            has_tensor = has_tensor or not isinstance(value, Number)
             scalar = truth(value, "an operand of 'and' or 'or'")
+            name = "Or" if stops_at else "And"
             collected = scalar if collected is None else getattr(operators_for(scalar), name)(collected, scalar)
-        return number(collected)
+        if collected is None:
+            return value
+        return collected if has_tensor else number(collected)
+
+    def _choose_rest(
+        self, bound: tuple[str, ...], test: Any, others: tuple[Thunk, ...], rest: Callable[..., Any], stops_at: bool
+    ) -> Any:
+        def go_on() -> Any:
+            return rest(others[0](), others[1:])
+
+        def stop() -> Any:
+            return stops_at
+
+        return self.choose(bound, test, stop, go_on) if stops_at else self.choose(bound, test, go_on, stop)
+
+    def both(self, bound: tuple[str, ...], first: Any, *others: Thunk) -> Any:
+        """`a and b` as a value: one of its operands."""
+        return self._operand_of(bound, first, others, stops_at=False)
+
+    def either(self, bound: tuple[str, ...], first: Any, *others: Thunk) -> Any:
+        """`a or b` as a value: one of its operands."""
+        return self._operand_of(bound, first, others, stops_at=True)
+
+    def _operand_of(self, bound: tuple[str, ...], first: Any, others: tuple[Thunk, ...], *, stops_at: bool) -> Any:
+        if not others:
+            return first
+        if not is_symbolic(first):
+            if bool(first) is stops_at:
+                return first
+            return self._operand_of(bound, others[0](), others[1:], stops_at=stops_at)
+
+        def rest() -> Any:
+            return self._operand_of(bound, others[0](), others[1:], stops_at=stops_at)
+
+        if is_truth_value(first) and not bound:
+            # Truth values need no branch: both operands are computed, and one operator joins them.
+            second = rest()
+            if is_truth_value(second):
+                return self._truth_of((), first, (lambda: second,), stops_at=stops_at)
+            return self._chosen_operand(bound, first, lambda: second, stops_at)
+        return self._chosen_operand(bound, first, rest, stops_at)
+
+    def _chosen_operand(self, bound: tuple[str, ...], first: Any, rest: Thunk, stops_at: bool) -> Any:
+        keep: Thunk = lambda: first  # noqa: E731  # a name for one of two functions
+        return self.choose(bound, first, keep, rest) if stops_at else self.choose(bound, first, rest, keep)
 
     def negated(self, value: Any) -> Any:
+        """`not a`"""
         if not is_symbolic(value):
             return not value
         scalar = truth(value, "the operand of 'not'")
         return number(operators_for(scalar).Not(scalar))
 
+    def choose(self, bound: tuple[str, ...], test: Any, then: Thunk, otherwise: Thunk) -> Any:
+        """`then if test else otherwise`; `bound` are the variables that a walrus in them may assign."""
+        if not is_symbolic(test):
+            return then() if test else otherwise()
+        frame = self._frame
+        missing = Unassigned(caller_span(), "it is assigned only in one of the two")
+
+        def side(thunk: Thunk) -> Callable[[], Side]:
+            def run() -> Side:
+                value = thunk()
+                return Side(value, {name: frame.variables.get(name, missing) for name in bound})
+
+            return run
+
+        chosen = dynamic_if(self._stager, truth(test), side(then), side(otherwise), name="choice")
+        frame.variables.update(chosen.variables)
+        return chosen.value
+
+    # -- comparisons -----------------------------------------------------------------------------------
+
     def chained(self, names: tuple[str, ...], left: Any, *operands: Thunk) -> Any:
         """`a < b < c`"""
-
-        def links() -> Any:
-            before = left
-            for name, operand in zip(names, operands, strict=True):
-                after = operand()
-                yield functools.partial(self._compare, name, before, after)
-                before = after
-
-        return self.both(*links())
+        values: list[Any] = []
+        before, value = left, None
+        for name, operand in zip(names, operands, strict=True):
+            after = operand()
+            value = self._compare(name, before, after)
+            if is_symbolic(value):
+                values.append(value)
+            elif not value:
+                return value
+            before = after
+        if not values:
+            return value
+        return self._truth_of((), values[0], tuple(functools.partial(_itself, each) for each in values[1:]), stops_at=False)
 
     def _compare(self, name: str, a: Any, b: Any) -> Any:
         special = {"In": self.contains, "NotIn": self.lacks, "Is": self.same, "IsNot": self.different}
@@ -129,25 +177,27 @@ class Hooks:
         return a is b
 
     def different(self, a: Any, b: Any) -> Any:
+        """`a is not b`"""
         return self.negated(self.same(a, b))
 
     def contains(self, item: Any, container: Any) -> Any:
         """`item in container`"""
-        if is_symbolic(item) and isinstance(container, tuple | list | range):
-            options = [functools.partial(operator.eq, item, each) for each in cast("list[Any]", container)]
-            return self.either(*options) if options else False
         if is_symbolic(container) and isinstance(container, Tensor):
             return number((container == item).any())
+        if isinstance(container, tuple | list | range | set | frozenset | dict):
+            options = list(cast("Iterable[Any]", container))
+            if is_symbolic(item) or has_symbolic(options, 0):
+                if any(each is item for each in options):
+                    return True
+                if isinstance(container, set | frozenset):
+                    options.sort(key=repr)  # the order of a set is not the same in every run
+                equal = [functools.partial(operator.eq, item, each) for each in options]
+                return self._truth_of((), False, tuple(equal), stops_at=True)
         return item in container
 
     def lacks(self, item: Any, container: Any) -> Any:
+        """`item not in container`"""
         return self.negated(self.contains(item, container))
-
-    def choose(self, test: Any, then: Thunk, otherwise: Thunk) -> Any:
-        """`then if test else otherwise`"""
-        if not is_symbolic(test):
-            return then() if test else otherwise()
-        return self._stager.dynamic_if(truth(test), then, otherwise, name="choice", strict=True)
 
     # -- variables -------------------------------------------------------------------------------------
 
@@ -157,79 +207,68 @@ class Hooks:
         return value
 
     def load(self, name: str) -> Any:
-        return self._frame.read(name, self._frame.analysis.node)
+        """A variable, when it is needed: in a lambda, or in an operand that may be skipped."""
+        return self._frame.read(name)
 
-    # -- calls -----------------------------------------------------------------------------------------
+    # -- text ------------------------------------------------------------------------------------------
+
+    def formatted(self, value: Any) -> Any:
+        """A value in an f-string."""
+        if is_symbolic(value) and not self._is_printing:
+            raise text_error()
+        return value
+
+    def printed(self, bound: tuple[str, ...], function: Any, call: Thunk) -> Any:
+        """A call of `print`: the eager run prints. What is computed for it only is not part of the model."""
+        if function is not builtins.print or self._is_printing:
+            return call()
+        self._is_printing = True
+        graph = current_graph()
+        scope = graph if bound else graph.draft()
+        try:
+            with active(scope):
+                call()
+        finally:
+            self._is_printing = False
+            if scope is not graph:
+                scope.discard()
+        return None
+
+    # -- calls and indices -----------------------------------------------------------------------------
 
     def callee(self, function: Any) -> Any:
         """What is called when the user's code calls `function`."""
-        try:
-            replacement = _BUILTINS.get(function)
-        except TypeError:  # no hash, so none of ours
-            return function
-        if replacement is not None:
-            return replacement
-        return self._stager.in_place(function)
+        found = replacement(function, self)
+        return in_place(function) if found is None else found
+
+    def container(self, value: Any) -> Any:
+        """What is indexed when the user's code indexes `value`: an array meets symbolic indices as a tensor does."""
+        return _Indexed(value) if value.__class__ is np.ndarray else value
+
+    @property
+    def is_printing(self) -> bool:
+        """Whether what is evaluated now is only to be printed."""
+        return self._is_printing
 
 
-def _length(value: Any) -> Any:
-    if is_symbolic(value):
-        if isinstance(value, Tensor):
-            return value.shape[0]
-        return number(operators_for(value).SequenceLength(value))
-    return len(value)
+class _Indexed:
+    """An array from outside the model, between the brackets of an index."""
+
+    __slots__ = ("_array",)
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        self._array = array
+
+    def __getitem__(self, index: Any) -> Any:
+        items = cast("tuple[Any, ...]", index) if isinstance(index, tuple) else (index,)
+        if any(is_symbolic(each) or (isinstance(each, slice) and _is_open(each)) for each in items):
+            return current_graph().constant(self._array)[index]
+        return self._array[index]
 
 
-def _converted(dtype: DType, python: Callable[[Any], Any]) -> Callable[..., Any]:
-    def convert(*args: Any, **kwargs: Any) -> Any:
-        if len(args) == 1 and is_symbolic(args[0]) and isinstance(args[0], Tensor):
-            value = args[0]
-            if dtype is DType.BOOL:
-                return number(truth(value, "the operand of bool()"))
-            tensor = value.tensor if isinstance(value, Number) else value
-            if tensor.dtype is dtype:
-                return number(tensor)
-            return number(operators_for(tensor).Cast(tensor, to=dtype))
-        return python(*args, **kwargs)
-
-    return convert
+def _is_open(each: slice) -> bool:
+    return any(is_symbolic(bound) for bound in (each.start, each.stop, each.step))
 
 
-def _extreme(name: str, python: Callable[..., Any]) -> Callable[..., Any]:
-    def extreme(*args: Any, **kwargs: Any) -> Any:
-        values = list(args[0]) if len(args) == 1 and not isinstance(args[0], Tensor) else list(args)
-        if kwargs or not any(is_symbolic(each) for each in values) or len(values) < 2:
-            return python(*args, **kwargs)
-        if all(kind_of(each) is not None for each in values):
-            is_float = "float" in [kind_of(each) for each in values]
-            dtype = DType.DOUBLE if is_float else DType.INT64
-            values = [each.as_dtype(dtype) if isinstance(each, Number) else np.array(each, dtype.numpy) for each in values]
-            return number(getattr(operators_for(*values), name)(*values))
-        return getattr(operators_for(*values), name)(*values)
-
-    return extreme
-
-
-def _total(values: Any, start: Any = 0) -> Any:
-    items = list(values) if not is_symbolic(values) else None
-    if items is None:
-        return values.sum(0) + start if not (kind_of(start) and start == 0) else values.sum(0)
-    if items and any(is_symbolic(each) for each in items) and kind_of(start) == "int" and start == 0:
-        return functools.reduce(operator.add, items)  # 0 + x is x: no node for it
-    return sum(items, start)
-
-
-def _print_nothing(*_: Any, **__: Any) -> None:
-    """A model does not print; the eager run does."""
-
-
-_BUILTINS: dict[Any, Any] = {
-    builtins.len: _length,
-    builtins.int: _converted(DType.INT64, int),
-    builtins.float: _converted(DType.DOUBLE, float),
-    builtins.bool: _converted(DType.BOOL, bool),
-    builtins.min: _extreme("Min", min),
-    builtins.max: _extreme("Max", max),
-    builtins.sum: _total,
-    builtins.print: _print_nothing,
-}
+def _itself(value: Any) -> Any:
+    return value

@@ -6,36 +6,27 @@
 from __future__ import annotations
 
 import ast
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from onnxsmith.core.arithmetic import operators_for
-from onnxsmith.core.number import Number, number
-from onnxsmith.core.target import ACTIVE
-from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import LoopTypeError, OnnxsmithError, UnsupportedSyntaxError
-from onnxsmith.scripting.analysis import is_taken_apart, iteration_parts
-from onnxsmith.scripting.dynamic_loop import Iteration, stage_loop
-from onnxsmith.scripting.flow import assigned_names
-from onnxsmith.scripting.hooks import is_symbolic, truth
-from onnxsmith.scripting.location import located
-from onnxsmith.scripting.merge import MISSING
+from onnxsmith.scripting.assignment import assign
+from onnxsmith.scripting.branches import branch, dynamic_if, picked
+from onnxsmith.scripting.dynamic_loop import Ended, stage_loop
+from onnxsmith.scripting.flow import loop_names
+from onnxsmith.scripting.iteration import Iteration, iteration_source, range_iteration
+from onnxsmith.scripting.jumps import NEXT, Jump, Leaf, Side, record
+from onnxsmith.scripting.merge import MISSING, Unassigned, active, current_graph
+from onnxsmith.scripting.truth import is_symbolic, truth
 
 if TYPE_CHECKING:
-    from onnxsmith.graphs.builder import GraphTarget
-    from onnxsmith.scripting.stager import Jump, Leaf, Stager
+    from onnxsmith.scripting.stager import Stager
 
 #: A loop that runs now makes the model longer with every iteration.
 _MOST_ITERATIONS = 20_000
 
-Rest = Callable[[], Any]
 
-
-class static_range:  # noqa: N801  # reads as range does
+class static_range:
     """`for i in static_range(n)`: the loop runs when the model is made, and `i` is a Python int.
 
     >>> list(static_range(3))
@@ -45,127 +36,49 @@ class static_range:  # noqa: N801  # reads as range does
     def __init__(self, *bounds: int) -> None:
         self._range = range(*bounds)
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[int]:
         return iter(self._range)
 
     def __len__(self) -> int:
         return len(self._range)
 
 
-def run_loop(stager: Stager, statement: ast.For | ast.While, rest: Rest, leaf: Leaf) -> Any:
+def run_loop(stager: Stager, statement: ast.For | ast.While, follow: Leaf) -> Side:
     """Carry out a loop and what follows it."""
     if isinstance(statement, ast.While):
-        return _while(stager, statement, rest, leaf)
-    source = _iteration_source(stager, statement)
+        return _while(stager, statement, follow)
+    source = iteration_source(stager, statement)
     if isinstance(source, range):
-        return _known_range(stager, statement, source, rest, leaf)
+        return _known_range(stager, statement, source, follow)
     if isinstance(source, Iteration):
-        return _dynamic(stager, statement, source, rest, leaf)
-    return _unrolled(stager, statement, source, rest, leaf)
+        return _after(stager, statement, _stage(stager, statement, source), follow)
+    return _unrolled(stager, statement, source, follow)
 
 
-def _iteration_source(stager: Stager, statement: ast.For) -> Any:
-    """What a `for` runs over: a range, an Iteration that the model performs, or a Python iterable."""
-    parts = [stager.frame.evaluate(each) for each in iteration_parts(statement)]
-    with located(stager.frame.span(statement.iter)):
-        if not is_taken_apart(statement):
-            return _over(parts[0])
-        function, *arguments = parts
-        if not any(is_symbolic(each) for each in arguments):
-            return function(*arguments)
-        if function is range:
-            return _dynamic_range(arguments)
-        if function is enumerate:
-            inner = _over(arguments[0])
-            start = arguments[1] if len(arguments) > 1 else 0
-            assert isinstance(inner, Iteration)
-            return Iteration(inner.count, lambda i: (i + start, inner.element(i)))
-        if function is zip:
-            return _zipped([_over(each) for each in arguments])
-        return function(*arguments)
-
-
-def _over(value: Any) -> Any:
-    """A tensor is run over along its first dimension, a sequence element by element."""
-    if isinstance(value, Tensor) and is_symbolic(value):
-        return Iteration(value.shape[0], lambda i: value[i])
-    if is_symbolic(value):
-        sequence: Any = value
-        return Iteration(number(operators_for(value).SequenceLength(value)), lambda i: sequence[i])
-    return value
-
-
-def _zipped(sources: Sequence[Any]) -> Iteration:
-    """zip of tensors: as long as the shortest, as Python's."""
-    counts: list[Any] = []
-    for source in sources:
-        if not isinstance(source, Iteration):
-            raise UnsupportedSyntaxError(
-                "zip cannot mix tensors with Python iterables", help="loop over a range and index each of them"
-            )
-        counts.append(source.count)
-    if all(isinstance(each, int) for each in counts):
-        shortest: Any = min(counts)
-    else:
-        shortest = counts[0]
-        for count in counts[1:]:
-            shorter = operators_for(shortest, count).Min(_int64(shortest), _int64(count))
-            shortest = number(shorter)
-    return Iteration(shortest, lambda i: tuple(source.element(i) for source in sources))
-
-
-def _int64(value: Any) -> Any:
-    from onnxsmith.types.dtypes import DType
-
-    return value.as_dtype(DType.INT64) if isinstance(value, Number) else np.array(value, np.int64)
-
-
-def _dynamic_range(arguments: Sequence[Any]) -> Iteration:
-    values = [each if isinstance(each, Number | int) else _as_number(each) for each in arguments]
-    start, stop, step = (0, values[0], 1) if len(values) == 1 else (*values, 1)[:3]
-    distance = stop if _is(start, 0) else stop - start
-    count = distance if _is(step, 1) else -((-distance) // step)
-
-    def element(i: Any) -> Any:
-        scaled = i if _is(step, 1) else i * step
-        return scaled if _is(start, 0) else scaled + start
-
-    return Iteration(count, element)
-
-
-def _as_number(value: Any) -> Number:
-    if not isinstance(value, Tensor) or value.dtype is None or not value.dtype.is_integer:
-        shown = value.type.described if isinstance(value, Tensor) else type(value).__name__
-        raise LoopTypeError(f"range needs integers, not {shown}", help="convert it with int(…)")
-    return number(_scalar(value))
-
-
-def _scalar(value: Tensor) -> Tensor:
-    return value.reshape(()) if value.type.rank else value
-
-
-def _is(value: Any, wanted: int) -> bool:
-    return isinstance(value, int) and value == wanted
+def _stage(stager: Stager, statement: ast.For, source: Iteration, *, at_least_once: bool = False) -> Ended:
+    leaf = _ends_of(stager, statement)
+    return stage_loop(stager, statement, source, leaf, None, True, at_least_once=at_least_once)
 
 
 # -- loops that run now ------------------------------------------------------------------------------------
 
 
-def _known_range(stager: Stager, statement: ast.For, bounds: range, rest: Rest, leaf: Leaf) -> Any:
+def _known_range(stager: Stager, statement: ast.For, bounds: range, follow: Leaf) -> Side:
     """A range with known bounds: a `Loop` if its body can be one, else it runs now."""
-    graph = cast("GraphTarget", ACTIVE.get())
-    roll_back = graph.program.checkpoint()
+    if not bounds:
+        return _finished(stager, statement, follow)
+    roll_back = current_graph().program.checkpoint()
     variables = dict(stager.frame.variables)
-    count_of_nodes = len(graph.nodes)
     try:
-        return _dynamic(stager, statement, _range_iteration(bounds), rest, leaf, at_least_once=len(bounds) > 0)
-    except (OnnxsmithError, TypeError, IndexError, KeyError, ValueError) as error:
+        ended = _stage(stager, statement, range_iteration(bounds), at_least_once=True)
+    except (OnnxsmithError, TypeError, IndexError, KeyError, ValueError, AttributeError) as error:
         if len(bounds) > _MOST_ITERATIONS or not _needs_python_value(error):
             raise
-        graph.truncate(count_of_nodes)
         roll_back()
         stager.frame.variables = variables
-    return _unrolled(stager, statement, bounds, rest, leaf)
+    else:
+        return _after(stager, statement, ended, follow)
+    return _unrolled(stager, statement, bounds, follow)
 
 
 def _needs_python_value(error: Exception) -> bool:
@@ -174,47 +87,43 @@ def _needs_python_value(error: Exception) -> bool:
 
 
 #: Asked for a Python value; attributes and indices that must be known; types that change between iterations;
-#: lists that are appended to; values that differ between paths.
+#: lists that are appended to; values that differ between paths; errors that are raised.
 _CURED_BY_UNROLLING = frozenset(
-    ["C202", "C307", "C309", "C310", "C402", "C406", "C407", "C408", "C501", "C503", "C504", "C505", "C506", "C507", "C509"]
+    "C102 C202 C307 C309 C310 C402 C406 C407 C408 C501 C503 C504 C505 C506 C507 C509".split()
 )
 
 
-def _range_iteration(bounds: range) -> Iteration:
-    def element(i: Any) -> Any:
-        scaled = i if bounds.step == 1 else i * bounds.step
-        return scaled if bounds.start == 0 else scaled + bounds.start
-
-    return Iteration(len(bounds), element)
-
-
-def _unrolled(stager: Stager, statement: ast.For, items: Iterable[Any], rest: Rest, leaf: Leaf) -> Any:
+def _unrolled(stager: Stager, statement: ast.For, items: Iterable[Any], follow: Leaf) -> Side:
     """Run the loop now, one copy of the body per element."""
     has_jumps = bool(stager.flow.block_jumps(statement.body))
-    elements = list(itertools.islice(_iterator(stager, statement, items), _MOST_ITERATIONS + 1))
-    if len(elements) > _MOST_ITERATIONS:
-        raise UnsupportedSyntaxError(
-            f"this loop runs when the model is made, and has more than {_MOST_ITERATIONS} iterations",
-            help="loop over a range, so that it becomes a Loop",
-        ).locate(stager.frame.span(statement.iter))
-    for position, item in enumerate(elements):
-        stager.assign(statement.target, item)
+    leaf = _ends_of(stager, statement)
+    iterator = _iterator(stager, statement, items)
+    for position, item in enumerate(iterator):
+        if position >= _MOST_ITERATIONS:
+            raise UnsupportedSyntaxError(
+                f"this loop runs when the model is made, and has more than {_MOST_ITERATIONS} iterations",
+                help="loop over a range, so that it becomes a Loop",
+            ).locate(stager.frame.span(statement.iter))
+        assign(stager, statement.target, item)
         if not has_jumps:
             for inner in statement.body:
                 stager.perform(inner)
             continue
-        outcome = stager.run(statement.body, _ends_of(stager, statement))
-        if _is_known(outcome):
-            if outcome["return"]:
-                return leaf(_jump("return", outcome["value"]))
-            if outcome["break"]:
-                return rest()
-            continue
-        # Only the model knows whether the loop goes on: the iterations that are left are guarded by it.
-        return _guarded_rest(stager, statement, outcome, elements[position + 1 :], rest, leaf)
-    for inner in statement.orelse:
-        stager.perform(inner)
-    return rest()
+        side = stager.run(statement.body, leaf)
+        if not _is_known(side.value):
+            # Only the model knows whether the loop goes on: the iterations that are left are guarded by it.
+            return _guarded_rest(stager, statement, side, iterator, follow)
+        _take(stager, side)
+        if side.value["return"]:
+            return follow(Jump("return", side.value["value"]))
+        if side.value["break"]:
+            return follow(NEXT)
+    return _finished(stager, statement, follow)
+
+
+def _finished(stager: Stager, statement: ast.For | ast.While, follow: Leaf) -> Side:
+    """A loop that came to its end: its `else`, then what follows."""
+    return stager.run(statement.orelse, follow)
 
 
 def _iterator(stager: Stager, statement: ast.For, items: Any) -> Iterator[Any]:
@@ -226,156 +135,115 @@ def _iterator(stager: Stager, statement: ast.For, items: Any) -> Iterator[Any]:
         ) from None
 
 
-def _guarded_rest(
-    stager: Stager, statement: ast.For, outcome: dict[str, Any], left: Sequence[Any], rest: Rest, leaf: Leaf
-) -> Any:
+def _guarded_rest(stager: Stager, statement: ast.For, side: Side, left: Iterator[Any], follow: Leaf) -> Side:
     """The iterations after one that may have left the loop: each is an `If` on whether the loop still runs."""
     frame = stager.frame
-    frame.variables.update(outcome["variables"])
+    leaf = _ends_of(stager, statement)
+    _take(stager, side)
     for item in left:
-        before = outcome
 
-        def one_more(item: Any = item) -> dict[str, Any]:
-            stager.assign(statement.target, item)
-            return stager.run(statement.body, _ends_of(stager, statement))
+        def one_more(item: Any = item) -> Side:
+            assign(stager, statement.target, item)
+            return stager.run(statement.body, leaf)
 
-        def stay(before: dict[str, Any] = before) -> dict[str, Any]:
-            variables = {name: frame.variables.get(name, MISSING) for name in before["variables"]}
-            return {**before, "variables": variables}
+        def stay(before: Side = side) -> Side:
+            return Side(before.value, {name: frame.variables.get(name, MISSING) for name in before.variables})
 
-        if not is_symbolic(outcome["next"]):
-            outcome = one_more() if outcome["next"] else outcome
+        goes_on = side.value["next"]
+        if is_symbolic(goes_on):
+            side = dynamic_if(stager, truth(goes_on), one_more, stay, place=statement)
+        elif goes_on:
+            side = one_more()
         else:
-            outcome = stager.dynamic_if(truth(outcome["next"]), one_more, stay, place=statement)
-        frame.variables.update({k: v for k, v in outcome["variables"].items() if v is not MISSING})
+            break
+        _take(stager, side)
+    return _after(stager, statement, Ended(side.value["break"], side.value["return"], side.value["value"]), follow)
 
-    return _after(stager, statement, outcome, rest, leaf)
+
+def _take(stager: Stager, side: Side) -> None:
+    """Give the variables the values that an iteration leaves them."""
+    stager.frame.variables.update({name: each for name, each in side.variables.items() if each is not MISSING})
 
 
 def _ends_of(stager: Stager, statement: ast.For | ast.While) -> Leaf:
     """The leaf of one iteration: how it ended, and the variables it leaves."""
-    targets = [ast.Expr(statement.target)] if isinstance(statement, ast.For) else []
-    names = assigned_names([*targets, *statement.body])
+    names = loop_names(statement)
+    after, again = stager.flow.live_after(statement), stager.flow.live_in_loop(statement)
+    live = {"next": again, "continue": again, "break": after, "return": frozenset[str]()}
+    missing = Unassigned(stager.frame.span(statement), "it is assigned only on some paths through this loop")
 
-    def leaf(jump: Jump) -> dict[str, Any]:
-        return {
-            "next": jump.kind in ("next", "continue"),
-            "break": jump.kind == "break",
-            "return": jump.kind == "return",
-            "value": jump.value if jump.kind == "return" else MISSING,
-            "variables": {name: stager.frame.variables.get(name, MISSING) for name in names},
-        }
+    def end(jump: Jump) -> Side:
+        flags = record(jump)
+        flags["next"] = flags["next"] or flags.pop("continue")
+        flags.pop("continue", None)
+        return Side(flags, picked(stager.frame.variables, names, live[jump.kind], missing))
 
-    return leaf
-
-
-def _is_known(outcome: dict[str, Any]) -> bool:
-    return not any(is_symbolic(outcome[each]) for each in ("next", "break", "return"))
+    return Leaf(end)
 
 
-def _jump(kind: str, value: Any = None) -> Jump:
-    from onnxsmith.scripting.stager import Jump  # the stager runs loops, and loops end in its jumps
-
-    return Jump(kind, value)
+def _is_known(flags: dict[str, Any]) -> bool:
+    return not any(is_symbolic(flags[each]) for each in ("next", "break", "return"))
 
 
-# -- loops that the model performs -------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _WhileTest:
-    stager: Stager
-    statement: ast.While
-
-    def __call__(self) -> Any:
-        return self.stager.frame.evaluate(self.statement.test)
-
-
-def _while(stager: Stager, statement: ast.While, rest: Rest, leaf: Leaf) -> Any:
+def _while(stager: Stager, statement: ast.While, follow: Leaf) -> Side:
     """A `while`: it runs now as long as its test is known, and becomes a `Loop` when only the model knows."""
-    test = _WhileTest(stager, statement)
-    graph = cast("GraphTarget", ACTIVE.get())
+    frame, graph = stager.frame, current_graph()
+    leaf = _ends_of(stager, statement)
+
+    def test() -> Any:
+        return frame.evaluate(statement.test)
+
     for _ in range(_MOST_ITERATIONS):
-        value = test()
-        if is_symbolic(value):
-            return _dynamic(stager, statement, Iteration(None, None), rest, leaf, test=test, first_test=value)
-        if not value:
-            for inner in statement.orelse:
-                stager.perform(inner)
-            return rest()
-        roll_back, variables, count = graph.program.checkpoint(), dict(stager.frame.variables), len(graph.nodes)
-        outcome = stager.run(statement.body, _ends_of(stager, statement))
-        if not _is_known(outcome):
+        roll_back, before = graph.program.checkpoint(), dict(frame.variables)
+        draft = graph.draft()
+        with active(draft):
+            value = test()
+            if is_symbolic(value) or not value:
+                side = None
+            else:
+                side = stager.run(statement.body, leaf)
+        if side is not None and _is_known(side.value):
+            graph.absorb(draft)
+            _take(stager, side)
+            if side.value["return"]:
+                return follow(Jump("return", side.value["value"]))
+            if side.value["break"]:
+                return follow(NEXT)
+            continue
+        if side is None:
+            graph.absorb(draft)
+            if not is_symbolic(value):
+                return _finished(stager, statement, follow)
+        else:
             # `while True` with a break that only the model decides: the whole loop is the model's.
-            graph.truncate(count)
+            draft.discard()
             roll_back()
-            stager.frame.variables = variables
-            return _dynamic(stager, statement, Iteration(None, None), rest, leaf, test=test, first_test=True)
-        if outcome["return"]:
-            return leaf(_jump("return", outcome["value"]))
-        if outcome["break"]:
-            return rest()
+            frame.variables = before
+            value = True
+        ended = stage_loop(stager, statement, Iteration(None, None), leaf, test, value, at_least_once=False)
+        return _after(stager, statement, ended, follow)
     raise UnsupportedSyntaxError(
         f"this loop runs when the model is made, and does not end within {_MOST_ITERATIONS} iterations",
         help="let its condition depend on a tensor",
     ).locate(stager.frame.span(statement.test))
 
 
-def _dynamic(
-    stager: Stager,
-    statement: ast.For | ast.While,
-    source: Iteration,
-    rest: Rest,
-    leaf: Leaf,
-    *,
-    test: Callable[[], Any] | None = None,
-    first_test: Any = True,
-    at_least_once: bool = False,
-) -> Any:
-    """Stage a `Loop`, then what follows it."""
-    outcome = stage_loop(
-        stager, statement, source, _ends_of(stager, statement), test, first_test, at_least_once=at_least_once
-    )
-
-    return _after(stager, statement, outcome, rest, leaf)
+# -- after a loop that the model performs ------------------------------------------------------------------
 
 
-def _after(
-    stager: Stager, statement: ast.For | ast.While, outcome: dict[str, Any], rest: Rest, leaf: Leaf
-) -> Any:
+def _after(stager: Stager, statement: ast.For | ast.While, ended: Ended, follow: Leaf) -> Side:
     """What follows a loop whose end only the model knows: its `else`, the rest, or a return from inside it."""
 
-    def finished() -> Any:
-        for inner in statement.orelse:
-            stager.perform(inner)
-        return rest()
+    def went_on() -> Side:
+        if not statement.orelse:
+            return follow(NEXT)
+        if not is_symbolic(ended.breaks):
+            return follow(NEXT) if ended.breaks else _finished(stager, statement, follow)
+        return branch(stager, truth(ended.breaks), (), statement.orelse, statement, statement, follow)
 
-    broke = outcome["break"]
-    if stager.flow.block_jumps(statement.body).returns:
-        return _after_return(stager, statement, outcome, finished, rest, leaf)
-    if not is_symbolic(broke) or not statement.orelse:
-        return rest() if broke is True else finished()
-    stager.merge_blocks(truth(broke), (), statement.orelse, statement, statement)
-    return rest()
+    def returned() -> Side:
+        return follow(Jump("return", ended.value))
 
-
-def _after_return(
-    stager: Stager, statement: ast.stmt, outcome: dict[str, Any], finished: Rest, rest: Rest, leaf: Leaf
-) -> Any:
-    def went_on() -> Any:
-        broke = outcome["break"]
-        if not is_symbolic(broke):
-            return rest() if broke else finished()
-        return stager.dynamic_if(truth(broke), rest, finished, name="result", strict=True, place=statement)
-
-    returned = outcome["return"]
-    if not is_symbolic(returned):
-        return leaf(_jump("return", outcome["value"])) if returned else went_on()
-    return stager.dynamic_if(
-        truth(returned),
-        lambda: leaf(_jump("return", outcome["value"])),
-        went_on,
-        name="result",
-        strict=True,
-        place=statement,
-    )
+    if not is_symbolic(ended.returns):
+        return returned() if ended.returns else went_on()
+    return dynamic_if(stager, truth(ended.returns), returned, went_on, name="result", place=statement)

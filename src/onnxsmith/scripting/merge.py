@@ -18,9 +18,15 @@ from onnxsmith.core.value import Value
 from onnxsmith.errors import BranchTypeError, MissingReturnError
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.schema.inference.known import Known
+from onnxsmith.scripting.structure import is_plain, is_tensor_like, joined, parts, rebuilt
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import AnyValueType, TensorType
+from onnxsmith.types.value_types import AnyValueType, OptionalType, SequenceType, TensorType
+
+#: Python's numbers have 64 bits where ONNX has to choose.
+NUMBER_DTYPES: dict[NumberKind, DType] = {"int": DType.INT64, "float": DType.DOUBLE, "bool": DType.BOOL}
+#: A value that nobody reads is not worth more than this many elements.
+_LARGEST_DUMMY = 4096
 
 
 class Missing:
@@ -47,8 +53,8 @@ class Differing:
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
-    """Stands for output `position` in the merged structure; a number stays a number."""
+class _Output:
+    """Stands for an output in the merged structure; a number stays a number."""
 
     position: int
     number: NumberKind | None
@@ -65,7 +71,7 @@ class Merger:
     names: list[str] = field(default_factory=list[str])
 
     def merge(self, then: Any, otherwise: Any, name: str, *, strict: bool) -> Any:
-        """The structure both sides have in common, with a Slot for each output. `strict` reports what differs."""
+        """The structure both sides have in common, to be filled with outputs. `strict` reports what differs."""
         if then is otherwise and not self._is_inside(then):
             return then
         for value, other in ((then, otherwise), (otherwise, then)):
@@ -73,21 +79,15 @@ class Merger:
                 return value
             if isinstance(value, Missing):
                 return other if isinstance(other, Missing) else self._with_dummy(value is then, other, name)
-        if _is_tensor_like(then) and _is_tensor_like(otherwise):
+        if is_tensor_like(then) and is_tensor_like(otherwise):
             return self._tensors(then, otherwise, name)
-        if isinstance(then, tuple | list) and type(then) is type(otherwise):
-            pairs = cast("Sequence[Any]", then), cast("Sequence[Any]", otherwise)
-            if len(pairs[0]) == len(pairs[1]):
-                items = [
-                    self.merge(a, b, _join(name, k), strict=strict) for k, (a, b) in enumerate(zip(*pairs, strict=True))
-                ]
-                return _rebuilt(then, items)
-        if isinstance(then, dict) and isinstance(otherwise, dict) and then.keys() == otherwise.keys():
-            return {
-                key: self.merge(value, otherwise[key], _join(name, key), strict=strict)
-                for key, value in cast("dict[Any, Any]", then).items()
-            }
-        if _is_plain(then) and _is_plain(otherwise) and then == otherwise:
+        first, second = parts(then), parts(otherwise)
+        if first is not None and second is not None and type(then) is type(otherwise):
+            if [key for key, _ in first] == [key for key, _ in second]:
+                pairs = zip(first, second, strict=True)
+                items = [self.merge(a, b, joined(name, key), strict=strict) for (key, a), (_, b) in pairs]
+                return rebuilt(then, items)
+        elif is_plain(then) and is_plain(otherwise) and then == otherwise:
             return then
         if not strict:
             return Differing(then, otherwise)
@@ -98,7 +98,8 @@ class Merger:
                 help="return a tensor on every path",
             )
         raise BranchTypeError(
-            f"{_called(name)} is {_described(then)} when the condition is true and {_described(otherwise)} when it is not"
+            f"{_called(name)} is {_described(then)} when the condition is true "
+            f"and {_described(otherwise)} when it is not"
         )
 
     def _is_inside(self, value: Any) -> bool:
@@ -106,20 +107,15 @@ class Merger:
 
     def _with_dummy(self, is_then: bool, present: Any, name: str) -> Any:
         """One side has nothing to say: a value of the same type, which nobody reads, stands there."""
-        if isinstance(present, tuple | list):
-            items = [self._with_dummy(is_then, each, _join(name, k)) for k, each in enumerate(cast("Sequence[Any]", present))]
-            return _rebuilt(present, items)
-        if isinstance(present, dict):
-            return {
-                key: self._with_dummy(is_then, value, _join(name, key))
-                for key, value in cast("dict[Any, Any]", present).items()
-            }
+        inner = parts(present) if not isinstance(present, Unassigned | Differing) else None
+        if inner is not None:
+            return rebuilt(present, [self._with_dummy(is_then, each, joined(name, key)) for key, each in inner])
         if not isinstance(present, Value):
             return present  # the same Python value on both sides, as far as anybody can tell
         scope = self.then_scope if is_then else self.else_scope
         dummy = make_dummy(scope, present.known.type)
         pair = (dummy, present) if is_then else (present, dummy)
-        return self._slot(*pair, name, kind_of(present))
+        return self._output(*pair, name, kind_of(present))
 
     def _tensors(self, then: Any, otherwise: Any, name: str) -> Any:
         kinds = kind_of(then), kind_of(otherwise)
@@ -128,40 +124,44 @@ class Merger:
                 return then
             return self._numbers(then, otherwise, kinds, name)
         sides = [_as_tensor(then, otherwise, self.then_scope), _as_tensor(otherwise, then, self.else_scope)]
-        types: list[AnyValueType] = [each.known.type for each in sides]
-        first, second = types
+        first, second = (cast(AnyValueType, each.known.type) for each in sides)
         if type(first) is not type(second):
             raise BranchTypeError(
-                f"{_called(name)} is a {first.described} when the condition is true and a {second.described} when it is not"
+                f"{_called(name)} is a {first.described} when the condition is true "
+                f"and a {second.described} when it is not"
             )
         if isinstance(first, TensorType) and isinstance(second, TensorType):
-            if first.dtype is not None and second.dtype is not None and first.dtype is not second.dtype:
-                error = BranchTypeError(
-                    f"{_called(name)} is {first.dtype.spelling} when the condition is true "
-                    f"and {second.dtype.spelling} when it is not",
-                    help="convert one of them with x.astype(…)",
-                )
-                error.locate(getattr(then, "span", None), first.dtype.spelling)
-                raise error.also(getattr(otherwise, "span", None), second.dtype.spelling) if error.labels else error
-        return self._slot(sides[0], sides[1], name, None)
+            _check_dtypes(first.dtype, second.dtype, then, otherwise, name)
+        return self._output(sides[0], sides[1], name, None)
 
-    def _numbers(self, then: Any, otherwise: Any, kinds: tuple[Any, Any], name: str) -> Slot:
+    def _numbers(self, then: Any, otherwise: Any, kinds: tuple[Any, Any], name: str) -> Any:
         kind: NumberKind = "float" if "float" in kinds else "int" if kinds != ("bool", "bool") else "bool"
-        dtype = {"float": DType.DOUBLE, "int": DType.INT64, "bool": DType.BOOL}[kind]
-        sides = []
+        dtype = NUMBER_DTYPES[kind]
+        sides: list[Any] = []
         for value, scope in ((then, self.then_scope), (otherwise, self.else_scope)):
             with active(scope):
                 if isinstance(value, Number):
                     sides.append(value.as_dtype(dtype))
                 else:
                     sides.append(scope.constant(np.array(value, dtype.numpy)))
-        return self._slot(sides[0], sides[1], name, kind)
+        return self._output(sides[0], sides[1], name, kind)
 
-    def _slot(self, then: Any, otherwise: Any, name: str, number: NumberKind | None) -> Slot:
+    def _output(self, then: Any, otherwise: Any, name: str, number: NumberKind | None) -> _Output:
         self.then_outputs.append(then)
         self.else_outputs.append(otherwise)
         self.names.append(name)
-        return Slot(len(self.then_outputs) - 1, number)
+        return _Output(len(self.then_outputs) - 1, number)
+
+
+def _check_dtypes(first: DType | None, second: DType | None, then: Any, otherwise: Any, name: str) -> None:
+    if first is None or second is None or first is second:
+        return
+    error = BranchTypeError(
+        f"{_called(name)} is {first.spelling} when the condition is true and {second.spelling} when it is not",
+        help="convert one of them with x.astype(…)",
+    )
+    error.locate(getattr(then, "span", None), first.spelling)
+    raise error.also(getattr(otherwise, "span", None), second.spelling) if error.labels else error
 
 
 class active:
@@ -180,16 +180,20 @@ class active:
         ACTIVE.reset(self._token)
 
 
+def current_graph() -> GraphTarget:
+    """The graph that is being built."""
+    return cast(GraphTarget, ACTIVE.get())
+
+
 def fill_slots(template: Any, outputs: Sequence[Any]) -> Any:
-    """The merged structure with its slots replaced by the outputs."""
-    if isinstance(template, Slot):
+    """The merged structure with the outputs in it."""
+    if isinstance(template, _Output):
         value = outputs[template.position]
         return value if template.number is None else Number(value, template.number)
-    if isinstance(template, tuple | list):
-        return _rebuilt(template, [fill_slots(each, outputs) for each in cast("Sequence[Any]", template)])
-    if isinstance(template, dict):
-        return {key: fill_slots(value, outputs) for key, value in cast("dict[Any, Any]", template).items()}
-    return template
+    if isinstance(template, Unassigned | Differing):
+        return template
+    inner = parts(template)
+    return template if inner is None else rebuilt(template, [fill_slots(each, outputs) for _, each in inner])
 
 
 def common_known(then: Known, otherwise: Known) -> Known:
@@ -199,9 +203,11 @@ def common_known(then: Known, otherwise: Known) -> Known:
 
 def common_type(first: AnyValueType, second: AnyValueType) -> AnyValueType:
     """The type of a value that is one or the other."""
+    if isinstance(first, SequenceType) and isinstance(second, SequenceType):
+        return SequenceType(cast(Any, common_type(first.element, second.element)))
     if not isinstance(first, TensorType) or not isinstance(second, TensorType):
         return first
-    dtype = first.dtype if first.dtype is second.dtype else first.dtype or second.dtype
+    dtype = first.dtype if first.dtype is not None else second.dtype
     if first.shape is None or second.shape is None or len(first.shape) != len(second.shape):
         return TensorType(dtype, None)
     shape = tuple(a if a == b else None for a, b in zip(first.shape, second.shape, strict=True))
@@ -212,15 +218,16 @@ def make_dummy(scope: GraphTarget, kind: AnyValueType) -> Any:
     """A value of a type that nobody will read: zeros, with open dimensions empty."""
     with active(scope):
         if not isinstance(kind, TensorType):
-            element = kind
-            while not isinstance(element, TensorType):
-                element = element.element  # type: ignore[union-attr]
-            return scope.operators.SequenceEmpty(dtype=element.dtype or DType.FLOAT)
+            element: Any = kind
+            while isinstance(element, SequenceType | OptionalType):
+                element = element.element
+            empty = scope.operators.SequenceEmpty(dtype=element.dtype or DType.FLOAT)
+            return empty if isinstance(kind, SequenceType) else scope.operators.Optional(type=element)
         dtype = kind.dtype or DType.FLOAT
         shape = tuple(each if isinstance(each, int) else 0 for each in kind.shape or ())
-        if int(np.prod(shape)) > 4096:
+        if int(np.prod(shape)) > _LARGEST_DUMMY:
             shape = (0,) * len(shape)
-        return scope.constant(np.zeros(shape, dtype.numpy) if dtype is not DType.STRING else np.full(shape, "", object))
+        return scope.constant(np.full(shape, "", object) if dtype is DType.STRING else np.zeros(shape, dtype.numpy))
 
 
 def _as_tensor(value: Any, other: Any, scope: GraphTarget) -> Any:
@@ -234,29 +241,11 @@ def _as_tensor(value: Any, other: Any, scope: GraphTarget) -> Any:
             return value.tensor if dtype is None else value.as_dtype(dtype)
         if kind_of(value) is None or dtype is None:
             return scope.lift(value)
-        return scope.operators.Identity(value) if dtype is None else scope.constant(np.array(value, dtype.numpy))
-
-
-def _join(name: str, part: Any) -> str:
-    return f"{name}_{part}" if name else str(part)
-
-
-def _is_tensor_like(value: Any) -> bool:
-    return isinstance(value, Value | np.ndarray | np.generic) or kind_of(value) is not None
-
-
-def _is_plain(value: Any) -> bool:
-    return isinstance(value, str | bytes | int | float | complex | type(None) | tuple | frozenset | type)
+        return scope.constant(np.array(value, dtype.numpy))
 
 
 def _is_same_literal(a: Any, b: Any) -> bool:
     return type(a) is type(b) and (a == b) and (not isinstance(a, float) or repr(a) == repr(b))
-
-
-def _rebuilt(like: Any, items: list[Any]) -> Any:
-    if isinstance(like, list):
-        return items
-    return type(like)(*items) if hasattr(like, "_fields") else tuple(items)
 
 
 def _called(name: str) -> str:

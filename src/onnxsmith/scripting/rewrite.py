@@ -82,14 +82,21 @@ class Rewriter(ast.NodeTransformer):
     # -- nodes -----------------------------------------------------------------------------------------
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
-        made = copy.copy(node)  # the tree belongs to the user's file, and others read it
-        for name, old in ast.iter_fields(node):
+        made: ast.AST | None = None  # the tree belongs to the user's file, and others read it: changes go to a copy
+        for name in node._fields:
+            old = getattr(node, name, None)
+            new: Any = old
             if isinstance(old, list):
                 items = cast("list[Any]", old)
-                setattr(made, name, [self.visit(each) if isinstance(each, ast.AST) else each for each in items])
+                new = [self.visit(each) if isinstance(each, ast.AST) else each for each in items]
+                if all(a is b for a, b in zip(items, new, strict=True)):
+                    continue
             elif isinstance(old, ast.AST):
-                setattr(made, name, self.visit(old))
-        return made
+                new = self.visit(old)
+            if new is not old:
+                made = copy.copy(node) if made is None else made
+                setattr(made, name, new)
+        return node if made is None else made
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         name = node.id
@@ -138,25 +145,27 @@ class Rewriter(ast.NodeTransformer):
                 given = [self.visit(at(node, ast.Name(name, ast.Load()))) for name in ("__class__", self._first_parameter)]
                 return at(node, ast.Call(node.func, given, []))
             case ast.Call(func=ast.Name(id="print")):
+                function = self.rewrite(node.func)
                 with self._deferring():
                     call = self._call(node)
-                return self._hook(node, "printed", [self._delayed(call)])
+                bound = self._names(node, assigned_names([ast.Expr(node)]))
+                return self._hook(node, "printed", [bound, function, self._delayed(call)])
             case _:
                 return self._call(node)
 
     def _call(self, node: ast.Call) -> ast.Call:
-        made = cast(ast.Call, self.generic_visit(node))
+        made = copy.copy(cast(ast.Call, self.generic_visit(node)))
         made.func = self._hook(node.func, "callee", [made.func])
         return made
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        made = cast(ast.Subscript, self.generic_visit(node))
+        made = copy.copy(cast(ast.Subscript, self.generic_visit(node)))
         if isinstance(node.ctx, ast.Load):
             made.value = self._hook(node.value, "container", [made.value])
         return made
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
-        made = cast(ast.FormattedValue, self.generic_visit(node))
+        made = copy.copy(cast(ast.FormattedValue, self.generic_visit(node)))
         made.value = self._hook(node.value, "formatted", [made.value])
         return made
 
@@ -193,7 +202,7 @@ class Rewriter(ast.NodeTransformer):
         was_deferred = self._is_deferred
         self._is_deferred = was_deferred or isinstance(node, ast.GeneratorExp)  # a generator runs when it is asked
         with self.binding(targets):
-            made.generators = [cast(ast.comprehension, self.visit(each)) for each in node.generators]
+            made.generators = [copy.copy(cast(ast.comprehension, self.visit(each))) for each in node.generators]
             if isinstance(node, ast.DictComp):
                 cast(ast.DictComp, made).key = self.rewrite(node.key)
                 cast(ast.DictComp, made).value = self.rewrite(node.value)

@@ -1,0 +1,1 @@
+"""Functions of tensors traced into models."""

@@ -94,6 +94,12 @@ class Call:
             return int(data.item())
         return None
 
+    def length(self, position: int) -> int | None:
+        """How many entries a vector has, whatever they are."""
+        shape = self.tensor(position).shape
+        size = shape[0] if shape is not None and len(shape) == 1 else None
+        return size if isinstance(size, int) else None
+
     def array(self, position: int) -> Array | None:
         """The content of a constant of any element type, if it is small."""
         known = self.input(position)

@@ -14,7 +14,7 @@ from onnxsmith.schema.inference import symbolic
 from onnxsmith.schema.inference.call import LARGEST_CONTENT, Array
 from onnxsmith.schema.inference.known import Data, Known
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import Dimension, TensorType
+from onnxsmith.types.value_types import Dimension, Shape, TensorType
 
 _INT64_END = 1 << 63
 
@@ -214,4 +214,23 @@ def choose(condition: Known | None, left: Known | None, right: Known | None) -> 
     try:
         return from_array(np.where(chosen, first, second))
     except ValueError:  # the shapes do not fit, or only the sizes would tell
+        return None
+
+
+def moved(known: Known | None, shape: Shape) -> Data:
+    """The content of a value under another shape."""
+    if known is None or known.data is None:
+        return None
+    data = known.data
+    if isinstance(data, tuple) and len(shape) <= 1:
+        return data if shape == (len(data),) else data[0] if not shape and len(data) == 1 else None
+    if isinstance(data, int | str) and len(shape) <= 1:
+        return data if not shape else (data,) if shape == (1,) else None
+    array = as_array(known)
+    sizes = [each for each in shape if isinstance(each, int)]
+    if array is None or len(sizes) < len(shape):
+        return None
+    try:
+        return from_array(array.reshape(sizes))
+    except ValueError:
         return None

@@ -16,7 +16,7 @@ from onnxsmith.errors import InferenceError
 from onnxsmith.schema.definition import AttributeType, OperatorDef
 from onnxsmith.schema.inference.call import LARGEST_CONTENT, Call
 from onnxsmith.schema.inference.known import Data, Known
-from onnxsmith.schema.inference.protobuf import fill_type, make_attribute, make_tensor, read_type
+from onnxsmith.schema.inference.protobuf import make_attribute, make_tensor, make_type, read_type
 from onnxsmith.schema.inference.signature import (
     bind_type_variables,
     outputs_by_signature,
@@ -33,9 +33,8 @@ from onnxsmith.types.value_types import (
 )
 
 if TYPE_CHECKING:
+    import onnx
     from onnx.defs import OpSchema
-
-_GRAPHS = (AttributeType.GRAPH, AttributeType.GRAPHS)
 
 
 def infer_by_onnx(call: Call) -> tuple[Known, ...]:
@@ -43,75 +42,80 @@ def infer_by_onnx(call: Call) -> tuple[Known, ...]:
 
     Raises InferenceError where onnx says that the call cannot be right.
     """
-    op, inputs, output_count = call.op, call.inputs, call.output_count
+    op = call.op
+    by_signature = outputs_by_signature(op, call.inputs, call.output_count)
     schema = _onnx_schema(op)
-    if schema is None or any(each.type in _GRAPHS for each in op.attributes.values()):
-        return outputs_by_signature(op, inputs, output_count)
+    if schema is None:
+        return by_signature
     import onnx.checker  # heavy
     from onnx import shape_inference
 
-    bound = bind_type_variables(op, inputs)
-    node = onnx.NodeProto(op_type=op.name, domain=op.domain)
-    types: dict[str, onnx.TypeProto] = {}
-    data: dict[str, onnx.TensorProto] = {}
-    stood_in: set[str] = set()
-    for position, known in enumerate(inputs):
-        if known is None:
-            node.input.append("")
-            continue
-        name = f"i{position}"
-        node.input.append(name)
-        value_type = known.type
-        if not value_type.onnx_name:
-            variable, value_type = _stand_in(op, position, value_type, bound)
-            if variable is not None:
-                stood_in.add(variable)
-        fill_type(types.setdefault(name, onnx.TypeProto()), value_type)
-        array = _constant(known.data)
-        if array is not None and variable_free(known):
-            data[name] = make_tensor(array)
-    node.output.extend(f"o{position}" for position in range(output_count))
+    node, types, data, stood_in = _describe(call)
     try:
         for name, value in call.attributes.items():
             node.attribute.append(make_attribute(name, value, op.attributes[name].type))
-    except (TypeError, ValueError, KeyError):  # a value that is only known when the graph is complete
-        return outputs_by_signature(op, inputs, output_count)
+    except (TypeError, ValueError, KeyError):  # a value that comes only with each call of a function
+        return by_signature
+    is_open = _has_open_dimension(call.inputs)
     try:
-        inferred = shape_inference.infer_node_outputs(
-            schema, node, types, data, opset_imports=[onnx.helper.make_opsetid(op.domain, call.version)]
-        )
+        opset = onnx.helper.make_opsetid(op.domain, call.version)
+        inferred = shape_inference.infer_node_outputs(schema, node, types, data, opset_imports=[opset])
     except shape_inference.InferenceError as error:
-        if _has_open_dimension(inputs):
+        if is_open:
             # Some of onnx's functions read a symbolic dimension as 0, so that this need not be a mistake.
-            return outputs_by_signature(op, inputs, output_count)
+            return by_signature
         raise InferenceError(f"{op.qualified_name}: {_reason(str(error))}") from None
     except (onnx.checker.ValidationError, RuntimeError, ValueError, IndexError, TypeError):
         # Not a verdict on the call but a gap in onnx, or an element type that only stands for an unknown one.
-        return outputs_by_signature(op, inputs, output_count)
-    by_signature = outputs_by_signature(op, inputs, output_count)
-    is_symbolic = _has_open_dimension(inputs)
+        return by_signature
     result: list[Known] = []
-    for position in range(output_count):
+    for position, known in enumerate(by_signature):
         found = inferred.get(f"o{position}")
-        known = by_signature[position]
-        if found is not None and found.WhichOneof("value"):
-            parameter = parameter_at(op.outputs, position)
-            guessed = parameter is not None and parameter.type_name in stood_in
-            value_type = _without_zeros(read_type(found)) if is_symbolic else read_type(found)
-            known = Known(_open_dtype(value_type) if guessed else _sharpen(value_type, known.type))
-        result.append(known)
+        if found is None or not found.WhichOneof("value"):
+            result.append(known)
+            continue
+        parameter = parameter_at(op.outputs, position)
+        value_type = _without_zeros(read_type(found)) if is_open else read_type(found)
+        is_guessed = parameter is not None and parameter.type_name in stood_in
+        result.append(Known(_open_dtype(value_type) if is_guessed else _sharpen(value_type, known.type)))
     return tuple(result)
 
 
-def variable_free(known: Known) -> bool:
-    """Whether the content is that of a tensor of known element type, which a message needs."""
-    return isinstance(known.type, TensorType) and known.type.dtype is not None
+def _describe(
+    call: Call,
+) -> tuple[onnx.NodeProto, dict[str, onnx.TypeProto], dict[str, onnx.TensorProto], set[str]]:
+    """The node without attributes, types and constants by name, and the type variables whose type is a stand-in."""
+    import onnx  # heavy
+
+    node = onnx.NodeProto(op_type=call.op.name, domain=call.op.domain)
+    types: dict[str, onnx.TypeProto] = {}
+    data: dict[str, onnx.TensorProto] = {}
+    stood_in: set[str] = set()
+    bound = bind_type_variables(call.op, call.inputs)
+    for position, known in enumerate(call.inputs):
+        name = f"i{position}" if known is not None else ""
+        node.input.append(name)
+        if known is None:
+            continue
+        value_type = known.type
+        if not value_type.onnx_name:
+            variable, value_type = _stand_in(call.op, position, value_type, bound)
+            stood_in |= {variable} if variable is not None else set()
+        types[name] = make_type(value_type)
+        array = _constant(known.data)
+        if array is not None and known.type.onnx_name:
+            data[name] = make_tensor(array)
+    node.output.extend(f"o{position}" for position in range(call.output_count))
+    return node, types, data, stood_in
 
 
 @lru_cache(maxsize=4096)
 def _onnx_schema(op: OperatorDef) -> OpSchema | None:
+    """The schema, where onnx has one and can infer by it: what bodies give is not known to it here."""
     from onnx import defs  # heavy
 
+    if any(each.type in (AttributeType.GRAPH, AttributeType.GRAPHS) for each in op.attributes.values()):
+        return None
     try:
         return defs.get_schema(op.name, op.since_version, op.domain)
     except defs.SchemaError:

@@ -15,6 +15,7 @@ from onnxsmith.schema.inference.rules import microsoft as microsoft
 from onnxsmith.schema.inference.rules import normalisation as normalisation
 from onnxsmith.schema.inference.rules import recurrent as recurrent
 from onnxsmith.schema.inference.rules import reduction as reduction
+from onnxsmith.schema.inference.rules import reshaping as reshaping
 from onnxsmith.schema.inference.rules import resizing as resizing
 from onnxsmith.schema.inference.rules import sequences as sequences
 from onnxsmith.schema.inference.rules import shapes as shapes

@@ -43,9 +43,8 @@ def constant_of_shape(call: Call) -> Result:
     dtype = DType.FLOAT if value is None else DType.from_numpy(value.dtype)
     entries = call.entries(0)
     if entries is None:
-        length = call.shape(0)
-        rank = length[0] if length is not None and len(length) == 1 else None
-        return (tensor(dtype, (None,) * rank if isinstance(rank, int) else None),)
+        rank = call.length(0)
+        return (tensor(dtype, None if rank is None else (None,) * rank),)
     shape = checked_shape(call, entries, ("input", 0))
     return (Known(TensorType(dtype, shape), _filled(shape, value)),)
 

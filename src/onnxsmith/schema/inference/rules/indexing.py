@@ -139,9 +139,8 @@ def _slice_axes(call: Call, by_input: bool, count: int, rank: int) -> tuple[int,
     if given is not None:
         return call.check_axes(given, "axes", 0, rank)
     if not count:
-        length = call.shape(1)
-        size = length[0] if length else None
-        return tuple(range(size)) if isinstance(size, int) and size <= rank else None
+        size = call.length(1)
+        return tuple(range(size)) if size is not None and size <= rank else None
     if count > rank:
         raise call.shape_error(f"cannot slice {count} axes of {call.described(0)}")
     return tuple(range(count))

@@ -44,11 +44,11 @@ def pad(call: Call) -> Result:
         )
     out = list(shape)
     for position, axis in enumerate(axes):
-        size = symbolic.add(symbolic.add(shape[axis], pads[position]), pads[position + len(axes)])
+        added = symbolic.add(pads[position], pads[position + len(axes)])
+        size = symbolic.add(shape[axis], added)
         if isinstance(size, int) and size < 0:
             raise call.shape_error(
-                f"cannot remove {-(size - (shape[axis] if isinstance(shape[axis], int) else 0))} elements "  # type: ignore[operator]
-                f"from axis {axis} of {call.described(0)}",
+                f"cannot remove {symbolic.sub(0, added)} elements from axis {axis} of {call.described(0)}",
                 ("input", 1) if by_input else ("attribute", "pads"),
             )
         out[axis] = size
@@ -158,9 +158,8 @@ def col2im(call: Call) -> Result:
     )
     if image is not None:
         return (tensor(call.dtype(0), (batch, channels, *image)),)
-    length = call.shape(1)
-    rank = length[0] if length else None
-    return (tensor(call.dtype(0), (batch, channels, *(None,) * rank) if isinstance(rank, int) else None),)
+    rank = call.length(1)
+    return (tensor(call.dtype(0), None if rank is None else (batch, channels, *(None,) * rank)),)
 
 
 @rule("GridSample")
@@ -183,8 +182,7 @@ def grid_sample(call: Call) -> Result:
 def affine_grid(call: Call) -> Result:
     size, theta = call.entries(1), call.shape(0)
     if size is None or len(size) not in (4, 5):
-        length = call.shape(1)
-        axes = {4: 2, 5: 3}.get(length[0]) if length and isinstance(length[0], int) else None
+        axes = {4: 2, 5: 3}.get(call.length(1) or 0)
         batch = theta[0] if theta else None
         return (tensor(call.dtype(0), (batch, *(None,) * axes, axes) if axes else None),)
     batch = size[0] if size[0] is not None or theta is None else theta[0]

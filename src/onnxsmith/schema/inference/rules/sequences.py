@@ -20,7 +20,6 @@ from onnxsmith.types.value_types import (
     SequenceType,
     Shape,
     TensorType,
-    ValueType,
 )
 
 
@@ -126,12 +125,8 @@ def optional(call: Call) -> Result:
     if known is not None:
         held = known.type
     elif (given := call.attribute("type")) is not None:
-        held = given if isinstance(given, TensorType | SequenceType) else _read(given)
+        held = given if isinstance(given, TensorType | SequenceType) else read_type(given)
     return (Known(OptionalType(held if isinstance(held, TensorType | SequenceType) else UNKNOWN_TENSOR)),)
-
-
-def _read(given: object) -> AnyValueType:
-    return UNKNOWN_TENSOR if isinstance(given, ValueType) else read_type(given)  # type: ignore[arg-type]
 
 
 @rule("OptionalGetElement")

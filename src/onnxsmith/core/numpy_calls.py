@@ -1,0 +1,133 @@
+"""numpy's own functions on tensors: the operators behind Python's syntax are ours, all others are refused.
+
+An array on the left of an operator hands over here: `array + tensor` is numpy's `add` before it is the tensor's.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn, cast
+
+from onnxsmith.core import arithmetic, bits
+from onnxsmith.core.operands import operators_for
+from onnxsmith.core.value import Value
+from onnxsmith.errors import TracedValueError
+from onnxsmith.schema import registry
+from onnxsmith.schema.other_names import ONNX_NAMES
+from onnxsmith.source import caller_span, text_of
+
+#: numpy's universal functions that Python's operators on arrays are made of.
+_OPERATORS: dict[str, Callable[..., Any]] = {
+    "add": arithmetic.add,
+    "subtract": arithmetic.subtract,
+    "multiply": arithmetic.multiply,
+    "divide": arithmetic.divide,
+    "floor_divide": arithmetic.floor_divide,
+    "remainder": arithmetic.remainder,
+    "power": arithmetic.power,
+    "divmod": arithmetic.divide_with_remainder,
+    "matmul": arithmetic.matmul,
+    "bitwise_and": bits.bitwise_and,
+    "bitwise_or": bits.bitwise_or,
+    "bitwise_xor": bits.bitwise_xor,
+    "left_shift": bits.shift_left,
+    "right_shift": bits.shift_right,
+    "equal": arithmetic.equal,
+    "not_equal": arithmetic.not_equal,
+    "less": arithmetic.less,
+    "less_equal": arithmetic.less_equal,
+    "greater": arithmetic.greater,
+    "greater_equal": arithmetic.greater_equal,
+}
+
+#: Functions of `math` and numpy that ONNX calls otherwise, beside those that any name of an operator may mean.
+_NAMES = {"fabs": "Abs", "around": "Round", "sum": "ReduceSum", "mean": "ReduceMean", "max": "ReduceMax"}
+
+
+def universal_function(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What numpy asks of a tensor for `array + tensor` and `np.add(array, tensor)`."""
+    name: str = ufunc.__name__
+    if method == "__call__" and not kwargs and name in _OPERATORS:
+        return _OPERATORS[name](*inputs)
+    raise refused(name if method == "__call__" else f"{name}.{method}", inputs)
+
+
+def array_function(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What numpy asks of a tensor for `np.concatenate([tensor, …])`; a running tensor is the array behind it."""
+    given = [*args, *kwargs.values()]
+    if _holds_symbolic(given):
+        raise refused(function.__name__, given)
+    return function(*[_as_array(each) for each in args], **{name: _as_array(each) for name, each in kwargs.items()})
+
+
+def refuse_conversion(x: Any) -> NoReturn:
+    """`np.asarray(x)` of a tensor whose value only the model has."""
+    raise TracedValueError(
+        f"a tensor of a graph is no array, and has a value only when the model runs: {x.known.type.described}",
+        help="call operators on it, op.Relu(x), or run the function eagerly",
+    )
+
+
+def refused(name: str, inputs: Sequence[Any]) -> TracedValueError:
+    """The error for a function of numpy that was given a tensor; the help is what to call instead."""
+    return TracedValueError(f"numpy's {name} cannot compute with a tensor of ONNX", help=_instead(name, inputs))
+
+
+def _instead(name: str, inputs: Sequence[Any]) -> str:
+    """The same call as one of ours: a method of the tensor, or an operator."""
+    written = _arguments_as_written() or ["x"]
+    is_method = bool(inputs) and isinstance(inputs[0], Value) and name.isidentifier()
+    if is_method and isinstance(getattr(type(inputs[0]), name, None), property):
+        return f"{written[0]}.{name}"
+    if is_method and hasattr(type(inputs[0]), name):
+        return f"{written[0]}.{name}({', '.join(written[1:])})"
+    meant = operator_for(name, operators_for(*inputs).version)
+    if meant is None:
+        return "call ONNX's operators, op.…, or methods of the tensor"
+    arguments = ", ".join(written)
+    if meant == "Concat":  # numpy takes a list, ONNX the tensors
+        arguments = arguments.removeprefix("[").removesuffix("]") + ", axis=0"
+    return f"op.{meant}({arguments})"
+
+
+def operator_for(name: str, version: int) -> str | None:
+    """ONNX's operator for a function of numpy or of the math module, by name."""
+    known = registry.names("", version)
+    meant = ONNX_NAMES.get(name) or _NAMES.get(name)
+    if meant is not None:
+        word = meant.partition(" ")[0]
+        return word if word in known else None
+    plain = name.replace("_", "").lower()
+    return next((each for each in known if each.lower() == plain), None)
+
+
+def _arguments_as_written() -> list[str] | None:
+    span = caller_span()
+    text = None if span is None else text_of(span)
+    try:
+        parsed = ast.parse((text or "").strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+    if not isinstance(parsed, ast.Call) or parsed.keywords:
+        return None
+    return [ast.unparse(each) for each in parsed.args]
+
+
+def _holds_symbolic(values: Sequence[Any]) -> bool:
+    for value in values:
+        if isinstance(value, Value):
+            if value.is_symbolic:
+                return True
+        elif isinstance(value, list | tuple) and _holds_symbolic(cast("Sequence[Any]", value)):
+            return True
+    return False
+
+
+def _as_array(value: Any) -> Any:
+    if isinstance(value, Value):
+        return getattr(value, "array", value)
+    if isinstance(value, list | tuple):
+        items = [_as_array(each) for each in cast("Sequence[Any]", value)]
+        return items if isinstance(value, list) else tuple(items)
+    return value

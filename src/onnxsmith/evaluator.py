@@ -1,0 +1,53 @@
+"""Names for code that comes from onnxscript: choosing what runs operators, by an evaluator object.
+
+New code says `with onnxsmith.eager.using(runtime="reference"):`, which is what these do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from onnxsmith.eager.settings import Runtime, chosen, current, using
+
+
+class Evaluator:
+    """What runs operators; the classes below name the two there are."""
+
+    runtime: Runtime = "onnxruntime"
+
+
+class ORTEvaluator(Evaluator):
+    """ONNX Runtime, with the reference evaluator for what it cannot run."""
+
+
+class ORTMixedEvaluator(ORTEvaluator):
+    """The same: functions run operator by operator here in any case."""
+
+
+class OnnxReferenceRuntimeEvaluator(Evaluator):
+    """onnx's reference evaluator."""
+
+    runtime: Runtime = "reference"
+
+
+def default() -> Evaluator:
+    """The evaluator in force.
+
+    >>> with default_as(OnnxReferenceRuntimeEvaluator()):
+    ...     type(default()).__name__
+    'OnnxReferenceRuntimeEvaluator'
+    """
+    return OnnxReferenceRuntimeEvaluator() if current().runtime == "reference" else ORTEvaluator()
+
+
+def set_default(evaluator: Evaluator) -> None:
+    """Use an evaluator from here on, in this thread or task."""
+    chosen.set(using(runtime=evaluator.runtime).settings)
+
+
+@contextmanager
+def default_as(temp_default: Evaluator) -> Iterator[Evaluator]:
+    """Use an evaluator within a `with` block."""
+    with using(runtime=temp_default.runtime):
+        yield temp_default

@@ -1,0 +1,172 @@
+"""What goes from one iteration of a loop to the next, and of which type it is at every iteration."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from onnxsmith.core.number import NumberKind, kind_of
+from onnxsmith.core.value import Value
+from onnxsmith.errors import LoopTypeError, UnassignedVariableError
+from onnxsmith.scripting.flow import loop_names
+from onnxsmith.scripting.merge import MISSING, NUMBER_DTYPES, Differing, Missing, Unassigned, common_type
+from onnxsmith.scripting.structure import flatten, is_same_form
+from onnxsmith.source import Span
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import AnyValueType, SequenceType, TensorType
+
+if TYPE_CHECKING:
+    from onnxsmith.scripting.stager import Stager
+
+
+@dataclass(frozen=True, slots=True)
+class StateLeaf:
+    """One tensor or number of the state."""
+
+    name: str
+    initial: Any
+    type: AnyValueType
+    number: NumberKind | None
+
+    def __eq__(self, other: object) -> bool:
+        """What it starts from does not change; arrays could not be compared anyway."""
+        return isinstance(other, StateLeaf) and (self.type, self.number) == (other.type, other.number)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One variable: its form (Slots in tuples and the like), and the tensors in it.
+
+    The form is MISSING while nothing is known: the variable has no value before a loop that runs at least once.
+    """
+
+    name: str
+    form: Any
+    leaves: tuple[StateLeaf, ...]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, State) and self.leaves == other.leaves and self._has_form(other.form)
+
+    def _has_form(self, form: Any) -> bool:
+        return self.form is form or is_same_form(self.form, form)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def carried_states(stager: Stager, statement: ast.For | ast.While, *, at_least_once: bool) -> list[State]:
+    """Variables that the body assigns and that somebody reads: the next iteration, or what follows the loop."""
+    flow = stager.flow
+    live_after, live_in_body = flow.live_after(statement), flow.live_in_loop(statement)
+    states: list[State] = []
+    for name in loop_names(statement):
+        if name not in live_after and name not in live_in_body:
+            continue
+        value = stager.frame.variables.get(name, MISSING)
+        if isinstance(value, Differing):
+            raise LoopTypeError(
+                f"'{name}' is one of two Python values before the loop and is assigned in it",
+                help="only tensors and numbers can change from one iteration to the next",
+            ).locate(stager.frame.span(statement))
+        if isinstance(value, Missing | Unassigned):
+            if at_least_once and name in live_after:
+                states.append(State(name, MISSING, ()))
+            continue
+        states.append(_state(name, value))
+    return states
+
+
+def _state(name: str, value: Any) -> State:
+    leaves: list[tuple[str, Any]] = []
+    form = flatten(value, name, leaves)
+    return State(name, form, tuple(_leaf(*each) for each in leaves))
+
+
+def _leaf(name: str, value: Any) -> StateLeaf:
+    kind = kind_of(value)
+    if kind is not None:
+        return StateLeaf(name, value, TensorType(NUMBER_DTYPES[kind], ()), kind)
+    if isinstance(value, Value):
+        return StateLeaf(name, value, value.known.type, None)
+    array = np.asarray(value)
+    return StateLeaf(name, array, TensorType(DType.from_numpy(array.dtype), array.shape), None)
+
+
+def widened(state: State, result: Any, place: Span) -> State:
+    """The state whose types hold going into an iteration and coming out of it."""
+    if isinstance(result, Missing):
+        return state
+    if isinstance(result, Unassigned):
+        raise UnassignedVariableError(
+            f"'{state.name}' may have no value at the end of an iteration",
+            help=f"give '{state.name}' a value on every path",
+        ).locate(result.span, result.reason)
+    if isinstance(result, Differing):
+        raise LoopTypeError(f"'{state.name}' is one of two Python values at the end of an iteration").locate(place)
+    after = _state(state.name, result)
+    if isinstance(state.form, Missing):
+        return State(state.name, after.form, tuple(replace(each, initial=MISSING) for each in after.leaves))
+    if not is_same_form(state.form, after.form):
+        raise LoopTypeError(
+            f"'{state.name}' is {_shown(state)} before an iteration and {_shown(after)} after it",
+            help="only tensors and numbers can change from one iteration to the next",
+        ).locate(place)
+    pairs = zip(state.leaves, after.leaves, strict=True)
+    return replace(state, leaves=tuple(_wider(before, leaf, place) for before, leaf in pairs))
+
+
+def _wider(before: StateLeaf, after: StateLeaf, place: Span) -> StateLeaf:
+    if before.number is not None and after.number is not None:
+        kinds = (before.number, after.number)
+        wider: NumberKind = before.number if kinds[0] == kinds[1] else "float" if "float" in kinds else "int"
+        return replace(before, type=TensorType(NUMBER_DTYPES[wider], ()), number=wider)
+    if after.number is not None:  # a number assigned to what is a tensor: it takes the tensor's element type
+        scalar = TensorType(before.type.dtype if isinstance(before.type, TensorType) else None, ())
+        return replace(before, type=common_type(before.type, scalar))
+    if isinstance(before.type, TensorType) and isinstance(after.type, TensorType):
+        if before.number is not None:  # a number that met a tensor
+            return replace(before, type=common_type(TensorType(after.type.dtype, ()), after.type), number=None)
+        _check_dtypes(before, after, place)
+    elif type(before.type) is not type(after.type):
+        raise LoopTypeError(
+            f"'{before.name}' is a {before.type.described} before an iteration and a {after.type.described} after it"
+        ).locate(place)
+    return replace(before, type=common_type(before.type, after.type))
+
+
+def _check_dtypes(before: StateLeaf, after: StateLeaf, place: Span) -> None:
+    dtypes = cast(TensorType, before.type).dtype, cast(TensorType, after.type).dtype
+    if None in dtypes or dtypes[0] is dtypes[1]:
+        return
+    was, becomes = (cast(DType, each).spelling for each in dtypes)
+    raise (
+        LoopTypeError(
+            f"'{before.name}' is {was} before an iteration and {becomes} after it",
+            help=f"convert it with {before.name}.astype(…) so that its element type stays",
+        )
+        .locate(place)
+        .also(getattr(after.initial, "span", None), f"{becomes} here")
+    )
+
+
+def open_shape(kind: AnyValueType) -> AnyValueType:
+    """The type that a value and the dummy it starts from have in common."""
+    if isinstance(kind, SequenceType):
+        return SequenceType(cast(Any, open_shape(kind.element)))
+    if not isinstance(kind, TensorType) or kind.shape is None:
+        return kind
+    return TensorType(kind.dtype, tuple(each if isinstance(each, int) else None for each in kind.shape))
+
+
+def _shown(state: State) -> str:
+    form = state.form
+    if not state.leaves:
+        return "None" if form is None else f"the {type(form).__name__} {form!r}" if len(repr(form)) < 30 else f"a {type(form).__name__}"
+    if len(state.leaves) == 1 and not isinstance(form, tuple | list | dict):
+        leaf = state.leaves[0]
+        return f"a Python {leaf.number}" if leaf.number is not None else f"a {leaf.type.described}"
+    return f"a {type(form).__name__} of {len(cast('list[Any]', form))}" if isinstance(form, tuple | list | dict) else f"a {type(form).__name__}"

@@ -1,0 +1,94 @@
+"""Tensors inside tuples, lists, dicts and dataclasses: taken apart, and put together again."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from onnxsmith.core.number import kind_of
+from onnxsmith.core.value import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Stands for one of the values that were taken out."""
+
+    position: int
+
+
+def is_tensor_like(value: Any) -> bool:
+    """Whether a value can be a tensor of the model: a tensor, an array, a number."""
+    return isinstance(value, Value | np.ndarray | np.generic) or kind_of(value) is not None
+
+
+def parts(value: Any) -> list[tuple[Any, Any]] | None:
+    """What a container holds, with the key of each; None for what is no container."""
+    if isinstance(value, tuple | list):
+        names: Sequence[Any] = getattr(value, "_fields", range(len(cast("Sequence[Any]", value))))
+        return list(zip(names, cast("Sequence[Any]", value), strict=True))
+    if type(value) is dict:
+        return list(cast("dict[Any, Any]", value).items())
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return [(each.name, getattr(value, each.name)) for each in dataclasses.fields(value) if hasattr(value, each.name)]
+    return None
+
+
+def rebuilt(like: Any, items: Sequence[Any]) -> Any:
+    """A container of the same form with other content."""
+    if isinstance(like, list):
+        return list(items)
+    if isinstance(like, tuple):
+        return type(like)(*items) if hasattr(like, "_fields") else tuple(items)
+    if type(like) is dict:
+        return dict(zip(cast("dict[Any, Any]", like), items, strict=True))
+    made = object.__new__(type(like))
+    for (name, _), item in zip(parts(like) or (), items, strict=True):
+        object.__setattr__(made, name, item)  # also where the class is frozen
+    return made
+
+
+def flatten(value: Any, name: str, leaves: list[tuple[str, Any]]) -> Any:
+    """The form of a value, with a Slot for each tensor in it; the tensors are added to `leaves`, with names."""
+    if is_tensor_like(value):
+        leaves.append((name, value))
+        return Slot(len(leaves) - 1)
+    inner = parts(value)
+    if inner is None:
+        return value
+    return rebuilt(value, [flatten(each, joined(name, key), leaves) for key, each in inner])
+
+
+def unflatten(form: Any, values: Sequence[Any]) -> Any:
+    """A value of this form, with the values in its slots."""
+    if isinstance(form, Slot):
+        return values[form.position]
+    inner = parts(form)
+    return form if inner is None else rebuilt(form, [unflatten(each, values) for _, each in inner])
+
+
+def is_same_form(a: Any, b: Any) -> bool:
+    """Whether two forms have their slots in the same places, and the same Python values elsewhere."""
+    if isinstance(a, Slot) or isinstance(b, Slot):
+        return a == b
+    first, second = parts(a), parts(b)
+    if first is None or second is None:
+        return a is b or (is_plain(a) and is_plain(b) and type(a) is type(b) and a == b)
+    return (
+        type(a) is type(b)
+        and [key for key, _ in first] == [key for key, _ in second]
+        and all(is_same_form(x, y) for (_, x), (_, y) in zip(first, second, strict=True))
+    )
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value is one of those that are the same wherever they are equal."""
+    return isinstance(value, str | bytes | int | float | complex | type(None) | frozenset | type)
+
+
+def joined(name: str, part: Any) -> str:
+    """The name of a part: `state_0`, `state_hidden`."""
+    return f"{name}_{part}" if name else str(part)

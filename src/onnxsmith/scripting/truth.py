@@ -1,0 +1,54 @@
+"""When a value is true: what `if`, `while`, `and`, `or` and `not` ask of a tensor that only the model knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onnxsmith.core.arithmetic import operators_for
+from onnxsmith.core.number import Number
+from onnxsmith.core.value import Value
+from onnxsmith.errors import ConditionError, DTypeNotAllowedError
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import OptionalType, SequenceType, TensorType, describe_shape
+
+
+def is_symbolic(value: Any) -> bool:
+    """Whether a value is known only when the model runs."""
+    return isinstance(value, Value) and value.is_symbolic
+
+
+def truth(value: Any, what: str = "the condition") -> Any:
+    """A symbolic value as a scalar BOOL tensor, if it can have one truth value."""
+    kind = value.known.type
+    if isinstance(kind, SequenceType):
+        op = operators_for(value)
+        return op.Greater(op.SequenceLength(value), np.array(0, np.int64))
+    if isinstance(kind, OptionalType):
+        return operators_for(value).OptionalHasElement(value)
+    assert isinstance(kind, TensorType)
+    if kind.dtype is DType.STRING:
+        raise DTypeNotAllowedError("a string tensor has no truth value", help="compare it, as in x == 'a'")
+    if kind.shape is not None and any(each != 1 for each in kind.shape):
+        is_open = all(each == 1 or not isinstance(each, int) for each in kind.shape)
+        if not (is_open and len(kind.shape) <= 1):
+            raise ConditionError(
+                f"{what} has shape {describe_shape(kind.shape)}; it must be one truth value",
+                help="say which is meant: (…).all() or (…).any()",
+            )
+    tensor = value.tensor if isinstance(value, Number) else value
+    if kind.dtype is not DType.BOOL:
+        tensor = operators_for(tensor).Cast(tensor, to=DType.BOOL)
+    if kind.shape:
+        tensor = operators_for(tensor).Reshape(tensor, np.array([], np.int64))
+    return tensor
+
+
+def is_truth_value(value: Any) -> bool:
+    """Whether a value is True or False, now or in the model."""
+    if isinstance(value, Number):
+        return value.kind == "bool"
+    if isinstance(value, Value):
+        return isinstance(value.known.type, TensorType) and value.known.type.dtype is DType.BOOL
+    return isinstance(value, bool | np.bool_)
