@@ -7,9 +7,18 @@ from pathlib import Path
 
 import numpy as np
 
-from onnxsmith import FLOAT, Model, trace
+from onnxsmith import FLOAT, Model, script, trace
 from onnxsmith import opset21 as op
 from onnxsmith.errors import OnnxsmithError
+
+
+@script
+def first_above(x: FLOAT["N"], limit: FLOAT):
+    """The first element above a limit, or the limit."""
+    for value in x:
+        if value > limit:
+            return value
+    return limit
 
 
 def main() -> None:
@@ -33,7 +42,12 @@ def main() -> None:
         print(f"{path.name}: {path.stat().st_size} bytes")
         print(Model.load(path)(x))
 
-    print("\n4. A mistake is shown where it was made.\n")
+    print("\n4. A Python function is a model, loops and branches included.\n")
+    series, limit = np.float32([1, 4, 9, 16]), np.float32(5)
+    print("eagerly:", first_above(series, limit), " as a model:", first_above.to_model()(series, limit))
+    print(first_above.to_model())
+
+    print("\n5. A mistake is shown where it was made.\n")
     try:
         op.Add(x, np.array([1, 2, 3, 4]))
     except OnnxsmithError as error:

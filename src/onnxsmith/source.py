@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import functools
 import linecache
+import opcode
 import os
 import re
 import sys
@@ -151,6 +152,38 @@ def _name_of(code: CodeType) -> str:
         return code.co_name
     named = [part for part in code.co_qualname.split(".") if not part.startswith("<")]
     return named[-1] if named else code.co_name
+
+
+_UNPACK = opcode.opmap["UNPACK_SEQUENCE"]
+_CACHE = opcode.opmap.get("CACHE", -1)
+
+_RETURN = opcode.opmap["RETURN_VALUE"]
+
+#: The code of an expression that is being staged, and how many variables its value is assigned to.
+UNPACKED: ContextVar[tuple[CodeType, int] | None] = ContextVar("onnxsmith_unpacked", default=None)
+
+
+def unpack_count() -> int | None:
+    """How many variables the user's code assigns the result of the current call to: 2 in `a, b = op.MaxPool(x)`.
+
+    Read from the instruction after the call, so that it is the same for code that runs and code that is traced. A
+    staged expression returns its value to the stager, which knows what is done with it.
+    """
+    frame = caller_frame()
+    if frame is None:
+        return None
+    code = frame.f_code.co_code
+    position = frame.f_lasti + 2
+    while position < len(code) and code[position] == _CACHE:
+        position += 2
+    if position >= len(code):
+        return None
+    if code[position] == _UNPACK:
+        return code[position + 1]
+    staged = UNPACKED.get()
+    if staged is not None and staged[0] is frame.f_code and code[position] == _RETURN:
+        return staged[1]
+    return None
 
 
 def text_of(span: Span) -> str | None:

@@ -94,9 +94,9 @@ class _Function:
         forms: list[Callable[[int], str]] = [
             lambda d: f"({e('vec', d)} {self.pick('+-')} {e('vec', d)})",
             lambda d: f"({e('vec', d)} {self.pick('+-')} {self.name('flt')})",
-            lambda d: f"({e('vec', d)} * {e('num', d)}) % 8",
-            lambda d: f"({self.name('flt')} * {e('vec', d)}) % 16.0",
-            lambda d: f"-{self.name('vec')}",
+            lambda d: f"({e('vec', d)} * {e('num', d)} % 8)",
+            lambda d: f"({self.name('flt')} * {e('vec', d)} % 16.0)",
+            lambda d: f"(-{self.name('vec')})",
             lambda d: f"abs({e('vec', d)})",
             lambda d: f"{self.name('vec')}[::-1]",
             lambda d: f"op.Relu({e('vec', d)})",
@@ -113,9 +113,9 @@ class _Function:
             lambda d: f"{self.name('vec')}[-1]",
             lambda d: f"{self.name('vec')}[{e('num', d)} % len({self.name('vec')})]",
             lambda d: f"({self.name('flt')} {self.pick('+-')} {e('flt', d)})",
-            lambda d: f"({self.name('flt')} * {e('num', d)}) % 8",
+            lambda d: f"({self.name('flt')} * {e('num', d)} % 8)",
             lambda d: f"{e('vec', d)}.max()",
-            lambda d: f"-{self.name('flt')}",
+            lambda d: f"(-{self.name('flt')})",
             lambda d: self.choice("flt", d),
             *self._calls("flt"),
         ]
@@ -123,20 +123,20 @@ class _Function:
     def _int_forms(self) -> list[Callable[[int], str]]:
         e = self.expression
         return [
-            lambda d: f"({e('int', d)} + {e('num', d)}) % 9",
+            lambda d: f"(({e('int', d)} + {e('num', d)}) % 9)",
             lambda d: f"({e('int', d)} - {e('int', d)})",
-            lambda d: f"({e('int', d)} * {e('num', d)}) % 7",
-            lambda d: f"{e('int', d)} // {self.draw(st.integers(1, 3))}",
+            lambda d: f"({e('int', d)} * {e('num', d)} % 7)",
+            lambda d: f"({e('int', d)} // {self.draw(st.integers(1, 3))})",
             lambda d: self.choice("int", d),
         ]
 
     def _num_forms(self) -> list[Callable[[int], str]]:
         e = self.expression
         return [
-            lambda d: f"({e('num', d)} + {e('num', d)}) % 9",
+            lambda d: f"(({e('num', d)} + {e('num', d)}) % 9)",
             lambda d: f"({e('num', d)} - {e('num', d)})",
-            lambda d: f"({e('num', d)} * {e('num', d)}) % 7",
-            lambda d: f"{e('num', d)} // {self.draw(st.integers(1, 3))}",
+            lambda d: f"({e('num', d)} * {e('num', d)} % 7)",
+            lambda d: f"({e('num', d)} // {self.draw(st.integers(1, 3))})",
             lambda d: f"len({self.name('vec')})",
             lambda d: f"{self.name('vec')}.shape[0]",
             lambda d: f"int({e('int', d)})",
@@ -156,7 +156,7 @@ class _Function:
             lambda d: f"({self.name('int')} {self.compare()} {e('num', d)})",
             lambda d: f"({e('vec', d)} > {self.name('flt')}).{self.pick(['all', 'any'])}()",
             lambda d: f"({e('bit', d)} {self.pick(['and', 'or'])} {e('bit', d)})",
-            lambda d: f"not {e('bit', d)}",
+            lambda d: f"(not {e('bit', d)})",
             chained,
             lambda d: f"({e('num', d)} in (1, 2, {e('num', d)}))",
             lambda d: self.choice("bit", d),
@@ -265,8 +265,7 @@ class _Function:
     def swap(self) -> None:
         kind = self.pick(KINDS)
         a, b = self.pick(self.known[kind]), self.pick(self.known[kind])
-        if a != b:
-            self.write(f"{a}, {b} = {b}, {self.value(kind, 1)}")
+        self.write(f"{a}, {b} = {b}, {self.value(kind, 1)}" if a != b else f"{a} = {self.value(kind, 1)}")
 
     def unpack(self) -> None:
         helpers = [each for each in self.helpers if len(each.returns) == 2]

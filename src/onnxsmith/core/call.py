@@ -27,6 +27,7 @@ from onnxsmith.schema.promote import (
     parameter_at,
     resolve_literals,
 )
+from onnxsmith.source import unpack_count
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, TensorType
 
@@ -38,6 +39,8 @@ def call(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     """Perform a call; one output is returned as it is, several as a tuple."""
     op = operator.definition
     inputs, attributes, output_count = bind(op, args, kwargs)
+    if has_open_outputs(op) and "outputs" not in kwargs:
+        output_count, attributes = _as_unpacked(op, output_count, inputs, attributes)
     target = target_of(inputs)
     lifted = promote(op, inputs, target)
     if attributes and _has_graph(op, attributes):
@@ -60,6 +63,26 @@ def call(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     outputs = target.emit(op, operator.version_to_record, lifted, attributes, output_count, known)
     target.learn(operator, args, kwargs, lifted, attributes, output_count)
     return outputs[0] if len(outputs) == 1 else outputs
+
+
+def has_open_outputs(op: OperatorDef) -> bool:
+    """Whether a call decides how many outputs there are, beyond those there always are."""
+    return op.is_known and op.max_outputs > 1 and any(each.option != "single" for each in op.outputs)
+
+
+def _as_unpacked(
+    op: OperatorDef, count: int | None, inputs: Sequence[Any], attributes: dict[str, Any]
+) -> tuple[int | None, dict[str, Any]]:
+    """As many outputs as the user's code has variables for: `y, indices = op.MaxPool(x, kernel_shape=[2])`."""
+    wanted = unpack_count()
+    if wanted is None or not max(op.min_outputs, count or 1) <= wanted <= op.max_outputs:
+        return count, attributes
+    if count is None and op.name == "Split":
+        says_how = len(inputs) > 1 or "split" in attributes or "num_outputs" in attributes
+        if not says_how and "num_outputs" in op.attributes:
+            attributes = {**attributes, "num_outputs": wanted}
+    is_decided_by_body = any(callable(each) or hasattr(each, "outputs") for each in attributes.values())
+    return (count if is_decided_by_body else wanted), attributes
 
 
 def promote(op: OperatorDef, inputs: Sequence[Any], target: Target) -> list[Any]:

@@ -42,8 +42,14 @@ def _tfidf(call: Call) -> Check | None:
     starts = call.attributes.get("ngram_counts", ())
     if list(starts) != sorted(starts) or any(not 0 <= each <= len(pool) for each in starts):
         return Refusal(f"ngram_counts must be ascending positions in the pool of {len(pool)}")
-    if any(not 0 <= each <= 1 << 30 for each in call.attributes.get("ngram_indexes", ())):
+    indexes = call.attributes.get("ngram_indexes", ())
+    if any(not 0 <= each <= 1 << 30 for each in indexes):
         return Refusal("ngram_indexes must not be negative, nor huge")
+    lengths = [end - start for start, end in zip(starts, (*starts[1:], len(pool)), strict=True)]
+    if any(length % size for size, length in enumerate(lengths, 1)):
+        return Refusal("ngram_counts must leave whole n-grams")
+    if sum(length // size for size, length in enumerate(lengths, 1)) != len(indexes):
+        return Refusal("ngram_indexes must have one entry for each n-gram in the pool")
     return None
 
 
@@ -243,6 +249,16 @@ def _convolution(call: Call) -> Check | None:
     return check
 
 
+def _transpose(call: Call) -> Check | None:
+    # Larger numbers are cut to 32 bits.
+    order = call.attributes.get("perm", ())
+    return (
+        None
+        if sorted(order) == list(range(len(order)))
+        else Refusal(f"perm is {order}, which is no permutation")
+    )
+
+
 def _gather_nd(call: Call) -> Check | None:
     count = call.attributes.get("batch_dims", 0)
     if count < 0:
@@ -275,6 +291,7 @@ RULES: dict[str, Rule] = {
     "RoiAlign": _roi_align,
     "Split": _split,
     "TfIdfVectorizer": _tfidf,
+    "Transpose": _transpose,
     "Div": _integer_division,
     "Mod": _integer_division,
 }

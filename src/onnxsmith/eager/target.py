@@ -11,6 +11,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from onnxsmith.core.call import has_open_outputs
 from onnxsmith.core.operator import MISS, Operator, Operators
 from onnxsmith.core.target import ACTIVE, register_default
 from onnxsmith.core.value import Value
@@ -101,6 +102,8 @@ class EagerTarget:
         attributes: Mapping[str, Any],
         output_count: int,
     ) -> None:
+        if has_open_outputs(operator.definition):
+            return  # the variables that a call is assigned to are no part of its form
         if operator.recall is None:
             operator.recall = recall_for(operator)
         form: list[Any] = [operator]

@@ -22,6 +22,8 @@ class OpsetConflictError(OnnxsmithError, ValueError):
     """
 
     code = "C601"
+    #: The version of the standard domain that the call at fault names; None where Python's syntax chose it.
+    named_version: int | None = None
 
 
 class TraceError(OnnxsmithError, TypeError):

@@ -71,7 +71,9 @@ class OpsetVersions:
         new_first = max(known.first, first)
         new_last = known.last if end is None else end - 1 if known.last is None else min(known.last, end - 1)
         if new_last is not None and new_first > new_last:
-            raise self._conflict(op, known, first, end, span)
+            error = self._conflict(op, known, first, end, span)
+            error.named_version = version if op.domain == "" else None
+            raise error
         if new_first != known.first:
             known.first, known.first_set_by = new_first, (op, span)
         if new_last != known.last:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from onnxsmith.diagnostics import did_you_mean
@@ -12,7 +12,7 @@ from onnxsmith.errors import DynamicPythonValueError, UnassignedVariableError, U
 from onnxsmith.scripting.analysis import Analysis
 from onnxsmith.scripting.function_source import span_of
 from onnxsmith.scripting.merge import Differing, Unassigned
-from onnxsmith.source import Span, caller_span
+from onnxsmith.source import UNPACKED, Span, caller_span
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.hooks import Hooks
@@ -51,6 +51,20 @@ class Frame:
                 value = self._look_further(name, value, root)
             values.append(value)
         return self._functions[site.position](self.hooks, *values)
+
+    def evaluate_for(self, root: ast.AST, targets: Sequence[ast.expr]) -> Any:
+        """The value of an expression that is assigned: an operator gives as many outputs as are unpacked."""
+        first = targets[0]
+        if not isinstance(root, ast.Call) or not isinstance(first, ast.Tuple | ast.List):
+            return self.evaluate(root)
+        if any(isinstance(each, ast.Starred) for each in first.elts):
+            return self.evaluate(root)
+        code = self._functions[self.analysis.expressions.sites[id(root)].position].__code__
+        token = UNPACKED.set((code, len(first.elts)))
+        try:
+            return self.evaluate(root)
+        finally:
+            UNPACKED.reset(token)
 
     def read(self, name: str, place: ast.AST | None = None) -> Any:
         """The value of a variable that is used at `place`, or in the expression that runs now."""

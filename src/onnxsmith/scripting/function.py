@@ -11,18 +11,15 @@ import types
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-
-from onnxsmith.core.operator import Operator
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import CallError, OnnxsmithError, UndefinedNameError, boundary
-from onnxsmith.opset.custom import Opset
-from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.scripting.analysis import Analysis, analyze
 from onnxsmith.scripting.containers import METHODS
 from onnxsmith.scripting.eager_call import run_eagerly
 from onnxsmith.scripting.flow import free_names
 from onnxsmith.scripting.function_source import find_function, module_level_names, span_of
+from onnxsmith.scripting.opset_choice import choose_version, named_version
 from onnxsmith.scripting.signature import ScriptSignature, read_signature
 from onnxsmith.scripting.subset import combined, find_unsupported
 from onnxsmith.source import Span
@@ -95,11 +92,7 @@ class ScriptFunction:
     @property
     def opset_version(self) -> int:
         """The opset that Python's own operators in it use: the one named, the one its code uses, or the newest."""
-        if self._default_opset is not None:
-            return int(_version_of(self._default_opset) or default_opset_version())
-        used = [each for each in _used_objects(self.function) if each is not self]
-        versions = {version for version in map(_version_of, used) if version}
-        return max(versions) if versions else default_opset_version()
+        return named_version(self._default_opset) or choose_version(self.function)
 
     @property
     def fixed_arguments(self) -> dict[str, Any]:
@@ -254,30 +247,3 @@ def _is_defined(name: str, function: types.FunctionType) -> bool:
             return False
         return True
     return False
-
-
-def _used_objects(function: types.FunctionType) -> list[Any]:
-    try:
-        outer = inspect.getclosurevars(function)
-    except ValueError:  # a cell that is still empty
-        return []
-    return [*outer.nonlocals.values(), *outer.globals.values()]
-
-
-def _version_of(value: Any) -> int | None:
-    if isinstance(value, bool) or value is None:
-        return None
-    if isinstance(value, int):
-        return value
-    if isinstance(value, Operator):
-        return value.version if value.definition.domain == "" else None
-    if isinstance(value, Opset):
-        return value.version if value.domain == "" else None
-    if isinstance(value, ScriptFunction):
-        return value.opset_version
-    if isinstance(value, types.ModuleType):
-        digits = value.__name__.removeprefix("onnxsmith.opset.opset")
-        return int(digits) if digits.isdigit() else None
-    return None
-
-

@@ -86,7 +86,7 @@ class Stager:
         frame = self.frame
         match statement:
             case ast.Assign(targets=targets, value=value):
-                result = frame.evaluate(value)
+                result = frame.evaluate_for(value, targets)
                 for target in targets:
                     assign(self, target, result)
             case ast.Expr(value=value):

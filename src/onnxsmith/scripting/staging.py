@@ -15,7 +15,7 @@ import onnx_ir as ir
 from onnxsmith.core.number import Number
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
-from onnxsmith.errors import MissingReturnError, ReturnTypeError
+from onnxsmith.errors import MissingReturnError, OpsetConflictError, ReturnTypeError
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.function import FunctionBody
 from onnxsmith.graphs.opsets import OpsetVersions
@@ -50,9 +50,28 @@ def stage(
     opset_version: int | None = None,
 ) -> Staged:
     """Stage a script on inputs of these types (None: left out); attributes not given stay references."""
-    version = opset_version or script.opset_version
-    program = Program(kind, OpsetVersions(version, is_fixed=opset_version is not None))
-    scope = GraphTarget(program)
+    if opset_version is not None:
+        return _stage(script, kind, types, attributes, OpsetVersions(opset_version, is_fixed=True))
+    try:
+        return _stage(script, kind, types, attributes, OpsetVersions(script.opset_version))
+    except OpsetConflictError as error:
+        # An object that the code holds may name an older opset than could be seen in the code itself.
+        if error.named_version is None or error.named_version == script.opset_version:
+            raise
+        try:
+            return _stage(script, kind, types, attributes, OpsetVersions(error.named_version))
+        except OpsetConflictError:
+            raise error from None
+
+
+def _stage(
+    script: ScriptFunction,
+    kind: Literal["model", "function"],
+    types: Mapping[str, AnyValueType | None],
+    attributes: Mapping[str, Any],
+    opsets: OpsetVersions,
+) -> Staged:
+    scope = GraphTarget(Program(kind, opsets))
     arguments = dict(script.fixed_arguments)
     for parameter in script.parameters.inputs:
         if parameter.name in types:

@@ -1,0 +1,80 @@
+"""The command line: `onnxsmith build`, `run`, `info`, `check`, `explain`.
+
+Knows which commands there are and what an exit code means; what a command does stands in its own module, which is
+imported when the command is used, so that `onnxsmith --help` imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+#: Exit codes, the same for all commands.
+GOOD, FINDINGS, USAGE, INTERRUPTED = 0, 1, 2, 130
+
+#: Command -> what it does, in a few words. Each has a module of its name.
+COMMANDS: dict[str, str] = {
+    "build": "make a model of a function in a Python file",
+    "run": "run a model on arrays, or on random inputs",
+    "info": "show what is in a model",
+    "check": "check a model, or all scripts of a Python file",
+    "explain": "show the page of an error code",
+}
+
+_EPILOG = """\
+exit codes: 0 good, 1 findings or an error, 2 wrong usage
+colour is for terminals only; NO_COLOR turns it off
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; the result is the exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    launcher = sys._getframe(1).f_code.co_filename  # pyright: ignore[reportPrivateUsage]  # the documented way to read the stack
+    try:
+        parser = _make_parser(words)
+        options = parser.parse_args(words)
+        if options.command is None:
+            parser.error("say what to do: " + ", ".join(COMMANDS))
+    except SystemExit as stop:  # argparse has said what is wrong, or shown its help
+        return int(stop.code or 0)
+    from onnxsmith.cli.outcome import run_command  # what follows needs the errors; --help does not
+
+    return run_command(_module(options.command), options, launcher)
+
+
+def _make_parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    """The parser; only the command that is used adds its own arguments."""
+    parser = argparse.ArgumentParser(
+        prog="onnxsmith",
+        description="Write, run, read and ship ONNX from Python.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=_version())
+    used = next((word for word in words if not word.startswith("-")), None)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(
+            name,
+            help=summary,
+            description=summary[:1].upper() + summary[1:] + ".",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        if name == used:
+            _module(name).add_arguments(command)
+            command.add_argument("--json", action="store_true", help="print JSON")
+    return parser
+
+
+def _module(name: str) -> Any:
+    return importlib.import_module(f"onnxsmith.cli.{name}")
+
+
+def _version() -> str:
+    import onnxsmith  # the package around us: whole only now
+
+    return f"onnxsmith {onnxsmith.__version__}"

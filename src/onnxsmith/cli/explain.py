@@ -1,0 +1,58 @@
+"""`onnxsmith explain C401`: the page of an error."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+from dataclasses import asdict
+
+from onnxsmith.cli import terminal
+from onnxsmith.cli.report import Report, Usage
+from onnxsmith.diagnostics import did_you_mean
+from onnxsmith.errors.pages import AREAS, PRELUDE, Page, find_page, pages
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What can be said after `explain`."""
+    parser.add_argument("code", nargs="?", help="a code, C401, or a class, MixedDTypesError; none lists all")
+
+
+def run(options: argparse.Namespace, report: Report) -> int:
+    """Print a page, or the list of all."""
+    if options.code is None:
+        report.result([asdict(page) for page in pages()], _index())
+        return 0
+    page = find_page(options.code)
+    if page is None:
+        raise Usage(f"there is no error {options.code!r}; {_suggestion(options.code)}")
+    report.result(asdict(page), _page(page))
+    return 0
+
+
+def _suggestion(wrong: str) -> str:
+    near = [page.code for page in pages() if page.code.startswith(wrong[:2].upper())]
+    if near and any(letter.isdigit() for letter in wrong):
+        return f"there are {', '.join(near)}"
+    return did_you_mean(wrong, [page.name for page in pages()]) or "'onnxsmith explain' lists all"
+
+
+def _index() -> str:
+    lines: list[str] = []
+    for area, title in AREAS.items():
+        lines += ["", terminal.styled(title, "bold", sys.stdout)]
+        lines += [f"  {page.code}  {page.name}" for page in pages() if page.code.startswith(area)]
+    return "\n".join(lines[1:])
+
+
+def _page(page: Page) -> str:
+    title = terminal.styled(f"{page.code} {page.name}", "bold", sys.stdout)
+    parts = [f"{title}, a kind of {' and '.join(page.builtins)}", page.summary]
+    if page.explanation:
+        parts.append(page.explanation)
+    for word, code in (("Wrong:", page.wrong), ("Right:", page.right)):
+        parts.append(f"{terminal.styled(word, 'bold', sys.stdout)}\n\n{textwrap.indent(code.rstrip(), '    ')}")
+    if not page.is_shell:
+        prelude = textwrap.indent(PRELUDE.rstrip(), "    ")
+        parts.append(f"{terminal.styled('The examples begin with:', 'dim', sys.stdout)}\n\n{prelude}")
+    return "\n\n".join(parts)

@@ -1,0 +1,47 @@
+"""Carrying out a command: what it raises becomes words and an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+from typing import Protocol
+
+from onnxsmith.cli import FINDINGS, GOOD, INTERRUPTED, USAGE
+from onnxsmith.cli.report import Report, Usage
+from onnxsmith.errors import OnnxsmithError
+
+
+class Command(Protocol):
+    """The module of a command."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Say what can stand after the command's name."""
+        ...
+
+    def run(self, options: argparse.Namespace, report: Report) -> int:
+        """Do it; the result is the exit code."""
+        ...
+
+
+def run_command(command: Command, options: argparse.Namespace, launcher: str) -> int:
+    """Run a command and return the exit code; `launcher` is the file that started us."""
+    report = Report(launcher, bool(options.json))
+    # A stranger's model may be odd; what is wrong with it we say ourselves.
+    logging.getLogger("onnx_ir").setLevel(logging.ERROR)
+    try:
+        status = command.run(options, report)
+        sys.stdout.flush()
+        return status
+    except Usage as usage:
+        report.usage(str(usage))
+        return USAGE
+    except OnnxsmithError as error:
+        report.error(error)
+        return FINDINGS
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # whoever read our output has seen enough; nothing more can be flushed to it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return GOOD
