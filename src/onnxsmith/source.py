@@ -47,7 +47,18 @@ class Span:
     @property
     def stored(self) -> str:
         """The span as text that `read_span` reads, for a model's metadata: `model.py:3:5-3:10`."""
-        return f"{self.file}:{self.line}:{self.column + 1}-{self.end_line}:{self.end_column + 1}"
+        file = _file_to_store(self.file)
+        return f"{file}:{self.line}:{self.column + 1}-{self.end_line}:{self.end_column + 1}"
+
+
+@functools.lru_cache(maxsize=1024)
+def _file_to_store(file: str) -> str:
+    """A file as a model names it: from the working directory on, so that a model does not tell whose machine made it."""
+    try:
+        relative = os.path.relpath(file) if os.path.isabs(file) else file
+    except (ValueError, OSError):  # another drive, or the working directory is gone
+        return file
+    return file if relative.startswith("..") else relative
 
 
 _STORED = re.compile(r"(?P<file>.+):(?P<line>\d+):(?P<column>\d+)(?:-(?P<end_line>\d+):(?P<end_column>\d+))?")

@@ -40,6 +40,25 @@ def test_newer_versions_than_the_runtime_knows(opset, ir) -> None:
     assert session([floats(1), floats(2)])[0].tolist() == [3]
 
 
+@pytest.mark.parametrize(
+    ("nodes", "expected"),
+    [
+        ("y = Cast <to = 1> (x)", [1, 2]),  # Cast-28 says what Cast-25 says
+        ("a = SwiGLU(x, x) y = Div(a, a)", [1, 1]),  # SwiGLU-28 has a function body
+        (
+            "c = Constant <value: tensor = bool {1}> ()"
+            " y = If (c) <then_branch = t () => (float[N] a) { a = Cast <to = 1> (x) },"
+            " else_branch = e () => (float[N] b) { b = Identity(x) }>",
+            [1, 2],
+        ),
+    ],
+)
+def test_other_definitions_that_mean_the_same(nodes, expected) -> None:
+    session = load_session(model(f"g (float[N] x) => (float[N] y) {{ {nodes} }}", 28, 14))
+    assert session.source == "onnxruntime"
+    assert session([floats(1, 2)])[0].tolist() == expected
+
+
 def test_operators_newer_than_the_runtime_knows() -> None:
     session = load_session(model("g (float[N] x) => (float[N] y) { y = Mod(x, x) }", 28))
     assert session.source == "reference"

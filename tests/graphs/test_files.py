@@ -49,6 +49,30 @@ def test_weights_past_the_limit_go_beside_the_model_by_themselves(
     np.testing.assert_array_equal(model(X), np.maximum(X @ WEIGHTS, 0))  # runs through a file, too
 
 
+def test_a_streamed_model_is_the_one_that_protobuf_writes(tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    weights = [generator.random((300, 300), dtype=np.float32) for _ in range(3)]
+    small = np.arange(4, dtype=np.int64)
+
+    def function(x: object) -> object:
+        for weight in weights:
+            x = op.Relu(x @ weight)
+        return op.Gather(x, small)
+
+    model = trace(function, FLOAT["N", 300])
+    model.save(tmp_path / "m.onnx")
+    written = onnx.load(tmp_path / "m.onnx")
+    assert written == model.proto
+    assert [each.name for each in written.graph.initializer] == list(model.ir.graph.initializers)
+    onnx.checker.check_model(str(tmp_path / "m.onnx"), full_check=True)
+
+
+def test_a_model_beyond_protobufs_limit_is_refused_in_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_MOST_BYTES", 1000)
+    with pytest.raises(errors.ModelWriteError, match="too large for one file"):
+        make_model().save(tmp_path / "m.onnx", external_data=False)
+
+
 def test_small_and_packed_element_types_are_stored_as_onnx_stores_them(tmp_path: Path) -> None:
     packed = np.arange(4096).astype(np.int8).astype(onnxsmith.DType.INT4.numpy)
     model = trace(lambda x: opset21.DequantizeLinear(packed, x), FLOAT)
@@ -66,7 +90,7 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: p
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", fail)
+    monkeypatch.setattr(files, "write_model", fail)
     with pytest.raises(errors.ModelWriteError, match="No space left on device"):
         make_model().save(place)
     assert place.read_bytes() == before

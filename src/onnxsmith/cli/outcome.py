@@ -34,14 +34,19 @@ def run_command(command: Command, options: argparse.Namespace, launcher: str) ->
         status = command.run(options, report)
         sys.stdout.flush()
         return status
+    except BrokenPipeError:  # whoever read our output has seen enough; nothing more can be flushed to it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return GOOD
     except Usage as usage:
         report.usage(str(usage))
         return USAGE
     except OnnxsmithError as error:
         report.error(error)
         return FINDINGS
+    except Exception as error:
+        if not report.is_users(error):
+            raise  # a mistake of ours, with all there is to know about it
+        report.error(error)
+        return FINDINGS
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # whoever read our output has seen enough; nothing more can be flushed to it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return GOOD

@@ -9,8 +9,9 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from types import TracebackType
 from typing import Any
 
 from onnxsmith.cli import terminal
@@ -42,7 +43,7 @@ class Report:
         print(f"{terminal.styled('onnxsmith', 'bold', sys.stderr)}: {message}", file=sys.stderr)
         print("see onnxsmith --help, or onnxsmith COMMAND --help", file=sys.stderr)
 
-    def error(self, error: OnnxsmithError) -> None:
+    def error(self, error: Exception) -> None:
         """Say what stopped a command."""
         if self.as_json:
             print(json.dumps({"error": self.finding(error)}, indent=2, ensure_ascii=False))
@@ -53,15 +54,15 @@ class Report:
         """Print errors for people."""
         head = terminal.styled("error", "red", sys.stderr)
         for each in found:
-            text = self.text(each)
-            print(f"{head}: {terminal.styled_error(text, sys.stderr)}", file=sys.stderr)
+            print(f"{head}: {terminal.styled_error(self.text(each), sys.stderr)}\n", file=sys.stderr)
 
     def text(self, error: Exception) -> str:
         """The text of an error: of one that the user's own code raised, with the traceback in that code."""
         if isinstance(error, OnnxsmithError):
             self._forget_launcher(error)
-            return str(error)
-        return "".join(traceback.format_exception(type(error), error, _in_user_code(error))).rstrip()
+            return terminal.printable(str(error))
+        lines = traceback.format_exception(type(error), error, _in_user_code(error))
+        return terminal.printable("".join(lines)).rstrip()
 
     def finding(self, error: Exception) -> dict[str, Any]:
         """An error for JSON."""
@@ -78,8 +79,17 @@ class Report:
             "text": str(error),
         }
 
+    def is_users(self, error: Exception) -> bool:
+        """Whether an exception is the user's own: raised by their program, or because it is no Python."""
+        if isinstance(error, SyntaxError):
+            return error.filename is not None and not is_library(error.filename)
+        files = [entry.tb_frame.f_code.co_filename for entry in _entries(error.__traceback__)]
+        deepest = next((file for file in reversed(files) if file.startswith(PACKAGE_DIRECTORY) or not is_library(file)), "")
+        return not deepest.startswith(PACKAGE_DIRECTORY) and deepest not in ("", self.launcher)
+
     def _forget_launcher(self, error: OnnxsmithError) -> None:
-        error.labels = tuple(each for each in error.labels if each.span.file not in ("", self.launcher))
+        kept = (each for each in error.labels if each.span.file != self.launcher and not is_library(each.span.file))
+        error.labels = tuple(kept)
 
 
 def _place(label: Label) -> dict[str, Any]:
@@ -95,13 +105,14 @@ def _place(label: Label) -> dict[str, Any]:
     }
 
 
-def _in_user_code(error: Exception) -> Any:
+def _in_user_code(error: Exception) -> TracebackType | None:
     """The traceback from the first line of the user's program on."""
     hide_own_frames(error)
-    entry = error.__traceback__
-    while entry is not None and (
-        is_library(entry.tb_frame.f_code.co_filename)
-        or entry.tb_frame.f_code.co_filename.startswith(PACKAGE_DIRECTORY)
-    ):
+    found = (entry for entry in _entries(error.__traceback__) if not is_library(entry.tb_frame.f_code.co_filename))
+    return next(found, None)
+
+
+def _entries(entry: TracebackType | None) -> Iterator[TracebackType]:
+    while entry is not None:
+        yield entry
         entry = entry.tb_next
-    return entry

@@ -8,7 +8,7 @@ versions has a later one that can say the same. Which runtime lacks what is not 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import replace
 from typing import Any
 
@@ -44,6 +44,25 @@ def earlier_calls(call: Call) -> Iterator[Call]:
         if _allows(earlier, call):
             yield replace(call, op=earlier, attributes=attributes)
         op = earlier
+
+
+def earliest_same(op: OperatorDef, attribute_names: Set[str]) -> int:
+    """The earliest version whose definition says the same as `op`, but for the element types it allows.
+
+    On types that it does not allow, a runtime refuses it, so that nothing wrong comes of it.
+    """
+    since = op.since_version
+    for version in reversed(
+        [each for each in registry.versions(op.domain, op.name) if each < op.since_version]
+    ):
+        earlier = registry.find(op.domain, op.name, version)
+        if earlier is None:
+            break
+        added = _ONLY_ADD.get((op.name, op.since_version, version))
+        if not _says_the_same(op, earlier) and (added is None or added in attribute_names):
+            break
+        op, since = earlier, version
+    return since
 
 
 def later_call(call: Call) -> Call | None:
@@ -104,6 +123,12 @@ def _space_to_depth(call: Call) -> Mapping[str, Any] | None:
         return None
     return {name: value for name, value in call.attributes.items() if name != "mode"}
 
+
+#: Definitions that only add an attribute whose default is the former meaning.
+_ONLY_ADD: dict[tuple[str, int, int], str] = {
+    ("Range", 27, 11): "stash_type",
+    ("SpaceToDepth", 28, 13): "mode",
+}
 
 _ADAPTED: dict[tuple[str, int, int], Adaptation] = {
     ("Range", 27, 11): _range,

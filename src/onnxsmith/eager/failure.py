@@ -67,6 +67,15 @@ def plain_reason(error: BaseException) -> str:
     return " ".join(text.split())
 
 
+_NEWEST_OPSET = re.compile(r"support for domain ai\.onnx is till opset (?P<version>\d+)")
+
+
+def newest_opset(error: BaseException) -> int | None:
+    """The newest opset that ONNX Runtime says it has when it refuses a newer one; None for any other error."""
+    found = _NEWEST_OPSET.search(str(error))
+    return None if found is None else int(found["version"])
+
+
 class FailedNode(NamedTuple):
     """The node that a runtime says it failed in."""
 

@@ -45,7 +45,7 @@ def _tfidf(call: Call) -> Check | None:
     indexes = call.attributes.get("ngram_indexes", ())
     if any(not 0 <= each <= 1 << 30 for each in indexes):
         return Refusal("ngram_indexes must not be negative, nor huge")
-    lengths = [end - start for start, end in zip(starts, (*starts[1:], len(pool)), strict=True)]
+    lengths = [end - start for start, end in zip(starts, (*starts[1:], len(pool)), strict=False)]
     if any(length % size for size, length in enumerate(lengths, 1)):
         return Refusal("ngram_counts must leave whole n-grams")
     if sum(length // size for size, length in enumerate(lengths, 1)) != len(indexes):

@@ -8,13 +8,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import onnx
 
 from onnxsmith.eager import onnxruntime_api, versions
-from onnxsmith.eager.failure import described_value, failed_node, plain_reason, says_not_supported
+from onnxsmith.eager.failure import (
+    described_value,
+    failed_node,
+    newest_opset,
+    plain_reason,
+    says_not_supported,
+)
 from onnxsmith.eager.feeds import Run, runner_over
+from onnxsmith.eager.older_opsets import retold
 from onnxsmith.eager.reference import NoReference, ReferenceSession
 from onnxsmith.eager.settings import Settings, current, usable_cores
 from onnxsmith.errors import NotRunnableError, OperatorFailedError
@@ -23,6 +30,9 @@ from onnxsmith.types.value_types import parse_onnx_type
 
 #: Where a node of the model was written, by its name; None when that is not known.
 FindNode = Callable[[str], Span | None]
+
+#: Serialized, a file, or a proto.
+AnyModel: TypeAlias = bytes | str | os.PathLike[str] | onnx.ModelProto
 
 # Protobuf's own limit; past it a model only fits into a file with external data.
 _MOST_BYTES = 2**31 - 1
@@ -55,9 +65,7 @@ class ModelSession:
         return self.run(inputs)
 
 
-def load_session(
-    model: bytes | str | os.PathLike[str] | onnx.ModelProto, *, find_node: FindNode | None = None
-) -> ModelSession:
+def load_session(model: AnyModel, *, find_node: FindNode | None = None) -> ModelSession:
     """Load a serialized model, a model file, or a model proto, under the settings of this context.
 
     Raises NotRunnableError when nothing installed can run it; the session raises OperatorFailedError, placed at the
@@ -66,10 +74,12 @@ def load_session(
     settings = current()
     tried: list[tuple[str, str]] = []
     if settings.runtime == "onnxruntime":
-        for load in (_as_it_is, _with_lower_opsets):
+        newest: int | None = None
+        for load in (_as_it_is, _with_lower_versions, _with_other_definitions):
             try:
-                return _on_onnxruntime(load(model), settings, model, find_node)
+                return _on_onnxruntime(load(model, newest), settings, model, find_node)
             except Exception as error:
+                newest = newest or newest_opset(error)
                 if not tried:
                     tried.append(("ONNX Runtime", plain_reason(error)))
     try:
@@ -80,24 +90,43 @@ def load_session(
     raise NotRunnableError("nothing installed can run this model", help=told)
 
 
-def _as_it_is(model: bytes | str | os.PathLike[str] | onnx.ModelProto) -> bytes | str:
+def _as_it_is(model: AnyModel, newest: int | None) -> bytes | str:
     if isinstance(model, onnx.ModelProto):
         return model.SerializeToString()
     return model if isinstance(model, bytes) else os.fspath(model)
 
 
-def _with_lower_opsets(model: bytes | str | os.PathLike[str] | onnx.ModelProto) -> bytes:
-    """The same model under the lowest opset versions that mean the same; for runtimes older than its opset."""
+def _with_lower_versions(model: AnyModel, newest: int | None) -> bytes:
+    """The same model under the lowest versions that mean the same; for runtimes older than its opset."""
     proto = _as_proto(model)
     before = _stamps(proto)
     versions.lower_opsets(proto)
-    # The IR version is the writer's, too, and refused when it is newer than the runtime.
-    proto.ir_version = min(proto.ir_version, max(versions.lowest_ir_version(proto), _OLDEST_KEPT_IR_VERSION))
+    _lower_ir_version(proto)
     if _stamps(proto) == before:
         raise ValueError("its versions cannot be lower")
-    if proto.ByteSize() > _MOST_BYTES:
+    return _serialized(proto)
+
+
+def _with_other_definitions(model: AnyModel, newest: int | None) -> bytes:
+    """The same model told in the operators of the newest opset that the runtime has."""
+    if newest is None:
+        raise ValueError("its opset is not what the runtime lacks")
+    proto = retold(_as_proto(model), newest)
+    if proto is None:
+        raise ValueError(f"opset {newest} cannot express it")
+    _lower_ir_version(proto)
+    return _serialized(proto)
+
+
+def _lower_ir_version(model: onnx.ModelProto) -> None:
+    # The IR version is the writer's, too, and refused when it is newer than the runtime.
+    model.ir_version = min(model.ir_version, max(versions.lowest_ir_version(model), _OLDEST_KEPT_IR_VERSION))
+
+
+def _serialized(model: onnx.ModelProto) -> bytes:
+    if model.ByteSize() > _MOST_BYTES:
         raise ValueError("it is too large to be handed over in memory")
-    return proto.SerializeToString()
+    return model.SerializeToString()
 
 
 _OLDEST_KEPT_IR_VERSION = 10
@@ -107,7 +136,7 @@ def _stamps(model: onnx.ModelProto) -> list[int]:
     return [model.ir_version, *(entry.version for entry in model.opset_import)]
 
 
-def _as_proto(model: bytes | str | os.PathLike[str] | onnx.ModelProto) -> onnx.ModelProto:
+def _as_proto(model: AnyModel) -> onnx.ModelProto:
     if isinstance(model, onnx.ModelProto):
         copy = onnx.ModelProto()
         copy.CopyFrom(model)

@@ -20,9 +20,9 @@ _BASE_IR_VERSION = 8
 def lower_opsets(model: onnx.ModelProto) -> None:
     """Lower each imported opset version as far as every operator keeps its definition."""
     local = {(function.domain, function.name) for function in model.functions}
-    _lower(model.opset_import, list(_nodes(model.graph.node)), local)
+    _lower(model.opset_import, list(all_nodes(model.graph.node)), local)
     for function in model.functions:
-        _lower(function.opset_import, list(_nodes(function.node)), local)
+        _lower(function.opset_import, list(all_nodes(function.node)), local)
 
 
 def _lower(
@@ -44,14 +44,14 @@ def _lower(
         entry.version = lowest
 
 
-def _nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
+def all_nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
     """All nodes, those in bodies included."""
     for node in nodes:
         yield node
         for attribute in node.attribute:
-            yield from _nodes(attribute.g.node)
+            yield from all_nodes(attribute.g.node)
             for graph in attribute.graphs:
-                yield from _nodes(graph.node)
+                yield from all_nodes(graph.node)
 
 
 def lowest_ir_version(model: onnx.ModelProto) -> int:

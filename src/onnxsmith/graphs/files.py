@@ -18,9 +18,11 @@ import onnx
 import onnx_ir as ir
 
 from onnxsmith.errors import ExternalDataError, ModelWriteError, UnreadableModelError
+from onnxsmith.graphs.stream import LARGE_BYTES, write_model
 
 #: Protobuf ends at 2 GiB; weights beyond this go to a file beside the model by themselves.
 EXTERNAL_PAST_BYTES = 1_900_000_000
+_MOST_BYTES = 2**31 - 1
 #: Tensors smaller than this stay in the model's own file.
 _SMALL_BYTES = 1024
 #: External tensors start at multiples of this, so that a runtime can map them.
@@ -35,13 +37,42 @@ def save(model: ir.Model, path: str | os.PathLike[str], external_data: bool | st
     try:
         if data_name is None:
             with _replacing(place) as temporary:
-                temporary.write_bytes(serialize(model))
+                _write_whole(model, temporary)
         else:
             with _replacing(place) as temporary, _replacing(place.parent / data_name) as temporary_data:
                 with _externalized(model, temporary_data, data_name):
                     temporary.write_bytes(serialize(model))
     except OSError as error:
         raise ModelWriteError(f"cannot write {str(place)!r}: {error.strerror or error}") from None
+
+
+def _write_whole(model: ir.Model, place: Path) -> None:
+    """Write a model with its weights inside, without copying them."""
+    size = weight_bytes(model)
+    if size > _MOST_BYTES:
+        raise ModelWriteError(
+            f"the model is too large for one file: its weights take {size:,} bytes, and protobuf ends at {_MOST_BYTES:,}",
+            help="save it with external_data=True",
+        )
+    large: dict[str, ir.TensorProtocol] = {}
+    originals: list[tuple[ir.Value, ir.TensorProtocol]] = []
+    try:
+        for value in model.graph.initializers.values():
+            tensor = value.const_value
+            if tensor is not None and tensor.dtype != ir.DataType.STRING and tensor.nbytes >= LARGE_BYTES:
+                large[value.name or ""] = tensor
+                originals.append((value, tensor))
+                value.const_value = _reference(tensor, value, "", 0, 0, place.parent)
+        proto = to_proto(model)
+    finally:
+        for value, tensor in originals:
+            value.const_value = tensor
+    for initializer in proto.graph.initializer:
+        if initializer.name in large:
+            initializer.ClearField("external_data")
+            initializer.ClearField("data_location")
+    with open(place, "wb") as file:
+        write_model(proto, large, _write_tensor, file)
 
 
 def serialize(model: ir.Model) -> bytes:
@@ -71,6 +102,13 @@ def to_proto(model: ir.Model) -> onnx.ModelProto:
 
 class _Written(ir.ExternalTensor):
     """A weight that has just been written beside the model, and is to be referred to there."""
+
+
+def _reference(
+    tensor: ir.TensorProtocol, value: ir.Value, data_name: str, offset: int, length: int, folder: Path
+) -> _Written:
+    shape: Any = tensor.shape
+    return _Written(data_name, offset, length, tensor.dtype, shape=shape, name=value.name or "", base_dir=folder)
 
 
 def _check_place(place: Path) -> None:
@@ -153,15 +191,7 @@ def _externalized(model: ir.Model, data_file: Path, data_name: str) -> Generator
                     written[id(tensor)] = (offset, file.tell() - offset)
                 offset, length = written[id(tensor)]
                 originals.append((value, tensor))
-                value.const_value = _Written(
-                    data_name,
-                    offset,
-                    length,
-                    tensor.dtype,
-                    shape=tensor.shape,  # type: ignore[arg-type]
-                    name=value.name or "",
-                    base_dir=data_file.parent,
-                )
+                value.const_value = _reference(tensor, value, data_name, offset, length, data_file.parent)
         yield
     finally:
         for value, tensor in originals:
@@ -172,7 +202,8 @@ def _write_tensor(tensor: ir.TensorProtocol, file: BinaryIO) -> None:
     """Straight from the array's memory where that is what the file holds; onnx-ir packs what is smaller than a byte."""
     is_plain = isinstance(tensor, ir.Tensor) and tensor.dtype.bitwidth >= 8
     if is_plain and tensor.numpy().flags.c_contiguous:
-        file.write(cast(Any, tensor.numpy().reshape(-1).view(np.uint8)).data)
+        content = cast(Any, tensor.numpy()).reshape(-1).view(np.uint8)
+        file.write(content.data)
         return
     write = cast(Any, getattr(tensor, "tofile", None))
     if write is not None:

@@ -12,6 +12,7 @@ from onnxsmith.errors import FunctionError
 from onnxsmith.graphs.attributes import attribute_to_ir
 from onnxsmith.graphs.builder import SOURCE_KEY, GraphTarget
 from onnxsmith.graphs.names import snake_case
+from onnxsmith.graphs.opsets import OpsetVersions
 from onnxsmith.graphs.value import wrap
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
@@ -27,6 +28,8 @@ class FunctionBody:
 
     function: ir.Function
     called: Mapping[ir.OperatorIdentifier, ir.Function]
+    #: What it and the functions that it calls use.
+    opsets: OpsetVersions
 
 
 def call_function(
@@ -45,6 +48,7 @@ def call_function(
                 f"two different functions are called {identifier[1]!r} in domain {identifier[0]!r}",
                 help="give one of them another name, domain or overload",
             )
+    scope.program.opsets.include(body.opsets)
     scope.program.opsets.use_domain(function.domain, FUNCTION_DOMAIN_VERSION)
     span = caller_span()
     wish = snake_case(function.name)

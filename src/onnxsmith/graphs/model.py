@@ -23,6 +23,10 @@ from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, Shape, TensorType, describe_shape
 
 
+#: Models with more weights than this go to the runtime through a file.
+_IN_MEMORY_BYTES = 1 << 24
+
+
 class Port(NamedTuple):
     """An input or output of a model: its name and type."""
 
@@ -121,12 +125,12 @@ class Model:
     def _make_runner(self) -> Callable[[Sequence[Any]], list[Any]]:
         model_runner: Callable[..., Callable[[Sequence[Any]], list[Any]]] = cast(Any, default_target()).model_runner
         make = functools.partial(model_runner, find_node=functools.partial(origin_of, self._ir))
-        if files.weight_bytes(self._ir) <= files.EXTERNAL_PAST_BYTES:
+        if files.weight_bytes(self._ir) <= _IN_MEMORY_BYTES:
             return make(files.serialize(self._ir))
-        # Too large for one message: the runtime reads the weights from a file, which can go when it has.
+        # Handed over as a file the weights are not copied on the way; it can go when the runtime has read it.
         with tempfile.TemporaryDirectory(prefix="onnxsmith-") as folder:
             path = os.path.join(folder, "model.onnx")
-            files.save(self._ir, path, external_data=True)
+            files.save(self._ir, path, external_data=None)
             return make(path)
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:

@@ -37,13 +37,13 @@ class OpsetVersions:
         self.default = default
         self._is_fixed = is_fixed
         self._ranges: dict[str, _Range] = {}
-        self._seen: set[tuple[OperatorDef, int | None]] = set()
+        self._seen: dict[tuple[OperatorDef, int | None], None] = {}
 
     def copy(self) -> OpsetVersions:
         """The same state, to come back to."""
         result = OpsetVersions(self.default, is_fixed=self._is_fixed)
         result._ranges = {domain: replace(known) for domain, known in self._ranges.items()}
-        result._seen = set(self._seen)
+        result._seen = dict(self._seen)
         return result
 
     def use(self, op: OperatorDef, version: int | None) -> None:
@@ -52,7 +52,16 @@ class OpsetVersions:
         if key in self._seen:
             return
         self._narrow(op, version)
-        self._seen.add(key)
+        self._seen[key] = None
+
+    def include(self, called: OpsetVersions) -> None:
+        """Take note of all that a function uses: in a model and its functions an operator has one definition."""
+        for op, _ in called._seen:
+            try:
+                self.use(op, None)
+            except OpsetConflictError as error:
+                error.named_version = called.version("")
+                raise
 
     def use_domain(self, domain: str, version: int) -> None:
         """Take note of a domain that functions live in."""

@@ -9,8 +9,6 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-import os
-import sysconfig
 import types
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
@@ -19,17 +17,15 @@ from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
 from onnxsmith.errors import RecursiveFunctionError, SourceNotFoundError
 from onnxsmith.scripting.analysis import Analysis, analyze
+from onnxsmith.scripting.binding import bind_call
 from onnxsmith.scripting.frame import Frame
-from onnxsmith.scripting.function_source import find_function
+from onnxsmith.scripting.function_source import find_function, head_span
 from onnxsmith.scripting.subset import find_unsupported
-from onnxsmith.source import PACKAGE_DIRECTORY, Span
+from onnxsmith.source import Span, is_library
 
 if TYPE_CHECKING:
     from onnxsmith.graphs.builder import GraphTarget
 
-_LIBRARIES = tuple(
-    {os.path.join(sysconfig.get_path(name), "") for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-)
 _DEEPEST_CALLS = 200
 
 
@@ -55,9 +51,8 @@ class StagedClosure:
         return list(self.analysis.parameters)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        bound = self.signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        return run_staged(self.analysis, self.frame.globals, self.frame.closure, bound.arguments, self.frame)
+        arguments = bind_call(self.__name__, self.signature, args, kwargs, self.span)
+        return run_staged(self.analysis, self.frame.globals, self.frame.closure, arguments, self.frame)
 
 
 def _visible_names(frame: Frame) -> set[str]:
@@ -122,14 +117,9 @@ def in_place(function: Any) -> Any:
     return function
 
 
-@functools.lru_cache(maxsize=4096)
-def _is_library(file: str) -> bool:
-    return file.startswith((PACKAGE_DIRECTORY, *_LIBRARIES)) or f"{os.sep}site-packages{os.sep}" in file
-
-
 def is_user_code(function: types.FunctionType) -> bool:
     """Whether a function belongs to the user's program and not to a library."""
-    return not _is_library(function.__code__.co_filename)
+    return not is_library(function.__code__.co_filename)
 
 
 def has_symbolic(values: Any, depth: int = 3) -> bool:
@@ -162,10 +152,10 @@ class _InPlace:
         analysis = helper_analysis(function)
         if analysis is None:
             return function(*args, **kwargs)
-        bound = inspect.signature(function).bind(*args, **kwargs)
-        bound.apply_defaults()
+        definition = head_span(analysis.node, analysis.file, analysis.name)
+        arguments = bind_call(function.__name__, inspect.signature(function), args, kwargs, definition)
         with _Depth(function):
-            return run_staged(analysis, function.__globals__, closure_of(function), bound.arguments)
+            return run_staged(analysis, function.__globals__, closure_of(function), arguments)
 
 
 def helper_analysis(function: types.FunctionType) -> Analysis | None:
@@ -202,14 +192,20 @@ class _Depth:
     def __enter__(self) -> None:
         global _call_depth
         if _call_depth >= _DEEPEST_CALLS:
-            raise RecursiveFunctionError(
-                f"'{self._function.__name__}' calls itself without end",
-                help="a recursion whose end depends on a tensor cannot be a model; write a loop",
-            )
+            raise self._error()
         _call_depth += 1
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         global _call_depth
         _call_depth -= 1
+        # Python's own limit may be nearer than ours. Said by the outermost helper, where there is room again.
+        if kind is RecursionError and _call_depth == 0:
+            raise self._error() from None
+
+    def _error(self) -> RecursiveFunctionError:
+        return RecursiveFunctionError(
+            f"'{self._function.__name__}' calls itself without end",
+            help="a recursion whose end depends on a tensor cannot be a model; write a loop",
+        )
 
 

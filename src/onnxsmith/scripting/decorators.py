@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeVar, cast
 
-from onnxsmith.errors import CallError, boundary
+from onnxsmith.errors import CallError, OnnxsmithError, boundary
 from onnxsmith.opset.custom import Opset
 from onnxsmith.scripting.function import ScriptFunction
 from onnxsmith.scripting.function_source import unwrapped
@@ -57,9 +59,41 @@ def _make(function: Any, domain: str | None, default_opset: Any, overload: str, 
         raise CallError(
             f"@script is for Python functions, not {type(function).__name__}", help="define a function with def"
         )
-    made = ScriptFunction(plain, domain=domain, overload=overload, default_opset=default_opset, inline=inline)
-    made.check()
+    try:
+        made = ScriptFunction(plain, domain=domain, overload=overload, default_opset=default_opset, inline=inline)
+        made.check()
+    except OnnxsmithError as error:
+        collected = _collected.get()
+        if collected is None:
+            raise
+        collected.append(error.locate_in_traceback())
+        return cast(ScriptFunction, _Broken(error))
     return made
+
+
+#: Where a check of a whole file wants the errors of its scripts, so that the first does not hide the others.
+_collected: ContextVar[list[OnnxsmithError] | None] = ContextVar("onnxsmith_collected", default=None)
+
+
+@contextmanager
+def collecting() -> Generator[list[OnnxsmithError]]:
+    """Within the block, decorating a script that is wrong adds its error to the list, and goes on."""
+    found: list[OnnxsmithError] = []
+    token = _collected.set(found)
+    try:
+        yield found
+    finally:
+        _collected.reset(token)
+
+
+class _Broken:
+    """Stands for a script that is wrong; whoever calls it gets the same error."""
+
+    def __init__(self, error: OnnxsmithError) -> None:
+        self._error = error
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        raise self._error
 
 
 def _is_opset_module(value: Any) -> bool:

@@ -101,11 +101,15 @@ def stage_loop(
     flags = _flags(stager, statement)
     extra: list[tuple[str, Any]] = []
     forms = {flag: flatten(attempt.side.value[flag], flag, extra) for flag in flags}
-    with located(place):
-        body = _finish(attempt, states, [value for _, value in extra])
-        outputs = _emit(outer, source, first_test, states, body)
     names = [leaf.name for each in states for leaf in each.leaves]
-    outer.name_results(outputs, names, [(body, "out")])
+    outputs: Sequence[Any] = ()
+    if not names and not extra:
+        attempt.scope.discard()  # nobody uses what it computes, and a Loop without outputs is not valid
+    else:
+        with located(place):
+            body = _finish(attempt, states, [value for _, value in extra])
+            outputs = _emit(outer, source, first_test, states, body)
+        outer.name_results(outputs, names, [(body, "out")])
     _assign_variables(stager, statement, states, outputs)
     results = [_like(value, output) for (_, value), output in zip(extra, outputs[len(names) :], strict=True)]
     ends = {flag: unflatten(form, results) for flag, form in forms.items()}

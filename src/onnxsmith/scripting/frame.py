@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import DynamicPythonValueError, UnassignedVariableError, UndefinedNameError
 from onnxsmith.scripting.analysis import Analysis
-from onnxsmith.scripting.function_source import span_of
+from onnxsmith.scripting.function_source import head_span
 from onnxsmith.scripting.merge import Differing, Unassigned
 from onnxsmith.source import UNPACKED, Span, caller_span
 
@@ -75,7 +75,7 @@ class Frame:
 
     def span(self, node: ast.AST) -> Span:
         """Where a node stands."""
-        return span_of(node, self.analysis.file, self.analysis.name)
+        return head_span(node, self.analysis.file, self.analysis.name)
 
     def _look_further(self, name: str, value: Any, place: ast.AST | None) -> Any:
         if value is _ABSENT and name not in self.analysis.local_names:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from onnxsmith.errors import SourceNotFoundError
+from onnxsmith.errors import SourceNotFoundError, UnsupportedSyntaxError
 from onnxsmith.source import Span
 
 FunctionNode: TypeAlias = ast.FunctionDef | ast.Lambda
@@ -36,6 +36,11 @@ _parsed: dict[str, _ParsedFile] = {}
 def find_function(function: types.FunctionType) -> FunctionNode:
     """The syntax tree of a function, or an error that says why there is none."""
     code = function.__code__
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        raise UnsupportedSyntaxError(
+            f"'{function.__name__}' is an async function, and a model has nothing to wait for",
+            help=f"write a plain function: def {function.__name__}(…)",
+        )
     text = _text(code, function)
     if text is not None:
         candidates = _functions(code.co_filename, text).get((code.co_firstlineno, code.co_name), [])
@@ -109,6 +114,30 @@ def _starts_like(node: FunctionNode, code: types.CodeType) -> bool:
     columns = [(line, column) for line, _, column, _ in code.co_positions() if line is not None and column is not None]
     inside = [(line, column) for line, column in columns if (line, column) >= (node.lineno, node.col_offset)]
     return min(inside, default=None) == (body.lineno, body.col_offset)
+
+
+def head_span(node: ast.AST, file: str, function: str) -> Span:
+    """The span of a node; of a statement with a block, its head: underlining all of a `for` says nothing."""
+    span = span_of(node, file, function)
+    match node:
+        case ast.If(test=last) | ast.While(test=last) | ast.For(iter=last) | ast.Match(subject=last):
+            line, column = last.end_lineno or span.line, last.end_col_offset or span.column
+        case ast.With(items=[*_, item]):
+            last = item.optional_vars or item.context_expr
+            line, column = last.end_lineno or span.line, last.end_col_offset or span.column
+        case ast.FunctionDef(name=name):
+            line, column = span.line, span.column + len(f"def {name}".encode())
+        case ast.AsyncFunctionDef(name=name):
+            line, column = span.line, span.column + len(f"async def {name}".encode())
+        case ast.ClassDef(name=name):
+            line, column = span.line, span.column + len(f"class {name}".encode())
+        case ast.Try() | ast.TryStar():
+            line, column = span.line, span.column + len("try")
+        case ast.Lambda():
+            line, column = span.line, span.column + len("lambda")
+        case _:
+            return span
+    return Span(file, span.line, span.column, line, column, function)
 
 
 def span_of(node: ast.AST, file: str, function: str) -> Span:

@@ -198,7 +198,7 @@ def make_body(script: ScriptFunction, staged: Staged, overload: str, bound: Sequ
         if parameter.name not in bound:
             attributes.append(_formal_attribute(parameter))
     function = ir.Function(script.domain, script.name, overload, graph=graph, attributes=attributes)
-    return FunctionBody(function, dict(scope.program.functions))
+    return FunctionBody(function, dict(scope.program.functions), scope.program.opsets)
 
 
 def _formal_attribute(parameter: Any) -> ir.Attr:

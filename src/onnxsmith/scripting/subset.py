@@ -6,8 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError
-from onnxsmith.scripting.function_source import FunctionNode, span_of
-from onnxsmith.source import Span
+from onnxsmith.scripting.function_source import FunctionNode, head_span, span_of
 
 #: Syntax -> (what it is, why not and what to write instead).
 _REFUSED: dict[type[ast.AST], tuple[str, str]] = {
@@ -35,7 +34,9 @@ def _find(node: ast.AST, file: str, name: str) -> Iterator[OnnxsmithError]:
     refused = _REFUSED.get(type(node))
     if refused is not None:
         what, instead = refused
-        yield UnsupportedSyntaxError(f"a script cannot contain {what}", help=instead).locate(_head(node, file, name))
+        yield UnsupportedSyntaxError(f"a script cannot contain {what}", help=instead).locate(
+            head_span(node, file, name)
+        )
         return
     special = _special(node)
     if special is not None:
@@ -58,15 +59,6 @@ def _special(node: ast.AST) -> tuple[ast.AST, str, str] | None:
         case _:
             return None
     return None
-
-
-def _head(node: ast.AST, file: str, name: str) -> Span:
-    """The first line of a statement: underlining all of a `try` says nothing."""
-    span = span_of(node, file, name)
-    if span.end_line == span.line:
-        return span
-    keyword = {ast.Try: "try", ast.ClassDef: "class", ast.AsyncFunctionDef: "async def"}.get(type(node), "")
-    return Span(file, span.line, span.column, span.line, span.column + len(keyword), name)
 
 
 def combined(errors: list[OnnxsmithError]) -> OnnxsmithError:

@@ -1,0 +1,144 @@
+"""Arrays that come from a command line, and that go to a terminal, to JSON, or to files."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from onnxsmith.cli.report import Usage
+from onnxsmith.cli.type_text import read_value
+from onnxsmith.errors import ModelWriteError
+from onnxsmith.graphs.model import Port
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import TensorType
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+#: JSON holds the elements of an array up to this many.
+_MOST_ELEMENTS = 1000
+
+
+def make_input(port: Port, text: str, sizes: Mapping[str, int], generator: np.random.Generator) -> Any:
+    """The value of an input: made up, a literal, or from a file."""
+    if text in ("random", "zeros", "ones"):
+        return _made_up(port, text, sizes, generator)
+    value = read_value(text)
+    if not isinstance(value, str):
+        return value
+    path, _, key = (text, "", "") if Path(text).exists() else text.rpartition(":")
+    if not path:
+        path, key = text, ""
+    if not Path(path).is_file():
+        raise Usage(f"--input {port.name}: there is no file {text!r}; or say random, zeros, ones, or a literal")
+    return _from_file(port, path, key)
+
+
+def _from_file(port: Port, path: str, key: str) -> Array:
+    try:
+        loaded: Any = np.load(path, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise Usage(f"--input {port.name}: {path} cannot be read as an array: {error}") from None
+    if isinstance(loaded, np.ndarray):
+        return cast(Array, loaded)
+    names = list(loaded.files)
+    if key not in names and len(names) == 1 and not key:
+        key = names[0]
+    if key not in names:
+        raise Usage(f"--input {port.name}: {path} holds {', '.join(names)}; say which: {path}:{names[0]}")
+    return loaded[key]
+
+
+def _made_up(port: Port, how: str, sizes: Mapping[str, int], generator: np.random.Generator) -> Array:
+    kind = port.type
+    if not isinstance(kind, TensorType) or kind.dtype is None:
+        raise Usage(f"--input {port.name}: a {kind.described} cannot be made up; give a file")
+    if kind.shape is None:
+        raise Usage(f"--input {port.name}: its shape is open, so it cannot be made up; give a file")
+    shape = tuple(each if isinstance(each, int) else _named_size(port, each, sizes) for each in kind.shape)
+    dtype = kind.dtype
+    if dtype is DType.STRING:
+        letters = generator.integers(0, 26, shape) if how == "random" else np.zeros(shape, int)
+        return np.vectorize(lambda k: chr(ord("a") + k), otypes=[object])(letters)
+    if how != "random":
+        return np.full(shape, how == "ones").astype(dtype.numpy)
+    if dtype is DType.BOOL:
+        return generator.integers(0, 2, shape).astype(bool)
+    if dtype.is_integer:
+        highest = 10 if dtype.bits >= 8 else 2 ** (dtype.bits - 1)
+        return generator.integers(0, highest, shape).astype(dtype.numpy)
+    return generator.standard_normal(shape).astype(dtype.numpy)
+
+
+def _named_size(port: Port, name: str | None, sizes: Mapping[str, int]) -> int:
+    called = "?" if name is None else name
+    if called not in sizes:
+        raise Usage(f"--input {port.name} is {port.type!r}; say how large {called} is: --dim '{called}=4'")
+    return sizes[called]
+
+
+def shown(name: str, value: Any) -> str:
+    """An output for people."""
+    if isinstance(value, list | tuple):
+        items = cast("Sequence[Any]", value)
+        return "\n".join([f"{name}: {len(items)} values", *(shown(f"{name}[{k}]", v) for k, v in enumerate(items))])
+    if not isinstance(value, np.ndarray):
+        return f"{name}: {value!r}"
+    array = cast(Array, value)
+    text = np.array2string(array, separator=", ", threshold=200, max_line_width=100)
+    return f"{name}: {array.dtype} of shape {array.shape}\n{text}"
+
+
+def readable(value: Any) -> dict[str, Any]:
+    """An output for JSON."""
+    if isinstance(value, list | tuple):
+        return {"elements": [readable(each) for each in cast("Sequence[Any]", value)]}
+    if not isinstance(value, np.ndarray):
+        return {"value": value if value is None else str(value)}
+    array = cast(Array, value)
+    content: dict[str, Any] = {"dtype": str(array.dtype), "shape": list(array.shape)}
+    is_number = array.dtype.kind in "fiu" or array.dtype.kind == "V"
+    if is_number and array.size:
+        wide = array.astype(np.float64)
+        content |= {"min": _finite(wide.min()), "max": _finite(wide.max()), "mean": _finite(wide.mean())}
+    if array.size <= _MOST_ELEMENTS:
+        content["values"] = _plain(array.astype(np.float64) if array.dtype.kind == "V" else array)
+    return content
+
+
+def _plain(array: Array) -> Any:
+    if array.dtype.kind == "c":
+        return [str(each) for each in array.reshape(-1).tolist()]
+    if array.dtype.kind != "f":
+        return array.tolist()
+    return _without_nan(array.tolist())
+
+
+def _without_nan(value: Any) -> Any:
+    """JSON has no NaN and no infinity."""
+    if isinstance(value, list):
+        return [_without_nan(each) for each in cast("list[Any]", value)]
+    return _finite(value)
+
+
+def _finite(value: Any) -> float | str:
+    return float(value) if math.isfinite(value) else str(float(value))
+
+
+def save_output(folder: Path, name: str, value: Any) -> list[Path]:
+    """Write an output as .npy, an element of a sequence each; names in a model are data, and never lead out of the folder."""
+    if isinstance(value, list | tuple):
+        items = cast("Sequence[Any]", value)
+        return [path for k, each in enumerate(items) for path in save_output(folder, f"{name}.{k}", each)]
+    place = folder / f"{re.sub(r'[^A-Za-z0-9_.-]', '_', name).lstrip('.') or 'output'}.npy"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        array = np.asarray(value)
+        np.save(place, array.astype(str) if array.dtype == object else array, allow_pickle=False)
+    except OSError as error:
+        raise ModelWriteError(f"cannot write {str(place)!r}: {error.strerror or error}") from None
+    return [place]

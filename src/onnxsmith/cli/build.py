@@ -1,0 +1,114 @@
+"""`onnxsmith build file.py:function -o m.onnx`: the model of a function in a Python file."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import os
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from onnxsmith.cli.program import find_object, load_program, scripts_of
+from onnxsmith.cli.report import Report, Usage
+from onnxsmith.cli.sizes import described_bytes
+from onnxsmith.cli.terminal import progress
+from onnxsmith.cli.type_text import read_type, read_value, split_assignment
+from onnxsmith.graphs.model import Model
+from onnxsmith.scripting.decorators import script
+from onnxsmith.scripting.function import ScriptFunction
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What can be said after `build`."""
+    parser.epilog = (
+        "The file is run, as Python runs it, to find the function. Types as in annotations, names without quotes:\n"
+        "  onnxsmith build net.py:forward -o net.onnx --input-types 'x=FLOAT[N, 4]' --attribute axis=1"
+    )
+    parser.add_argument("function", help="file.py:function, or package.module:function")
+    parser.add_argument("-o", "--output", help="the model's file; <function>.onnx by default")
+    parser.add_argument(
+        "--input-types", nargs="+", default=[], metavar="TYPE", help="types in order, or name=type"
+    )
+    parser.add_argument(
+        "--attribute", action="append", default=[], metavar="NAME=VALUE", help="the value of an attribute parameter"
+    )
+    parser.add_argument("--opset", type=int, help="the opset version of the model")
+    parser.add_argument("--inline", action="store_true", help="dissolve the functions that it calls")
+    parser.add_argument(
+        "--external-data", action="store_true", help="put the weights in a file beside the model"
+    )
+
+
+def run(options: argparse.Namespace, report: Report) -> int:
+    """Build the model and write it."""
+    file, name = _taken_apart(options.function)
+    with progress(f"running {file}"):
+        module = load_program(file)
+    found = _the_script(module, file) if name is None else find_object(module, name, file)
+    with progress("building the model"):
+        model = _make_model(found, options)
+    output = Path(options.output or f"{(name or found.name).rpartition('.')[2]}.onnx")
+    with progress(f"writing {output}"):
+        model.save(output, external_data=options.external_data or None)
+    size = output.stat().st_size
+    data = output.parent / f"{output.name}.data"
+    content = {"model": str(output), "bytes": size, "external_data": str(data) if data.exists() else None}
+    report.result(content | {"summary": repr(model)}, f"{output}: {described_bytes(size)}\n{model!r}")
+    return 0
+
+
+def _taken_apart(text: str) -> tuple[str, str | None]:
+    """File and function; a drive letter is part of the file."""
+    file, separator, name = text.rpartition(":")
+    if not separator or os.sep in name or name.endswith(".py"):
+        return text, None
+    if not name or not file:
+        raise Usage(f"a function is file.py:name, not {text!r}")
+    return file, name
+
+
+def _the_script(module: ModuleType, file: str) -> ScriptFunction:
+    found = list(scripts_of(module))
+    if len(found) != 1:
+        known = ", ".join(f"{file}:{name}" for name, _ in found)
+        raise Usage(f"say which function: {known}" if known else f"{file} has no scripts")
+    return found[0][1]
+
+
+def _make_model(found: Any, options: argparse.Namespace) -> Model:
+    if isinstance(found, Model):
+        return found
+    if inspect.isfunction(found):
+        found = script(found)
+    if not isinstance(found, ScriptFunction):
+        raise Usage(f"{options.function} is a {type(found).__name__}, and no function or model")
+    return found.to_model(
+        input_types=_input_types(options.input_types),
+        opset_version=options.opset,
+        inline=options.inline,
+        **_attributes(found, options.attribute),
+    )
+
+
+def _input_types(words: list[str]) -> Any:
+    if not words:
+        return None
+    named = [word for word in words if "=" in word]
+    if not named:
+        return [read_type(word) for word in words]
+    pairs = [split_assignment(word, "--input-types", "all types, or all name=type") for word in words]
+    return {name: read_type(text) for name, text in pairs}
+
+
+def _attributes(found: ScriptFunction, words: list[str]) -> dict[str, Any]:
+    texts = {each.name for each in found.parameters.attributes if _is_text(each)}
+    values: dict[str, Any] = {}
+    for word in words:
+        name, text = split_assignment(word, "--attribute", "name=value")
+        values[name] = text if name in texts else read_value(text)
+    return values
+
+
+def _is_text(parameter: Any) -> bool:
+    return parameter.attribute is not None and parameter.attribute.scalar is str and not parameter.attribute.is_list

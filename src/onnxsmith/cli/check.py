@@ -1,0 +1,100 @@
+"""`onnxsmith check`: a model against ONNX's rules, or every script of a Python file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import onnx
+
+from onnxsmith.cli.program import load_program, scripts_of
+from onnxsmith.cli.report import Report, Usage
+from onnxsmith.cli.terminal import progress
+from onnxsmith.errors import AnnotationError, CallError, InvalidModelError, OnnxsmithError
+from onnxsmith.graphs.model import Model, checker_words
+from onnxsmith.scripting.decorators import collecting
+from onnxsmith.scripting.function import ScriptFunction
+from onnxsmith.types.value_types import TensorType
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What can be said after `check`."""
+    parser.epilog = "A Python file is run, as Python runs it, to find its scripts. A model file is only read."
+    parser.add_argument("files", nargs="+", metavar="FILE", help="model files, or Python files")
+    parser.add_argument("--runtime", action="store_true", help="also load models in the installed runtime")
+
+
+def run(options: argparse.Namespace, report: Report) -> int:
+    """Check the files; 1 when there are findings."""
+    results: list[dict[str, Any]] = []
+    lines: list[str] = []
+    is_good = True
+    for file in options.files:
+        with progress(f"checking {file}"):
+            checked, found = _check(file, options)
+        results.append({"file": file, "checked": checked, "findings": [report.finding(each) for each in found]})
+        is_good = is_good and not found
+        if not report.as_json:
+            report.findings(found)
+        count = len(found) + sum(len(each.others) for each in found if isinstance(each, OnnxsmithError))
+        verdict = "good" if not found else f"{count} finding{'s' * (count != 1)}"
+        lines.append(f"{file}: {verdict}" + (f" ({', '.join(checked)})" if checked else ""))
+    report.result(results, "\n".join(lines))
+    return 0 if is_good else 1
+
+
+def _check(file: str, options: argparse.Namespace) -> tuple[list[str], list[Exception]]:
+    """What was checked, and what is wrong with it."""
+    if Path(file).suffix == ".py":
+        return check_program(file)
+    try:
+        model = Model.load(file)
+        try:
+            # By its path, so that a model of any size can be checked.
+            onnx.checker.check_model(file, full_check=True)  # pyright: ignore[reportUnknownMemberType]  # untyped
+        except Exception as error:
+            raise InvalidModelError(f"{file!r} is not valid: {checker_words(error)}") from None
+        if options.runtime:
+            model.runner()
+    except OnnxsmithError as error:
+        return [], [error]
+    return [], []
+
+
+def check_program(file: str) -> tuple[list[str], list[Exception]]:
+    """The names of the scripts in a file, and all that is wrong with them."""
+    found: list[Exception] = []
+    names: list[str] = []
+    with collecting() as collected:
+        try:
+            module = load_program(file)
+        except Usage:
+            raise
+        except Exception as error:  # whatever the user's file raises
+            return [], [*collected, error]
+        for name, each in scripts_of(module):
+            names.append(name)
+            try:
+                _check_script(each)
+            except Exception as error:  # one of ours, or the user's own that only shows when it is staged
+                found.append(error)
+    unique: dict[int, Exception] = {id(each): each for each in [*collected, *found]}
+    return names, list(unique.values())
+
+
+def _check_script(each: ScriptFunction) -> None:
+    """Check what could not be checked when it was decorated; a script whose types are known must make a valid model."""
+    each.check()
+    try:
+        model = each.to_model()
+    except (AnnotationError, CallError):  # types or attributes that only an export knows
+        return
+    # ONNX wants a shape for what goes in and out of a model; FLOAT[...] has none, and runtimes do without.
+    ports = (*model.inputs, *model.outputs)
+    if all(not isinstance(port.type, TensorType) or port.type.shape is not None for port in ports):
+        try:
+            model.check()
+        except InvalidModelError as error:
+            error.labels = ()
+            raise error.locate(each.definition) from None

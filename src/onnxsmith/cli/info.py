@@ -1,0 +1,147 @@
+"""`onnxsmith info m.onnx`: what is in a model."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import onnx_ir as ir
+
+from onnxsmith.cli import terminal
+from onnxsmith.cli.report import Report
+from onnxsmith.cli.sizes import described_bytes
+from onnxsmith.graphs.model import Model
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What can be said after `info`."""
+    parser.add_argument("model", help="a model file")
+    parser.add_argument("--weights", action="store_true", help="list every weight, the largest first")
+
+
+def run(options: argparse.Namespace, report: Report) -> int:
+    """Print what a model takes, gives and holds."""
+    with terminal.progress(f"reading {options.model}"):
+        model = Model.load(options.model)
+        content = describe(model, Path(options.model), with_weights=options.weights)
+    report.result(content, as_text(content))
+    return 0
+
+
+def describe(model: Model, path: Path, *, with_weights: bool) -> dict[str, Any]:
+    """Everything that `info` shows, for JSON."""
+    weights = list(_weights(model.ir))
+    content: dict[str, Any] = {
+        "model": str(path),
+        "bytes": path.stat().st_size,
+        "name": model.ir.graph.name,
+        "producer": " ".join(part for part in (model.ir.producer_name, model.ir.producer_version) if part),
+        "ir_version": model.ir.ir_version,
+        "opsets": {domain or "ai.onnx": version for domain, version in model.opset_imports.items()},
+        "inputs": [{"name": each.name, "type": repr(each.type)} for each in model.inputs],
+        "outputs": [{"name": each.name, "type": repr(each.type)} for each in model.outputs],
+        "nodes": _counted(model.ir.graph),
+        "functions": [
+            {
+                "domain": each.domain,
+                "name": each.name,
+                "overload": each.overload,
+                "inputs": [value.name for value in each.inputs],
+                "attributes": list(each.attributes),
+                "outputs": [value.name for value in each.outputs],
+                "nodes": _counted(each.graph),
+            }
+            for each in model.ir.functions.values()
+        ],
+        "weights": {
+            "count": len(weights),
+            "elements": sum(each["elements"] for each in weights),
+            "bytes": sum(each["bytes"] for each in weights),
+            "by_type": _by_type(weights),
+        },
+        "external_data": _external_files(weights, path),
+    }
+    if with_weights:
+        content["weights"]["list"] = sorted(weights, key=lambda each: -each["bytes"])
+    return content
+
+
+def _weights(model: ir.Model) -> Iterator[dict[str, Any]]:
+    for graph in (model.graph, *model.graph.subgraphs()):
+        for name, value in graph.initializers.items():
+            tensor = value.const_value
+            if tensor is not None:
+                is_external = isinstance(tensor, ir.ExternalTensor)
+                yield {
+                    "name": name,
+                    "type": tensor.dtype.name,
+                    "shape": [int(each) for each in tensor.shape.numpy()],
+                    "elements": tensor.size,
+                    "bytes": tensor.nbytes,
+                    "file": str(tensor.location) if is_external else None,
+                }
+
+
+def _counted(graph: ir.Graph) -> dict[str, int]:
+    """How often each operator stands in a graph and the graphs inside it, the most frequent first."""
+    counts = Counter(f"{node.domain}.{node.op_type}" if node.domain else node.op_type for node in graph.all_nodes())
+    return dict(sorted(counts.items(), key=lambda each: (-each[1], each[0])))
+
+
+def _by_type(weights: list[dict[str, Any]]) -> dict[str, int]:
+    sizes: Counter[str] = Counter()
+    for each in weights:
+        sizes[each["type"]] += each["bytes"]
+    return dict(sizes.most_common())
+
+
+def _external_files(weights: list[dict[str, Any]], path: Path) -> list[dict[str, Any]]:
+    files = dict.fromkeys(each["file"] for each in weights if each["file"] is not None)
+    return [{"file": name, "bytes": (path.parent / name).stat().st_size} for name in files]
+
+
+def as_text(content: dict[str, Any]) -> str:
+    """The same for people."""
+    opsets = ", ".join(f"{domain} {version}" for domain, version in content["opsets"].items())
+    lines = [
+        f"{content['model']}: {described_bytes(content['bytes'])}, graph {content['name']!r}",
+        f"IR version {content['ir_version']}, {opsets}" + (f", by {content['producer']}" if content["producer"] else ""),
+    ]
+    for title in ("inputs", "outputs"):
+        lines += ["", title, *_columns([(each["name"], each["type"]) for each in content[title]])]
+    total = sum(content["nodes"].values())
+    lines += ["", f"nodes: {total}", *_columns([(name, str(n)) for name, n in content["nodes"].items()])]
+    if content["functions"]:
+        lines += ["", "functions"]
+        lines += [f"  {_function(each)}" for each in content["functions"]]
+    weights = content["weights"]
+    if weights["count"]:
+        sizes = ", ".join(f"{name} {described_bytes(size)}" for name, size in weights["by_type"].items())
+        lines += ["", f"weights: {weights['count']}, {weights['elements']:,} elements", f"  {sizes}"]
+        rows = [
+            (each["name"], f"{each['type']}{each['shape']}", described_bytes(each["bytes"]))
+            for each in weights.get("list", ())
+        ]
+        lines += _columns(rows)
+    if content["external_data"]:
+        lines += ["", "external data"]
+        lines += _columns([(each["file"], described_bytes(each["bytes"])) for each in content["external_data"]])
+    return terminal.printable("\n".join(lines))
+
+
+def _columns(rows: list[tuple[str, ...]]) -> list[str]:
+    if not rows:
+        return []
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  " + "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _function(each: dict[str, Any]) -> str:
+    overload = f":{each['overload']}" if each["overload"] else ""
+    parameters = [*each["inputs"], *(f"{name}=" for name in each["attributes"])]
+    count = sum(each["nodes"].values())
+    nodes = "1 node" if count == 1 else f"{count} nodes"
+    return f"{each['domain']}.{each['name']}{overload}({', '.join(parameters)}) -> {', '.join(each['outputs'])}, {nodes}"

@@ -1,0 +1,71 @@
+"""Loading a user's Python file: it is run, as `python file.py` would run it, but not as the main program.
+
+Whoever asks to build or check a Python file means their own file; a model file is only ever data.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from onnxsmith.cli.report import Usage
+from onnxsmith.scripting.function import ScriptFunction
+
+
+def load_program(name: str) -> ModuleType:
+    """Run a Python file, or import a module by its dotted name; what it raises comes through."""
+    path = Path(name)
+    if path.suffix != ".py" and not path.exists() and all(part.isidentifier() for part in name.split(".")):
+        sys.path.insert(0, os.getcwd())
+        try:
+            return importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
+                raise Usage(f"there is no module {name}") from None
+            raise
+    if not path.is_file():
+        raise Usage(f"there is no file {name}")
+    return _run_file(path)
+
+
+def _run_file(path: Path) -> ModuleType:
+    # The module's name is the domain of the functions in it; one that is taken would hide another module.
+    stem = path.stem if path.stem.isidentifier() and path.stem not in sys.modules else f"program_{abs(hash(path))}"
+    spec = importlib.util.spec_from_file_location(stem, path.resolve())
+    if spec is None or spec.loader is None:
+        raise Usage(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[stem] = module
+    sys.path.insert(0, str(path.resolve().parent))
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[stem]
+        raise
+    return module
+
+
+def scripts_of(module: ModuleType) -> Iterator[tuple[str, ScriptFunction]]:
+    """The scripts that a module defines, by name, in the order of the source."""
+    found: dict[int, tuple[str, ScriptFunction]] = {}
+    for name, value in vars(module).items():
+        if isinstance(value, ScriptFunction) and value.function.__module__ == module.__name__:
+            found.setdefault(id(value), (name, value))
+    yield from sorted(found.values(), key=lambda each: each[1].definition.line)
+
+
+def find_object(module: ModuleType, dotted: str, file: str) -> Any:
+    """The object that `file.py:dotted` names."""
+    value: Any = module
+    for part in dotted.split("."):
+        if not hasattr(value, part):
+            known = ", ".join(name for name, _ in scripts_of(module))
+            raise Usage(f"{file} has no {dotted!r}" + (f"; its scripts are {known}" if known else ""))
+        value = getattr(value, part)
+    return value

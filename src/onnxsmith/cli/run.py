@@ -1,0 +1,85 @@
+"""`onnxsmith run m.onnx --input x=x.npy`: a model on arrays from files, from literals, or made up."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from onnxsmith.cli.arrays import make_input, readable, save_output, shown
+from onnxsmith.cli.report import Report, Usage
+from onnxsmith.cli.terminal import progress
+from onnxsmith.cli.type_text import split_assignment
+from onnxsmith.diagnostics import did_you_mean
+from onnxsmith.eager.settings import using
+from onnxsmith.graphs.model import Model, Port
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What can be said after `run`."""
+    parser.epilog = (
+        "An input is a file, x=x.npy or x=data.npz:key; made up, x=random, x=zeros, x=ones; or a literal, x=[1,2]:\n"
+        "  onnxsmith run net.onnx --input x=x.npy --input mask=ones --dim N=4"
+    )
+    parser.add_argument("model", help="a model file")
+    parser.add_argument("--input", action="append", default=[], metavar="NAME=VALUE", help="a value for an input")
+    parser.add_argument("--random", action="store_true", help="make up the inputs that are not given")
+    parser.add_argument(
+        "--dim", action="append", default=[], metavar="NAME=SIZE", help="the size of a dimension of made-up inputs"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="for random inputs; 0 by default")
+    parser.add_argument("--output-dir", metavar="FOLDER", help="write each output there, as <name>.npy")
+    parser.add_argument("--runtime", choices=["onnxruntime", "reference"], help="what runs the model")
+
+
+def run(options: argparse.Namespace, report: Report) -> int:
+    """Run the model, print its outputs."""
+    with progress(f"reading {options.model}"):
+        model = Model.load(options.model)
+    inputs = _inputs(model.inputs, options)
+    with using(runtime=options.runtime) if options.runtime else nullcontext(), progress(f"running {options.model}"):
+        results = model(**inputs)
+    values: Sequence[Any] = cast("tuple[Any, ...]", results) if len(model.outputs) > 1 else [results]
+    files: dict[str, list[str]] = {}
+    if options.output_dir is not None:
+        for port, value in zip(model.outputs, values, strict=True):
+            files[port.name] = [str(each) for each in save_output(Path(options.output_dir), port.name, value)]
+    outputs = [
+        {"name": port.name, **readable(value)} for port, value in zip(model.outputs, values, strict=True)
+    ]
+    text = "\n".join(
+        [shown(port.name, value) for port, value in zip(model.outputs, values, strict=True)]
+        + [f"wrote {file}" for each in files.values() for file in each]
+    )
+    report.result({"outputs": outputs, "files": files}, text)
+    return 0
+
+
+def _inputs(ports: Sequence[Port], options: argparse.Namespace) -> dict[str, Any]:
+    names = [port.name for port in ports]
+    given: dict[str, str] = {}
+    for word in options.input:
+        name, text = split_assignment(word, "--input", "name=value")
+        if name not in names:
+            hint = did_you_mean(name, names) or f"its inputs are {', '.join(names) or 'none'}"
+            raise Usage(f"the model has no input {name!r}; {hint}")
+        given[name] = text
+    sizes = dict(_size(word) for word in options.dim)
+    generator = np.random.default_rng(options.seed)
+    inputs: dict[str, Any] = {}
+    for port in ports:
+        text = given.get(port.name, "random" if options.random else None)
+        if text is not None:  # what is left out, the model itself asks for
+            inputs[port.name] = make_input(port, text, sizes, generator)
+    return inputs
+
+
+def _size(word: str) -> tuple[str, int]:
+    name, text = split_assignment(word, "--dim", "name=size")
+    if not text.isdigit():
+        raise Usage(f"--dim is name=size, and {text!r} is no size")
+    return name, int(text)

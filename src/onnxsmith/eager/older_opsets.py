@@ -1,0 +1,62 @@
+"""A model retold for a runtime that stops at an earlier opset.
+
+Its operators get definitions that mean the same, and those without one are replaced by their function bodies; where
+neither is there, the model cannot be retold. Which opset a runtime stops at is told by whoever asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import onnx
+from onnx import inliner
+
+from onnxsmith.eager.equivalents import earliest_same
+from onnxsmith.eager.versions import all_nodes
+from onnxsmith.schema import registry
+
+
+def retold(model: onnx.ModelProto, newest: int) -> onnx.ModelProto | None:
+    """The model with no opset version of the standard domain past `newest`; None when it cannot be told so."""
+    missing = _missing(model, newest)
+    if missing:
+        model = inliner.inline_selected_functions(
+            model, [("", name) for name in sorted(missing)], False, True
+        )
+        if _missing(model, newest):
+            return None
+    else:
+        copy = onnx.ModelProto()
+        copy.CopyFrom(model)
+        model = copy
+    for imports, _ in _scopes(model):
+        for entry in imports:
+            if entry.domain in ("", "ai.onnx") and entry.version > newest:
+                entry.version = newest
+    return model
+
+
+def _missing(model: onnx.ModelProto, newest: int) -> set[str]:
+    """The operators for which no version up to `newest` means the same."""
+    local = {(function.domain, function.name) for function in model.functions}
+    missing: set[str] = set()
+    for imports, nodes in _scopes(model):
+        version = next((entry.version for entry in imports if entry.domain in ("", "ai.onnx")), 1)
+        if version <= newest:
+            continue
+        for node in nodes:
+            if node.domain not in ("", "ai.onnx") or (node.domain, node.op_type) in local:
+                continue
+            op = registry.find("", node.op_type, version)
+            if op is None or earliest_same(op, {attribute.name for attribute in node.attribute}) > newest:
+                missing.add(node.op_type)
+    return missing
+
+
+def _scopes(
+    model: onnx.ModelProto,
+) -> Iterator[tuple[Iterable[onnx.OperatorSetIdProto], Iterable[onnx.NodeProto]]]:
+    """The graph and each function, with the opsets they import and all their nodes."""
+    yield model.opset_import, all_nodes(model.graph.node)
+    for function in model.functions:
+        yield function.opset_import, all_nodes(function.node)
