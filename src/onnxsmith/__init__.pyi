@@ -14,8 +14,18 @@ from typing_extensions import TypeVar
 
 from onnxsmith import eager as eager
 from onnxsmith import errors as errors
+from onnxsmith import evaluator as evaluator
+from onnxsmith import onnx_opset as onnx_opset
+from onnxsmith import onnx_types as onnx_types
+from onnxsmith import values as values
 from onnxsmith.graphs.model import Model as Model
 from onnxsmith.graphs.model import load as load
+from onnxsmith.opset._stubs.functions import OnnxFunction as OnnxFunction
+from onnxsmith.opset._stubs.functions import graph as graph
+from onnxsmith.opset._stubs.functions import jit as jit
+from onnxsmith.opset._stubs.functions import script as script
+from onnxsmith.opset._stubs.functions import static_range as static_range
+from onnxsmith.opset._stubs.opset_class import Opset as Opset
 from onnxsmith.opset._stubs.opsets import *
 from onnxsmith.opset._stubs.tensors import BFLOAT16 as BFLOAT16
 from onnxsmith.opset._stubs.tensors import BOOL as BOOL
@@ -53,15 +63,6 @@ from onnxsmith.types.dtypes import DType as DType
 from onnxsmith.types.value_types import Dim as Dim
 
 __version__: str
-
-class Opset:
-    """The operators of a domain and version, as attributes: `Opset("my.domain", 1).Frobnicate(x)`."""
-
-    domain: str
-    version: int
-    def __init__(self, domain: str, version: int) -> None: ...
-    def __getattr__(self, name: str, /) -> Callable[..., _AnyTensor]: ...
-    def __getitem__(self, name: str, /) -> Callable[..., _AnyTensor]: ...
 
 # -- tensor ------------------------------------------------------------------------------------------------------
 

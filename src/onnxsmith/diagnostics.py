@@ -5,6 +5,7 @@ Renders what it is given; it decides nothing about what is wrong.
 
 from __future__ import annotations
 
+import builtins
 import difflib
 import linecache
 import os
@@ -143,6 +144,29 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
     if not near:
         return None
     return "did you mean " + " or ".join(f"'{each}'" for each in near) + "?"
+
+
+def described_type(kind: type) -> str:
+    """A Python type with an article: `an int`, `a dict`."""
+    return f"{'an' if kind.__name__[:1].lower() in 'aeiou' else 'a'} {kind.__name__}"
+
+
+def undefined_name_help(name: str, known: Iterable[str]) -> str | None:
+    """Help for a name that is defined nowhere: the import that is missing, or a name that is spelt nearly so."""
+    package = sys.modules.get("onnxsmith")
+    if name in getattr(package, "__all__", ()):
+        return f"add the import: from onnxsmith import {name}"
+    if name in _USUAL_IMPORTS:
+        return f"add the import: {_USUAL_IMPORTS[name]}"
+    near = did_you_mean(name, set(known) - set(dir(builtins)))
+    if near is None and name in sys.stdlib_module_names:
+        return f"add the import: import {name}"
+    # Nobody who misspells a name of their own means a builtin that looks a little like it.
+    meant = difflib.get_close_matches(name, dir(builtins), n=1, cutoff=0.8)
+    return near or (f"did you mean '{meant[0]}'?" if meant else None)
+
+
+_USUAL_IMPORTS = {"np": "import numpy as np", "numpy": "import numpy", "op": "from onnxsmith import opset21 as op"}
 
 
 def wants_full_traceback() -> bool:

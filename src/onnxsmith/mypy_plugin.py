@@ -47,7 +47,9 @@ def _forget_undefined_names(context: AnalyzeTypeContext) -> None:
     if not places or errors is None:
         return
     reported: list[Any] = errors.error_info_map.get(errors.file, [])
-    reported[:] = [each for each in reported if each.code is not NAME_DEFINED or (each.line, each.column) not in places]
+    reported[:] = [
+        each for each in reported if each.code is not NAME_DEFINED or (each.line, each.column) not in places
+    ]
 
 
 def _names_in(arguments: Iterable[Type]) -> Iterator[UnboundType]:

@@ -76,7 +76,9 @@ def read_span(text: str) -> Span | None:
     line, column = int(match["line"]), int(match["column"]) - 1
     has_end = match["end_line"] is not None
     end_line, end_column = (int(match["end_line"]), int(match["end_column"]) - 1) if has_end else (line, column)
-    return Span(match["file"], line, column, end_line, end_column, _function_at(match["file"], line))
+    absolute = os.path.abspath(match["file"])
+    file = absolute if os.path.isfile(absolute) else match["file"]
+    return Span(file, line, column, end_line, end_column, _function_at(file, line))
 
 
 def _function_at(file: str, line: int) -> str:
@@ -155,6 +157,22 @@ def position_span(code: CodeType, last_instruction: int, line_number: int) -> Sp
     if column is None or end_column is None:  # python -X no_debug_ranges
         return Span(code.co_filename, line, 0, line, 0, _name_of(code))
     return Span(code.co_filename, line, column, end_line or line, end_column, _name_of(code))
+
+
+def code_span(code: CodeType) -> Span:
+    """Where a function is defined: `def name`, or `lambda`; its first line when the source cannot be read."""
+    word = "lambda" if code.co_name == "<lambda>" else f"def {code.co_name}"
+    for line in range(code.co_firstlineno, code.co_firstlineno + _MOST_DECORATOR_LINES):
+        text = linecache.getline(code.co_filename, line)
+        column = text.find(word)
+        if column >= 0:
+            start = len(text[:column].encode())
+            return Span(code.co_filename, line, start, line, start + len(word.encode()), _name_of(code))
+    return Span(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0, _name_of(code))
+
+
+#: A function's code begins at its first decorator.
+_MOST_DECORATOR_LINES = 50
 
 
 def _name_of(code: CodeType) -> str:

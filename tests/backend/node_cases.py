@@ -145,21 +145,23 @@ def on_public_operators(
 ) -> Sequence[Any]:
     """Run one operator as users do, `opset21.Add(a, b)`.
 
-    What only a model can say goes to the engine: bodies that use outer values, and optionals and sequences whose type
-    their value does not show.
+    What only a model can say goes to the engine: bodies that use outer values, the opset of a body below an operator
+    of another domain, and the types of optionals and sequences that their values do not show.
     """
     is_shown = all(
         kind is None or isinstance(value, np.ndarray) for kind, value in zip(types, inputs, strict=True)
     )
-    if captured or not is_shown or any(isinstance(kind, OptionalType) for kind in types):
+    has_body = any(isinstance(each, onnx.GraphProto) for each in attributes.values())
+    if (
+        captured
+        or not is_shown
+        or (has_body and op.domain)
+        or any(isinstance(kind, OptionalType) for kind in types)
+    ):
         return on_engine(op, inputs, types, attributes, output_count, captured, captured_types, version)
     domain = "opset" if not op.domain else "opset_" + op.domain.replace(".", "_")
-    number = (
-        version
-        if not op.domain and any(isinstance(each, onnx.GraphProto) for each in attributes.values())
-        else None
-    )
-    operator = getattr(getattr(onnxsmith, f"{domain}{number or op.since_version}"), op.name)
+    number = version if has_body else op.since_version
+    operator = getattr(getattr(onnxsmith, f"{domain}{number}"), op.name)
     result = operator(*inputs, **attributes, outputs=output_count)
     return result if isinstance(result, tuple) else (result,)
 

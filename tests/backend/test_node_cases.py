@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from onnxsmith.eager import using
 from tests.backend.node_cases import all_cases, check_equal, run_case
 
 #: Cases are dealt out to this many tests: enough to spread over processes, few enough that collecting stays cheap.
@@ -56,6 +57,21 @@ def test_cases_give_their_data(shard: int) -> None:
             wrong.append(f"{name}: {found}")
         elif not is_expected_to_pass(name) and not is_random(name) and found is None:
             wrong.append(f"{name} passes now: remove it from known_unrunnable.toml")
+    assert not wrong, "\n".join(wrong)
+
+
+#: Known cases that fail on ONNX Runtime only.
+ONLY_ON_ONNX_RUNTIME = frozenset({"test_attention_4d_causal_fp16_expanded"})
+
+
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_cases_on_the_reference_evaluator_alone(shard: int) -> None:
+    wrong: list[str] = []
+    with using(runtime="reference"):
+        for name, case in sorted(all_cases().items())[shard::SHARDS]:
+            is_expected = is_expected_to_pass(name) or is_random(name) or name in ONLY_ON_ONNX_RUNTIME
+            if is_expected and (found := failure(case)) is not None:
+                wrong.append(f"{name}: {found}")
     assert not wrong, "\n".join(wrong)
 
 

@@ -198,3 +198,15 @@ def test_integer_inputs_and_several_types() -> None:
     gathered, more = model(np.array([1, 0]), X)
     np.testing.assert_array_equal(gathered, X[[1, 0]])
     np.testing.assert_array_equal(more, [2, 1])
+
+
+def test_arrays_of_the_other_byte_order_are_read_right() -> None:
+    swapped = X.astype(X.dtype.newbyteorder())
+    for _ in range(2):
+        np.testing.assert_array_equal(op.Add(swapped, X), X + X)
+    np.testing.assert_array_equal(trace(lambda x: x + swapped, FLOAT[2, 3])(X), X + X)
+
+
+def test_an_opset_beyond_what_is_installed_is_refused() -> None:
+    with pytest.raises(errors.OperatorNotInOpsetError, match="newer than what is installed"):
+        _ = Opset("", 999).Relu

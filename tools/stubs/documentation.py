@@ -26,7 +26,7 @@ _PAGES = {
 
 _FENCE = re.compile(r"^\s*```")
 _LIST_ITEM = re.compile(r"^\s*([-*+•]|\d+[.)])\s+")
-# A full stop ends a sentence where a space and a capital, a bracket or a quote follow; "e.g. x" and "2.5" do not end one.
+# A full stop ends a sentence where a space and a capital, a bracket or a quote follow; "e.g. x" and "2.5" end none.
 _SENTENCE_END = re.compile(r"(?<!e\.g)(?<!i\.e)(?<!etc)(?<!\bvs)[.!?][\"')\]]?(?=\s+[\"'(\[`A-Z]|$)")
 
 
@@ -58,8 +58,7 @@ def _parameters(op: OperatorDef) -> list[str]:
     for name, text in lines:
         short = first_sentences(plain(text), _PARAMETER_WIDTH)
         if short:
-            wrapped = textwrap.wrap(f"{name}: {short}", _LINE_WIDTH, subsequent_indent="    ", **_WRAP)
-            shown.append(textwrap.indent("\n".join(wrapped), "    "))
+            shown.append(textwrap.indent(_wrapped(f"{name}: {short}", "    "), "    "))
     return shown
 
 
@@ -77,20 +76,23 @@ def summary(text: str) -> str:
             short = first_sentences(plain(block), _SUMMARY_WIDTH)
             if not short:
                 break
-            kept.append("\n".join(textwrap.wrap(short, _LINE_WIDTH, **_WRAP)))
+            kept.append(_wrapped(short))
             if len(short) < len(plain(block)):
                 break
         length += len(block)
         if position + 1 < len(blocks) and blocks[position + 1].startswith("#"):
             break
     while kept and kept[-1].endswith(":"):  # what it introduces did not fit
-        kept[-1] = "\n".join(textwrap.wrap(_without_last_sentence(plain(kept[-1])), _LINE_WIDTH, **_WRAP))
+        kept[-1] = _wrapped(_without_last_sentence(plain(kept[-1])))
         if not kept[-1]:
             kept.pop()
     return "\n\n".join(kept)
 
 
-_WRAP: dict[str, bool] = {"break_long_words": False, "break_on_hyphens": False}
+def _wrapped(text: str, hanging: str = "") -> str:
+    return textwrap.fill(
+        text, _LINE_WIDTH, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _blocks(text: str) -> list[str]:
@@ -107,9 +109,7 @@ def _blocks(text: str) -> list[str]:
             in_code = not in_code
             if not in_code:
                 blocks.append([])
-        elif in_code:
-            blocks[-1].append(line.rstrip())
-        elif line.strip():
+        elif in_code or line.strip():
             blocks[-1].append(line.rstrip())
         else:
             blocks.append([])
@@ -125,7 +125,9 @@ def _is_verbatim(block: str) -> bool:
 def plain(text: str) -> str:
     """One line of text, without the markup that editors do not render."""
     text = re.sub(r"</?(?:b|br|code|dd|dl|dt|i|li|p|pre|ul)\s*/?>", " ", text)
-    text = re.sub(r"\[([^\]]+)\]\((?!https?:)[^)]*\)", r"\1", text)  # a link that is relative to ONNX's own pages
+    text = re.sub(
+        r"\[([^\]]+)\]\((?!https?:)[^)]*\)", r"\1", text
+    )  # a link that is relative to ONNX's own pages
     return " ".join(text.split())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import textwrap
 from collections.abc import Iterable
@@ -29,10 +30,21 @@ _LINE_WIDTH = 118
 
 _FROM_TYPING = ("Any", "Literal", "overload")
 _FROM_TENSORS = (
-    "AnyTensor", "Array", "ArrayOr", "Body", "DTypeLike", "Float", "Floats", "Given", "GivenIndices", "Indices", "Input", "Int", "Ints", "Nested", "Proto",
-    "TensorValue", "Tensors", "TypeValue",
+    *(
+        "AnyTensor",
+        "Array",
+        "ArrayOr",
+        "Body",
+        "DTypeLike",
+        "Float",
+        "Floats",
+        "Given",
+        "GivenIndices",
+        "Indices",
+    ),
+    *("Input", "Int", "Ints", "Nested", "Proto", "TensorValue", "Tensors", "TypeValue"),
     *(dtype.name for dtype in DType),
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -89,8 +101,8 @@ def _stub_module(domain: str, since: int) -> str:
 def _by_version(domain: str) -> dict[int, list[OperatorDef]]:
     """The operators of a domain by the version that brought or changed them, in a fixed order."""
     found: dict[int, list[OperatorDef]] = {}
-    names = {name for version in range(1, registry.latest_version(domain) + 1) for name in registry.names(domain, version)}
-    for name in sorted(names):
+    versions = range(1, registry.latest_version(domain) + 1)
+    for name in sorted({name for version in versions for name in registry.names(domain, version)}):
         for since in registry.versions(domain, name):
             op = registry.lookup(domain, name, since)
             found.setdefault(since, []).append(op)
@@ -105,14 +117,15 @@ def _operators_file(operators: list[OperatorDef], variables: TypeVariables) -> s
     hidden = {op.name for op in operators} & {*_FROM_TENSORS, *_FROM_TYPING}
     assert not hidden, f"an operator hides a name that its file imports: {hidden}"
     used = set(re.findall(r"\w+", " ".join(_words(signatures))))
-    variable_names = sorted(name for name in used if re.fullmatch(r"[TL][A-Z][a-z]\w*", name) and name not in _FROM_TENSORS)
-    typing = [name for name in _FROM_TYPING if name in used or (name == "overload" and _has_overloads(signatures))]
+    typing = [
+        name for name in _FROM_TYPING if name in used or (name == "overload" and _has_overloads(signatures))
+    ]
     lines = [_HEADER, _MYPY, _PYRIGHT]
     if "Sequence" in used:
         lines.append("from collections.abc import Sequence\n")
     lines.append(_import("typing", typing))
     lines.append(_import(f"{_PACKAGE}.tensors", [name for name in _FROM_TENSORS if name in used]))
-    lines.append(_import(f"{_PACKAGE}.variables", [name for name in variable_names if name != "TensorValue"]))
+    lines.append(_import(f"{_PACKAGE}.variables", sorted(used & {"TValue", *variables.names()})))
     return "".join(lines) + "\n" + "\n".join(_function(op, each) for op, each in signatures)
 
 
@@ -136,7 +149,9 @@ def _import(module: str, names: list[str]) -> str:
         return line
     # Spaces inside "Relu as Relu" must not be where a line ends.
     glued = ", ".join(name.replace(" ", "\0") for name in names)
-    body = textwrap.fill(glued, _LINE_WIDTH, initial_indent="    ", subsequent_indent="    ").replace("\0", " ")
+    body = textwrap.fill(glued, _LINE_WIDTH, initial_indent="    ", subsequent_indent="    ").replace(
+        "\0", " "
+    )
     return f"from {module} import (\n{body},\n)\n"
 
 
@@ -178,7 +193,7 @@ def _runtime_file(opset: Opset) -> str:
         f'{_HEADER}"""The operators of {opset.title}, each made when it is first used."""\n\n'
         "from onnxsmith.opset.module import opset_module\n\n"
         f"domain, version = {opset.domain!r}, {opset.version}\n".replace("'", '"')
-        + f"__getattr__, __dir__ = opset_module(__name__, domain, version)\n"
+        + "__getattr__, __dir__ = opset_module(__name__, domain, version)\n"
     )
 
 
@@ -190,7 +205,9 @@ def _opset_file(opset: Opset) -> str:
         _HEADER,
         f'"""The operators of {opset.title}."""\n\nfrom typing import Final\n\n',
         *(
-            _import(f"{_PACKAGE}.{_stub_module(opset.domain, since)}", [f"{name} as {name}" for name in names])
+            _import(
+                f"{_PACKAGE}.{_stub_module(opset.domain, since)}", [f"{name} as {name}" for name in names]
+            )
             for since, names in sorted(groups.items())
         ),
         f'\ndomain: Final = "{opset.domain}"\nversion: Final = {opset.version}\n',
@@ -199,5 +216,9 @@ def _opset_file(opset: Opset) -> str:
 
 
 def _opsets_file() -> str:
+    # Said here, so that whoever has other versions knows why `--check` finds differences.
+    sources = ", ".join(
+        f"{name} {importlib.import_module(name).__version__}" for name in ("onnx", "onnxruntime")
+    )
     imports = "".join(f"from onnxsmith.opset import {each.module} as {each.module}\n" for each in opsets())
-    return f'{_HEADER}"""All opsets, for `onnxsmith/__init__.pyi`."""\n\n{imports}'
+    return f'{_HEADER}# From {sources}.\n"""All opsets, for `onnxsmith/__init__.pyi`."""\n\n{imports}'

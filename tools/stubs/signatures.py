@@ -72,7 +72,10 @@ class _Signature:
                 return
         taken = list(self.bound.values())
         tensor = self.variables.for_classes(kind.classes, [each for each, _ in taken])
-        self.bound[parameter.type_name] = (tensor, self.variables.for_literal(literal, [each for _, each in taken]))
+        self.bound[parameter.type_name] = (
+            tensor,
+            self.variables.for_literal(literal, [each for _, each in taken]),
+        )
 
     def _open_output(self) -> tuple[Attribute, str] | None:
         """The attribute that decides the first output's element type, and a variable for that type."""
@@ -118,11 +121,13 @@ class _Signature:
             return [general]
         if "sequence" in forms:
             return [arrays, general]
-        required = [k for k, each in enumerate(self.op.inputs) if self._is_required(each) and forms[k] == "tensor"]
+        required = [
+            k for k, each in enumerate(self.op.inputs) if self._is_required(each) and forms[k] == "tensor"
+        ]
         others = [k for k in range(number) if k not in required or self.op.inputs[k].option == "variadic"]
         is_complete = not others and len(required) <= _MOST_FORMS
         first_tensor = required if is_complete else required[:1]
-        result = [(*("array",) * k, "given", *("input",) * (number - k - 1)) for k in first_tensor]
+        result: list[_Form] = [(*arrays[:k], "given", *general[k + 1 :]) for k in first_tensor]
         if 0 < len(required) <= _MOST_LITERALS and len(self._output_counts()) == 1 and "other" not in forms:
             result.append(("literal",) * number)
         return [*result, arrays] if is_complete else [*result, arrays, general]
@@ -245,7 +250,9 @@ class _Signature:
         if source is None:
             return _UNKNOWN
         tensor = self.bound[source][0]
-        carriers = [level for each, level in zip(self.op.inputs, form, strict=True) if self._bound_to(each, tensor)]
+        carriers = [
+            level for each, level in zip(self.op.inputs, form, strict=True) if self._bound_to(each, tensor)
+        ]
         return tensor if {"given", "input"} & set(carriers) else _UNKNOWN
 
     def _bound_to(self, parameter: Parameter, tensor: str) -> bool:

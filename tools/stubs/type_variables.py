@@ -30,7 +30,13 @@ _WIDE = 12
 
 #: The Python literals that tensors of a kind meet, weakest first; each takes those before it.
 _LITERALS = ("bool", "int", "float", "complex")
-_LITERAL_OF_KIND = {"bool": "bool", "signed": "int", "unsigned": "int", "float": "float", "complex": "complex"}
+_LITERAL_OF_KIND = {
+    "bool": "bool",
+    "signed": "int",
+    "unsigned": "int",
+    "float": "float",
+    "complex": "complex",
+}
 
 
 @dataclass
@@ -69,12 +75,16 @@ class TypeVariables:
         self._tensors[classes, nth] = name
         return name
 
+    def names(self) -> set[str]:
+        """All names handed out so far."""
+        return {*self._tensors.values(), *self._literals.values()}
+
     def declarations(self) -> Iterable[str]:
         """The lines that define all variables handed out."""
         for (classes, _), name in self._tensors.items():
-            # A bound, not constraints: as the parameter of `TypedTensor`, which is invariant, it is solved to one class all
-            # the same, and mypy does not multiply out constraints to compare overloads. Where no tensor solves it (the
-            # inputs are arrays) the element type stays open.
+            # A bound, not constraints: as the parameter of `TypedTensor`, which is invariant, it is solved to one
+            # class all the same, and mypy does not multiply out constraints to compare overloads, which takes it
+            # minutes. Where no tensor solves it (the inputs are arrays) the element type stays open.
             yield f'{name} = TypeVar("{name}", bound={" | ".join(ordered(classes))}, default=AnyTensor)'
         for (literal, _), name in self._literals.items():
             yield f'{name} = TypeVar("{name}", bound={literal})'

@@ -169,6 +169,8 @@ def _lift_other(op: OperatorDef, position: int, value: Any, target: Target) -> A
         _array_type(op, position, array)
         return target.constant(array)
     parameter = parameter_at(op, position)
+    if isinstance(value, dict) and parameter is not None and any("map(" in each for each in parameter.types):
+        return cast(Any, value)  # the maps of the ml domain
     name = "an input" if parameter is None else f"'{parameter.name}'"
     raise InputTypeError(
         f"{op.qualified_name} cannot take {type(value).__name__} as {name}",

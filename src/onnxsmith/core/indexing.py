@@ -246,7 +246,7 @@ def _unknown_index_rank() -> UnknownRankError:
 # -- assignment ----------------------------------------------------------------------------------------
 
 
-def refuse_assignment(x: Tensor, index: Any, value: Any) -> NoReturn:
+def refuse_assignment() -> NoReturn:
     """`x[i] = v`: says how to write it, in the user's own words where the source can be read."""
     text = assignment_text()
     if text is None:

@@ -185,7 +185,7 @@ class Tensor(Value):
 
     @_guarded
     def __setitem__(self, index: Any, value: Any) -> None:
-        indexing.refuse_assignment(self, index, value)
+        indexing.refuse_assignment()
 
     @_guarded
     def __len__(self) -> int:

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import onnx
+from onnx import defs
 
 from onnxsmith.eager import onnxruntime_api, policy, single_node, validity
 from onnxsmith.eager.equivalents import earlier_calls, later_call
@@ -74,7 +75,8 @@ def prepare(
     """The runner for one way to call an operator, made once and kept.
 
     `input_types` has an element type per input, a type for what is no tensor, None for a hole. `opset_version` is
-    that of the bodies among the attributes, and does not matter without any. Does not fail: what nothing can run
+    that of the bodies among the attributes (of the standard domain, whatever the operator's), the newest one unless
+    given, and does not matter without bodies. Does not fail: what nothing can run
     says so when it is run, and that verdict is kept, too.
     """
     settings = current()
@@ -82,7 +84,12 @@ def prepare(
     if op.name == "Constant" and "sparse_value" in attributes:
         attributes = {"value": single_node.dense_array(attributes["sparse_value"])}
     call = Call(
-        op, tuple(input_types), attributes, output_count, captured or {}, opset_version if has_body else None
+        op,
+        tuple(input_types),
+        attributes,
+        output_count,
+        captured or {},
+        (opset_version or defs.onnx_opset_version()) if has_body else None,
     )
     return runners().get_or_make(single_node.cache_key(call), lambda: build(call, settings))
 

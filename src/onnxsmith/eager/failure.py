@@ -70,7 +70,16 @@ def plain_reason(error: BaseException) -> str:
 _NEWEST_OPSET = re.compile(r"support for domain ai\.onnx is till opset (?P<version>\d+)")
 
 
-def newest_opset(error: BaseException) -> int | None:
+_MISSING_KERNEL = re.compile(r"Could not find an implementation for (?P<operator>\w+)\(\d+\)")
+
+
+def missing_kernel(error: BaseException | None) -> str | None:
+    """The operator that ONNX Runtime says it has no kernel for; None for any other error."""
+    found = _MISSING_KERNEL.search(str(error))
+    return None if found is None else found["operator"]
+
+
+def newest_opset(error: BaseException | None) -> int | None:
     """The newest opset that ONNX Runtime says it has when it refuses a newer one; None for any other error."""
     found = _NEWEST_OPSET.search(str(error))
     return None if found is None else int(found["version"])
@@ -91,6 +100,15 @@ def failed_node(error: BaseException) -> FailedNode | None:
     # Bodies come inside out: the last one named is the innermost.
     found = [FailedNode(match["operator"], match["name"]) for match in _NODE.finditer(str(error))]
     return found[-1] if found else None
+
+
+_UNKNOWN_OPERATOR = re.compile(r"(?P<operator>[\w.]*:?\w+)\(-?\d+\) is not a registered function/op")
+
+
+def unknown_operator(text: str) -> str | None:
+    """The operator that ONNX Runtime says it does not know, as `domain:Operator`, or None."""
+    match = _UNKNOWN_OPERATOR.search(text)
+    return None if match is None else match["operator"]
 
 
 def says_not_supported(error: BaseException) -> bool:

@@ -1,35 +1,39 @@
-"""An operator's own definition in terms of other operators, as a model that a runtime can run instead of it.
+"""An operator's own definition in terms of other operators, in place of the operator.
 
-Expands what the installed onnx defines as a function; runs nothing.
+Expands what the installed onnx defines as a function; runs nothing. onnx has an inliner of its own, which loses the
+defaults of attributes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 import onnx
-from onnx import defs, inliner
+from onnx import defs, shape_inference
 
 from onnxsmith.eager import versions
-from onnxsmith.eager.single_node import Call, feed_types, make_model, make_node
+from onnxsmith.eager.equivalents import earliest_same
+from onnxsmith.eager.single_node import Call, feed_types, make_model
+from onnxsmith.schema import registry
+
+#: How deep bodies may use operators that have bodies themselves.
+_MOST_ROUNDS = 8
+_NEWEST = 2**31 - 1
 
 
 def expanded_model(call: Call) -> onnx.ModelProto | None:
     """The model of a call with the operator replaced by its function body; None when it has none."""
-    function = _function(call)
-    if function is None:
-        return None
     model = make_model(call)
     node = model.graph.node[0]
-    names = _renaming(function, node)
-    attributes = {attribute.name: attribute for attribute in node.attribute}
-    for default in function.attribute_proto:
-        attributes.setdefault(default.name, default)
-    for name, attribute in _schema_defaults(call).items():
-        attributes.setdefault(name, attribute)
+    schema = _schema(node, call.op.since_version)
+    types = [onnx.TypeProto() if each is None else each for each in feed_types(call)[: len(call.input_types)]]
+    function = None if schema is None else _function(schema, node, types)
+    if schema is None or function is None:
+        return None
+    nodes = _body(node, function, schema, "body_")
     del model.graph.node[:]
-    model.graph.node.extend(_renamed(function.node, names, attributes, "body_"))
+    model.graph.node.extend(nodes)
     del model.opset_import[:]
     model.opset_import.extend(function.opset_import)
     versions.lower_opsets(model)
@@ -37,50 +41,100 @@ def expanded_model(call: Call) -> onnx.ModelProto | None:
     return model
 
 
-def _schema(call: Call) -> defs.OpSchema | None:
+def inlined_model(model: onnx.ModelProto, names: Set[str] | None = None) -> onnx.ModelProto:
+    """A copy with the standard operators of these names, or all that have function bodies, replaced, to any depth.
+
+    Only bodies whose operators mean the same in the opset of the model are taken; model-local functions stay.
+    """
+    result = onnx.ModelProto()
+    result.CopyFrom(model)
+    local = {(function.domain, function.name) for function in model.functions}
+    for count in range(_MOST_ROUNDS):
+        version = next((entry.version for entry in result.opset_import if entry.domain in ("", "ai.onnx")), 0)
+        inferred = shape_inference.infer_shapes(result)
+        types = {
+            info.name: info.type
+            for info in (*inferred.graph.input, *inferred.graph.value_info, *inferred.graph.output)
+        }
+        nodes: list[onnx.NodeProto] = []
+        for position, node in enumerate(result.graph.node):
+            is_wanted = names is None or node.op_type in names
+            schema = (
+                _schema(node, version) if is_wanted and (node.domain, node.op_type) not in local else None
+            )
+            given = [types.get(name, onnx.TypeProto()) for name in node.input]
+            function = None if schema is None else _function(schema, node, given, version)
+            if schema is None or function is None or not _means_the_same(function, version):
+                nodes.append(node)
+            else:
+                nodes.extend(_body(node, function, schema, f"body_{count}_{position}_"))
+        if len(nodes) == len(result.graph.node):
+            break
+        copies = [onnx.NodeProto.FromString(each.SerializeToString()) for each in nodes]
+        del result.graph.node[:]
+        result.graph.node.extend(copies)
+    return result
+
+
+def _schema(node: onnx.NodeProto, version: int) -> Any:
     try:
-        return defs.get_schema(call.op.name, call.op.since_version, call.op.domain)
+        return defs.get_schema(node.op_type, version, node.domain)
     except defs.SchemaError:
         return None
 
 
-def _schema_defaults(call: Call) -> dict[str, onnx.AttributeProto]:
-    schema = _schema(call)
-    if schema is None:
-        return {}
-    found = {name: attribute.default_value for name, attribute in schema.attributes.items()}
-    return {name: value for name, value in found.items() if value.type != onnx.AttributeProto.UNDEFINED}
-
-
-def _function(call: Call) -> onnx.FunctionProto | None:
-    schema: Any = _schema(call)  # onnx's stubs do not know what its schemas say of functions
-    if schema is None:
-        return None
+def _function(
+    schema: Any, node: onnx.NodeProto, types: list[onnx.TypeProto], newest: int = _NEWEST
+) -> onnx.FunctionProto | None:
+    """The function that defines an operator, for a node with inputs of these types; for an opset up to `newest`."""
     function = onnx.FunctionProto()
-    if schema.has_function:
-        version = max(schema.function_opset_versions)
-        function.ParseFromString(schema.get_function_with_opset_version(version))
+    written = [each for each in schema.function_opset_versions if each <= newest]
+    if schema.has_function and written:
+        function.ParseFromString(schema.get_function_with_opset_version(max(written)))
         return function
-    if schema.has_context_dependent_function:
-        node = make_node(call)
-        types = [
-            onnx.TypeProto() if each is None else each for each in feed_types(call)[: len(call.input_types)]
-        ]
-        version = max(schema.context_dependent_function_opset_versions)
+    written = [each for each in schema.context_dependent_function_opset_versions if each <= newest]
+    if schema.has_context_dependent_function and written:
         content = schema.get_context_dependent_function_with_opset_version(
-            version, node.SerializeToString(), [each.SerializeToString() for each in types]
+            max(written), node.SerializeToString(), [each.SerializeToString() for each in types]
         )
         function.ParseFromString(content)
         return function if function.node else None
     return None
 
 
-def _renaming(function: onnx.FunctionProto, node: onnx.NodeProto) -> dict[str, str]:
-    """Formal names of inputs and outputs to the node's; inputs that were left out become holes."""
-    names = dict.fromkeys(function.input, "")
+def _means_the_same(function: onnx.FunctionProto, version: int) -> bool:
+    """Whether each operator of a function body has, in this opset, the definition that the body was written for."""
+    written = next(
+        (entry.version for entry in function.opset_import if entry.domain in ("", "ai.onnx")), version
+    )
+    for node in versions.all_nodes(function.node):
+        before, after = _schema(node, written), _schema(node, version)
+        if node.domain not in ("", "ai.onnx") or before is None or after is None:
+            return False
+        if before.since_version != after.since_version:
+            later = registry.find("", node.op_type, version)
+            names = {attribute.name for attribute in node.attribute}
+            if later is None or earliest_same(later, names) > before.since_version:
+                return False
+    return True
+
+
+def _body(
+    node: onnx.NodeProto, function: onnx.FunctionProto, schema: Any, prefix: str
+) -> list[onnx.NodeProto]:
+    """A function's nodes with a node's names and attributes in place of the formal ones."""
+    names = dict.fromkeys(function.input, "")  # inputs that were left out become holes
     names.update(zip(function.input, node.input, strict=False))
-    names.update(zip(function.output, node.output, strict=False))
-    return names
+    names.update(
+        (formal, actual) for formal, actual in zip(function.output, node.output, strict=False) if actual
+    )
+    attributes = {attribute.name: attribute for attribute in node.attribute}
+    for default in function.attribute_proto:
+        attributes.setdefault(default.name, default)
+    for name, formal in schema.attributes.items():
+        if formal.default_value.type != onnx.AttributeProto.UNDEFINED:
+            attributes.setdefault(name, formal.default_value)
+    return _renamed(function.node, names, attributes, prefix)
 
 
 def _renamed(
@@ -89,7 +143,6 @@ def _renamed(
     attributes: Mapping[str, onnx.AttributeProto],
     prefix: str,
 ) -> list[onnx.NodeProto]:
-    """Copies of a function's nodes with the call's names and attributes in place of the formal ones."""
     copies: list[onnx.NodeProto] = []
 
     def name_of(name: str) -> str:
@@ -113,22 +166,19 @@ def _renamed(
             fresh = copy.attribute.add()
             fresh.CopyFrom(attribute)
             if attribute.type == onnx.AttributeProto.GRAPH:
-                del fresh.g.node[:]
-                fresh.g.node.extend(_renamed(attribute.g.node, names, attributes, prefix))
-                for infos, originals in (
-                    (fresh.g.input, attribute.g.input),
-                    (fresh.g.output, attribute.g.output),
-                ):
-                    for info, original in zip(infos, originals, strict=True):
-                        info.name = name_of(original.name)
-                for tensor in fresh.g.initializer:
-                    tensor.name = name_of(tensor.name)
+                _rename_graph(fresh.g, names, attributes, prefix)
         copies.append(copy)
     return copies
 
 
-def inlined_model(model: onnx.ModelProto) -> onnx.ModelProto:
-    """A model with every operator that has a function body replaced, as deep as they go."""
-    inlined = inliner.inline_selected_functions(model, [], exclude=True, inline_schema_functions=True)
-    versions.lower_opsets(inlined)
-    return inlined
+def _rename_graph(
+    graph: onnx.GraphProto,
+    names: Mapping[str, str],
+    attributes: Mapping[str, onnx.AttributeProto],
+    prefix: str,
+) -> None:
+    nodes = _renamed(graph.node, names, attributes, prefix)
+    del graph.node[:]
+    graph.node.extend(nodes)
+    for named in (*graph.input, *graph.output, *graph.value_info, *graph.initializer):
+        named.name = names[named.name] if named.name in names else prefix + named.name

@@ -249,6 +249,12 @@ def _convolution(call: Call) -> Check | None:
     return check
 
 
+def _pooling(call: Call) -> Check | None:
+    # Goes through every place of the kernel, whatever the size of the input.
+    sizes = [*call.attributes.get("kernel_shape", ()), *call.attributes.get("dilations", ())]
+    return None if all(each <= 1 << 20 for each in sizes) else Refusal("the kernel is larger than any input")
+
+
 def _transpose(call: Call) -> Check | None:
     # Larger numbers are cut to 32 bits.
     order = call.attributes.get("perm", ())
@@ -278,6 +284,7 @@ RULES: dict[str, Rule] = {
     "ArgMax": _arg_extreme,
     "ArgMin": _arg_extreme,
     "Attention": _attention,
+    "AveragePool": _pooling,
     "Conv": _convolution,
     "ConvTranspose": _convolution,
     "Einsum": _einsum,
@@ -285,6 +292,8 @@ RULES: dict[str, Rule] = {
     "GatherND": _gather_nd,
     "LSTM": _recurrent,
     "LayerNormalization": _normalization,
+    "LpPool": _pooling,
+    "MaxPool": _pooling,
     "RMSNormalization": _normalization,
     "RNN": _recurrent,
     "Range": _range,

@@ -7,7 +7,7 @@ checked by whoever holds the model.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import onnx
@@ -16,6 +16,7 @@ from onnxsmith.eager import onnxruntime_api, versions
 from onnxsmith.eager.failure import (
     described_value,
     failed_node,
+    missing_kernel,
     newest_opset,
     plain_reason,
     says_not_supported,
@@ -74,48 +75,96 @@ def load_session(model: AnyModel, *, find_node: FindNode | None = None) -> Model
     settings = current()
     tried: list[tuple[str, str]] = []
     if settings.runtime == "onnxruntime":
-        newest: int | None = None
-        for load in (_as_it_is, _with_lower_versions, _with_other_definitions):
+        try:
+            return _on_onnxruntime(_as_it_is(model), settings, model, find_node)
+        except Exception as error:
+            refusal = error
+        for content in _retellings(model, refusal):
             try:
-                return _on_onnxruntime(load(model, newest), settings, model, find_node)
+                return _on_onnxruntime(content.given, settings, model, find_node)
             except Exception as error:
-                newest = newest or newest_opset(error)
-                if not tried:
-                    tried.append(("ONNX Runtime", plain_reason(error)))
+                content.refused(error)
+        tried.append(("ONNX Runtime", plain_reason(refusal)))
     try:
         return _on_reference(model, find_node)
-    except NoReference as error:
+    except Exception as error:  # it has no such operator, or the model cannot even be read
         tried.append(("the reference evaluator", plain_reason(error)))
     told = "\n".join(f"{who}: {why}" for who, why in tried)
-    raise NotRunnableError("nothing installed can run this model", help=told)
+    refused = NotRunnableError("nothing installed can run this model", help=told)
+    unknown = unknown_operator(told)
+    origin = None if unknown is None or find_node is None else find_node(unknown)
+    if origin is not None:
+        refused.locate(origin).also(caller_span(), "the model is run here")
+    raise refused
 
 
-def _as_it_is(model: AnyModel, newest: int | None) -> bytes | str:
+def _as_it_is(model: AnyModel) -> bytes | str:
     if isinstance(model, onnx.ModelProto):
         return model.SerializeToString()
     return model if isinstance(model, bytes) else os.fspath(model)
 
 
-def _with_lower_versions(model: AnyModel, newest: int | None) -> bytes:
-    """The same model under the lowest versions that mean the same; for runtimes older than its opset."""
+class _Retelling:
+    """One way to tell the model, and what was said about it."""
+
+    def __init__(self, given: bytes) -> None:
+        self.given = given
+        self.error: Exception | None = None
+
+    def refused(self, error: Exception) -> None:
+        self.error = error
+
+
+def _retellings(model: AnyModel, refusal: Exception) -> Iterator[_Retelling]:
+    """The same model told otherwise, for a runtime that refused it: first as little as possible, then more."""
+    try:
+        proto = _as_proto(model)
+    except Exception:  # unreadable, or its external data is gone: what the runtime said stands
+        return
+    newest = newest_opset(refusal)
+    lower = _with_lower_versions(proto)
+    if lower is not None:
+        yield (attempt := _Retelling(lower))
+        newest = newest or newest_opset(attempt.error)
+        refusal = attempt.error or refusal
+    lacking: set[str] = set()
+    for _ in range(_MOST_REPLACED):
+        missing = missing_kernel(refusal)
+        if missing is not None:
+            lacking.add(missing)
+        if newest is None and not lacking:
+            return
+        content = _with_other_definitions(proto, newest, lacking)
+        if content is None:
+            return
+        yield (attempt := _Retelling(content))
+        if attempt.error is None or missing_kernel(attempt.error) in (None, *lacking):
+            return
+        refusal = attempt.error
+
+
+#: How many operators without a kernel are replaced by their function bodies before giving up.
+_MOST_REPLACED = 8
+
+
+def _with_lower_versions(model: onnx.ModelProto) -> bytes | None:
+    """The same model under the lowest versions that mean the same; None when they are the lowest."""
     proto = _as_proto(model)
-    before = _stamps(proto)
     versions.lower_opsets(proto)
     _lower_ir_version(proto)
-    if _stamps(proto) == before:
-        raise ValueError("its versions cannot be lower")
-    return _serialized(proto)
+    return None if _stamps(proto) == _stamps(model) else _serialized(proto)
 
 
-def _with_other_definitions(model: AnyModel, newest: int | None) -> bytes:
-    """The same model told in the operators of the newest opset that the runtime has."""
-    if newest is None:
-        raise ValueError("its opset is not what the runtime lacks")
-    proto = retold(_as_proto(model), newest)
-    if proto is None:
-        raise ValueError(f"opset {newest} cannot express it")
-    _lower_ir_version(proto)
-    return _serialized(proto)
+def _with_other_definitions(model: onnx.ModelProto, newest: int | None, lacking: set[str]) -> bytes | None:
+    """The same model in operators that the runtime has; None when it cannot be told so."""
+    try:
+        other = retold(model, newest, lacking)
+    except Exception:  # onnx's inliner throws on what it does not expect
+        return None
+    if other is None:
+        return None
+    _lower_ir_version(other)
+    return _serialized(other)
 
 
 def _lower_ir_version(model: onnx.ModelProto) -> None:
@@ -123,10 +172,8 @@ def _lower_ir_version(model: onnx.ModelProto) -> None:
     model.ir_version = min(model.ir_version, max(versions.lowest_ir_version(model), _OLDEST_KEPT_IR_VERSION))
 
 
-def _serialized(model: onnx.ModelProto) -> bytes:
-    if model.ByteSize() > _MOST_BYTES:
-        raise ValueError("it is too large to be handed over in memory")
-    return model.SerializeToString()
+def _serialized(model: onnx.ModelProto) -> bytes | None:
+    return model.SerializeToString() if model.ByteSize() <= _MOST_BYTES else None
 
 
 _OLDEST_KEPT_IR_VERSION = 10
@@ -192,9 +239,11 @@ def _failed(
         f"{name}: {described_value(value)}" for name, value in zip(names, values, strict=False)
     )
     node = failed_node(error)
-    where = "" if node is None else f" in {node.operator}" + (f" '{node.name}'" if node.name else "")
-    failed = OperatorFailedError(f"the model cannot run on ({described}){where}: {plain_reason(error)}")
     origin = find_node(node.name) if node is not None and find_node is not None else None
+    where = "" if node is None else f" in {node.operator}" + (f" '{node.name}'" if node.name else "")
+    if origin is not None:  # the line says more than the name that the runtime gave the node
+        where = ""
+    failed = OperatorFailedError(f"the model cannot run on ({described}){where}: {plain_reason(error)}")
     if origin is not None:
         failed.locate(origin).also(caller_span(), "the model is run here")
     return failed

@@ -6,29 +6,34 @@ neither is there, the model cannot be retold. Which opset a runtime stops at is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
 import onnx
-from onnx import inliner
 
 from onnxsmith.eager.equivalents import earliest_same
+from onnxsmith.eager.function_body import inlined_model
 from onnxsmith.eager.versions import all_nodes
 from onnxsmith.schema import registry
 
 
-def retold(model: onnx.ModelProto, newest: int) -> onnx.ModelProto | None:
-    """The model with no opset version of the standard domain past `newest`; None when it cannot be told so."""
-    missing = _missing(model, newest)
-    if missing:
-        model = inliner.inline_selected_functions(
-            model, [("", name) for name in sorted(missing)], False, True
-        )
-        if _missing(model, newest):
-            return None
+def retold(
+    model: onnx.ModelProto, newest: int | None, lacking: Set[str] = frozenset()
+) -> onnx.ModelProto | None:
+    """The model with no opset version of the standard domain past `newest`; None when it cannot be told so.
+
+    `lacking` are operators that the runtime has no kernel for; they are replaced by their function bodies, too.
+    """
+    replaced = lacking | (set[str]() if newest is None else _missing(model, newest))
+    if replaced:
+        model = inlined_model(model, replaced)
     else:
         copy = onnx.ModelProto()
         copy.CopyFrom(model)
         model = copy
+    if newest is None:
+        return model
+    if _missing(model, newest):
+        return None
     for imports, _ in _scopes(model):
         for entry in imports:
             if entry.domain in ("", "ai.onnx") and entry.version > newest:

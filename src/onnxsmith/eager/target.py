@@ -110,7 +110,10 @@ class EagerTarget:
         for value in args:
             kind = cast(Any, type(value))
             if kind is _ARRAY or kind is EagerTensor:
-                form.append((value if kind is _ARRAY else value.array).dtype)
+                dtype: np.dtype[Any] = (value if kind is _ARRAY else value.array).dtype
+                if not dtype.isnative:
+                    return  # has to be converted at every call
+                form.append(dtype)
             elif kind in _LITERALS and value:
                 form.append((kind, value))
             else:
@@ -202,7 +205,11 @@ def _make_plan(runner: Runner, args: Sequence[Any], lifted: Sequence[Any]) -> Ca
 
 def _to_array(value: Any) -> Any:
     if isinstance(value, EagerTensor):
-        return value.array
+        value = value.array
+    if isinstance(value, np.ndarray):
+        array = cast("np.ndarray[Any, Any]", value)
+        # Runtimes read the bytes as they lie in memory.
+        return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
     if isinstance(value, list):
         return [_to_array(each) for each in cast("list[Any]", value)]
     if isinstance(value, Value):

@@ -8,6 +8,7 @@ R1 running, F1 files.
 from onnxsmith.errors.base import Culprit as Culprit
 from onnxsmith.errors.base import OnnxsmithError as OnnxsmithError
 from onnxsmith.errors.base import boundary as boundary
+from onnxsmith.errors.base import combined as combined
 from onnxsmith.errors.files import ExternalDataError as ExternalDataError
 from onnxsmith.errors.files import InvalidModelError as InvalidModelError
 from onnxsmith.errors.files import ModelWriteError as ModelWriteError
@@ -55,4 +56,5 @@ from onnxsmith.errors.tensors import LiteralError as LiteralError
 from onnxsmith.errors.tensors import MixedDTypesError as MixedDTypesError
 from onnxsmith.errors.tensors import ShapeError as ShapeError
 from onnxsmith.errors.tensors import TensorIndexError as TensorIndexError
+from onnxsmith.errors.tensors import UnknownMethodError as UnknownMethodError
 from onnxsmith.errors.tensors import UnknownRankError as UnknownRankError

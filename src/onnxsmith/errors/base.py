@@ -90,6 +90,13 @@ class OnnxsmithError(Exception):
         return self
 
 
+def combined(errors: Sequence[OnnxsmithError]) -> OnnxsmithError:
+    """Several independent mistakes as one error; the first leads."""
+    first, *others = errors
+    first.others = tuple(others)
+    return first
+
+
 P = ParamSpec("P")
 R = TypeVar("R")
 

@@ -153,3 +153,20 @@ class UnknownRankError(OnnxsmithError, ValueError):
     """
 
     code = "C408"
+
+
+class UnknownMethodError(OnnxsmithError, AttributeError):
+    """A tensor has no attribute or method of that name.
+
+    Tensors have numpy's most used methods; everything else is an operator.
+
+    Wrong:
+
+        trace(lambda a: a.relu(), FLOAT["N"])
+
+    Right:
+
+        trace(lambda a: op.Relu(a), FLOAT["N"])
+    """
+
+    code = "C409"

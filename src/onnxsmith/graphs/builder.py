@@ -275,7 +275,9 @@ class GraphTarget:
 
 
 def _used_after_its_graph(inputs: Sequence[Any]) -> LeakedValueError:
-    leaked = next((each for each in inputs if getattr(each, "is_symbolic", False)), None)
+    symbolic = [each for each in inputs if getattr(each, "is_symbolic", False)]
+    # A constant that was made for this call stands nowhere in the user's source.
+    leaked = next((each for each in symbolic if each.span is not None), symbolic[0] if symbolic else None)
     name = "this tensor" if leaked is None else f"'{leaked.name}'"
     error = LeakedValueError(
         f"{name} belongs to a graph that is finished, and has no value outside it",

@@ -29,8 +29,12 @@ _DATA_ELEMENTS = 1024
 class Program:
     """The state of one model or function while it is built."""
 
-    def __init__(self, kind: Literal["model", "function"], opsets: OpsetVersions) -> None:
+    def __init__(
+        self, kind: Literal["model", "function"], opsets: OpsetVersions, shared: dict[Any, Any] | None = None
+    ) -> None:
         self.kind: Literal["model", "function"] = kind
+        #: What a front end remembers for as long as a model is made, also for the functions in it.
+        self.shared: dict[Any, Any] = {} if shared is None else shared
         self.opsets = opsets
         self.names = Names()
         self.node_names = Names()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from onnxsmith.core.operator import Operator
-from onnxsmith.errors import AttributeTypeError, boundary
+from onnxsmith.errors import AttributeTypeError, OperatorNotInOpsetError, boundary
 from onnxsmith.schema import registry
 
 
@@ -38,13 +38,19 @@ class Opset:
     def __getattr__(self, name: str) -> Operator:
         if name.startswith("_") or name in ("domain", "version"):
             raise AttributeError(name)
-        found = Operator(registry.lookup(self.domain, name, self.version), self.version)
+        found = self[name]
         setattr(self, name, found)
         return found
 
     @boundary
     def __getitem__(self, name: str) -> Operator:
         """An operator whose name is no Python identifier."""
+        if registry.is_known_domain(self.domain) and self.version > registry.latest_version(self.domain):
+            raise OperatorNotInOpsetError(
+                f"{self!r} is newer than what is installed: {self.domain or 'the standard domain'} ends at version "
+                f"{registry.latest_version(self.domain)}",
+                help="install a newer onnx, or use an older version of the opset",
+            )
         return Operator(registry.lookup(self.domain, name, self.version), self.version)
 
     def __dir__(self) -> list[str]:

@@ -236,7 +236,8 @@ def _type_error(op: OperatorDef, attribute: Attribute, value: Any, reason: str) 
     if is_symbolic:
         reason = "an attribute is fixed when the model is made, and a tensor has its value only when it runs"
         if attribute.type in _ANNOTATIONS:
-            reason += f";\nto make a parameter of a script an attribute, annotate it: {_ANNOTATIONS[attribute.type]}"
+            annotated = f"{attribute.name}: {_ANNOTATIONS[attribute.type]}"
+            reason += f";\na parameter of a script that is annotated, as in '{annotated}', is an attribute"
     error = AttributeTypeError(message, help=reason or None, culprit=("attribute", attribute.name))
     error.needs_values = is_symbolic
     return error
@@ -262,6 +263,8 @@ def _holds_symbolic(value: Any) -> bool:
 def _describe(value: Any) -> str:
     if getattr(value, "is_symbolic", False):
         return f"a tensor ({value.known.type.described})"
+    if _holds_symbolic(value):
+        return "a list that holds a tensor"
     if isinstance(value, TensorType):
         return f"the type {value!r}"
     text = repr(value)

@@ -153,7 +153,7 @@ def literal_array(op: OperatorDef, position: int, value: Any, dtype: DType) -> n
     """A literal as an array of an element type; refused where that would lose more than rounding."""
     flat = _leaves(value) if isinstance(value, list | tuple) else (value,)
     for each in flat:
-        reason = _loss(each, dtype)
+        reason = loss(each, dtype)
         if reason is not None:
             raise _does_not_fit(op, position, each, dtype, reason)
     if dtype is DType.STRING:
@@ -171,7 +171,7 @@ def literal_array(op: OperatorDef, position: int, value: Any, dtype: DType) -> n
         ) from None
 
 
-def _loss(value: Any, dtype: DType) -> str | None:
+def loss(value: Any, dtype: DType) -> str | None:
     """Why a number cannot stand in a tensor of this type, or None."""
     kind = dtype.kind
     if isinstance(value, str | bytes):
@@ -252,6 +252,10 @@ def _spelling_order(spelling: str) -> tuple[int, str]:
     return (order.index(spelling) if spelling in order else len(order), spelling)
 
 
+#: What numpy users meet first.
+_FLOAT64 = ";\nnumpy makes float64 of Python's floats: np.array(…, np.float32) does not"
+
+
 def _mixed(op: OperatorDef, first: tuple[int, str], second: tuple[int, str]) -> MixedDTypesError:
     (first_position, first_name), (second_position, second_name) = first, second
     names = [parameter_at(op, each) for each in (first_position, second_position)]
@@ -261,6 +265,7 @@ def _mixed(op: OperatorDef, first: tuple[int, str], second: tuple[int, str]) -> 
     return MixedDTypesError(
         f"{op.qualified_name} needs '{left}' and '{right}' to have one element type, "
         f"got {_spelling(first_name)} and {_spelling(second_name)}",
-        help="ONNX does not promote element types; convert one of them with x.astype(…)",
+        help="ONNX does not promote element types; convert one of them with x.astype(…)"
+        + (_FLOAT64 if {first_name, second_name} == {"tensor(float)", "tensor(double)"} else ""),
         culprit=("input", second_position),
     )

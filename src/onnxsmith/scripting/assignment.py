@@ -7,11 +7,11 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from onnxsmith.core.indexing import refuse_assignment
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
-from onnxsmith.errors import TensorAssignmentError, UnpackError, UnsupportedSyntaxError
+from onnxsmith.errors import UnpackError, UnsupportedSyntaxError
 from onnxsmith.scripting.location import located
-from onnxsmith.source import text_of
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.stager import Stager
@@ -103,11 +103,8 @@ def _assign_element(stager: Stager, target: ast.Subscript, container: Any, index
 
 def _refuse_tensor(stager: Stager, target: ast.Subscript, container: Any) -> None:
     if isinstance(container, Value):
-        name, place = (text_of(stager.frame.span(each)) for each in (target.value, target.slice))
-        raise TensorAssignmentError(
-            "an element of a tensor cannot be assigned: tensors do not change",
-            help=f"{name} = {name}.at[{place}].set(…)",
-        ).locate(stager.frame.span(target))
+        with located(stager.frame.span(target)):
+            refuse_assignment()
 
 
 def assign_augmented(stager: Stager, statement: ast.AugAssign) -> None:

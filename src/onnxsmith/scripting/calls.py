@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -53,9 +53,9 @@ def call_in_graph(script: ScriptFunction, arguments: dict[str, Any]) -> Any:
             reference = getattr(value, "reference", None)
             attributes[parameter.name] = value if reference else attribute_argument(script, parameter, value)
     if script.is_inline or script.parameters.is_variadic or script.fixed_arguments:
-        return _inlined(script, {**arguments, **{k: v for k, v in inputs.items()}, **attributes})
+        return _inlined(script, {**arguments, **inputs, **attributes})
     types = {name: None if value is None else value.known.type for name, value in inputs.items()}
-    body, result = _resolve(script, types, attributes)
+    body, result = _resolve(script, types, attributes, scope.program.shared)
     node_attributes = _node_attributes(script, body, attributes)
     outputs = call_function(scope, body, _trimmed(list(inputs.values())), node_attributes, result.outputs)
     return outputs if result.is_tuple else outputs[0]
@@ -90,42 +90,68 @@ def _lift(script: ScriptFunction, parameter: ScriptParameter, value: Any, scope:
     return lifted
 
 
+@dataclass(slots=True)
+class Variants:
+    """What was made of one script for one model. A later model is made anew: the script may read what has changed."""
+
+    #: By the inputs that are left out; None where the function cannot be written for any types.
+    bodies: dict[tuple[str, ...], FunctionBody | None] = field(
+        default_factory=dict[tuple[str, ...], "FunctionBody | None"]
+    )
+    #: By the types of the inputs and the values of the attributes.
+    results: dict[Any, tuple[FunctionBody | None, Result]] = field(
+        default_factory=dict[Any, tuple["FunctionBody | None", Result]]
+    )
+    #: Why it cannot be written for any types.
+    error: OnnxsmithError | None = None
+    names: int = 0
+
+    def next_name(self, script: ScriptFunction) -> str:
+        """Functions that are made per type are told apart by number. (ONNX Runtime finds no overload in a function.)"""
+        self.names += 1
+        return script.name if self.names == 1 else f"{script.name}_{self.names}"
+
+
+def variants_of(script: ScriptFunction, shared: dict[Any, Any]) -> Variants:
+    """What was made of a script before."""
+    return shared.setdefault(script, Variants())
+
+
 def _resolve(
-    script: ScriptFunction, types: Mapping[str, AnyValueType | None], attributes: Mapping[str, Any]
+    script: ScriptFunction,
+    types: Mapping[str, AnyValueType | None],
+    attributes: Mapping[str, Any],
+    shared: dict[Any, Any],
 ) -> tuple[FunctionBody, Result]:
     """The function to call, and what comes out of it for inputs of these types."""
     absent = tuple(name for name, kind in types.items() if kind is None)
     by_value = {name: value for name, value in attributes.items() if not hasattr(value, "reference")}
     key = (tuple(sorted((name, repr(kind)) for name, kind in types.items())), repr(sorted(by_value.items())))
-    body = generic_body(script, absent)
-    found = script.results.get(key)
+    body = generic_body(script, absent, shared)
+    variants = variants_of(script, shared)
+    found = variants.results.get(key)
     if found is None:
         _in_progress.append(script)
         try:
-            staged = stage(script, "function", types, by_value)
+            staged = stage(script, "function", types, by_value, shared=shared)
         finally:
             _in_progress.pop()
         result = Result(tuple(each.known for each in staged.outputs), staged.is_tuple)
         special = None
         if body is None:
-            special = make_body(script, staged, _overload(script), bound=tuple(by_value))
-        found = script.results[key] = (special, result)
+            special = make_body(script, staged, variants.next_name(script), bound=tuple(by_value))
+        found = variants.results[key] = (special, result)
     special, result = found
     chosen = body if body is not None else special
     assert chosen is not None
     return chosen, result
 
 
-def _overload(script: ScriptFunction) -> str:
-    """Functions that are staged per type are told apart by number."""
-    script.variants += 1
-    return f"{script.overload}{script.variants}"
-
-
-def generic_body(script: ScriptFunction, absent: tuple[str, ...]) -> FunctionBody | None:
+def generic_body(script: ScriptFunction, absent: tuple[str, ...], shared: dict[Any, Any]) -> FunctionBody | None:
     """The function for any types; None where it cannot be written without knowing them."""
-    if absent in script.bodies:
-        return script.bodies[absent]
+    variants = variants_of(script, shared)
+    if absent in variants.bodies:
+        return variants.bodies[absent]
     types: dict[str, AnyValueType | None] = {}
     for parameter in script.parameters.inputs:
         kind = parameter.type
@@ -135,17 +161,16 @@ def generic_body(script: ScriptFunction, absent: tuple[str, ...]) -> FunctionBod
             types[parameter.name] = kind.element if isinstance(kind, OptionalType) and parameter.has_default else kind
     _in_progress.append(script)
     try:
-        staged = stage(script, "function", types, {})
-        overload = script.overload if not script.bodies else _overload(script)
-        body: FunctionBody | None = make_body(script, staged, overload)
+        staged = stage(script, "function", types, {}, shared=shared)
+        body: FunctionBody | None = make_body(script, staged, variants.next_name(script))
     except OnnxsmithError as error:
         if not may_pass_with_types(script, error):
             raise
-        script.generic_error = error
+        variants.error = error
         body = None
     finally:
         _in_progress.pop()
-    script.bodies[absent] = body
+    variants.bodies[absent] = body
     return body
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
-from onnxsmith.errors import RecursiveFunctionError, SourceNotFoundError
+from onnxsmith.errors import RecursiveFunctionError, SourceNotFoundError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis import Analysis, analyze
 from onnxsmith.scripting.binding import bind_call
 from onnxsmith.scripting.frame import Frame
@@ -162,7 +162,7 @@ def helper_analysis(function: types.FunctionType) -> Analysis | None:
     """The analysis of a helper; None where it has no source or uses what scripts cannot: Python then runs it."""
     try:
         node = find_function(function)
-    except SourceNotFoundError:
+    except (SourceNotFoundError, UnsupportedSyntaxError):
         return None
     if find_unsupported(node, function.__code__.co_filename, function.__name__):
         return None

@@ -40,7 +40,7 @@ class Guard:
                 changed = changed or name
         if changed is not None:
             raise MutationError(
-                f"'{changed}' is changed here, but only the model knows whether and how often",
+                f"'{changed}' is changed inside this, and only the model knows whether and how often it runs",
                 help=f"assign a new value to a variable instead of changing '{changed}'",
             ).locate(span)
 

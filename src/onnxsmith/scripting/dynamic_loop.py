@@ -26,7 +26,7 @@ from onnxsmith.scripting.branches import DEEPEST
 from onnxsmith.scripting.flow import loop_names
 from onnxsmith.scripting.jumps import Jump, Leaf, Side
 from onnxsmith.scripting.location import located
-from onnxsmith.scripting.loop_state import State, carried_states, open_shape, widened
+from onnxsmith.scripting.loop_state import State, StateLeaf, carried_states, open_shape, widened
 from onnxsmith.scripting.merge import (
     MISSING,
     NUMBER_DTYPES,
@@ -36,6 +36,8 @@ from onnxsmith.scripting.merge import (
     active,
     current_graph,
     make_dummy,
+    needs_types,
+    number_as,
 )
 from onnxsmith.scripting.structure import flatten, unflatten
 from onnxsmith.scripting.truth import is_symbolic, truth
@@ -62,6 +64,7 @@ class _Attempt:
     """A staged body: how an iteration ends, and whether another one follows."""
 
     scope: GraphTarget
+    inputs: list[Any]
     side: Side
     go_on: Any
 
@@ -148,8 +151,10 @@ def _stage_body(
     with active(scope):
         position = scope.input("iteration", TensorType(DType.INT64, ()), place)
         scope.input("go_on", TensorType(DType.BOOL, ()), place)
+        every: list[Any] = []
         for state in states:
             inputs = [scope.input(f"{each.name}_in", each.type, place) for each in state.leaves]
+            every += inputs
             if isinstance(state.form, Missing):
                 frame.variables.pop(state.name, None)  # the first iteration says what it is
                 continue
@@ -167,18 +172,21 @@ def _stage_body(
             goes_on: Any = jump.kind in ("next", "continue")
             if goes_on and test is not None:
                 value = test()  # before the variables are taken: a walrus in the test assigns one
-                goes_on = Number(truth(value, "the condition of 'while'"), "bool") if is_symbolic(value) else bool(value)
+                with located(frame.span(cast(ast.While, statement).test)):
+                    is_open = is_symbolic(value)
+                    goes_on = Number(truth(value, "the condition of 'while'"), "bool") if is_open else bool(value)
             side = leaf(jump)
             return Side({**side.value, "go_on": goes_on}, side.variables)
 
         side = stager.run(statement.body, Leaf(end))
     guard.check(place)
-    return _Attempt(scope, side, side.value["go_on"])
+    return _Attempt(scope, every, side, side.value["go_on"])
 
 
 def _finish(attempt: _Attempt, states: Sequence[State], extra: Sequence[Any]) -> Body:
     """The body's graph: whether to go on, the carried values, then what must be known after the loop."""
     scope = attempt.scope
+    inputs = attempt.inputs
     with active(scope):
         outputs: list[Any] = [_tensor(scope, attempt.go_on, DType.BOOL)]
         for state in states:
@@ -188,7 +196,7 @@ def _finish(attempt: _Attempt, states: Sequence[State], extra: Sequence[Any]) ->
                 flatten(result, state.name, leaves)
             for position, each in enumerate(state.leaves):
                 value = leaves[position][1] if leaves else MISSING
-                outputs.append(_as_carried(scope, each.type, value))
+                outputs.append(_as_carried(scope, each, value, inputs[len(outputs) - 1]))
         outputs += [_tensor(scope, each, None) for each in extra]
     return scope.finish_body(outputs, "loop_body")
 
@@ -204,11 +212,17 @@ def _tensor(scope: GraphTarget, value: Any, dtype: DType | None) -> Any:
     return scope.constant(np.asarray(value) if dtype is None else np.array(value, dtype.numpy))
 
 
-def _as_carried(scope: GraphTarget, kind: Any, value: Any) -> Any:
+def _as_carried(scope: GraphTarget, leaf: StateLeaf, value: Any, like: Any) -> Any:
+    """A value of the state as the tensor that it is at every iteration; `like` is one of its type, or None."""
     if isinstance(value, Missing):
-        return make_dummy(scope, kind)
-    dtype = kind.dtype if isinstance(kind, TensorType) else None
-    return _tensor(scope, value, dtype if kind_of(value) is not None else None)
+        return make_dummy(scope, leaf.type)
+    if kind_of(value) is None or not isinstance(leaf.type, TensorType):
+        return _tensor(scope, value, None)
+    if leaf.type.dtype is not None:
+        return number_as(scope, value, leaf.type.dtype, leaf.name, LoopTypeError)
+    if like is None:
+        raise needs_types(LoopTypeError, leaf.name)
+    return value.as_like(like) if isinstance(value, Number) else scope.constant_like(np.asarray(value), like)
 
 
 def _emit(
@@ -217,7 +231,7 @@ def _emit(
     count = None if source.count is None else _tensor(outer, source.count, DType.INT64)
     condition = truth(first_test) if is_symbolic(first_test) else outer.constant(np.array(bool(first_test)))
     leaves = [leaf for state in states for leaf in state.leaves]
-    initial = [_as_carried(outer, each.type, each.initial) for each in leaves]
+    initial = [_as_carried(outer, each, each.initial, None) for each in leaves]
     known = [Known(each.type) for each in leaves]
     for extra in body.outputs[1 + len(leaves) :]:
         initial.append(make_dummy(outer, extra.type))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -10,10 +10,20 @@ from onnxsmith.core.target import ACTIVE, Target
 from onnxsmith.core.value import Value
 from onnxsmith.eager.target import EagerTarget
 from onnxsmith.eager.tensor import EagerTensor
-from onnxsmith.errors import AttributeParameterError, DTypeNotAllowedError, InputTypeError, ShapeError
+from onnxsmith.diagnostics import described_type
+from onnxsmith.errors import (
+    AttributeParameterError,
+    DTypeNotAllowedError,
+    InputTypeError,
+    OnnxsmithError,
+    ShapeError,
+)
+from onnxsmith.source import argument_span, caller_span
 from onnxsmith.types.annotations import type_of_example
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, OptionalType, SequenceType, TensorType, describe_shape
+
+E = TypeVar("E", bound=OnnxsmithError)
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.function import ScriptFunction
@@ -65,17 +75,21 @@ def attribute_argument(script: ScriptFunction, parameter: ScriptParameter, value
         return None
     annotation = parameter.attribute
     assert annotation is not None
-    word = f"list of {annotation.scalar.__name__}" if annotation.is_list else annotation.scalar.__name__
+    word = f"a list of {annotation.scalar.__name__}s" if annotation.is_list else described_type(annotation.scalar)
     items = cast("list[Any]", value) if annotation.is_list and isinstance(value, list | tuple) else [value]
     accepted = {int: (int, np.integer), float: (int, float, np.integer, np.floating), bool: (bool, np.bool_, int), str: str}
     fits = all(isinstance(each, accepted[annotation.scalar]) for each in items)
     if not fits or (annotation.is_list and not isinstance(value, list | tuple)):
-        what = "a tensor" if isinstance(value, Value | np.ndarray) else f"{value!r}"
-        raise AttributeParameterError(
-            f"'{parameter.name}' of {script.name} is an attribute, {word}; it was given {what}",
-            help="an attribute's value is fixed when the model is made; a tensor parameter has no int or float annotation",
-            culprit=("attribute", parameter.name),
+        is_tensor = isinstance(value, Value | np.ndarray)
+        error = AttributeParameterError(
+            f"'{parameter.name}' of {script.name} is an attribute, {word}, and was given "
+            + ("a tensor" if is_tensor else repr(value)),
+            help="an attribute has its value when the model is made, a tensor when it runs;\n"
+            f"for a tensor, annotate '{parameter.name}' as one, or not at all"
+            if is_tensor
+            else None,
         )
+        raise _at_argument(error, script, parameter)
     return parameter.attribute_value(value)
 
 
@@ -107,7 +121,14 @@ def _array(script: ScriptFunction, parameter: ScriptParameter, value: Any, dtype
     except (TypeError, ValueError):
         array = np.asarray(None)
     if array.dtype == object and dtype is not DType.STRING:
-        raise InputTypeError(f"'{parameter.name}' of {script.name} cannot be {type(value).__name__}")
+        raise _at_argument(
+            InputTypeError(
+                f"'{parameter.name}' of {script.name} cannot be {described_type(type(value))}",
+                help="give an array, a number, or a list of numbers",
+            ),
+            script,
+            parameter,
+        )
     return array.astype(np.float32) if dtype is None and array.dtype == np.float64 else array
 
 
@@ -116,10 +137,11 @@ def check_input(script: ScriptFunction, parameter: ScriptParameter, actual: AnyV
     if not isinstance(actual, TensorType) or not isinstance(wanted, TensorType):
         return
     if actual.dtype is not None and wanted.dtype is not None and actual.dtype is not wanted.dtype:
-        raise DTypeNotAllowedError(
+        error = DTypeNotAllowedError(
             f"{script.name} takes {wanted.dtype.spelling} as '{parameter.name}', not {actual.dtype.spelling}",
             help=f"convert it with .astype({wanted.dtype.name}), or leave the parameter without annotation",
-        ).locate_at_caller().also(script.definition, f"'{parameter.name}: {wanted!r}'")
+        )
+        raise _at_argument(error, script, parameter)
     if actual.shape is None or wanted.shape is None:
         return
     same = len(actual.shape) == len(wanted.shape) and all(
@@ -127,10 +149,19 @@ def check_input(script: ScriptFunction, parameter: ScriptParameter, actual: AnyV
         for a, b in zip(actual.shape, wanted.shape, strict=True)
     )
     if not same:
-        raise ShapeError(
+        error = ShapeError(
             f"{script.name} takes shape {describe_shape(wanted.shape)} as '{parameter.name}', "
             f"not {describe_shape(actual.shape)}"
-        ).locate_at_caller().also(script.definition, f"'{parameter.name}: {wanted!r}'")
+        )
+        raise _at_argument(error, script, parameter)
+
+
+def _at_argument(error: E, script: ScriptFunction, parameter: ScriptParameter) -> E:
+    """The error at the argument that the user gives for a parameter, and at the parameter's definition."""
+    position = [each.name for each in script.parameters.parameters if each.role != "self"].index(parameter.name)
+    call = caller_span()
+    argument = None if call is None else argument_span(call, parameter.name) or argument_span(call, position)
+    return error.locate(argument or call).also(script.places.parameter(parameter.name), "declared here")
 
 
 def _results(result: Any, gives_tensors: bool) -> Any:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, cast
 import onnx
 import onnx_ir as ir
 
+from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import AnnotationError, CallError, OnnxsmithError
 from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.model import Model
-from onnxsmith.scripting.calls import generic_body
+from onnxsmith.scripting.calls import generic_body, variants_of
 from onnxsmith.scripting.staging import Staged, stage
 from onnxsmith.types.annotations import read_value_type
 from onnxsmith.types.value_types import AnyValueType, OptionalType, SequenceType, TensorType
@@ -23,21 +24,31 @@ if TYPE_CHECKING:
 
 PRODUCER = "onnxsmith"
 
+#: Functions that were made to check scripts that call them; a model is never made of these.
+_checked_cache: dict[Any, Any] = {}
+_CHECKED_LIMIT = 256
+
 
 def check_generic(script: ScriptFunction) -> None:
     """Stage the script for the types its annotations give, so that mistakes show when it is decorated."""
+    if len(_checked_cache) >= _CHECKED_LIMIT:
+        _checked_cache.clear()
     optional = tuple(each.name for each in script.parameters.inputs if each.default is None)
-    for absent in {(), optional}:
-        generic_body(script, absent)
+    for absent in dict.fromkeys([(), optional]):
+        generic_body(script, absent, _checked_cache)
 
 
 def function_proto(script: ScriptFunction) -> onnx.FunctionProto:
     """The generic function of a script."""
-    body = generic_body(script, ())
+    return ir.serde.serialize_function(_generic_function(script))
+
+
+def _generic_function(script: ScriptFunction) -> ir.Function:
+    shared: dict[Any, Any] = {}
+    body = generic_body(script, (), shared)
     if body is None:
-        assert script.generic_error is not None
-        raise script.generic_error
-    return ir.serde.serialize_function(body.function)
+        raise cast(OnnxsmithError, variants_of(script, shared).error)
+    return body.function
 
 
 def make_model(
@@ -111,7 +122,7 @@ def _completed(script: ScriptFunction, parameter: ScriptParameter, io_types: Any
     raise AnnotationError(
         f"input '{parameter.name}' of {script.name} has no element type, and a model's inputs need one",
         help=f"annotate it, or say to_model_proto(input_types={{'{parameter.name}': FLOAT[...]}})",
-    ).locate(script.definition)
+    ).locate(script.places.parameter(parameter.name))
 
 
 def _is_typed(kind: AnyValueType) -> bool:
@@ -128,10 +139,18 @@ def _by_name(
     if isinstance(given, Mapping):
         unknown = [name for name in given if name not in names]
         if unknown:
-            raise CallError(f"{called} names '{unknown[0]}'; {script.name} has {', '.join(names)}")
+            raise CallError(
+                f"{called} names '{unknown[0]}', which {script.name} does not have",
+                help=did_you_mean(unknown[0], names) or f"it has {', '.join(names) or 'none'}",
+                culprit=("attribute", called),
+            )
         return dict(given)
     if len(given) > len(names):
-        raise CallError(f"{called} has {len(given)} types; {script.name} has {len(names)}: {', '.join(names)}")
+        raise CallError(
+            f"{called} has {len(given)} types, and {script.name} has {len(names)}",
+            help=f"they are {', '.join(names) or 'none'}",
+            culprit=("attribute", called),
+        )
     return dict(zip(names, given, strict=False))
 
 
@@ -142,7 +161,11 @@ def _attribute_values(script: ScriptFunction, given: Mapping[str, Any]) -> dict[
     for name in given:
         if name not in parameters:
             listed = ", ".join(parameters) or "none"
-            raise CallError(f"{script.name} has no attribute '{name}'; its attributes are: {listed}")
+            raise CallError(
+                f"{script.name} has no attribute '{name}'",
+                help=did_you_mean(name, parameters) or f"its attributes are: {listed}",
+                culprit=("attribute", name),
+            )
     values: dict[str, Any] = {}
     for name, parameter in parameters.items():
         if name in given:
@@ -153,7 +176,7 @@ def _attribute_values(script: ScriptFunction, given: Mapping[str, Any]) -> dict[
             raise CallError(
                 f"the attribute '{name}' of {script.name} needs a value in a model",
                 help=f"{script.name}.to_model_proto({name}=…)",
-            ).locate(script.definition)
+            ).locate(script.places.parameter(name))
     return values
 
 
@@ -179,9 +202,4 @@ def _as_function(value: Any) -> ir.Function:
         return ir.serde.deserialize_function(value)
     if isinstance(value, ir.Function):
         return value
-    body = generic_body(value, ())
-    if body is None:
-        raise cast("ScriptFunction", value).generic_error or OnnxsmithError("the function is not generic")
-    return body.function
-
-
+    return _generic_function(value)

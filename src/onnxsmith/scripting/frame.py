@@ -7,7 +7,8 @@ import builtins
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from onnxsmith.diagnostics import did_you_mean
+from onnxsmith.core.unknown_method import unknown_method
+from onnxsmith.diagnostics import did_you_mean, undefined_name_help
 from onnxsmith.errors import DynamicPythonValueError, UnassignedVariableError, UndefinedNameError
 from onnxsmith.scripting.analysis import Analysis
 from onnxsmith.scripting.function_source import head_span
@@ -50,7 +51,10 @@ class Frame:
             if value is _ABSENT or value.__class__ is Unassigned or value.__class__ is Differing:
                 value = self._look_further(name, value, root)
             values.append(value)
-        return self._functions[site.position](self.hooks, *values)
+        try:
+            return self._functions[site.position](self.hooks, *values)
+        except AttributeError as error:
+            raise unknown_method(error) or error from None
 
     def evaluate_for(self, root: ast.AST, targets: Sequence[ast.expr]) -> Any:
         """The value of an expression that is assigned: an operator gives as many outputs as are unpacked."""
@@ -113,10 +117,23 @@ class Frame:
             ).locate(span)
         known = [*self.analysis.local_names, *self.closure, *self.globals, *dir(builtins)]
         if name in self.analysis.local_names:
-            return UnassignedVariableError(
-                f"'{name}' is used before it is assigned", help=did_you_mean(name, set(known) - {name})
-            ).locate(span)
-        return UndefinedNameError(f"'{name}' is not defined", help=did_you_mean(name, known)).locate(span)
+            return self._without_value(name, span, known)
+        return UndefinedNameError(f"'{name}' is not defined", help=undefined_name_help(name, known)).locate(span)
+
+    def _without_value(self, name: str, span: Span | None, known: Sequence[str]) -> UnassignedVariableError:
+        """The error for a variable that gets its value later, or was deleted."""
+        uses = [each for each in ast.walk(self.analysis.node) if isinstance(each, ast.Name) and each.id == name]
+        line = 0 if span is None else span.line
+        for each in uses:
+            if isinstance(each.ctx, ast.Del) and each.lineno < line:
+                error = UnassignedVariableError(f"'{name}' was deleted before it is used here").locate(span)
+                return error.also(self.span(each), "deleted here")
+        error = UnassignedVariableError(
+            f"'{name}' is used before it has a value",
+            help=did_you_mean(name, set(known) - {name}) or f"give '{name}' a value before this line",
+        ).locate(span)
+        first = next((each for each in uses if isinstance(each.ctx, ast.Store) and each.lineno >= line), None)
+        return error if first is None else error.also(self.span(first), "it gets one only here")
 
     def _use_span(self, name: str, place: ast.AST) -> Span:
         uses = [each for each in ast.walk(place) if isinstance(each, ast.Name) and each.id == name]

@@ -8,26 +8,27 @@ import functools
 import inspect
 import linecache
 import types
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from onnxsmith.core.target import ACTIVE
-from onnxsmith.diagnostics import did_you_mean
-from onnxsmith.errors import CallError, OnnxsmithError, UndefinedNameError, boundary
+from onnxsmith.diagnostics import undefined_name_help
+from onnxsmith.errors import OnnxsmithError, RecursiveFunctionError, UndefinedNameError, boundary, combined
 from onnxsmith.scripting.analysis import Analysis, analyze
+from onnxsmith.scripting.binding import bind_call
 from onnxsmith.scripting.containers import METHODS
 from onnxsmith.scripting.eager_call import run_eagerly
-from onnxsmith.scripting.flow import free_names
-from onnxsmith.scripting.function_source import find_function, module_level_names, span_of
+from onnxsmith.scripting.flow import assigned_names, free_names, parameter_names
+from onnxsmith.scripting.function_source import FunctionNode, find_function, module_level_names, span_of
 from onnxsmith.scripting.opset_choice import choose_version, named_version
+from onnxsmith.scripting.places import Places
 from onnxsmith.scripting.signature import ScriptSignature, read_signature
-from onnxsmith.scripting.subset import combined, find_unsupported
+from onnxsmith.scripting.subset import find_unsupported
 from onnxsmith.source import Span
 
 if TYPE_CHECKING:
     import onnx
 
-    from onnxsmith.graphs.function import FunctionBody
     from onnxsmith.graphs.model import Model
 
 #: The domain of functions of a program that is run as a script or typed in.
@@ -58,17 +59,15 @@ class ScriptFunction:
         self._options = {"domain": domain, "overload": overload, "default_opset": default_opset, "inline": inline}
         node = find_function(function)
         file = function.__code__.co_filename
-        self.definition: Span = _definition_span(node, file, self.name)
+        self.places = Places(node, file, self.name)
+        self.definition: Span = self.places.definition
+        self._undefined = _undefined_names(node, function)
         unsupported = find_unsupported(node, file, self.name)
         if unsupported:
-            raise combined(unsupported)
-        self._undefined = _undefined_names(node, function)
+            variables = [*parameter_names(node.args), *assigned_names(_body(node))]
+            raise combined([*unsupported, *self._undefined_errors(variables)])
         self.analysis: Analysis = analyze(node, file, self.name, function.__code__.co_freevars)
-        self.parameters: ScriptSignature = read_signature(function, self.definition)
-        self.bodies: dict[Any, FunctionBody | None] = {}
-        self.results: dict[Any, Any] = {}
-        self.variants = 0
-        self.generic_error: OnnxsmithError | None = None
+        self.parameters: ScriptSignature = read_signature(function, self.places)
 
     # -- what it is ------------------------------------------------------------------------------------
 
@@ -128,32 +127,48 @@ class ScriptFunction:
             return  # staged when it is called: only then its arguments are known
         from onnxsmith.scripting.export import check_generic  # heavy: onnx-ir is imported when something is staged
 
-        check_generic(self)
+        try:
+            check_generic(self)
+        except NameError as error:
+            # A script that this one calls needs a name that is only defined further down.
+            later = module_level_names(self.function.__code__.co_filename)
+            if isinstance(error, OnnxsmithError) or error.name not in later:
+                raise
 
     def _has_forward_references(self) -> bool:
         missing = [each for each in self._undefined if not _is_defined(each.id, self.function)]
         if not missing:
             return False
-        later = set(module_level_names(self.function.__code__.co_filename))
-        errors: list[OnnxsmithError] = []
-        known = {*self.function.__globals__, *self.analysis.local_names, *dir(builtins), *later}
-        for name in missing:
-            if name.id in later or name.id in self.function.__code__.co_freevars:
-                continue
-            span = span_of(name, self.function.__code__.co_filename, self.name)
-            errors.append(
-                UndefinedNameError(f"'{name.id}' is not defined", help=did_you_mean(name.id, known)).locate(span)
-            )
+        errors = self._undefined_errors(self.analysis.local_names)
         if errors:
             raise combined(errors)
         return True
+
+    def _undefined_errors(self, variables: Iterable[str]) -> list[OnnxsmithError]:
+        """An error for each name that is defined neither now nor further down, and for a call of itself."""
+        code = self.function.__code__
+        missing = [each for each in self._undefined if not _is_defined(each.id, self.function)]
+        later = set(module_level_names(code.co_filename)) if missing else set[str]()
+        known = {*self.function.__globals__, *variables, *dir(builtins), *later}
+        errors: list[OnnxsmithError] = []
+        for name in missing:
+            span = span_of(name, code.co_filename, self.name)
+            if name.id == self.name and _is_called(name, self.places.node):
+                recursive = RecursiveFunctionError(
+                    f"'{name.id}' calls itself, and an ONNX function cannot", help="write a loop"
+                )
+                errors.append(recursive.locate(span))
+            elif name.id not in later and name.id not in code.co_freevars:
+                help_text = undefined_name_help(name.id, known)
+                errors.append(UndefinedNameError(f"'{name.id}' is not defined", help=help_text).locate(span))
+        return errors
 
     # -- running ---------------------------------------------------------------------------------------
 
     @boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run it: eagerly on arrays, as a call of an ONNX function where a graph is being made."""
-        arguments = self._bind(args, kwargs)
+        arguments = self.bind(args, kwargs)
         active = ACTIVE.get()
         if active is not None and active.needs_inference:
             from onnxsmith.scripting.calls import call_in_graph  # heavy: onnx-ir is imported when something is staged
@@ -161,16 +176,9 @@ class ScriptFunction:
             return call_in_graph(self, arguments)
         return run_eagerly(self, arguments, active)
 
-    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         fixed = tuple(self.fixed_arguments.values())
-        try:
-            bound = self.signature.bind(*fixed, *args, **kwargs)
-        except TypeError as error:
-            raise CallError(f"{self.name}{self.signature}: {error}").locate_at_caller().also(
-                self.definition, "defined here"
-            ) from None
-        bound.apply_defaults()
-        return dict(bound.arguments)
+        return bind_call(self.name, self.signature, (*fixed, *args), kwargs, self.definition)
 
     def jit(self, *args: Any, **kwargs: Any) -> Any:
         """Run the whole function as one model, kept for inputs of the same types and ranks."""
@@ -217,21 +225,26 @@ def _domain_of(function: types.FunctionType) -> str:
     return _MAIN_DOMAIN if module == "__main__" else module
 
 
-def _definition_span(node: Any, file: str, name: str) -> Span:
-    """The `def name` of a function: underlining its whole body says nothing."""
-    span = span_of(node, file, name)
-    width = len(f"def {name}") if isinstance(node, ast.FunctionDef) else len("lambda")
-    return Span(file, span.line, span.column, span.line, span.column + width, name)
+def _body(node: FunctionNode) -> list[ast.stmt]:
+    return node.body if isinstance(node, ast.FunctionDef) else [ast.Expr(node.body)]
+
+
+def _is_called(name: ast.Name, node: FunctionNode) -> bool:
+    return any(isinstance(each, ast.Call) and each.func is name for each in ast.walk(node))
 
 
 def _undefined_names(node: Any, function: types.FunctionType) -> list[ast.Name]:
     """Names that are neither variables of the function nor defined around it."""
     names = [each for each in free_names(node) if not _is_defined(each, function)]
+    if not names:
+        return []
+    inside = {id(each) for part in _body(node) for each in ast.walk(part)}
+    # What a script cannot contain has names of its own, which nobody looks at.
+    refused = [each for each in ast.walk(node) if isinstance(each, ast.AsyncFunctionDef | ast.ClassDef)]
+    inside -= {id(each) for part in refused for each in ast.walk(part)}
     uses: list[ast.Name] = []
     for name in names:
         found = [each for each in ast.walk(node) if isinstance(each, ast.Name) and each.id == name]
-        body = node.body if isinstance(node, ast.FunctionDef) else [node.body]
-        inside = {id(each) for part in body for each in ast.walk(part)}
         uses += [each for each in found if id(each) in inside][:1]
     return uses
 

@@ -20,7 +20,7 @@ from onnxsmith.scripting.branches import dynamic_if
 from onnxsmith.scripting.builtin_calls import replacement, text_error
 from onnxsmith.scripting.closures import has_symbolic, in_place
 from onnxsmith.scripting.jumps import Side
-from onnxsmith.scripting.merge import Unassigned, active, current_graph
+from onnxsmith.scripting.merge import CHOICE, Unassigned, active, current_graph
 from onnxsmith.scripting.truth import is_symbolic, is_truth_value, truth
 from onnxsmith.source import caller_span
 from onnxsmith.types.value_types import OptionalType
@@ -72,7 +72,8 @@ class Hooks:
                     return value if collected is None else stops_at
                 continue
             has_tensor = has_tensor or not isinstance(value, Number)
-            scalar = truth(value, "an operand of 'and' or 'or'")
+            word, symbol = ("or", "|") if stops_at else ("and", "&")
+            scalar = truth(value, f"an operand of '{word}'", f"; for each element: (…) {symbol} (…)")
             name = "Or" if stops_at else "And"
             collected = scalar if collected is None else getattr(operators_for(scalar), name)(collected, scalar)
         if collected is None:
@@ -125,7 +126,7 @@ class Hooks:
         """`not a`"""
         if not is_symbolic(value):
             return not value
-        scalar = truth(value, "the operand of 'not'")
+        scalar = truth(value, "the operand of 'not'", "; for each element: ~(…)")
         return number(operators_for(scalar).Not(scalar))
 
     def choose(self, bound: tuple[str, ...], test: Any, then: Thunk, otherwise: Thunk) -> Any:
@@ -142,7 +143,7 @@ class Hooks:
 
             return run
 
-        chosen = dynamic_if(self._stager, truth(test), side(then), side(otherwise), name="choice")
+        chosen = dynamic_if(self._stager, truth(test), side(then), side(otherwise), name=CHOICE)
         frame.variables.update(chosen.variables)
         return chosen.value
 

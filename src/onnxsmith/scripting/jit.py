@@ -48,13 +48,12 @@ class Jit:
 
     def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         script = self.script
-        bound = script.signature.bind(*script.fixed_arguments.values(), *args, **kwargs)
-        bound.apply_defaults()
-        attributes = {each.name: bound.arguments[each.name] for each in script.parameters.attributes}
+        bound = script.bind(args, kwargs)
+        attributes = {each.name: bound[each.name] for each in script.parameters.attributes}
         arrays: list[Any] = []
         types: dict[str, AnyValueType] = {}
         for parameter in script.parameters.inputs:
-            value = bound.arguments[parameter.name]
+            value = bound[parameter.name]
             if value is None:
                 continue
             array = value if isinstance(value, list) else np.asarray(value)

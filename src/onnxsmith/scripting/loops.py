@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import LoopTypeError, OnnxsmithError, UnsupportedSyntaxError
 from onnxsmith.scripting.assignment import assign
 from onnxsmith.scripting.branches import branch, dynamic_if, picked
@@ -89,7 +90,7 @@ def _needs_python_value(error: Exception) -> bool:
 #: Asked for a Python value; attributes and indices that must be known; types that change between iterations;
 #: lists that are appended to; values that differ between paths; errors that are raised.
 _CURED_BY_UNROLLING = frozenset(
-    "C102 C202 C307 C309 C310 C402 C406 C407 C408 C501 C503 C504 C505 C506 C507 C509".split()
+    "C102 C202 C307 C309 C310 C402 C406 C407 C408 C409 C501 C503 C504 C505 C506 C507 C509".split()
 )
 
 
@@ -130,7 +131,8 @@ def _iterator(stager: Stager, statement: ast.For, items: Any) -> Iterator[Any]:
     try:
         return iter(items)
     except TypeError:
-        raise LoopTypeError(f"a {type(items).__name__} cannot be looped over").locate(
+        instead = f"range({items})" if isinstance(items, int) else None
+        raise LoopTypeError(f"{described_type(type(items))} cannot be looped over", help=instead).locate(
             stager.frame.span(statement.iter)
         ) from None
 

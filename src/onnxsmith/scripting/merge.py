@@ -15,9 +15,10 @@ import numpy as np
 from onnxsmith.core.number import Number, NumberKind, kind_of
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
-from onnxsmith.errors import BranchTypeError, MissingReturnError
+from onnxsmith.errors import BranchTypeError, DynamicPythonValueError, MissingReturnError, OnnxsmithError
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.schema.inference.known import Known
+from onnxsmith.schema.promote import loss
 from onnxsmith.scripting.structure import is_plain, is_tensor_like, joined, parts, rebuilt
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
@@ -91,7 +92,12 @@ class Merger:
             return then
         if not strict:
             return Differing(then, otherwise)
-        if then is None or otherwise is None:
+        if is_plain(then) and is_plain(otherwise) and None not in (then, otherwise):
+            raise DynamicPythonValueError(
+                f"{_called(name)} is {then!r} or {otherwise!r}, depending on a tensor's value",
+                help="only tensors and numbers can depend on a tensor; choose between tensors instead",
+            )
+        if (then is None or otherwise is None) and name != CHOICE:
             raise MissingReturnError(
                 "the function returns a value when the condition is "
                 f"{'false' if then is None else 'true'} and nothing when it is not",
@@ -99,7 +105,8 @@ class Merger:
             )
         raise BranchTypeError(
             f"{_called(name)} is {_described(then)} when the condition is true "
-            f"and {_described(otherwise)} when it is not"
+            f"and {_described(otherwise)} when it is not",
+            help="give the same kind of value, and as many, in both cases",
         )
 
     def _is_inside(self, value: Any) -> bool:
@@ -123,7 +130,10 @@ class Merger:
             if not isinstance(then, Value) and not isinstance(otherwise, Value) and _is_same_literal(then, otherwise):
                 return then
             return self._numbers(then, otherwise, kinds, name)
-        sides = [_as_tensor(then, otherwise, self.then_scope), _as_tensor(otherwise, then, self.else_scope)]
+        sides = [
+            _as_tensor(then, otherwise, self.then_scope, name),
+            _as_tensor(otherwise, then, self.else_scope, name),
+        ]
         first, second = (cast(AnyValueType, each.known.type) for each in sides)
         if type(first) is not type(second):
             raise BranchTypeError(
@@ -160,8 +170,17 @@ def _check_dtypes(first: DType | None, second: DType | None, then: Any, otherwis
         f"{_called(name)} is {first.spelling} when the condition is true and {second.spelling} when it is not",
         help="convert one of them with x.astype(…)",
     )
-    error.locate(getattr(then, "span", None), first.spelling)
-    raise error.also(getattr(otherwise, "span", None), second.spelling) if error.labels else error
+    spans = [getattr(each, "span", None) for each in (then, otherwise)]
+    # An input was made where the function begins, which tells nobody where the branches differ.
+    if not any(_is_input(each) for each in (then, otherwise)) and spans[0] != spans[1]:
+        error.locate(spans[0], first.spelling)
+        if error.labels:
+            error.also(spans[1], second.spelling)
+    raise error
+
+
+def _is_input(value: Any) -> bool:
+    return isinstance(value, Value) and not isinstance(value, Number) and cast(Any, value).ir_value.producer() is None
 
 
 class active:
@@ -230,25 +249,74 @@ def make_dummy(scope: GraphTarget, kind: AnyValueType) -> Any:
         return scope.constant(np.full(shape, "", object) if dtype is DType.STRING else np.zeros(shape, dtype.numpy))
 
 
-def _as_tensor(value: Any, other: Any, scope: GraphTarget) -> Any:
+def _as_tensor(value: Any, other: Any, scope: GraphTarget, name: str) -> Any:
     """A side of a merge as a tensor; a number takes the element type of the tensor on the other side."""
     if isinstance(value, Value) and not isinstance(value, Number):
         return value
     with active(scope):
-        other_type = other.known.type if isinstance(other, Value) else None
-        dtype = other_type.dtype if isinstance(other_type, TensorType) else None
-        if isinstance(value, Number):
-            return value.tensor if dtype is None else value.as_dtype(dtype)
-        if kind_of(value) is None or dtype is None:
+        if kind_of(value) is None:
             return scope.lift(value)
-        return scope.constant(np.array(value, dtype.numpy))
+        other_type = other.known.type if isinstance(other, Value) else type_of_array(other)
+        if not isinstance(other_type, TensorType):
+            return value.tensor if isinstance(value, Number) else scope.lift(value)
+        if other_type.dtype is not None:
+            return number_as(scope, value, other_type.dtype, name, BranchTypeError)
+        if not is_visible(other, scope):
+            raise needs_types(BranchTypeError, name)
+        return value.as_like(other) if isinstance(value, Number) else scope.constant_like(np.asarray(value), other)
+
+
+def type_of_array(value: Any) -> TensorType:
+    """The type of an array or numpy scalar."""
+    array = np.asarray(value)
+    return TensorType(DType.from_numpy(array.dtype), array.shape)
+
+
+def number_as(scope: GraphTarget, value: Any, dtype: DType, name: str, error: type[OnnxsmithError]) -> Any:
+    """A number, known or not, as a scalar of an element type; refused where a literal would be."""
+    sample = value.sample if isinstance(value, Number) else value
+    reason = loss(sample, dtype)
+    if reason is not None:
+        kind = kind_of(value)
+        raise error(
+            f"{_called(name)} is {dtype.spelling} in one place and {f'a Python {kind}' if sample is not value else value} "
+            f"in another: {reason}",
+            help="convert one of them with x.astype(…)",
+        )
+    return value.as_dtype(dtype) if isinstance(value, Number) else scope.constant(np.array(value, dtype.numpy))
+
+
+def is_visible(value: Any, scope: GraphTarget) -> bool:
+    """Whether a value can be used in a graph: it belongs to that graph or to one around it."""
+    here: GraphTarget | None = scope
+    while here is not None:
+        if value.scope is here.home:
+            return True
+        here = here.parent
+    return False
+
+
+def needs_types(error: type[OnnxsmithError], name: str) -> OnnxsmithError:
+    """A number stands for a tensor whose element type is not known: whoever calls the function knows it."""
+    raised = error(
+        f"{_called(name)} is a Python number in one place and a tensor of unknown element type in another",
+        help="annotate the parameters, or give the number a type, as in op.CastLike(0.0, x)",
+    )
+    raised.needs_values = True
+    return raised
 
 
 def _is_same_literal(a: Any, b: Any) -> bool:
     return type(a) is type(b) and (a == b) and (not isinstance(a, float) or repr(a) == repr(b))
 
 
+#: What the branches of `a if test else b` give.
+CHOICE = "choice"
+
+
 def _called(name: str) -> str:
+    if name == CHOICE:
+        return "this"
     return "the result" if name.startswith("result") else f"'{name}'"
 
 

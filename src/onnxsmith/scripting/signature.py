@@ -5,14 +5,18 @@ from __future__ import annotations
 import inspect
 import types
 import typing
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from onnxsmith.errors import AnnotationError, OnnxsmithError
+from onnxsmith.diagnostics import undefined_name_help
+from onnxsmith.errors import AnnotationError, OnnxsmithError, combined
 from onnxsmith.schema.definition import AttributeType
 from onnxsmith.scripting.closures import closure_of
+from onnxsmith.scripting.places import Places
 from onnxsmith.source import Span
 from onnxsmith.types.annotations import AttributeAnnotation, read_attribute_annotation, read_value_type
 from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType, OptionalType
@@ -84,29 +88,41 @@ class ScriptSignature:
         return tuple(each for each in self.parameters if each.role == "attribute")
 
 
-def read_signature(function: types.FunctionType, span: Span | None) -> ScriptSignature:
-    """The signature of a script; annotations are evaluated where the function stands."""
-    try:
-        return _read(function)
-    except OnnxsmithError as error:
-        error.locate(span)
-        raise
+def read_signature(function: types.FunctionType, places: Places) -> ScriptSignature:
+    """The signature of a script; annotations are evaluated where the function stands.
 
-
-def _read(function: types.FunctionType) -> ScriptSignature:
-    hints = {name: _evaluated(function, name, each) for name, each in function.__annotations__.items()}
+    Raises AnnotationError for all that cannot be read, each at its place.
+    """
+    annotations = function.__annotations__
     signature = inspect.signature(function)
     parameters: list[ScriptParameter] = []
+    errors: list[OnnxsmithError] = []
     is_variadic = False
     for position, (name, parameter) in enumerate(signature.parameters.items()):
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             is_variadic = True
             continue
-        if position == 0 and name in ("self", "cls") and name not in hints:
+        if position == 0 and name in ("self", "cls") and name not in annotations:
             parameters.append(ScriptParameter(name, "self"))
             continue
-        parameters.append(_parameter(name, hints.get(name), parameter.default))
-    return ScriptSignature(signature, tuple(parameters), _returns(hints), is_variadic)
+        with _collecting(errors, places.annotation(name)):
+            hint = _evaluated(function, name, annotations.get(name))
+            parameters.append(_parameter(name, hint, parameter.default))
+    returns: tuple[AnyValueType, ...] | None = None
+    with _collecting(errors, places.annotation("return")):
+        returns = _returns(_evaluated(function, "return", annotations.get("return")))
+    if errors:
+        raise combined(errors)
+    return ScriptSignature(signature, tuple(parameters), returns, is_variadic)
+
+
+@contextmanager
+def _collecting(errors: list[OnnxsmithError], span: Span) -> Generator[None]:
+    try:
+        yield
+    except OnnxsmithError as error:
+        error.labels = ()  # an annotation that is text was evaluated elsewhere
+        errors.append(error.locate(span))
 
 
 def _parameter(name: str, hint: Any, default: Any) -> ScriptParameter:
@@ -128,10 +144,9 @@ def _is_any_tensor(hint: Any) -> bool:
     return hint is Any or hint is np.ndarray or getattr(hint, "__name__", "") == "Tensor"
 
 
-def _returns(hints: dict[str, Any]) -> tuple[AnyValueType, ...] | None:
-    if "return" not in hints or hints["return"] is None or _is_any_tensor(hints["return"]):
+def _returns(hint: Any) -> tuple[AnyValueType, ...] | None:
+    if hint is None or _is_any_tensor(hint):
         return None
-    hint = hints["return"]
     if typing.get_origin(hint) is tuple:
         arguments = typing.get_args(hint)
         if len(arguments) == 2 and arguments[1] is ...:
@@ -153,6 +168,8 @@ def _evaluated(function: types.FunctionType, name: str, annotation: Any) -> Any:
     except OnnxsmithError:
         raise
     except Exception as error:
-        raise AnnotationError(
-            f"the annotation {annotation!r} of '{name}' cannot be evaluated: {error}"
-        ) from None
+        where = "the return annotation" if name == "return" else f"the annotation of '{name}'"
+        unknown = error.name if isinstance(error, NameError) else None
+        known = [*function.__globals__, *function.__code__.co_freevars]
+        help_text = undefined_name_help(unknown, known) if unknown else None
+        raise AnnotationError(f"{where} cannot be evaluated: {error}", help=help_text) from None

@@ -48,18 +48,22 @@ def stage(
     attributes: Mapping[str, Any],
     *,
     opset_version: int | None = None,
+    shared: dict[Any, Any] | None = None,
 ) -> Staged:
-    """Stage a script on inputs of these types (None: left out); attributes not given stay references."""
+    """Stage a script on inputs of these types (None: left out); attributes not given stay references.
+
+    `shared` holds the functions that were made for the same model before.
+    """
     if opset_version is not None:
-        return _stage(script, kind, types, attributes, OpsetVersions(opset_version, is_fixed=True))
+        return _stage(script, kind, types, attributes, OpsetVersions(opset_version, is_fixed=True), shared)
     try:
-        return _stage(script, kind, types, attributes, OpsetVersions(script.opset_version))
+        return _stage(script, kind, types, attributes, OpsetVersions(script.opset_version), shared)
     except OpsetConflictError as error:
         # An object that the code holds may name an older opset than could be seen in the code itself.
         if error.named_version is None or error.named_version == script.opset_version:
             raise
         try:
-            return _stage(script, kind, types, attributes, OpsetVersions(error.named_version))
+            return _stage(script, kind, types, attributes, OpsetVersions(error.named_version), shared)
         except OpsetConflictError:
             raise error from None
 
@@ -70,8 +74,9 @@ def _stage(
     types: Mapping[str, AnyValueType | None],
     attributes: Mapping[str, Any],
     opsets: OpsetVersions,
+    shared: dict[Any, Any] | None,
 ) -> Staged:
-    scope = GraphTarget(Program(kind, opsets))
+    scope = GraphTarget(Program(kind, opsets, shared))
     arguments = dict(script.fixed_arguments)
     for parameter in script.parameters.inputs:
         if parameter.name in types:
@@ -92,7 +97,7 @@ def _stage(
         result = run_staged(
             script.analysis, script.function.__globals__, closure_of(script.function), script.completed(arguments)
         )
-        with located(script.definition):
+        with located(script.places.returned):
             outputs = _outputs(script, scope, result)
     finally:
         ACTIVE.reset(token)
@@ -106,9 +111,12 @@ def _outputs(script: ScriptFunction, scope: GraphTarget, result: Any) -> list[An
         result = (scope.sequence(cast("list[Any]", result)),)
     values = list(cast("Sequence[Any]", result)) if isinstance(result, tuple | list) else [result]
     if returns is not None and len(returns) != len(values):
-        raise ReturnTypeError(
-            f"'{script.name}' returns {len(values)} values, and its annotation says {len(returns)}"
+        count = f"{len(values)} value{'s' * (len(values) != 1)}"
+        error = ReturnTypeError(
+            f"'{script.name}' returns {count}, and its annotation says {len(returns)}",
+            help="for several results, annotate a tuple: -> tuple[FLOAT[...], INT64[...]]",
         )
+        raise error.locate(script.places.returned).also(script.places.annotation("return"), "annotated here")
     outputs: list[Any] = []
     seen: set[int] = set()
     for position, value in enumerate(values):
@@ -149,19 +157,11 @@ def _check_result(script: ScriptFunction, position: int, actual: AnyValueType, a
             )
     if differs:
         which = "returns" if position == 0 else f"returns as value {position}"
-        shown = f" with shape {describe_shape(actual.shape)}" if _has_shape(actual, annotated) else ""
-        raise ReturnTypeError(
-            f"'{script.name}' {which} {_word(actual)}{shown}, but its annotation says {annotated!r}",
+        error = ReturnTypeError(
+            f"'{script.name}' {which} {actual.described}, but its annotation says {annotated!r}",
             help=f"change the annotation to {actual!r}, or convert the result",
         )
-
-
-def _has_shape(actual: AnyValueType, annotated: AnyValueType) -> bool:
-    return isinstance(actual, TensorType) and isinstance(annotated, TensorType) and actual.dtype is annotated.dtype
-
-
-def _word(kind: AnyValueType) -> str:
-    return kind.dtype.spelling if isinstance(kind, TensorType) and kind.dtype is not None else kind.described
+        raise error.locate(script.places.returned).also(script.places.annotation("return"), "annotated here")
 
 
 def _refined(scope: GraphTarget, tensor: Any, annotated: AnyValueType) -> Any:
@@ -189,15 +189,15 @@ def _refined(scope: GraphTarget, tensor: Any, annotated: AnyValueType) -> Any:
     return wrap(tensor.ir_value, Known(TensorType(dtype, shape)), scope, tensor.span)
 
 
-def make_body(script: ScriptFunction, staged: Staged, overload: str, bound: Sequence[str] = ()) -> FunctionBody:
+def make_body(script: ScriptFunction, staged: Staged, name: str, bound: Sequence[str] = ()) -> FunctionBody:
     """The ONNX function of a staged script; attributes in `bound` have their values inside already."""
     scope = staged.scope
-    graph = scope.finish(staged.outputs, script.name)
+    graph = scope.finish(staged.outputs, name)
     attributes: list[ir.Attr] = []
     for parameter in script.parameters.attributes:
         if parameter.name not in bound:
             attributes.append(_formal_attribute(parameter))
-    function = ir.Function(script.domain, script.name, overload, graph=graph, attributes=attributes)
+    function = ir.Function(script.domain, name, script.overload, graph=graph, attributes=attributes)
     return FunctionBody(function, dict(scope.program.functions), scope.program.opsets)
 
 

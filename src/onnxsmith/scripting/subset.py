@@ -60,9 +60,3 @@ def _special(node: ast.AST) -> tuple[ast.AST, str, str] | None:
             return None
     return None
 
-
-def combined(errors: list[OnnxsmithError]) -> OnnxsmithError:
-    """Several independent mistakes as one error; the first leads."""
-    first, *others = errors
-    first.others = tuple(others)
-    return first

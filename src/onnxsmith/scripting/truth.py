@@ -19,7 +19,7 @@ def is_symbolic(value: Any) -> bool:
     return isinstance(value, Value) and value.is_symbolic
 
 
-def truth(value: Any, what: str = "the condition") -> Any:
+def truth(value: Any, what: str = "the condition", elementwise: str = "") -> Any:
     """A symbolic value as a scalar BOOL tensor, if it can have one truth value."""
     kind = value.known.type
     if isinstance(kind, SequenceType):
@@ -35,7 +35,7 @@ def truth(value: Any, what: str = "the condition") -> Any:
         if not (is_open and len(kind.shape) <= 1):
             raise ConditionError(
                 f"{what} has shape {describe_shape(kind.shape)}; it must be one truth value",
-                help="say which is meant: (…).all() or (…).any()",
+                help=f"say which is meant: (…).all() or (…).any(){elementwise}",
             )
     tensor = value.tensor if isinstance(value, Number) else value
     if kind.dtype is not DType.BOOL:

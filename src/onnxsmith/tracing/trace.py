@@ -15,7 +15,9 @@ import onnx_ir as ir
 
 from onnxsmith.core.operator import Operator
 from onnxsmith.core.target import ACTIVE
+from onnxsmith.core.unknown_method import unknown_method
 from onnxsmith.core.value import Value
+from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import TraceError, boundary
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.ir_version import lowest_ir_version
@@ -23,8 +25,9 @@ from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.opsets import OpsetVersions
 from onnxsmith.graphs.program import Program
 from onnxsmith.schema.default_version import default_opset_version
-from onnxsmith.source import Span
+from onnxsmith.source import Span, code_span
 from onnxsmith.types.annotations import read_value_type
+from onnxsmith.types.value_types import ValueType
 
 PRODUCER = "onnxsmith"
 
@@ -44,8 +47,9 @@ def trace(
     >>> trace(lambda a, b: op.Relu(a @ b + 1.0), FLOAT["N", 4], FLOAT[4, 8])
     Model(a: FLOAT['N', 4], b: FLOAT[4, 8]) -> relu: FLOAT['N', 8], 3 nodes, opset 21
     """
-    if not callable(function):
-        raise TraceError(f"trace needs a function first, not {type(function).__name__}")
+    if not callable(function) or isinstance(function, ValueType):
+        what = repr(function) if isinstance(function, ValueType) else described_type(type(function))
+        raise TraceError(f"trace needs a function first, not {what}", help="trace(function, FLOAT['N'], …)")
     kinds = [read_value_type(each, f"type {position} of trace") for position, each in enumerate(types)]
     names = _input_names(function, len(kinds), input_names)
     version = opset_version if opset_version is not None else _named_version(function)
@@ -55,7 +59,7 @@ def trace(
     arguments = [scope.input(each, kind, definition) for each, kind in zip(names, kinds, strict=True)]
     token = ACTIVE.set(scope)
     try:
-        result = function(*arguments)
+        result = _called(function, arguments)
         outputs = _outputs(scope, result, definition)
     finally:
         ACTIVE.reset(token)
@@ -64,6 +68,13 @@ def trace(
     model = ir.Model(graph, ir_version=10, producer_name=PRODUCER)
     model.ir_version = lowest_ir_version(model)
     return Model(model)
+
+
+def _called(function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
+    try:
+        return function(*arguments)
+    except AttributeError as error:
+        raise unknown_method(error) or error from None
 
 
 def _input_names(function: Callable[..., Any], count: int, given: Sequence[str] | None) -> list[str]:
@@ -78,9 +89,11 @@ def _input_names(function: Callable[..., Any], count: int, given: Sequence[str] 
     try:
         bound = signature.bind(*range(count))
     except TypeError as error:
+        given = f"{count} type{'s' * (count != 1)}"
         raise TraceError(
-            f"the function does not take {count} arguments: {error}", help="give trace one type per parameter"
-        ).locate(definition_span(function)) from None
+            f"trace was given {given}, and the function cannot be called with as many arguments: {error}",
+            help="give trace one type per parameter",
+        ).locate_at_caller().also(definition_span(function), "the function") from None
     names: list[str] = []
     for name, value in bound.arguments.items():
         is_star = isinstance(value, tuple)
@@ -125,7 +138,7 @@ def definition_span(function: Callable[..., Any]) -> Span | None:
     code: types.CodeType | None = getattr(inspect.unwrap(function), "__code__", None)
     if code is None:
         return None
-    return Span(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0, code.co_name)
+    return code_span(code)
 
 
 def _graph_name(function: Callable[..., Any]) -> str:

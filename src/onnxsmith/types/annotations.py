@@ -18,6 +18,7 @@ from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import (
     UNKNOWN_TENSOR,
     AnyValueType,
+    MapType,
     OptionalType,
     SequenceType,
     TensorType,
@@ -94,9 +95,13 @@ def read_attribute_annotation(annotation: object) -> AttributeAnnotation | None:
 
 def type_of_example(example: object, where: str = "example") -> AnyValueType:
     """The type of an example value: an array's dtype and shape, a list's common element type."""
+    if isinstance(example, dict) and example:
+        return _type_of_map(typing.cast("dict[object, object]", example))
     if isinstance(example, list) and example:
         elements = [type_of_example(each, where) for each in typing.cast("list[object]", example)]
         first = elements[0]
+        if isinstance(first, MapType):
+            return SequenceType(first)
         if isinstance(first, TensorType):
             same = all(each == first for each in elements)
             return SequenceType(first if same else TensorType(first.dtype, None))
@@ -105,6 +110,15 @@ def type_of_example(example: object, where: str = "example") -> AnyValueType:
     if dtype is None:
         raise AnnotationError(f"{where} has the numpy dtype {array.dtype}, which ONNX does not have")
     return TensorType(dtype, array.shape)
+
+
+def _type_of_map(example: dict[object, object]) -> MapType:
+    key, value = next(iter(example.items()))
+    key_dtype = DType.STRING if isinstance(key, str) else DType.INT64
+    dtype = DType.STRING if isinstance(value, str) else DType.from_numpy(np.asarray(value).dtype)
+    if isinstance(value, float) and not isinstance(value, np.floating):
+        dtype = DType.FLOAT  # Python floats are FLOAT, as everywhere in ONNX
+    return MapType(key_dtype, TensorType(dtype, ()))
 
 
 def read_dtype(value: object) -> DType | None:

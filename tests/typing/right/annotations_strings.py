@@ -19,6 +19,4 @@ def mixed(x: STRING["batch", None, 3], y: BOOL[...]) -> STRING["batch"]:
     raise NotImplementedError
 
 
-
-
 print(names, numbers, unknown, mixed)

@@ -9,7 +9,7 @@ array = np.ones(3, dtype=np.float32)
 
 def floats(x: FLOAT, y: FLOAT) -> FLOAT:
     a: FLOAT = x + y - x * y / y
-    b: FLOAT = x // y % y ** x @ y
+    b: FLOAT = x // y % y**x @ y
     c: FLOAT = 1.5 + x - 2 * x / 3
     d: FLOAT = 2**x // 3 % 5
     e: FLOAT = array + x - array * y / array

@@ -33,7 +33,9 @@ class Block:
         return merged @ self.projection
 
     def split(self, x: FLOAT, batch: INT64, length: INT64, width: int) -> FLOAT:
-        return op.Transpose(op.Reshape(x, [batch, length, self.heads, width // self.heads]), perm=[0, 2, 1, 3])
+        return op.Transpose(
+            op.Reshape(x, [batch, length, self.heads, width // self.heads]), perm=[0, 2, 1, 3]
+        )
 
     def __call__(self, x: FLOAT[B, S, 64]) -> FLOAT[B, S, 64]:
         x = x + self.attend(op.LayerNormalization(x, self.scale))

@@ -16,7 +16,9 @@ def convolve(x: FLOAT, w: FLOAT, pads: list[int], stride: int) -> FLOAT:
 
 
 def scatter(x: FLOAT, i: INT64, updates: FLOAT) -> FLOAT:
-    return op.ScatterND(x, i, updates, reduction="add") + op.ScatterElements(x, i, updates, axis=-1, reduction="max")
+    return op.ScatterND(x, i, updates, reduction="add") + op.ScatterElements(
+        x, i, updates, axis=-1, reduction="max"
+    )
 
 
 def activations(x: FLOAT) -> FLOAT:
@@ -27,7 +29,9 @@ def activations(x: FLOAT) -> FLOAT:
 
 def constants(x: FLOAT) -> FLOAT:
     a = op.Constant(value_float=1.0) + op.Constant(value_ints=[1, 2])
-    b = op.Constant(value=np.ones(3, dtype=np.float32)) + op.Constant(value=onnx.numpy_helper.from_array(np.ones(3)))
+    b = op.Constant(value=np.ones(3, dtype=np.float32)) + op.Constant(
+        value=onnx.numpy_helper.from_array(np.ones(3))
+    )
     c = op.ConstantOfShape(op.Shape(x), value=np.array([2.0], np.float32))
     return x + a + b + c
 

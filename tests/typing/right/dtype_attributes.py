@@ -15,7 +15,15 @@ def casts(x: FLOAT) -> INT64:
     e: Tensor = op.Cast(x, to=onnx.TensorProto.INT64)
     f: Tensor = op.Cast(x, to=np.int64)
     g: Tensor = op.Cast(x, to=7)
-    return a + op.Cast(b, to=INT64) + op.Add(c, a) + e.astype(INT64) + f.astype(INT64) + op.Cast(d, to=INT64) + g.astype(INT64)
+    return (
+        a
+        + op.Cast(b, to=INT64)
+        + op.Add(c, a)
+        + e.astype(INT64)
+        + f.astype(INT64)
+        + op.Cast(d, to=INT64)
+        + g.astype(INT64)
+    )
 
 
 def others(x: FLOAT, n: INT64) -> DOUBLE:

@@ -1,6 +1,19 @@
 """Opsets of years ago, with the signatures they had."""
 
-from onnxsmith import FLOAT, INT64, Tensor, opset1, opset6, opset7, opset9, opset10, opset11, opset12, opset13, opset16
+from onnxsmith import (
+    FLOAT,
+    INT64,
+    Tensor,
+    opset1,
+    opset6,
+    opset7,
+    opset9,
+    opset10,
+    opset11,
+    opset12,
+    opset13,
+    opset16,
+)
 
 
 def first(x: FLOAT, y: FLOAT) -> FLOAT:
@@ -20,11 +33,20 @@ def slices(x: FLOAT) -> FLOAT:
 
 
 def scatter(x: FLOAT, i: INT64) -> FLOAT:
-    return opset10.Scatter(x, i, x) + opset11.ScatterElements(x, i, x) + opset16.ScatterElements(x, i, x, reduction="mul")
+    return (
+        opset10.Scatter(x, i, x)
+        + opset11.ScatterElements(x, i, x)
+        + opset16.ScatterElements(x, i, x, reduction="mul")
+    )
 
 
 def reduce(x: FLOAT) -> FLOAT:
-    return opset11.ReduceSum(x, axes=[0]) + opset13.ReduceSum(x, [0]) + opset12.Clip(x, 0.0, 6.0) + opset6.Clip(x, min=0.0)
+    return (
+        opset11.ReduceSum(x, axes=[0])
+        + opset13.ReduceSum(x, [0])
+        + opset12.Clip(x, 0.0, 6.0)
+        + opset6.Clip(x, min=0.0)
+    )
 
 
 def cast(x: FLOAT) -> Tensor:

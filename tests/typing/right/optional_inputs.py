@@ -5,7 +5,13 @@ from onnxsmith import opset21 as op
 
 
 def clips(x: FLOAT, low: FLOAT | None) -> FLOAT:
-    return op.Clip(x, 0.0) + op.Clip(x, None, 1.0) + op.Clip(x, max=2.0) + op.Clip(x, low, None) + op.Clip(input=x)
+    return (
+        op.Clip(x, 0.0)
+        + op.Clip(x, None, 1.0)
+        + op.Clip(x, max=2.0)
+        + op.Clip(x, low, None)
+        + op.Clip(input=x)
+    )
 
 
 def recurrent(x: FLOAT, w: FLOAT, r: FLOAT, h: FLOAT, lengths: INT64) -> FLOAT:

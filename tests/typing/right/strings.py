@@ -7,7 +7,9 @@ from onnxsmith import opset20 as op
 
 
 def words(text: STRING["N"]) -> tuple[STRING, INT64]:
-    lower: STRING = op.StringNormalizer(text, case_change_action="LOWER", is_case_sensitive=0, stopwords=["the"])
+    lower: STRING = op.StringNormalizer(
+        text, case_change_action="LOWER", is_case_sensitive=0, stopwords=["the"]
+    )
     pieces, counts = op.StringSplit(op.StringConcat(lower, "!"), delimiter=" ", maxsplit=3)
     return pieces, counts
 

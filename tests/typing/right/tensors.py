@@ -17,4 +17,15 @@ i: Tensor = tensor([1], dtype=DType.UINT8)
 j: Tensor = tensor(op.Relu(np.ones(3, np.float32)))
 k: FLOAT = tensor(1.5)
 
-print(op.Add(a, k), a * 2 + k, op.Mul(i, j.astype(DType.UINT8)), b.numpy().dtype, c, d @ d, e & True, f == "text", g, h)
+print(
+    op.Add(a, k),
+    a * 2 + k,
+    op.Mul(i, j.astype(DType.UINT8)),
+    b.numpy().dtype,
+    c,
+    d @ d,
+    e & True,
+    f == "text",
+    g,
+    h,
+)

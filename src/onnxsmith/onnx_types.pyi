@@ -1,0 +1,31 @@
+"""What type checkers see of `onnxsmith.onnx_types`: the tensor classes."""
+
+from onnxsmith.opset._stubs.tensors import BFLOAT16 as BFLOAT16
+from onnxsmith.opset._stubs.tensors import BOOL as BOOL
+from onnxsmith.opset._stubs.tensors import COMPLEX128 as COMPLEX128
+from onnxsmith.opset._stubs.tensors import COMPLEX64 as COMPLEX64
+from onnxsmith.opset._stubs.tensors import DOUBLE as DOUBLE
+from onnxsmith.opset._stubs.tensors import FLOAT as FLOAT
+from onnxsmith.opset._stubs.tensors import FLOAT16 as FLOAT16
+from onnxsmith.opset._stubs.tensors import FLOAT4E2M1 as FLOAT4E2M1
+from onnxsmith.opset._stubs.tensors import FLOAT6E2M3 as FLOAT6E2M3
+from onnxsmith.opset._stubs.tensors import FLOAT6E3M2 as FLOAT6E3M2
+from onnxsmith.opset._stubs.tensors import FLOAT8E4M3FN as FLOAT8E4M3FN
+from onnxsmith.opset._stubs.tensors import FLOAT8E4M3FNUZ as FLOAT8E4M3FNUZ
+from onnxsmith.opset._stubs.tensors import FLOAT8E5M2 as FLOAT8E5M2
+from onnxsmith.opset._stubs.tensors import FLOAT8E5M2FNUZ as FLOAT8E5M2FNUZ
+from onnxsmith.opset._stubs.tensors import FLOAT8E8M0 as FLOAT8E8M0
+from onnxsmith.opset._stubs.tensors import INT16 as INT16
+from onnxsmith.opset._stubs.tensors import INT2 as INT2
+from onnxsmith.opset._stubs.tensors import INT32 as INT32
+from onnxsmith.opset._stubs.tensors import INT4 as INT4
+from onnxsmith.opset._stubs.tensors import INT64 as INT64
+from onnxsmith.opset._stubs.tensors import INT8 as INT8
+from onnxsmith.opset._stubs.tensors import STRING as STRING
+from onnxsmith.opset._stubs.tensors import UINT16 as UINT16
+from onnxsmith.opset._stubs.tensors import UINT2 as UINT2
+from onnxsmith.opset._stubs.tensors import UINT32 as UINT32
+from onnxsmith.opset._stubs.tensors import UINT4 as UINT4
+from onnxsmith.opset._stubs.tensors import UINT64 as UINT64
+from onnxsmith.opset._stubs.tensors import UINT8 as UINT8
+from onnxsmith.types.value_types import TensorType as TensorType
