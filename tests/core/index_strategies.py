@@ -126,4 +126,6 @@ def subscripts(draw: Any, shape: tuple[int, ...], dynamic: bool, arrays: bool = 
             axis += covered
     if has_rest:  # what is left is not for `...` to take: the masks above were made for other dimensions
         parts += [slice(None)] * (len(shape) - axis)
-    return Subscript(tuple(parts), inputs, draw(st.booleans()) and not isinstance(parts[0] if parts else None, list))
+    return Subscript(
+        tuple(parts), inputs, draw(st.booleans()) and not isinstance(parts[0] if parts else None, list)
+    )

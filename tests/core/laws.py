@@ -156,7 +156,9 @@ def filled(dtype: str, shape: tuple[int, ...]) -> st.SearchStrategy[np.ndarray[A
 
 
 @st.composite
-def broadcast_pairs(draw: Any, dtype: str, rank: int = 2) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def broadcast_pairs(
+    draw: Any, dtype: str, rank: int = 2
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Two arrays of one element type whose shapes broadcast."""
     found = draw(arrays_of.mutually_broadcastable_shapes(num_shapes=2, max_dims=rank, max_side=3))
     first, second = found.input_shapes

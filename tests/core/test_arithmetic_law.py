@@ -10,7 +10,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.core.laws import ALL, FLOATS, INTEGERS, NUMBERS, SIGNED, broadcast_pairs, check, filled, law, quiet, shapes
+
+from tests.core.laws import (
+    ALL,
+    FLOATS,
+    INTEGERS,
+    NUMBERS,
+    SIGNED,
+    broadcast_pairs,
+    check,
+    filled,
+    law,
+    quiet,
+    shapes,
+)
 
 _TYPES: dict[str, tuple[Callable[[Any, Any], Any], tuple[str, ...]]] = {
     "+": (operator.add, NUMBERS),
@@ -71,6 +84,19 @@ def test_a_literal_on_either_side(symbol: str, data: Any) -> None:
     check(lambda x: compute(literal, x), [array], left, kinds=("named",))
 
 
+@pytest.mark.parametrize("symbol", _TYPES)
+@law(6)
+@given(st.data())
+def test_an_array_on_either_side(symbol: str, data: Any) -> None:
+    """numpy hands over to the tensor, and an array that the program holds is a constant."""
+    compute, dtypes = _TYPES[symbol]
+    a, b = data.draw(broadcast_pairs(data.draw(st.sampled_from(dtypes))))
+    with quiet():
+        expected = compute(a, b)
+    check(lambda y: compute(a, y), [b], expected, kinds=("named",))
+    check(lambda x: compute(x, b), [a], expected, kinds=("named",))
+
+
 @law(60)
 @given(st.data())
 def test_division_with_slash(data: Any) -> None:
@@ -82,7 +108,9 @@ def test_division_with_slash(data: Any) -> None:
             check(operator.truediv, [a, b], a / b)
         return
     b = np.where((b == 0) | (b == np.array(-1).astype(dtype)), np.array(3, dtype), b)
-    truncated = [abs(int(p)) // abs(int(q)) * (1 if (p < 0) == (q < 0) else -1) for p, q in np.broadcast(a, b)]
+    truncated = [
+        abs(int(p)) // abs(int(q)) * (1 if (p < 0) == (q < 0) else -1) for p, q in np.broadcast(a, b)
+    ]
     expected = np.array(truncated, object).astype(dtype).reshape(np.broadcast(a, b).shape)
     check(operator.truediv, [a, b], expected)
 
@@ -135,7 +163,9 @@ def test_matrix_products(data: Any) -> None:
     )
 
     def small(shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-        values = data.draw(st.lists(st.integers(0, 11), min_size=int(np.prod(shape)), max_size=int(np.prod(shape))))
+        values = data.draw(
+            st.lists(st.integers(0, 11), min_size=int(np.prod(shape)), max_size=int(np.prod(shape)))
+        )
         return np.array(values).reshape(shape).astype(dtype)
 
     a, b = small(left), small(right)
@@ -150,7 +180,9 @@ def test_shifts(compute: Callable[[Any, Any], Any], data: Any) -> None:
     bits = np.iinfo(dtype).bits
     amounts = [0, 1, 3, bits - 2, bits - 1, bits, bits + 1] + ([-1] if dtype in SIGNED else [])
     array = data.draw(filled(dtype, (4,)))
-    amount = data.draw(st.lists(st.sampled_from(amounts), min_size=4, max_size=4).map(lambda n: np.array(n, dtype)))
+    amount = data.draw(
+        st.lists(st.sampled_from(amounts), min_size=4, max_size=4).map(lambda n: np.array(n, dtype))
+    )
     check(compute, [array, amount], compute(array, amount))
     literal = data.draw(st.sampled_from(amounts))
     check(lambda x: compute(x, literal), [array], compute(array, np.array(literal, dtype)))

@@ -12,6 +12,7 @@ from onnxsmith import BOOL, FLOAT, INT64, Tensor, opset21, trace
 from onnxsmith.core.dimensions import Dimensions
 
 NAMED = FLOAT["N", 4, "M"]
+TWO = (2,)
 
 
 def shape_of(kind: Any, look: Callable[[Any], Any]) -> Any:
@@ -32,8 +33,8 @@ def shape_of(kind: Any, look: Callable[[Any], Any]) -> Any:
         (lambda s: isinstance(s[1:], Dimensions), True),
         (repr, "('N', 4, 'M')"),
         (lambda s: repr(s[:1]), "('N',)"),
-        (lambda s: repr(s[1:] + (2,)), "(4, 'M', 2)"),
-        (lambda s: repr((2,) + s[1:]), "(2, 4, 'M')"),
+        (lambda s: repr(s[1:] + TWO), "(4, 'M', 2)"),
+        (lambda s: repr(TWO + s[1:]), "(2, 4, 'M')"),
         (lambda s: repr(s[1:2] * 2), "(4, 4)"),
         (lambda s: s == s[:], True),
         (lambda s: s == (1, 2), False),

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.core.laws import nodes
 
 from onnxsmith import BOOL, FLOAT, INT32, INT64, trace
+from tests.core.laws import nodes
 
 MATRIX = FLOAT[3, 4]
 NAMED = FLOAT["N", "M"]
@@ -77,7 +77,12 @@ METHODS: list[tuple[str, Callable[..., Any], list[Any], list[str]]] = [
 UPDATES: list[tuple[str, Callable[..., Any], list[Any], list[str]]] = [
     ("set a row", lambda x, v: x.at[0].set(v), [MATRIX, FLOAT[4]], ["ScatterND"]),
     ("set a row, open", lambda x, v: x.at[0].set(v), [NAMED, FLOAT["M"]], ["ScatterND"]),
-    ("add to rows", lambda x, i, v: x.at[i].add(v), [NAMED, INT64["K"], FLOAT["K", "M"]], ["Unsqueeze", "ScatterND"]),
+    (
+        "add to rows",
+        lambda x, i, v: x.at[i].add(v),
+        [NAMED, INT64["K"], FLOAT["K", "M"]],
+        ["Unsqueeze", "ScatterND"],
+    ),
     ("set where", lambda x: x.at[x < 0].set(0.0), [NAMED], ["Less", "Where"]),
     ("add where", lambda x: x.at[x < 0].add(1.0), [NAMED], ["Less", "Add", "Where"]),
     ("set columns", lambda x, v: x.at[:, 1:3].set(v), [MATRIX, FLOAT[3, 2]], ["ScatterND"]),
@@ -86,7 +91,9 @@ UPDATES: list[tuple[str, Callable[..., Any], list[Any], list[str]]] = [
 ALL_CASES = INDEXING + METHODS + UPDATES
 
 
-@pytest.mark.parametrize(("function", "types", "expected"), [each[1:] for each in ALL_CASES], ids=[n[0] for n in ALL_CASES])
+@pytest.mark.parametrize(
+    ("function", "types", "expected"), [each[1:] for each in ALL_CASES], ids=[n[0] for n in ALL_CASES]
+)
 def test_operators(function: Callable[..., Any], types: list[Any], expected: list[str]) -> None:
     assert nodes(trace(function, *types)) == expected
 
@@ -144,7 +151,9 @@ OLD_FORMS: list[tuple[str, Callable[..., Any], int, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("function", "version", "expected"), [each[1:] for each in OLD_FORMS], ids=[n[0] for n in OLD_FORMS])
+@pytest.mark.parametrize(
+    ("function", "version", "expected"), [each[1:] for each in OLD_FORMS], ids=[n[0] for n in OLD_FORMS]
+)
 def test_old_opsets(function: Callable[..., Any], version: int, expected: list[str]) -> None:
     """What changed its form between opset versions is called as the graph's version wants it."""
     array = np.arange(12, dtype=np.float32).reshape(3, 4)

@@ -8,11 +8,10 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tests.core.index_strategies import subscripts
-from tests.core.laws import ALL, agree, check, counted, law, run, shapes, types_of
-
 from onnxsmith import tensor, trace
 from onnxsmith.errors import UnknownRankError
+from tests.core.index_strategies import subscripts
+from tests.core.laws import ALL, agree, check, counted, law, run, shapes, types_of
 
 
 @st.composite

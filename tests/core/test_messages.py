@@ -63,7 +63,12 @@ ALIKE: dict[str, Case] = {
     ),
     "a float": (lambda x: x[1.5], TensorIndexError, "a tensor cannot be indexed with 1.5", KINDS),
     "a string": (lambda x: x["a"], TensorIndexError, "a tensor cannot be indexed with 'a'", KINDS),
-    "a list of floats": (lambda x: x[[0.5]], TensorIndexError, "a tensor cannot be indexed with [0.5]", KINDS),
+    "a list of floats": (
+        lambda x: x[[0.5]],
+        TensorIndexError,
+        "a tensor cannot be indexed with [0.5]",
+        KINDS,
+    ),
     "a ragged list": (
         lambda x: x[[[0], [0, 1]]],
         TensorIndexError,
@@ -144,8 +149,18 @@ ALIKE: dict[str, Case] = {
         "axis=2 is out of range for a tensor of 2 dimensions",
         "an axis is from -2 to 1",
     ),
-    "an axis twice": (lambda x: x.sum(axis=(0, -2)), AttributeValueError, "axis=(0, -2) names an axis twice", None),
-    "an axis that is no int": (lambda x: x.sum(axis="0"), AttributeTypeError, "axis is an int, not '0'", None),
+    "an axis twice": (
+        lambda x: x.sum(axis=(0, -2)),
+        AttributeValueError,
+        "axis=(0, -2) names an axis twice",
+        None,
+    ),
+    "an axis that is no int": (
+        lambda x: x.sum(axis="0"),
+        AttributeTypeError,
+        "axis is an int, not '0'",
+        None,
+    ),
     "no element type": (
         lambda x: x.astype("floaty"),
         AttributeTypeError,
@@ -269,8 +284,18 @@ EAGER: dict[str, Case] = {
         "the truth value of a tensor with no elements is ambiguous",
         "x.any() or x.all()",
     ),
-    "int": (lambda x: int(x), ShapeError, "int() needs a tensor of one element, and this one has 12 elements", None),
-    "item": (lambda x: x.item(), ShapeError, "item() needs a tensor of one element, and this one has 12 elements", None),
+    "int": (
+        lambda x: int(x),
+        ShapeError,
+        "int() needs a tensor of one element, and this one has 12 elements",
+        None,
+    ),
+    "item": (
+        lambda x: x.item(),
+        ShapeError,
+        "item() needs a tensor of one element, and this one has 12 elements",
+        None,
+    ),
     "index": (
         lambda x: operator.index(x.astype(INT64)),
         ShapeError,
@@ -452,7 +477,10 @@ def subtract(x: Any) -> None:
     ],
 )
 def test_assignment_is_refused_with_the_update_to_write(program: Callable[[Any], None], instead: str) -> None:
-    for error in (caught(program, tensor(np.zeros((3, 4), np.float32))), caught(trace, program, FLOAT["N", 4])):
+    for error in (
+        caught(program, tensor(np.zeros((3, 4), np.float32))),
+        caught(trace, program, FLOAT["N", 4]),
+    ):
         assert isinstance(error, TypeError)
         assert error.message == "a tensor is never changed in place; an update makes a new one"
         assert error.help == instead

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.core.laws import nodes
 
 from onnxsmith import FLOAT, INT64, trace
 from onnxsmith import opset21 as op
 from onnxsmith.errors import TensorIndexError, TracedValueError
+from tests.core.laws import nodes
 
 
 def pair(x: Any) -> Any:
@@ -53,7 +53,12 @@ def test_elements() -> None:
             "a sequence in a graph cannot be changed in place, as append(v) would",
             "s = op.SequenceInsert(s, v)",
         ),
-        (lambda s: s[1:], TensorIndexError, "ONNX cannot slice a sequence", "take elements with s[i], or loop over it"),
+        (
+            lambda s: s[1:],
+            TensorIndexError,
+            "ONNX cannot slice a sequence",
+            "take elements with s[i], or loop over it",
+        ),
         (
             lambda s: s["a"],
             TensorIndexError,
@@ -62,7 +67,9 @@ def test_elements() -> None:
         ),
     ],
 )
-def test_what_is_refused(program: Callable[[Any], Any], kind: Any, message: str, help_text: str | None) -> None:
+def test_what_is_refused(
+    program: Callable[[Any], Any], kind: Any, message: str, help_text: str | None
+) -> None:
     with pytest.raises(kind) as info:
         trace(lambda x: program(pair(x)), FLOAT[2])
     assert (info.value.message, info.value.help) == (message, help_text)

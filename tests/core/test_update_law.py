@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+
 from tests.core.index_strategies import subscripts
 from tests.core.laws import ALL, FLOATS, NUMBERS, check, counted, law, shapes
 
@@ -43,9 +44,10 @@ def cases(draw: Any, dynamic: bool, dtypes: tuple[str, ...]) -> Any:
 
 
 def assigned(array: Any, index: Any, value: Any) -> Any:
-    """numpy's `array[index] = value`, on a copy."""
-    result = array.copy()
-    result[index] = value.item() if value.ndim == 0 else value
+    """numpy's `array[index] = value`, on a copy; it takes leading ones for most indices, but not for masks."""
+    result, place = array.copy(), np.asarray(array[index])
+    fitting = value.reshape(value.shape[max(0, value.ndim - place.ndim) :])
+    result[index] = fitting.item() if fitting.ndim == 0 else fitting
     return result
 
 
@@ -53,7 +55,12 @@ def assigned(array: Any, index: Any, value: Any) -> Any:
 @given(cases(dynamic=False, dtypes=(*ALL, "str")))
 def test_set(case: Any) -> None:
     array, subscript, index, value = case
-    check(lambda x, v: x.at[subscript.fill([])].set(v), [array, value], assigned(array, index, value), kinds=KINDS)
+    check(
+        lambda x, v: x.at[subscript.fill([])].set(v),
+        [array, value],
+        assigned(array, index, value),
+        kinds=KINDS,
+    )
 
 
 @law(250)
@@ -61,7 +68,8 @@ def test_set(case: Any) -> None:
 def test_set_where_the_index_is_a_tensor(case: Any) -> None:
     array, subscript, index, value = case
     numbers = np.arange(array.size).reshape(array.shape)[index]
-    assume(np.unique(numbers).size == numbers.size)  # ONNX leaves open what is set when a place is named twice
+    # ONNX leaves open what is set when a place is named twice.
+    assume(np.unique(numbers).size == numbers.size)
     check(
         lambda x, v, *parts: x.at[subscript.fill(parts)].set(v),
         [array, value, *subscript.inputs],
@@ -79,8 +87,9 @@ def test_combinations(method: str, data: Any) -> None:
     numbers = np.arange(array.size).reshape(array.shape)[index]
     # Half floats are not combined by ScatterND in ONNX Runtime, and sums of many are rounded in another order.
     assume(array.dtype.name not in FLOATS or method != "multiply" or np.unique(numbers).size == numbers.size)
-    expected, place = array.copy(), array[index]
-    whole = np.broadcast_to(value.reshape(value.shape[max(0, value.ndim - np.ndim(place)) :]), np.shape(place))
+    expected, place = array.copy(), np.asarray(array[index])
+    fitting = value.reshape(value.shape[max(0, value.ndim - place.ndim) :])
+    whole = np.broadcast_to(fitting, place.shape)
     _AT[method].at(expected, index, whole)
     kinds = ("static", "named")
     check(

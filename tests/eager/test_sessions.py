@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import subprocess
+import sys
 import threading
 import time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -54,3 +58,26 @@ def test_a_failure_is_not_kept() -> None:
     assert cache.get_or_make("key", lambda: 3) == 3
     cache.clear()
     assert len(cache) == 0
+
+
+FORKING = """
+import os, sys
+import numpy as np
+from onnxsmith import opset21 as op
+x = np.ones((64, 64), np.float32)
+op.MatMul(x, x)
+child = os.fork()
+if child == 0:
+    op.MatMul(x, x)
+    op.Softmax(x)
+    sys.exit(3)  # ends the interpreter in order, sessions included
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_process_runs_and_ends() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORKING], capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, done.stderr) == (0, "")

@@ -15,6 +15,8 @@ from onnxsmith.errors import OnnxsmithError, OperatorNotInOpsetError, UnknownOpe
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef
 
+ML = f"opset_ai_onnx_ml{onnx.defs.onnx_ml_opset_version()}"
+
 
 @pytest.fixture(autouse=True)
 def _forget_registered() -> Iterator[None]:
@@ -96,7 +98,7 @@ def test_domains() -> None:
         ("", "Qqqqq", 21, UnknownOperatorError, "opset 21 has no operator Qqqqq", None),
         (
             "", "ZipMap", 21, UnknownOperatorError,
-            "opset 21 has no operator ZipMap", f"ai.onnx.ml has it: from onnxsmith import opset_ai_onnx_ml{onnx.defs.onnx_ml_opset_version()}",
+            "opset 21 has no operator ZipMap", f"ai.onnx.ml has it: from onnxsmith import {ML}",
         ),
         (
             "", "Gelu", 13, OperatorNotInOpsetError,

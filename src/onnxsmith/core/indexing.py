@@ -88,7 +88,11 @@ def expand(items: Sequence[Item], rank: int) -> list[Item]:
     """The items with one for every dimension. A `...` that stands for none remains: it still separates arrays."""
     used = sum(map(consumed, items))
     if used > rank:
-        has = "a scalar has no dimensions" if rank == 0 else f"the tensor has {rank} dimension{'s' * (rank > 1)}"
+        has = (
+            "a scalar has no dimensions"
+            if rank == 0
+            else f"the tensor has {rank} dimension{'s' * (rank > 1)}"
+        )
         raise TensorIndexError(f"too many indices: {has}, and {used} {'is' if used == 1 else 'are'} indexed")
     missing: list[Item] = [FULL] * (rank - used)
     for position, item in enumerate(items):

@@ -99,7 +99,8 @@ def slice(
         return op.Slice(x, *inputs, vector(op, steps)) if has_steps else op.Slice(x, *inputs)
     if has_steps or not all(isinstance(each, int) for each in (*starts, *ends)):
         raise OperatorNotInOpsetError(
-            f"a slice with a step, or with bounds that are tensors, needs opset 10; this graph is of opset {op.version}",
+            "a slice with a step, or with bounds that are tensors, needs opset 10; "
+            f"this graph is of opset {op.version}",
             help="use opset 10 or later",
         )
     return op.Slice(x, axes=tuple(axes), starts=tuple(starts), ends=tuple(ends))
@@ -121,7 +122,8 @@ def clip(op: Operators, x: Any, low: Any, high: Any) -> Any:
     bounds = [None if each is None else content_of(each) for each in (low, high)]
     if (low is not None and bounds[0] is None) or (high is not None and bounds[1] is None):
         raise OperatorNotInOpsetError(
-            f"Clip with bounds that are tensors needs opset 11, not {op.version}", help="use opset 11 or later"
+            f"Clip with bounds that are tensors needs opset 11, not {op.version}",
+            help="use opset 11 or later",
         )
     numbers = [None if each is None else float(each) for each in bounds]
     return op.Clip(x, min=numbers[0], max=numbers[1])

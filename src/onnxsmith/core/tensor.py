@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from onnxsmith.core import arithmetic, bits, conversions, dimensions, indexing, methods, numpy_calls, reductions
+from onnxsmith.core import (
+    arithmetic,
+    bits,
+    conversions,
+    dimensions,
+    indexing,
+    methods,
+    numpy_calls,
+    reductions,
+)
 from onnxsmith.core.update import Updates
 from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import hide_own_frames

@@ -133,7 +133,10 @@ def _write(op: Operators, x: Any, items: list[Item], value: Any, reduction: Redu
         return _write(op, x, items, _COMBINE[reduction](op, there, value), "none")
     if reduction != "none" and (dtype := dtype_of(x)) in (DType.FLOAT16, DType.BFLOAT16):
         # ONNX Runtime's ScatterND does not combine half floats.
-        wide = [each.astype(np.float32) if is_array(each) else op.Cast(each, to=DType.FLOAT) for each in (x, value)]
+        wide = [
+            each.astype(np.float32) if is_array(each) else op.Cast(each, to=DType.FLOAT)
+            for each in (x, value)
+        ]
         return op.Cast(_scatter(op, wide[0], indexed, axes, wide[1], reduction), to=dtype)
     return _scatter(op, x, indexed, axes, value, reduction)
 

@@ -20,6 +20,7 @@ from onnxsmith.eager.failure import (
     newest_opset,
     plain_reason,
     says_not_supported,
+    unknown_operator,
 )
 from onnxsmith.eager.feeds import Run, runner_over
 from onnxsmith.eager.older_opsets import retold

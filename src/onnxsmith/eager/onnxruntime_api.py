@@ -6,10 +6,13 @@ not print when something fails. It knows no operators and decides no fallbacks.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import importlib
 import importlib.util
+import os
 import sys
+import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -81,7 +84,23 @@ def create_session(
     if wanted and all(name != "CPUExecutionProvider" for name, _ in wanted):
         wanted.append(("CPUExecutionProvider", {}))
     session.initialize_session([name for name, _ in wanted], [settings for _, settings in wanted], set[str]())
+    if threads > 1:
+        _threaded.add(session)
     return session
+
+
+# Sessions with threads of their own. A forked child has the sessions but not the threads: it can run them, on one
+# thread, but to end one it would wait for ever for threads that are not there.
+_threaded: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def _never_end_sessions() -> None:
+    for session in list(_threaded):
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(session))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_never_end_sessions)
 
 
 def input_types(session: Any) -> list[tuple[str, str]]:

@@ -5,12 +5,16 @@ It holds what it is given under the keys it is given; how a runner is made is no
 
 from __future__ import annotations
 
+import os
 import threading
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 V = TypeVar("V")
+
+_caches: weakref.WeakSet[RunnerCache[Any]] = weakref.WeakSet()
 
 
 class RunnerCache(Generic[V]):
@@ -23,7 +27,7 @@ class RunnerCache(Generic[V]):
     (None, 99, 2)
     """
 
-    __slots__ = ("_building", "_entries", "_lock", "limit")
+    __slots__ = ("__weakref__", "_building", "_entries", "_lock", "limit")
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -32,6 +36,7 @@ class RunnerCache(Generic[V]):
         # One lock per key that is being made, so that two threads do not make the same session twice, and a slow
         # one holds up nobody else.
         self._building: dict[Hashable, threading.Lock] = {}
+        _caches.add(self)
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -76,7 +81,21 @@ class RunnerCache(Generic[V]):
                 self._building.pop(key, None)
         return value
 
+    def renew_locks(self) -> None:
+        """After a fork: another thread may have held the locks, and is not there to let them go."""
+        self._lock = threading.Lock()
+        self._building = {}
+
     def clear(self) -> None:
         """Forget everything."""
         with self._lock:
             self._entries.clear()
+
+
+def _renew_all_locks() -> None:
+    for cache in list(_caches):
+        cache.renew_locks()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_all_locks)

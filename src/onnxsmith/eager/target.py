@@ -25,7 +25,7 @@ from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.annotations import type_of_example
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import AnyValueType
+from onnxsmith.types.value_types import AnyValueType, SequenceType, TensorType
 
 _ARRAY = np.ndarray
 _LITERALS = (int, float, bool)
@@ -133,7 +133,9 @@ class EagerTarget:
 def _runner(
     op: OperatorDef, version: int | None, arrays: Sequence[Any], attributes: Mapping[str, Any], output_count: int
 ) -> Runner:
-    types = [_input_type(each) for each in arrays]
+    # An empty list does not say what it is a sequence of; a tensor beside it does.
+    dtypes = [DType.from_numpy(each.dtype) for each in arrays if isinstance(each, np.ndarray)]
+    types = [_input_type(each, dtypes[0] if dtypes else DType.FLOAT) for each in arrays]
     return prepare(op, types, attributes, output_count, opset_version=version)
 
 
@@ -225,9 +227,11 @@ def _wrap(value: Any) -> Any:
     return value
 
 
-def _input_type(value: Any) -> DType | AnyValueType | None:
+def _input_type(value: Any, element: DType | None) -> DType | AnyValueType | None:
     if value is None:
         return None
+    if isinstance(value, list) and not value:
+        return SequenceType(TensorType(element, None))
     if isinstance(value, np.ndarray):
         return DType.from_numpy(cast("np.ndarray[Any, Any]", value).dtype)
     return type_of_example(value)

@@ -11,12 +11,13 @@ import numpy as np
 from onnxsmith.core.number import Number
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
-from onnxsmith.errors import OnnxsmithError, RecursiveFunctionError, UnknownRankError
+from onnxsmith.errors import OnnxsmithError, RecursiveFunctionError
 from onnxsmith.graphs.function import FunctionBody, call_function
 from onnxsmith.schema.definition import AttributeReference
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.scripting.closures import closure_of, run_staged
 from onnxsmith.scripting.eager_call import attribute_argument, check_input
+from onnxsmith.scripting.mistakes import may_be_cured
 from onnxsmith.scripting.staging import make_body, stage
 from onnxsmith.types.value_types import AnyValueType, OptionalType, TensorType
 
@@ -177,7 +178,7 @@ def generic_body(script: ScriptFunction, absent: tuple[str, ...], shared: dict[A
 def may_pass_with_types(script: ScriptFunction, error: OnnxsmithError) -> bool:
     """Whether a mistake may vanish when types and attribute values are known, as they are in every call."""
     is_open = script.parameters.attributes or any(_is_open(each.type) for each in script.parameters.inputs)
-    return bool(is_open) and (error.needs_values or isinstance(error, UnknownRankError))
+    return bool(is_open) and may_be_cured(error)
 
 
 def _is_open(kind: AnyValueType) -> bool:

@@ -20,6 +20,8 @@ from onnxsmith.scripting.analysis import Analysis, analyze
 from onnxsmith.scripting.binding import bind_call
 from onnxsmith.scripting.frame import Frame
 from onnxsmith.scripting.function_source import find_function, head_span
+from onnxsmith.scripting.mistakes import Mistakes
+from onnxsmith.scripting.rewrite import HOOKS
 from onnxsmith.scripting.subset import find_unsupported
 from onnxsmith.source import Span, is_library
 
@@ -90,13 +92,16 @@ def run_staged(
     closure: Mapping[str, Any],
     arguments: Mapping[str, Any],
     outer: Frame | None = None,
+    *,
+    collects: bool = False,
 ) -> Any:
-    """Stage one call of a function and give what it returns."""
+    """Stage one call of a function and give what it returns; `collects` reports the mistakes of several statements."""
     from onnxsmith.scripting.stager import Stager  # the stager calls functions, and functions are staged by it
 
     frame = Frame(analysis, global_names, closure, outer)
     frame.variables.update(arguments)
     frame.depth = cast("GraphTarget", ACTIVE.get()).depth
+    frame.mistakes = Mistakes() if collects else None
     return Stager(frame).call()
 
 
@@ -108,6 +113,8 @@ def in_place(function: Any) -> Any:
             return _InPlace(inner, (function.__self__,))
         return function
     if isinstance(function, types.FunctionType):
+        if HOOKS in function.__code__.co_freevars:  # a lambda of a staged function: what it contains is staged already
+            return function
         return _InPlace(function, ()) if is_user_code(function) else function
     if isinstance(function, functools.partial) or isinstance(function, type):
         return function

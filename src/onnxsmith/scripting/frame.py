@@ -13,12 +13,19 @@ from onnxsmith.errors import DynamicPythonValueError, UnassignedVariableError, U
 from onnxsmith.scripting.analysis import Analysis
 from onnxsmith.scripting.function_source import head_span
 from onnxsmith.scripting.merge import Differing, Unassigned
+from onnxsmith.scripting.mistakes import Mistakes
 from onnxsmith.source import UNPACKED, Span, caller_span
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.hooks import Hooks
 
 _ABSENT = object()
+#: The value of a variable whose assignment was a mistake.
+BROKEN = Unassigned(None, "its assignment was a mistake")
+
+
+class Tainted(Exception):
+    """A statement uses a variable whose assignment was a mistake; nothing can be said about it."""
 
 
 class Frame:
@@ -39,6 +46,8 @@ class Frame:
         self.hooks: Hooks | None = None
         #: How deep in subgraphs the call stands; deeper means under a condition only the model knows.
         self.depth = 0
+        #: Where the mistakes of a script's own statements are collected; None in helpers, whose callers collect.
+        self.mistakes: Mistakes | None = None
         self._functions = analysis.expressions.instantiate(global_names)
 
     def evaluate(self, root: ast.AST) -> Any:
@@ -103,6 +112,8 @@ class Frame:
         return getattr(builtins, name, _ABSENT)
 
     def _mistake(self, name: str, value: Any, place: ast.AST | None) -> Exception:
+        if value is BROKEN:
+            return Tainted()
         span = caller_span() if place is None else self._use_span(name, place)
         if isinstance(value, Unassigned):
             error = UnassignedVariableError(

@@ -14,14 +14,14 @@ from contextlib import ExitStack
 from typing import Any
 
 from onnxsmith.core.value import Value
-from onnxsmith.errors import UnsupportedSyntaxError
+from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.scripting import loops
 from onnxsmith.scripting.assignment import assign, assign_augmented
 from onnxsmith.scripting.branches import branch, dispatch, recording
 from onnxsmith.scripting.closures import StagedClosure
 from onnxsmith.scripting.flow import assigned_names
-from onnxsmith.scripting.frame import Frame
+from onnxsmith.scripting.frame import BROKEN, Frame, Tainted
 from onnxsmith.scripting.hooks import Hooks
 from onnxsmith.scripting.jumps import BREAK, CONTINUE, NEXT, NOTHING, RESULT, Jump, Leaf, Side
 from onnxsmith.scripting.location import located
@@ -39,7 +39,20 @@ class Stager:
 
     def call(self) -> Any:
         """What the function returns."""
-        return self.run(self.frame.analysis.body, RESULT).value
+        mistakes = self.frame.mistakes
+        if mistakes is None:
+            return self.run(self.frame.analysis.body, RESULT).value
+        try:
+            result = self.run(self.frame.analysis.body, RESULT).value
+        except OnnxsmithError as error:
+            mistakes.add(error)
+        except Exception:
+            if not mistakes:  # else it may only be what a mistake led to
+                raise
+        else:
+            if not mistakes:
+                return result
+        raise mistakes.error()
 
     # -- blocks ----------------------------------------------------------------------------------------
 
@@ -49,8 +62,32 @@ class Stager:
             statement = statements[position]
             if self.flow.jumps(statement):
                 return self._run_jumping(statement, self._follow(statements, position + 1, leaf))
-            self.perform(statement)
+            if self.frame.mistakes is not None and statements is self.frame.analysis.body:
+                self._perform_or_note(statement)
+            else:
+                self.perform(statement)
         return leaf(NEXT)
+
+    def _perform_or_note(self, statement: ast.stmt) -> None:
+        """Carry out a statement; one that is wrong leaves its variables broken, and the next is looked at."""
+        frame = self.frame
+        mistakes, variables = frame.mistakes, dict(frame.variables) if hasattr(statement, "body") else frame.variables
+        assert mistakes is not None
+        if current_graph().depth > frame.depth:  # in a branch, which ends with the first mistake
+            self.perform(statement)
+            return
+        try:
+            self.perform(statement)
+        except Tainted:
+            pass
+        except OnnxsmithError as error:
+            mistakes.add(error)
+        except Exception:
+            if not mistakes:
+                raise
+        else:
+            return
+        frame.variables = {**variables, **dict.fromkeys(assigned_names([statement]), BROKEN)}
 
     def _follow(self, statements: Sequence[ast.stmt], start: int, leaf: Leaf) -> Leaf:
         """What a path does that reaches the end of the statement before `start`, or jumps."""

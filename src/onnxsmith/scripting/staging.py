@@ -95,7 +95,11 @@ def _stage(
     token = ACTIVE.set(scope)
     try:
         result = run_staged(
-            script.analysis, script.function.__globals__, closure_of(script.function), script.completed(arguments)
+            script.analysis,
+            script.function.__globals__,
+            closure_of(script.function),
+            script.completed(arguments),
+            collects=True,
         )
         with located(script.places.returned):
             outputs = _outputs(script, scope, result)

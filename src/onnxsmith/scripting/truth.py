@@ -31,7 +31,8 @@ def truth(value: Any, what: str = "the condition", elementwise: str = "") -> Any
     if kind.dtype is DType.STRING:
         raise DTypeNotAllowedError("a string tensor has no truth value", help="compare it, as in x == 'a'")
     if kind.shape is not None and any(each != 1 for each in kind.shape):
-        is_open = all(each == 1 or not isinstance(each, int) for each in kind.shape)
+        # A dimension that has a name has any size; only one that nothing is known of may turn out to be 1.
+        is_open = all(each in (1, None) for each in kind.shape)
         if not (is_open and len(kind.shape) <= 1):
             raise ConditionError(
                 f"{what} has shape {describe_shape(kind.shape)}; it must be one truth value",
