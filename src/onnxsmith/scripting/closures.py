@@ -92,16 +92,15 @@ def run_staged(
     closure: Mapping[str, Any],
     arguments: Mapping[str, Any],
     outer: Frame | None = None,
-    *,
-    collects: bool = False,
+    mistakes: Mistakes | None = None,
 ) -> Any:
-    """Stage one call of a function and give what it returns; `collects` reports the mistakes of several statements."""
+    """Stage one call of a function and give what it returns; `mistakes` collects those of several statements."""
     from onnxsmith.scripting.stager import Stager  # the stager calls functions, and functions are staged by it
 
     frame = Frame(analysis, global_names, closure, outer)
     frame.variables.update(arguments)
     frame.depth = cast("GraphTarget", ACTIVE.get()).depth
-    frame.mistakes = Mistakes() if collects else None
+    frame.mistakes = mistakes
     return Stager(frame).call()
 
 

@@ -121,9 +121,13 @@ class ScriptFunction:
 
     def check(self) -> None:
         """Find the mistakes that can be found now. Names that the module defines further down are left for later."""
-        if self._has_forward_references():
+        missing = [each for each in self._undefined if not _is_defined(each.id, self.function)]
+        self.known_mistakes = self._undefined_errors(self.analysis.local_names) if missing else []
+        if missing and not self.known_mistakes:
             return
         if self.parameters.is_variadic or self.fixed_arguments and self._instance is None:
+            if self.known_mistakes:
+                raise combined(self.known_mistakes)
             return  # staged when it is called: only then its arguments are known
         from onnxsmith.scripting.export import check_generic  # heavy: onnx-ir is imported when something is staged
 
@@ -134,15 +138,6 @@ class ScriptFunction:
             later = module_level_names(self.function.__code__.co_filename)
             if isinstance(error, OnnxsmithError) or error.name not in later:
                 raise
-
-    def _has_forward_references(self) -> bool:
-        missing = [each for each in self._undefined if not _is_defined(each.id, self.function)]
-        if not missing:
-            return False
-        errors = self._undefined_errors(self.analysis.local_names)
-        if errors:
-            raise combined(errors)
-        return True
 
     def _undefined_errors(self, variables: Iterable[str]) -> list[OnnxsmithError]:
         """An error for each name that is defined neither now nor further down, and for a call of itself."""

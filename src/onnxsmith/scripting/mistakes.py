@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from onnxsmith.errors import OnnxsmithError, UnknownRankError, combined
 from onnxsmith.source import Span
 
@@ -12,8 +14,10 @@ _MOST = 10
 class Mistakes:
     """Errors in the order they were found; the same one at the same place counts once."""
 
-    def __init__(self) -> None:
+    def __init__(self, known: Iterable[OnnxsmithError] = ()) -> None:
         self._found: dict[tuple[str, Span | None], OnnxsmithError] = {}
+        for each in known:
+            self.add(each)
 
     def __bool__(self) -> bool:
         return bool(self._found)
@@ -24,10 +28,15 @@ class Mistakes:
         self._found.setdefault((error.message, error.span), error)
 
     def error(self) -> OnnxsmithError:
-        """All of them as one, with those first that no further knowledge of types can cure."""
-        found = list(self._found.values())
+        """All of them as one, in the order of the source; where some are certain, those that types may cure are left out."""
+        found = sorted(self._found.values(), key=_position)
         certain = [each for each in found if not may_be_cured(each)]
         return combined((certain or found)[:_MOST])
+
+
+def _position(error: OnnxsmithError) -> tuple[str, int, int]:
+    span = error.span
+    return ("", 0, 0) if span is None else (span.file, span.line, span.column)
 
 
 def may_be_cured(error: OnnxsmithError) -> bool:

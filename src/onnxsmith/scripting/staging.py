@@ -24,6 +24,7 @@ from onnxsmith.schema.inference.known import Known
 from onnxsmith.scripting.attribute_values import attribute_value
 from onnxsmith.scripting.closures import closure_of, run_staged
 from onnxsmith.scripting.location import located
+from onnxsmith.scripting.mistakes import Mistakes
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, SequenceType, TensorType, describe_shape
 
@@ -99,7 +100,7 @@ def _stage(
             script.function.__globals__,
             closure_of(script.function),
             script.completed(arguments),
-            collects=True,
+            mistakes=Mistakes(script.known_mistakes),
         )
         with located(script.places.returned):
             outputs = _outputs(script, scope, result)
