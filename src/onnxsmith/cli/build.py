@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import os
+import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,6 +15,7 @@ from onnxsmith.cli.report import Report, Usage
 from onnxsmith.cli.sizes import described_bytes
 from onnxsmith.cli.terminal import progress
 from onnxsmith.cli.type_text import read_type, read_value, split_assignment
+from onnxsmith.errors import AnnotationError, CallError
 from onnxsmith.graphs.model import Model
 from onnxsmith.scripting.decorators import script
 from onnxsmith.scripting.function import ScriptFunction
@@ -83,12 +85,22 @@ def _make_model(found: Any, options: argparse.Namespace) -> Model:
         found = script(found)
     if not isinstance(found, ScriptFunction):
         raise Usage(f"{options.function} is a {type(found).__name__}, and no function or model")
-    return found.to_model(
-        input_types=_input_types(options.input_types),
-        opset_version=options.opset,
-        inline=options.inline,
-        **_attributes(found, options.attribute),
-    )
+    input_types, attributes = _input_types(options.input_types), _attributes(found, options.attribute)
+    try:
+        return found.to_model(
+            input_types=input_types, opset_version=options.opset, inline=options.inline, **attributes
+        )
+    except (AnnotationError, CallError) as error:
+        error.help = _help_here(error.help)
+        raise
+
+
+def _help_here(text: str | None) -> str | None:
+    """Help that speaks of a Python call, for somebody who stands at a command line."""
+    if text is None:
+        return None
+    text = re.sub(r"\w+\.to_model_proto\((\w+)=…\)", r"--attribute \1=…", text)
+    return re.sub(r"to_model_proto\(input_types=\{'(\w+)': (.*)\}\)", r"--input-types '\1=\2'", text)
 
 
 def _input_types(words: list[str]) -> Any:

@@ -173,7 +173,7 @@ def _lift_other(op: OperatorDef, position: int, value: Any, target: Target) -> A
         return cast(Any, value)  # the maps of the ml domain
     name = "an input" if parameter is None else f"'{parameter.name}'"
     raise InputTypeError(
-        f"{op.qualified_name} cannot take {type(value).__name__} as {name}",
+        f"{op.qualified_name} cannot take {type(cast(object, value)).__name__} as {name}",
         help="an input is a tensor, an array, a number, or a list of these",
         culprit=("input", position),
     )

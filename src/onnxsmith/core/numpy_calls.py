@@ -77,10 +77,11 @@ def refused(name: str, inputs: Sequence[Any]) -> TracedValueError:
 def _instead(name: str, inputs: Sequence[Any]) -> str:
     """The same call as one of ours: a method of the tensor, or an operator."""
     written = _arguments_as_written() or ["x"]
-    is_method = bool(inputs) and isinstance(inputs[0], Value) and name.isidentifier()
-    if is_method and isinstance(getattr(type(inputs[0]), name, None), property):
+    owner = cast("type[object]", type(inputs[0])) if inputs else object
+    is_method = issubclass(owner, Value) and name.isidentifier()
+    if is_method and isinstance(getattr(owner, name, None), property):
         return f"{written[0]}.{name}"
-    if is_method and hasattr(type(inputs[0]), name):
+    if is_method and hasattr(owner, name):
         return f"{written[0]}.{name}({', '.join(written[1:])})"
     meant = operator_for(name, operators_for(*inputs).version)
     if meant is None:

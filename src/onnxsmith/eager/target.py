@@ -134,9 +134,10 @@ def _runner(
     op: OperatorDef, version: int | None, arrays: Sequence[Any], attributes: Mapping[str, Any], output_count: int
 ) -> Runner:
     # An empty list does not say what it is a sequence of; a tensor beside it does.
-    dtypes = [DType.from_numpy(each.dtype) for each in arrays if isinstance(each, np.ndarray)]
+    dtypes = [DType.from_numpy(cast(Any, each).dtype) for each in arrays if isinstance(each, np.ndarray)]
     types = [_input_type(each, dtypes[0] if dtypes else DType.FLOAT) for each in arrays]
-    return prepare(op, types, attributes, output_count, opset_version=version)
+    # Bodies are written in the standard domain; another domain's version says nothing about them.
+    return prepare(op, types, attributes, output_count, opset_version=version if op.domain == "" else None)
 
 
 def recall_for(operator: Operator) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
@@ -234,7 +235,7 @@ def _input_type(value: Any, element: DType | None) -> DType | AnyValueType | Non
         return SequenceType(TensorType(element, None))
     if isinstance(value, np.ndarray):
         return DType.from_numpy(cast("np.ndarray[Any, Any]", value).dtype)
-    return type_of_example(value)
+    return type_of_example(cast(object, value))
 
 
 _INSIDE_BODIES = EagerTarget(wraps=True)

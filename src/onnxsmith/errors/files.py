@@ -12,7 +12,9 @@ class UnreadableModelError(OnnxsmithError, ValueError):
 
     Wrong:
 
-        open("half.onnx", "wb").write(b"not a model")
+        from pathlib import Path
+
+        Path("half.onnx").write_bytes(b"not a model")
         onnxsmith.load("half.onnx")
 
     Right:

@@ -125,6 +125,11 @@ class GraphTarget:
     # -- building --------------------------------------------------------------------------------------
 
     @property
+    def is_function(self) -> bool:
+        """Whether it is the body of a function, whose inputs and outputs have no types; its subgraphs' have."""
+        return self.parent is None and self.program.kind == "function"
+
+    @property
     def root(self) -> GraphTarget:
         """The outermost graph."""
         return self if self.parent is None else self.parent.root
@@ -132,7 +137,8 @@ class GraphTarget:
     def input(self, name: str, kind: AnyValueType, span: Span | None = None) -> Any:
         """A new input of this graph."""
         value = ir.Value(name=self.program.names.unique(name))
-        value.type, value.shape = type_to_ir(kind)
+        if not self.is_function:
+            value.type, value.shape = type_to_ir(kind)
         self.inputs.append(value)
         return wrap(value, Known(kind), self, span)
 
@@ -160,6 +166,10 @@ class GraphTarget:
     def finish(self, outputs: Sequence[Any], name: str) -> ir.Graph:
         """The graph, with these values as its outputs; nothing can be added afterwards."""
         graph_outputs = [self.own(each) for each in outputs]
+        if not self.is_function:
+            for value, each in zip(graph_outputs, outputs, strict=True):
+                if value.type is None and isinstance(each, Value):
+                    value.type, value.shape = type_to_ir(each.known.type)
         self.is_finished = True
         is_root_model = self.parent is None and self.program.kind == "model"
         return ir.Graph(
@@ -229,6 +239,10 @@ class GraphTarget:
         """A value for a node's output, with what is known of it."""
         kind = known.type
         value = ir.Value(name=self.program.names.unique(wish))
+        if self.program.kind == "function":
+            # A function has no types inside. ONNX Runtime, when it inlines one, renames the values of a subgraph but
+            # not what is declared of them, and then takes that for the types of others.
+            return value
         if isinstance(kind, TensorType):
             if kind.dtype is not None:  # a shape without an element type has no place in a model
                 value.type = tensor_type_to_ir(kind.dtype)

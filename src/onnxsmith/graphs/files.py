@@ -205,7 +205,7 @@ def _write_tensor(tensor: ir.TensorProtocol, file: BinaryIO) -> None:
         content = cast(Any, tensor.numpy()).reshape(-1).view(np.uint8)
         file.write(content.data)
         return
-    write = cast(Any, getattr(tensor, "tofile", None))
+    write = cast(Any, getattr(cast(object, tensor), "tofile", None))
     if write is not None:
         write(file)
     else:

@@ -41,7 +41,8 @@ def call_function(
 ) -> tuple[Any, ...]:
     """A node that calls a function, which the program then holds."""
     function = body.function
-    for identifier, each in ((function.identifier(), function), *body.called.items()):
+    # A function stands behind those that it calls: the reference evaluator reads a model from top to bottom.
+    for identifier, each in (*body.called.items(), (function.identifier(), function)):
         held = scope.program.functions.setdefault(identifier, each)
         if held is not each:
             raise FunctionError(

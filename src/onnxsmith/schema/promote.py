@@ -146,7 +146,7 @@ def is_literal(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return all(is_literal(each) for each in cast("list[Any]", value))
     # What numpy's arithmetic makes of Python numbers; other numpy scalars have a type of their own and keep it.
-    return isinstance(value, np.generic) and value.dtype in _PYTHON_LIKE
+    return isinstance(value, np.generic) and cast(Any, value).dtype in _PYTHON_LIKE
 
 
 def literal_array(op: OperatorDef, position: int, value: Any, dtype: DType) -> np.ndarray[Any, Any]:

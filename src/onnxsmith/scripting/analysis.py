@@ -47,7 +47,8 @@ def analyze(node: FunctionNode, file: str, name: str, outer_names: Collection[st
     flow = Flow(body)
     roots = [root for statement in body for root in _roots(statement)]
     first_parameter = parameters[0] if parameters else None
-    table = compile_expressions(roots, file, name, local_names | set(outer_names), first_parameter)
+    first_line = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
+    table = compile_expressions(roots, file, name, first_line, local_names | set(outer_names), first_parameter)
     if len(_analyses) >= _LIMIT:
         _analyses.clear()
     found = _analyses[id(node)] = Analysis(node, file, name, body, parameters, local_names, flow, table)

@@ -70,7 +70,12 @@ class ExpressionTable:
 
 
 def compile_expressions(
-    roots: Sequence[Root], file: str, function_name: str, variables: Collection[str], first_parameter: str | None
+    roots: Sequence[Root],
+    file: str,
+    function_name: str,
+    first_line: int,
+    variables: Collection[str],
+    first_parameter: str | None,
 ) -> ExpressionTable:
     """Compile expressions (and the patterns of match statements); `variables` are the names that are no globals."""
     sites: dict[int, Site] = {}
@@ -86,7 +91,7 @@ def compile_expressions(
             body = [at(root.node, ast.Return(_without_slices(expression)))]
         names = tuple(rewriter.direct_names)
         sites[id(root.node)] = Site(len(definitions), names)
-        definitions.append(_definition(root.node, function_name, names, body))
+        definitions.append(_definition(root.node, function_name, first_line, names, body))
     module = ast.Module(definitions, [])
     code = compile(module, file, "exec", dont_inherit=True)
     return ExpressionTable(code, sites, tuple(each.node for each in roots))
@@ -97,12 +102,18 @@ def _walrus_names(root: ast.AST) -> frozenset[str]:
     return frozenset(each.target.id for each in ast.walk(root) if isinstance(each, ast.NamedExpr))
 
 
-def _definition(root: ast.AST, name: str, names: Iterable[str], body: list[ast.stmt]) -> ast.stmt:
+def _definition(
+    root: ast.AST, name: str, first_line: int, names: Iterable[str], body: list[ast.stmt]
+) -> ast.stmt:
+    """One expression as a function. It begins where the user's function does: readers of frames look for it there."""
     parameters = [at(root, ast.arg(each)) for each in (HOOKS, *names)]
     arguments = ast.arguments([], parameters, None, [], [], None, [])
     collect = at(root, ast.Name(_COLLECT, ast.Load()))
     spelled = name if name.isidentifier() else "lambda_"
-    return at(root, ast.FunctionDef(spelled, arguments, body, [collect], None, None))
+    definition = at(root, ast.FunctionDef(spelled, arguments, body, [collect], None, None))
+    for head in (definition, collect):
+        head.lineno, head.col_offset = first_line, 0
+    return definition
 
 
 def _without_slices(index: ast.expr) -> ast.expr:

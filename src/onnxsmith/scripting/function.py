@@ -68,6 +68,8 @@ class ScriptFunction:
             raise combined([*unsupported, *self._undefined_errors(variables)])
         self.analysis: Analysis = analyze(node, file, self.name, function.__code__.co_freevars)
         self.parameters: ScriptSignature = read_signature(function, self.places)
+        #: What is wrong with it before it is staged: names that are defined nowhere.
+        self.known_mistakes: list[OnnxsmithError] = []
 
     # -- what it is ------------------------------------------------------------------------------------
 

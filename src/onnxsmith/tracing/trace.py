@@ -47,8 +47,9 @@ def trace(
     >>> trace(lambda a, b: op.Relu(a @ b + 1.0), FLOAT["N", 4], FLOAT[4, 8])
     Model(a: FLOAT['N', 4], b: FLOAT[4, 8]) -> relu: FLOAT['N', 8], 3 nodes, opset 21
     """
-    if not callable(function) or isinstance(function, ValueType):
-        what = repr(function) if isinstance(function, ValueType) else described_type(type(function))
+    given = cast(object, function)
+    if not callable(given) or isinstance(given, ValueType):
+        what = repr(given) if isinstance(given, ValueType) else described_type(type(given))
         raise TraceError(f"trace needs a function first, not {what}", help="trace(function, FLOAT['N'], …)")
     kinds = [read_value_type(each, f"type {position} of trace") for position, each in enumerate(types)]
     names = _input_names(function, len(kinds), input_names)

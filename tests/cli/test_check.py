@@ -1,0 +1,79 @@
+"""`onnxsmith check`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import onnx
+
+from tests.cli.conftest import Run
+
+
+def test_good(run: Run, program: Path, model: Path) -> None:
+    seen = run("check", "net.py", "m.onnx")
+    assert (seen.status, seen.err) == (0, "")
+    assert seen.out == "net.py: good (gelu, forward, scaled)\nm.onnx: good\n"
+
+
+def test_all_scripts_of_a_file(run: Run, wrong: Path) -> None:
+    seen = run("check", "wrong.py")
+    assert seen.status == 1
+    assert "wrong.py: 3 findings (good)" in seen.out
+    assert [code for code in ("C301", "C401", "C307") if f"[{code}]" in seen.err] == ["C301", "C401", "C307"]
+    assert seen.err.count("[C301]") == 1  # a script that calls a wrong one is not wrong itself
+    assert "did you mean 'Relu'?" in seen.err
+    assert "wrong.py:7:12 in first" in seen.err
+
+
+def test_json(run: Run, wrong: Path, program: Path) -> None:
+    seen = run("check", "wrong.py", "net.py", "--json")
+    assert seen.status == 1
+    first, second = seen.json
+    assert [each["code"] for each in first["findings"]] == ["C301", "C401", "C307"]
+    place = first["findings"][0]["places"][0]
+    assert Path(place["file"]).name == "wrong.py"
+    assert (place["line"], place["column"], place["end_column"], place["function"]) == (7, 12, 19, "first")
+    assert second == {"file": "net.py", "checked": ["gelu", "forward", "scaled"], "findings": []}
+
+
+def test_program_that_fails(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("value = {}\nvalue['missing']\n")
+    seen = run("check", "broken.py")
+    assert seen.status == 1
+    assert "KeyError: 'missing'" in seen.err
+    assert "onnxsmith/" not in seen.err
+    finding = run("check", "broken.py", "--json").json[0]["findings"][0]
+    assert (finding["code"], finding["kind"]) == (None, "KeyError")
+
+
+def test_invalid_model(run: Run, tmp_path: Path) -> None:
+    text = '<ir_version: 8, opset_import: ["": 17]> g (float[N] a) => (float[N] b) { b = Relu <alpha = 1> (a) }'
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "m.onnx")
+    seen = run("check", "m.onnx")
+    assert seen.status == 1
+    assert "[F104]" in seen.err
+    assert "alpha" in seen.err
+
+
+def test_external_data(run: Run, model: Path) -> None:
+    Path("m.onnx.data").unlink()
+    seen = run("check", "m.onnx")
+    assert seen.status == 1
+    assert "[F102]" in seen.err
+
+
+def test_runtime(run: Run, tmp_path: Path, model: Path) -> None:
+    text = '<ir_version: 8, opset_import: ["": 17, "my": 1]> g (float[N] a) => (float[N] b) { b = my.Odd(a) }'
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "odd.onnx")
+    assert run("check", "m.onnx", "--runtime").status == 0
+    assert run("check", "odd.onnx").status == 0
+    seen = run("check", "odd.onnx", "--runtime")
+    assert seen.status == 1
+    assert "[R102]" in seen.err
+
+
+def test_missing_files(run: Run) -> None:
+    assert run("check", "missing.onnx").status == 1
+    seen = run("check", "missing.py")
+    assert seen.status == 2
+    assert "there is no file missing.py" in seen.err

@@ -1,0 +1,72 @@
+"""`onnxsmith info`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import onnx
+
+from tests.cli.conftest import Run
+
+
+def test_text(run: Run, model: Path) -> None:
+    seen = run("info", "m.onnx")
+    assert seen.status == 0
+    for part in ("FLOAT['N', 4]", "INT64['K']", "MatMul", "Gather", "nodes: 2", "400 elements", "m.onnx.data", "1.6 kB"):
+        assert part in seen.out
+
+
+def test_json(run: Run, model: Path) -> None:
+    content = run("info", "m.onnx", "--json").json
+    assert content["inputs"] == [{"name": "x", "type": "FLOAT['N', 4]"}, {"name": "i", "type": "INT64['K']"}]
+    assert content["outputs"][0] == {"name": "y", "type": "FLOAT['N', 100]"}
+    assert content["opsets"] == {"ai.onnx": 21}
+    assert content["nodes"] == {"Gather": 1, "MatMul": 1}
+    assert content["ir_version"] == onnx.load("m.onnx", load_external_data=False).ir_version
+    assert content["producer"] == "onnxsmith"
+    assert content["weights"] == {"count": 1, "elements": 400, "bytes": 1600, "by_type": {"FLOAT": 1600}}
+    assert content["external_data"] == [{"file": "m.onnx.data", "bytes": 1600}]
+
+
+def test_weights(run: Run, model: Path) -> None:
+    weights = run("info", "m.onnx", "--weights", "--json").json["weights"]["list"]
+    assert [(each["type"], each["shape"], each["file"]) for each in weights] == [("FLOAT", [4, 100], "m.onnx.data")]
+    assert "FLOAT[4, 100]" in run("info", "m.onnx", "--weights").out
+
+
+def test_functions_and_subgraphs(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(
+        "from onnxsmith import FLOAT, script\n\n\n"
+        '@script\ndef inner(x: FLOAT["N"], alpha: float):\n    return x * alpha\n\n\n'
+        '@script\ndef outer(x: FLOAT["N"]):\n    y = inner(x, alpha=2.0)\n    if x.sum() > 0.0:\n'
+        "        y = y + 1.0\n    return y\n"
+    )
+    assert run("build", "net.py:outer", "-o", "m.onnx").status == 0
+    content = run("info", "m.onnx", "--json").json
+    assert content["nodes"]["If"] == 1
+    assert content["nodes"]["net.inner"] == 1
+    assert content["nodes"]["Add"] == 1  # in a branch
+    function = content["functions"][0]
+    assert (function["domain"], function["name"], function["attributes"]) == ("net", "inner", ["alpha"])
+    assert "net.inner(x, alpha=)" in run("info", "m.onnx").out
+
+
+def test_names_in_a_model_cannot_move_the_cursor(run: Run, tmp_path: Path) -> None:
+    text = '<ir_version: 8, opset_import: ["": 17]> g (float[N] a) => (float[N] b) { b = Relu(a) }'
+    model = onnx.parser.parse_model(text)
+    model.producer_name = "\x1b[2J\x07evil"
+    onnx.save(model, tmp_path / "m.onnx")
+    seen = run("info", "m.onnx")
+    assert seen.status == 0
+    assert "\x1b" not in seen.out
+    assert r"\x1b[2J\x07evil" in seen.out
+
+
+def test_errors(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "m.onnx").write_text("no model")
+    seen = run("info", "m.onnx")
+    assert seen.status == 1
+    assert "[F101]" in seen.err
+    seen = run("info", "m.onnx", "--json")
+    assert seen.json["error"]["code"] == "F101"
+    assert seen.json["error"]["kind"] == "UnreadableModelError"
