@@ -6,7 +6,9 @@ import pytest
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--update-golden", action="store_true", help="write what the tests find into the golden files")
+    parser.addoption(
+        "--update-golden", action="store_true", help="write what the tests find into the golden files"
+    )
 
 
 @pytest.fixture

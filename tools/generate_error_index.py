@@ -1,7 +1,7 @@
 """Write docs/reference/errors.md from the error classes: their docstrings are the manual.
 
-    python tools/generate_error_index.py           # write it
-    python tools/generate_error_index.py --check   # exit 1 when it is not what would be written
+python tools/generate_error_index.py           # write it
+python tools/generate_error_index.py --check   # exit 1 when it is not what would be written
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ _HEAD = """\
 
 # Errors
 
-Everything that onnxsmith raises on purpose is an `onnxsmith.errors.OnnxsmithError`. Each mistake has a class and a code of its
-own, and each class is also the builtin exception that a Python user would expect, so `except TypeError` catches a wrong type
-whoever finds it.
+Everything that onnxsmith raises on purpose is an `onnxsmith.errors.OnnxsmithError`. Each mistake has a class and a code
+of its own, and each class is also the builtin exception that a Python user would expect, so `except TypeError` catches
+a wrong type whoever finds it.
 
 The message begins with a summary and the code. Then come the file, line and column, the source line with the expression
-underlined, the places that caused it, and help. Tracebacks end at your line. Independent mistakes in one script are reported
-together. `onnxsmith explain C401` prints one of the pages below; [how to debug](../how-to/debugging.md) says how to see more.
+underlined, the places that caused it, and help. Tracebacks end at your line. Independent mistakes in one script are
+reported together. `onnxsmith explain C401` prints one of the pages below; [how to debug](../how-to/debugging.md) says
+how to see more.
 
 The examples begin with:
 
@@ -41,7 +42,9 @@ def render() -> str:
     """The whole page."""
     every = pages()
     parts = [_HEAD.format(prelude=PRELUDE)]
-    rows = [f"| [{each.code}](#{_anchor(each)}) | `{each.name}` | {_one_line(each.summary)} |" for each in every]
+    rows = [
+        f"| [{each.code}](#{_anchor(each)}) | `{each.name}` | {_one_line(each.summary)} |" for each in every
+    ]
     parts.append("\n".join(["| code | class | when |", "| --- | --- | --- |", *rows]) + "\n")
     for area, title in AREAS.items():
         parts.append(f"## {title}\n")

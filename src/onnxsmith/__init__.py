@@ -42,7 +42,7 @@ _LAZY = {
 _SUBMODULES = ("eager", "errors", "evaluator", "onnx_opset", "onnx_types", "values")
 _OPSET = re.compile(r"opset(?:(?P<version>\d+)|_(?P<domain>[a-z_]+?)(?P<domain_version>\d+))")
 
-__all__ = [*_LAZY, *_SUBMODULES]
+__all__ = [*_LAZY, *_SUBMODULES]  # pyright: ignore[reportUnsupportedDunderAll]  # checkers read __init__.pyi
 
 
 def __getattr__(name: str) -> Any:

@@ -140,7 +140,9 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
         return f"did you mean '{by_lower[name.lower()]}'?"
     near = difflib.get_close_matches(name, pool, n=3, cutoff=0.7)
     if not near:
-        near = [by_lower[match] for match in difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=0.7)]
+        near = [
+            by_lower[match] for match in difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=0.7)
+        ]
     if not near:
         return None
     return "did you mean " + " or ".join(f"'{each}'" for each in near) + "?"
@@ -166,7 +168,11 @@ def undefined_name_help(name: str, known: Iterable[str]) -> str | None:
     return near or (f"did you mean '{meant[0]}'?" if meant else None)
 
 
-_USUAL_IMPORTS = {"np": "import numpy as np", "numpy": "import numpy", "op": "from onnxsmith import opset21 as op"}
+_USUAL_IMPORTS = {
+    "np": "import numpy as np",
+    "numpy": "import numpy",
+    "op": "from onnxsmith import opset21 as op",
+}
 
 
 def wants_full_traceback() -> bool:

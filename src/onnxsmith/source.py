@@ -28,7 +28,9 @@ _positions_cache: dict[int, tuple[CodeType, list[tuple[int | None, int | None, i
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A range of source text: 1-based lines, 0-based columns in UTF-8 bytes as the interpreter counts them, end exclusive.
+    """A range of source text: 1-based lines, 0-based columns in UTF-8 bytes as the interpreter counts them.
+
+    The end is exclusive.
 
     >>> str(Span("model.py", 3, 4, 3, 9, "encode"))
     'model.py:3:5'
@@ -53,7 +55,7 @@ class Span:
 
 @functools.lru_cache(maxsize=1024)
 def _file_to_store(file: str) -> str:
-    """A file as a model names it: from the working directory on, so that a model does not tell whose machine made it."""
+    """A file as a model names it: from the working directory on, so as not to tell whose machine made the model."""
     try:
         relative = os.path.relpath(file) if os.path.isabs(file) else file
     except (ValueError, OSError):  # another drive, or the working directory is gone
@@ -75,7 +77,9 @@ def read_span(text: str) -> Span | None:
         return None
     line, column = int(match["line"]), int(match["column"]) - 1
     has_end = match["end_line"] is not None
-    end_line, end_column = (int(match["end_line"]), int(match["end_column"]) - 1) if has_end else (line, column)
+    end_line, end_column = (
+        (int(match["end_line"]), int(match["end_column"]) - 1) if has_end else (line, column)
+    )
     absolute = os.path.abspath(match["file"])
     file = absolute if os.path.isfile(absolute) else match["file"]
     return Span(file, line, column, end_line, end_column, _function_at(file, line))
@@ -103,7 +107,9 @@ _LIBRARIES = tuple(
 @functools.lru_cache(maxsize=4096)
 def is_library(file: str) -> bool:
     """Whether a file belongs to this package, Python itself or something installed, and not to the user's program."""
-    is_installed = file.startswith((PACKAGE_DIRECTORY, *_LIBRARIES)) or f"{os.sep}site-packages{os.sep}" in file
+    is_installed = (
+        file.startswith((PACKAGE_DIRECTORY, *_LIBRARIES)) or f"{os.sep}site-packages{os.sep}" in file
+    )
     return is_installed or file.startswith("<frozen ")
 
 

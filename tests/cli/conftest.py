@@ -16,7 +16,7 @@ from onnxsmith import FLOAT, INT64, trace
 from onnxsmith import opset21 as op
 from onnxsmith.cli import main
 
-PROGRAM = '''\
+PROGRAM = """\
 import numpy as np
 from onnxsmith import FLOAT, script, trace
 from onnxsmith import opset21 as op
@@ -45,9 +45,9 @@ def plain(x: FLOAT["N"]):
 
 traced = trace(plain, FLOAT["N"])
 NUMBER = 3
-'''
+"""
 
-WRONG = '''\
+WRONG = """\
 from onnxsmith import FLOAT, INT64, script
 from onnxsmith import opset21 as op
 
@@ -75,7 +75,7 @@ def good(x: FLOAT["N"]):
 @script
 def later(x: FLOAT["N"]):
     return x.reshape(2.5)
-'''
+"""
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,9 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
     def run_it(*arguments: str) -> Seen:
         status = main(list(arguments))
         for name in ["net", "wrong", "program", *(each for each in sys.modules if each not in before)]:
-            if getattr(sys.modules.get(name), "__file__", "") and str(tmp_path) in str(sys.modules[name].__file__):
+            if getattr(sys.modules.get(name), "__file__", "") and str(tmp_path) in str(
+                sys.modules[name].__file__
+            ):
                 del sys.modules[name]
         captured = capsys.readouterr()
         return Seen(status, captured.out, captured.err)

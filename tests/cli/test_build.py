@@ -118,7 +118,8 @@ def test_help_is_for_the_command_line(run: Run, program: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "kind"), [("1 / 0\n", "ZeroDivisionError"), ("def f(:\n", "SyntaxError"), ("import nowhere\n", "Module")]
+    ("text", "kind"),
+    [("1 / 0\n", "ZeroDivisionError"), ("def f(:\n", "SyntaxError"), ("import nowhere\n", "Module")],
 )
 def test_errors_of_the_program(run: Run, tmp_path: Path, text: str, kind: str) -> None:
     (tmp_path / "broken.py").write_text(text)

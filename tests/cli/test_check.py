@@ -47,7 +47,9 @@ def test_program_that_fails(run: Run, tmp_path: Path) -> None:
 
 
 def test_invalid_model(run: Run, tmp_path: Path) -> None:
-    text = '<ir_version: 8, opset_import: ["": 17]> g (float[N] a) => (float[N] b) { b = Relu <alpha = 1> (a) }'
+    text = (
+        '<ir_version: 8, opset_import: ["": 17]> g (float[N] a) => (float[N] b) { b = Relu <alpha = 1> (a) }'
+    )
     onnx.save(onnx.parser.parse_model(text), tmp_path / "m.onnx")
     seen = run("check", "m.onnx")
     assert seen.status == 1

@@ -12,7 +12,16 @@ from tests.cli.conftest import Run
 def test_text(run: Run, model: Path) -> None:
     seen = run("info", "m.onnx")
     assert seen.status == 0
-    for part in ("FLOAT['N', 4]", "INT64['K']", "MatMul", "Gather", "nodes: 2", "400 elements", "m.onnx.data", "1.6 kB"):
+    for part in (
+        "FLOAT['N', 4]",
+        "INT64['K']",
+        "MatMul",
+        "Gather",
+        "nodes: 2",
+        "400 elements",
+        "m.onnx.data",
+        "1.6 kB",
+    ):
         assert part in seen.out
 
 
@@ -30,7 +39,9 @@ def test_json(run: Run, model: Path) -> None:
 
 def test_weights(run: Run, model: Path) -> None:
     weights = run("info", "m.onnx", "--weights", "--json").json["weights"]["list"]
-    assert [(each["type"], each["shape"], each["file"]) for each in weights] == [("FLOAT", [4, 100], "m.onnx.data")]
+    assert [(each["type"], each["shape"], each["file"]) for each in weights] == [
+        ("FLOAT", [4, 100], "m.onnx.data")
+    ]
     assert "FLOAT[4, 100]" in run("info", "m.onnx", "--weights").out
 
 

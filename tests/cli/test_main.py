@@ -52,7 +52,9 @@ def test_help_imports_nothing_heavy() -> None:
 
 
 def test_explain_does_not_import_numpy() -> None:
-    code = "import sys; from onnxsmith.cli import main; main(['explain', 'C401']); print('numpy' in sys.modules)"
+    code = (
+        "import sys; from onnxsmith.cli import main; main(['explain', 'C401']); print('numpy' in sys.modules)"
+    )
     assert python("-c", code).stdout.splitlines()[-1] == "False"
 
 
@@ -124,6 +126,8 @@ def test_progress_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
     assert plain.getvalue() == ""
 
 
-@pytest.mark.parametrize(("count", "text"), [(0, "0 bytes"), (1000, "1.0 kB"), (5_000_000_000_000, "5000.0 GB")])
+@pytest.mark.parametrize(
+    ("count", "text"), [(0, "0 bytes"), (1000, "1.0 kB"), (5_000_000_000_000, "5000.0 GB")]
+)
 def test_sizes(count: int, text: str) -> None:
     assert described_bytes(count) == text

@@ -66,6 +66,20 @@ def test_division_edges(dtype: str, data: Any) -> None:
         check(operator.mod, [a, b], a % b, kinds=("named",))
 
 
+def test_quotients_that_a_float_hardly_holds() -> None:
+    """Where the last bit of the quotient is a half, numpy rounds down."""
+    a = np.array([-4.5320068e-14, -355121.94, -18768.89], np.float32)
+    b = np.array([-5.4667163e-21, 0.05865142, -0.0026347127], np.float32)
+    check(operator.floordiv, [a, b], a // b)
+
+
+def test_half_floats_are_divided_in_single_precision() -> None:
+    """As numpy does; in half precision these quotients come out one step off."""
+    a = np.array([384.5, 3190.0, -5588.0, 4896.0], np.float16)
+    b = np.array([-0.4297, 0.3677, -1.707, 1.2705], np.float16)
+    check(operator.floordiv, [a, b], a // b)
+
+
 @pytest.mark.parametrize("symbol", _TYPES)
 @law(20)
 @given(st.data())

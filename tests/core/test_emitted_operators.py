@@ -85,6 +85,12 @@ UPDATES: list[tuple[str, Callable[..., Any], list[Any], list[str]]] = [
     ),
     ("set where", lambda x: x.at[x < 0].set(0.0), [NAMED], ["Less", "Where"]),
     ("add where", lambda x: x.at[x < 0].add(1.0), [NAMED], ["Less", "Add", "Where"]),
+    (
+        "set where, truth values",  # ONNX Runtime's Where does not choose truth values
+        lambda x, mask: x.at[mask].set(True),
+        [BOOL["N"], BOOL["N"]],
+        ["And", "Not", "And", "Or"],
+    ),
     ("set columns", lambda x, v: x.at[:, 1:3].set(v), [MATRIX, FLOAT[3, 2]], ["ScatterND"]),
 ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -63,6 +64,44 @@ def test_unknown_rank(case: Any) -> None:
     except UnknownRankError:
         return
     agree("traced, unranked", run(model, [array, *subscript.inputs]), expected)
+
+
+#: One for each way through the code, so that no search is needed to find them.
+EXAMPLES: list[tuple[tuple[int, ...], Any]] = [
+    ((5,), np.s_[-9::-1]),
+    ((5,), np.s_[3:-9:-2]),
+    ((5,), np.s_[9:1:-1]),
+    ((0,), np.s_[::-1]),
+    ((2, 3, 4), np.s_[1, -1, -4]),
+    ((2, 3, 4), np.s_[0, 1:, -1]),
+    ((2, 3, 4), np.s_[:, [0, -1], [-1, -2]]),  # arrays side by side, not first
+    ((2, 3, 4), np.s_[[0, -1], :, [-1, -2]]),  # apart
+    ((2, 3, 4), np.s_[0, :, [-1, -2]]),
+    ((2, 3, 4), np.s_[:, [[0], [1]], [[-1, -2]]]),  # broadcast
+    ((5, 2, 3), np.s_[:, [0, 1], ..., [0, 1]]),  # apart, though `...` stands for nothing
+    ((2, 3, 4), np.s_[:, [0, 1], None, [0, 1]]),
+    ((2, 3), np.s_[np.zeros(0, np.int64), [7]]),  # out of range, but nothing is taken
+    ((2, 3), np.s_[[True, False], [0, 2]]),
+    ((2, 3), np.s_[[True, True], [True, False, True]]),
+    ((2, 3), np.s_[True, 0]),
+    ((2, 3), np.s_[:, 0, None, True]),
+    ((2, 3), np.s_[True, False]),
+    ((), np.s_[True, None]),
+    ((), np.s_[...]),
+    ((), np.s_[()]),
+    ((3, 4), np.s_[[[]]]),
+    ((2, 3), np.s_[range(2)]),
+    ((2, 3), np.s_[(0, 1), :]),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "str"])
+@pytest.mark.parametrize(("shape", "index"), EXAMPLES, ids=[f"{shape} {index}" for shape, index in EXAMPLES])
+def test_examples(shape: tuple[int, ...], index: Any, dtype: str) -> None:
+    array = counted(dtype, shape)
+    check(
+        lambda x: x[index], [array], np.asarray(array[index], array.dtype), kinds=("static", "named", "open")
+    )
 
 
 def test_iteration_unrolls() -> None:

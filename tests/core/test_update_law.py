@@ -9,8 +9,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from onnxsmith import trace
 from tests.core.index_strategies import subscripts
-from tests.core.laws import ALL, FLOATS, NUMBERS, check, counted, law, shapes
+from tests.core.laws import ALL, FLOATS, NUMBERS, check, counted, law, shapes, types_of
 
 KINDS = ("static", "named", "open")
 _AT = {"add": np.add, "multiply": np.multiply, "min": np.minimum, "max": np.maximum}
@@ -111,6 +112,10 @@ def test_the_last_of_several_is_set() -> None:
     array, value = np.zeros((3, 2), np.float32), np.arange(8, dtype=np.float32).reshape(2, 2, 2)
     index = np.array([[0, 1], [1, 0]])
     check(lambda x, v: x.at[index].set(v), [array, value], assigned(array, index, value))
+    # Each place is named once, because ONNX does not say which value it takes otherwise.
+    model = trace(lambda x, v: x.at[index].set(v), *types_of([array, value], "static"))
+    (scatter,) = (node for node in model.ir.graph if node.op_type == "ScatterND")
+    assert sorted(scatter.inputs[1].const_value.numpy().tolist()) == [[0], [1]]
 
 
 def test_what_was_there() -> None:

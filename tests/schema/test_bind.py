@@ -68,7 +68,7 @@ def test_variadic_inputs_take_the_rest() -> None:
         (lambda: bound("Softmax", "x", axis=1.0), errors.AttributeTypeError, "Softmax needs axis= to be an int, not 1.0 (float)"),
         (lambda: bound("Softmax", "x", axis=2**63), errors.AttributeTypeError, f"Softmax needs axis= to be an int, not {2**63} (int)"),
         (lambda: bound("Transpose", "x", perm=1), errors.AttributeTypeError, "Transpose needs perm= to be a list of ints, not 1 (int)"),
-        (lambda: bound("Cast", "x", to="floaty"), errors.AttributeTypeError, "Cast needs to= to be an int, not 'floaty' (str)"),
+        (lambda: bound("Cast", "x", to="floaty"), errors.AttributeTypeError, "Cast needs to= to be an element type, not 'floaty' (str)"),
         (lambda: bound("Pad", "x", "p", mode="mirror"), errors.AttributeValueError, "Pad does not know mode='mirror'"),
         (lambda: bound("TopK", "x", "k", outputs=3), errors.OutputCountError, "TopK has 2 outputs (Values, Indices), not 3"),
         (lambda: bound("Relu", "x", outputs=0), errors.OutputCountError, "Relu has 1 outputs (Y), not 0"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -18,4 +19,6 @@ def test_there_is_something_to_run() -> None:
 @pytest.mark.parametrize("source", BLOCKS, ids=lambda source: source.splitlines()[0])
 def test_block_runs(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    exec(compile(source, str(README), "exec"), {"__name__": "__main__"})
+    program = tmp_path / "readme.py"
+    program.write_text(source, encoding="utf-8")
+    runpy.run_path(str(program), run_name="__main__")

@@ -12,9 +12,6 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-#: Exit codes, the same for all commands.
-GOOD, FINDINGS, USAGE, INTERRUPTED = 0, 1, 2, 130
-
 #: Command -> what it does, in a few words. Each has a module of its name.
 COMMANDS: dict[str, str] = {
     "build": "make a model of a function in a Python file",

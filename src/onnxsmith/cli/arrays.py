@@ -34,7 +34,9 @@ def make_input(port: Port, text: str, sizes: Mapping[str, int], generator: np.ra
     if not path:
         path, key = text, ""
     if not Path(path).is_file():
-        raise Usage(f"--input {port.name}: there is no file {text!r}; or say random, zeros, ones, or a literal")
+        raise Usage(
+            f"--input {port.name}: there is no file {text!r}; or say random, zeros, ones, or a literal"
+        )
     return _from_file(port, path, key)
 
 
@@ -63,7 +65,7 @@ def _made_up(port: Port, how: str, sizes: Mapping[str, int], generator: np.rando
     dtype = kind.dtype
     if dtype is DType.STRING:
         letters = generator.integers(0, 26, shape) if how == "random" else np.zeros(shape, int)
-        return np.vectorize(lambda k: chr(ord("a") + k), otypes=[object])(letters)
+        return np.array([chr(ord("a") + each) for each in letters.reshape(-1)], object).reshape(shape)
     if how != "random":
         return np.full(shape, how == "ones").astype(dtype.numpy)
     if dtype is DType.BOOL:
@@ -85,7 +87,9 @@ def shown(name: str, value: Any) -> str:
     """An output for people."""
     if isinstance(value, list | tuple):
         items = cast("Sequence[Any]", value)
-        return "\n".join([f"{name}: {len(items)} values", *(shown(f"{name}[{k}]", v) for k, v in enumerate(items))])
+        return "\n".join(
+            [f"{name}: {len(items)} values", *(shown(f"{name}[{k}]", v) for k, v in enumerate(items))]
+        )
     if not isinstance(value, np.ndarray):
         return f"{name}: {value!r}"
     array = cast(Array, value)
@@ -130,7 +134,7 @@ def _finite(value: Any) -> float | str:
 
 
 def save_output(folder: Path, name: str, value: Any) -> list[Path]:
-    """Write an output as .npy, an element of a sequence each; names in a model are data, and never lead out of the folder."""
+    """Write an output as .npy, of a sequence each element; a name in a model is data, and leads nowhere else."""
     if isinstance(value, list | tuple):
         items = cast("Sequence[Any]", value)
         return [path for k, each in enumerate(items) for path in save_output(folder, f"{name}.{k}", each)]

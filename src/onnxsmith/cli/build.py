@@ -33,7 +33,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--input-types", nargs="+", default=[], metavar="TYPE", help="types in order, or name=type"
     )
     parser.add_argument(
-        "--attribute", action="append", default=[], metavar="NAME=VALUE", help="the value of an attribute parameter"
+        "--attribute",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="the value of an attribute parameter",
     )
     parser.add_argument("--opset", type=int, help="the opset version of the model")
     parser.add_argument("--inline", action="store_true", help="dissolve the functions that it calls")
@@ -123,4 +127,8 @@ def _attributes(found: ScriptFunction, words: list[str]) -> dict[str, Any]:
 
 
 def _is_text(parameter: Any) -> bool:
-    return parameter.attribute is not None and parameter.attribute.scalar is str and not parameter.attribute.is_list
+    return (
+        parameter.attribute is not None
+        and parameter.attribute.scalar is str
+        and not parameter.attribute.is_list
+    )

@@ -33,7 +33,9 @@ def run(options: argparse.Namespace, report: Report) -> int:
     for file in options.files:
         with progress(f"checking {file}"):
             checked, found = _check(file, options)
-        results.append({"file": file, "checked": checked, "findings": [report.finding(each) for each in found]})
+        results.append(
+            {"file": file, "checked": checked, "findings": [report.finding(each) for each in found]}
+        )
         is_good = is_good and not found
         if not report.as_json:
             report.findings(found)

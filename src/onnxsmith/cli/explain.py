@@ -51,7 +51,9 @@ def _page(page: Page) -> str:
     if page.explanation:
         parts.append(page.explanation)
     for word, code in (("Wrong:", page.wrong), ("Right:", page.right)):
-        parts.append(f"{terminal.styled(word, 'bold', sys.stdout)}\n\n{textwrap.indent(code.rstrip(), '    ')}")
+        parts.append(
+            f"{terminal.styled(word, 'bold', sys.stdout)}\n\n{textwrap.indent(code.rstrip(), '    ')}"
+        )
     if not page.is_shell:
         prelude = textwrap.indent(PRELUDE.rstrip(), "    ")
         parts.append(f"{terminal.styled('The examples begin with:', 'dim', sys.stdout)}\n\n{prelude}")

@@ -6,7 +6,7 @@ import argparse
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import onnx_ir as ir
 
@@ -74,20 +74,22 @@ def _weights(model: ir.Model) -> Iterator[dict[str, Any]]:
         for name, value in graph.initializers.items():
             tensor = value.const_value
             if tensor is not None:
-                is_external = isinstance(tensor, ir.ExternalTensor)
+                location = cast(Any, tensor).location if isinstance(tensor, ir.ExternalTensor) else None
                 yield {
                     "name": name,
                     "type": tensor.dtype.name,
                     "shape": [int(each) for each in tensor.shape.numpy()],
                     "elements": tensor.size,
                     "bytes": tensor.nbytes,
-                    "file": str(tensor.location) if is_external else None,
+                    "file": None if location is None else str(location),
                 }
 
 
 def _counted(graph: ir.Graph) -> dict[str, int]:
     """How often each operator stands in a graph and the graphs inside it, the most frequent first."""
-    counts = Counter(f"{node.domain}.{node.op_type}" if node.domain else node.op_type for node in graph.all_nodes())
+    counts = Counter(
+        f"{node.domain}.{node.op_type}" if node.domain else node.op_type for node in graph.all_nodes()
+    )
     return dict(sorted(counts.items(), key=lambda each: (-each[1], each[0])))
 
 
@@ -108,7 +110,7 @@ def as_text(content: dict[str, Any]) -> str:
     opsets = ", ".join(f"{domain} {version}" for domain, version in content["opsets"].items())
     lines = [
         f"{content['model']}: {described_bytes(content['bytes'])}, graph {content['name']!r}",
-        f"IR version {content['ir_version']}, {opsets}" + (f", by {content['producer']}" if content["producer"] else ""),
+        f"IR version {content['ir_version']}, {opsets}, by {content['producer'] or 'somebody unnamed'}",
     ]
     for title in ("inputs", "outputs"):
         lines += ["", title, *_columns([(each["name"], each["type"]) for each in content[title]])]
@@ -128,7 +130,9 @@ def as_text(content: dict[str, Any]) -> str:
         lines += _columns(rows)
     if content["external_data"]:
         lines += ["", "external data"]
-        lines += _columns([(each["file"], described_bytes(each["bytes"])) for each in content["external_data"]])
+        lines += _columns(
+            [(each["file"], described_bytes(each["bytes"])) for each in content["external_data"]]
+        )
     return terminal.printable("\n".join(lines))
 
 
@@ -136,7 +140,8 @@ def _columns(rows: list[tuple[str, ...]]) -> list[str]:
     if not rows:
         return []
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  " + "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    padded = [[f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)] for row in rows]
+    return [f"  {'  '.join(cells).rstrip()}" for cells in padded]
 
 
 def _function(each: dict[str, Any]) -> str:
@@ -144,4 +149,5 @@ def _function(each: dict[str, Any]) -> str:
     parameters = [*each["inputs"], *(f"{name}=" for name in each["attributes"])]
     count = sum(each["nodes"].values())
     nodes = "1 node" if count == 1 else f"{count} nodes"
-    return f"{each['domain']}.{each['name']}{overload}({', '.join(parameters)}) -> {', '.join(each['outputs'])}, {nodes}"
+    name = f"{each['domain']}.{each['name']}{overload}"
+    return f"{name}({', '.join(parameters)}) -> {', '.join(each['outputs'])}, {nodes}"

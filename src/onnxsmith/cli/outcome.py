@@ -8,7 +8,7 @@ import os
 import sys
 from typing import Protocol
 
-from onnxsmith.cli import FINDINGS, GOOD, INTERRUPTED, USAGE
+from onnxsmith.cli.exit_codes import FINDINGS, GOOD, INTERRUPTED, USAGE
 from onnxsmith.cli.report import Report, Usage
 from onnxsmith.errors import OnnxsmithError
 

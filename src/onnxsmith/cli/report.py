@@ -67,7 +67,12 @@ class Report:
     def finding(self, error: Exception) -> dict[str, Any]:
         """An error for JSON."""
         if not isinstance(error, OnnxsmithError):
-            return {"code": None, "kind": type(error).__name__, "message": str(error), "text": self.text(error)}
+            return {
+                "code": None,
+                "kind": type(error).__name__,
+                "message": str(error),
+                "text": self.text(error),
+            }
         self._forget_launcher(error)
         return {
             "code": error.code,
@@ -84,11 +89,18 @@ class Report:
         if isinstance(error, SyntaxError):
             return error.filename is not None and not is_library(error.filename)
         files = [entry.tb_frame.f_code.co_filename for entry in _entries(error.__traceback__)]
-        deepest = next((file for file in reversed(files) if file.startswith(PACKAGE_DIRECTORY) or not is_library(file)), "")
-        return not deepest.startswith(PACKAGE_DIRECTORY) and deepest not in ("", self.launcher)
+        ours_or_theirs = [
+            each for each in files if each.startswith(PACKAGE_DIRECTORY) or not is_library(each)
+        ]
+        deepest = ours_or_theirs[-1] if ours_or_theirs else self.launcher
+        return not deepest.startswith(PACKAGE_DIRECTORY) and deepest != self.launcher
 
     def _forget_launcher(self, error: OnnxsmithError) -> None:
-        kept = (each for each in error.labels if each.span.file != self.launcher and not is_library(each.span.file))
+        kept = (
+            each
+            for each in error.labels
+            if each.span.file != self.launcher and not is_library(each.span.file)
+        )
         error.labels = tuple(kept)
 
 
@@ -108,7 +120,9 @@ def _place(label: Label) -> dict[str, Any]:
 def _in_user_code(error: Exception) -> TracebackType | None:
     """The traceback from the first line of the user's program on."""
     hide_own_frames(error)
-    found = (entry for entry in _entries(error.__traceback__) if not is_library(entry.tb_frame.f_code.co_filename))
+    found = (
+        entry for entry in _entries(error.__traceback__) if not is_library(entry.tb_frame.f_code.co_filename)
+    )
     return next(found, None)
 
 

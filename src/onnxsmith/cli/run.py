@@ -26,10 +26,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "  onnxsmith run net.onnx --input x=x.npy --input mask=ones --dim N=4"
     )
     parser.add_argument("model", help="a model file")
-    parser.add_argument("--input", action="append", default=[], metavar="NAME=VALUE", help="a value for an input")
+    parser.add_argument(
+        "--input", action="append", default=[], metavar="NAME=VALUE", help="a value for an input"
+    )
     parser.add_argument("--random", action="store_true", help="make up the inputs that are not given")
     parser.add_argument(
-        "--dim", action="append", default=[], metavar="NAME=SIZE", help="the size of a dimension of made-up inputs"
+        "--dim",
+        action="append",
+        default=[],
+        metavar="NAME=SIZE",
+        help="the size of a dimension of made-up inputs",
     )
     parser.add_argument("--seed", type=int, default=0, help="for random inputs; 0 by default")
     parser.add_argument("--output-dir", metavar="FOLDER", help="write each output there, as <name>.npy")
@@ -41,7 +47,10 @@ def run(options: argparse.Namespace, report: Report) -> int:
     with progress(f"reading {options.model}"):
         model = Model.load(options.model)
     inputs = _inputs(model.inputs, options)
-    with using(runtime=options.runtime) if options.runtime else nullcontext(), progress(f"running {options.model}"):
+    with (
+        using(runtime=options.runtime) if options.runtime else nullcontext(),
+        progress(f"running {options.model}"),
+    ):
         results = model(**inputs)
     values: Sequence[Any] = cast("tuple[Any, ...]", results) if len(model.outputs) > 1 else [results]
     files: dict[str, list[str]] = {}

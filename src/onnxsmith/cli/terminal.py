@@ -27,10 +27,10 @@ def styled(text: str, style: Style, stream: TextIO) -> str:
 
 
 def printable(text: str) -> str:
-    """Text whose control characters cannot move a cursor: names in a stranger's model are data.
+    r"""Text whose control characters cannot move a cursor: names in a stranger's model are data.
 
-    >>> printable("a\\x1b[2Jb")
-    'a\\\\x1b[2Jb'
+    >>> print(printable("a\x1b[2Jb"))
+    a\x1b[2Jb
     """
     return "".join(each if each.isprintable() or each in "\n\t" else ascii(each)[1:-1] for each in text)
 

@@ -150,7 +150,9 @@ def _float_quotient(op: Operators, a: Any, b: Any) -> Any:
     rest = op.Mod(a, b, fmod=1)
     even = op.Div(op.Sub(a, rest), b)
     rounds_down = op.Cast(_has_wrong_sign(op, rest, b), to=dtype_of(a, b))
-    result = op.Round(op.Sub(even, rounds_down))
+    # To the nearest integer, and down from a half, as numpy does: Round would go to the even one.
+    below_half = np.nextafter(np.array(0.5, _numpy_dtype(b)), np.array(0, _numpy_dtype(b)))
+    result = op.Ceil(op.Sub(op.Sub(even, rounds_down), below_half))
     if _known_sign(b) is not None:
         return result
     return op.Where(op.Equal(b, np.array(0, _numpy_dtype(b))), op.Div(a, b), result)

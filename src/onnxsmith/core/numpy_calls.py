@@ -58,7 +58,9 @@ def array_function(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
     given = [*args, *kwargs.values()]
     if _holds_symbolic(given):
         raise refused(function.__name__, given)
-    return function(*[_as_array(each) for each in args], **{name: _as_array(each) for name, each in kwargs.items()})
+    return function(
+        *[_as_array(each) for each in args], **{name: _as_array(each) for name, each in kwargs.items()}
+    )
 
 
 def refuse_conversion(x: Any) -> NoReturn:
@@ -71,7 +73,9 @@ def refuse_conversion(x: Any) -> NoReturn:
 
 def refused(name: str, inputs: Sequence[Any]) -> TracedValueError:
     """The error for a function of numpy that was given a tensor; the help is what to call instead."""
-    return TracedValueError(f"numpy's {name} cannot compute with a tensor of ONNX", help=_instead(name, inputs))
+    return TracedValueError(
+        f"numpy's {name} cannot compute with a tensor of ONNX", help=_instead(name, inputs)
+    )
 
 
 def _instead(name: str, inputs: Sequence[Any]) -> str:

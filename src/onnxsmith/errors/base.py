@@ -76,7 +76,9 @@ class OnnxsmithError(Exception):
 
     def locate_in_traceback(self) -> Self:
         """Say that the mistake stands at the innermost expression of the user's that the error came through."""
-        return self if self.labels else self._locate_culprit(traceback_span(self.__traceback__) or caller_span())
+        return (
+            self if self.labels else self._locate_culprit(traceback_span(self.__traceback__) or caller_span())
+        )
 
     def _locate_culprit(self, span: Span | None) -> Self:
         if span is not None and self.culprit is not None:

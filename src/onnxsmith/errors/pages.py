@@ -54,7 +54,9 @@ class Page:
 
 def error_classes() -> list[type[OnnxsmithError]]:
     """Every kind of error there is, in the order of the codes."""
-    classes = [each for each in vars(errors).values() if inspect.isclass(each) and issubclass(each, OnnxsmithError)]
+    classes = [
+        each for each in vars(errors).values() if inspect.isclass(each) and issubclass(each, OnnxsmithError)
+    ]
     return sorted((each for each in classes if each is not OnnxsmithError), key=lambda each: each.code)
 
 

@@ -191,7 +191,7 @@ class MutationError(OnnxsmithError, TypeError):
 
 
 class NestingError(OnnxsmithError, RecursionError):
-    """Control flow on tensors is nested more deeply than a model file can hold.
+    r"""Control flow on tensors is nested more deeply than a model file can hold.
 
     Every `if` with a `return` in it nests what follows. A chain of them is a table of values, or `op.Where`.
 
@@ -199,7 +199,7 @@ class NestingError(OnnxsmithError, RecursionError):
 
         lines = ["@script", "def f(x: FLOAT):"]
         lines += [f"    if x > {k}.0: return x + {k}.0" for k in range(60)]
-        source = "\\n".join([*lines, "    return x"])
+        source = "\n".join([*lines, "    return x"])
         exec(source)
 
     Right:

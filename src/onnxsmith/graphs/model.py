@@ -136,18 +136,19 @@ class Model:
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         ports = self.inputs
         names = [port.name for port in ports]
-        form = "the model takes " + (", ".join(f"{each.name}: {each.type!r}" for each in ports) or "no inputs")
         if len(args) > len(ports):
             count = f"{len(ports)} input{'s' * (len(ports) != 1)}"
             raise ModelInputError(
-                f"the model has {count}, and was given {len(args)}", help=form, culprit=("input", len(ports))
+                f"the model has {count}, and was given {len(args)}",
+                help=_form(ports),
+                culprit=("input", len(ports)),
             )
         given = dict(zip(names, args, strict=False))
         for name, value in kwargs.items():
             if name not in names:
                 raise ModelInputError(
                     f"the model has no input '{name}'",
-                    help=did_you_mean(name, names) or form,
+                    help=did_you_mean(name, names) or _form(ports),
                     culprit=("attribute", name),
                 )
             if name in given:
@@ -155,8 +156,15 @@ class Model:
             given[name] = value
         missing = [name for name in names if name not in given]
         if missing:
-            raise ModelInputError(f"input '{missing[0]}' is missing", help=form)
-        return [_feed(port, given[port.name]) for port in ports]
+            raise ModelInputError(f"input '{missing[0]}' is missing", help=_form(ports))
+        feeds: list[Any] = []
+        for position, port in enumerate(ports):
+            try:
+                feeds.append(_feed(port, given[port.name]))
+            except ModelInputError as error:
+                error.culprit = ("attribute", port.name) if port.name in kwargs else ("input", position)
+                raise
+        return feeds
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{name}: {kind!r}" for name, kind in self.inputs)
@@ -184,6 +192,10 @@ class Model:
 
 def _port(value: ir.Value) -> Port:
     return Port(value.name or "", type_from_ir(value.type, value.shape))
+
+
+def _form(ports: Sequence[Port]) -> str:
+    return "the model takes " + (", ".join(f"{each.name}: {each.type!r}" for each in ports) or "no inputs")
 
 
 def _feed(port: Port, value: Any) -> Any:

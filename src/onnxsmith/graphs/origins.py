@@ -18,7 +18,7 @@ _INLINED = re.compile(r"_inlfunc_(?P<function>.+?)_token_\d+_")
 
 
 def origin_of(model: ir.Model, name: str) -> Span | None:
-    """Where the node was written that a runtime calls `name`, or speaks of as `domain:Operator`; None when nobody knows."""
+    """Where the node was written that a runtime calls `name`, or `domain:Operator`; None when nobody knows."""
     function, own_name = _taken_apart(name)
     origins = dict(_origins(model.graph)) if function is None else {}
     for each in model.functions.values():

@@ -41,7 +41,9 @@ def _wrong_call(name: str, signature: inspect.Signature, reason: str, definition
     else:
         wrong = unexpected["name"]
         meant = did_you_mean(wrong, signature.parameters)
-        error = CallError(f"{name} has no parameter '{wrong}'", help=meant or form, culprit=("attribute", wrong))
+        error = CallError(
+            f"{name} has no parameter '{wrong}'", help=meant or form, culprit=("attribute", wrong)
+        )
     return error.locate_at_caller().also(definition, "defined here")
 
 

@@ -83,7 +83,7 @@ def attribute_argument(script: ScriptFunction, parameter: ScriptParameter, value
         is_tensor = isinstance(value, Value | np.ndarray)
         error = AttributeParameterError(
             f"'{parameter.name}' of {script.name} is an attribute, {word}, and was given "
-            + ("a tensor" if is_tensor else repr(value)),
+            + ("a tensor" if is_tensor else repr(cast(object, value))),
             help="an attribute has its value when the model is made, a tensor when it runs;\n"
             f"for a tensor, annotate '{parameter.name}' as one, or not at all"
             if is_tensor
@@ -123,7 +123,7 @@ def _array(script: ScriptFunction, parameter: ScriptParameter, value: Any, dtype
     if array.dtype == object and dtype is not DType.STRING:
         raise _at_argument(
             InputTypeError(
-                f"'{parameter.name}' of {script.name} cannot be {described_type(type(value))}",
+                f"'{parameter.name}' of {script.name} cannot be {described_type(type(cast(object, value)))}",
                 help="give an array, a number, or a list of numbers",
             ),
             script,

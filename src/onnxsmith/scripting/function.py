@@ -137,7 +137,7 @@ class ScriptFunction:
             check_generic(self)
         except NameError as error:
             # A script that this one calls needs a name that is only defined further down.
-            later = module_level_names(self.function.__code__.co_filename)
+            later = set(module_level_names(self.function.__code__.co_filename))
             if isinstance(error, OnnxsmithError) or error.name not in later:
                 raise
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import LoopTypeError, OnnxsmithError, UnsupportedSyntaxError
@@ -132,7 +132,7 @@ def _iterator(stager: Stager, statement: ast.For, items: Any) -> Iterator[Any]:
         return iter(items)
     except TypeError:
         instead = f"range({items})" if isinstance(items, int) else None
-        raise LoopTypeError(f"{described_type(type(items))} cannot be looped over", help=instead).locate(
+        raise LoopTypeError(f"{described_type(type(cast(object, items)))} cannot be looped over", help=instead).locate(
             stager.frame.span(statement.iter)
         ) from None
 

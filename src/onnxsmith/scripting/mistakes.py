@@ -28,7 +28,7 @@ class Mistakes:
         self._found.setdefault((error.message, error.span), error)
 
     def error(self) -> OnnxsmithError:
-        """All of them as one, in the order of the source; where some are certain, those that types may cure are left out."""
+        """All of them as one, in the order of the source; those that types may cure only where there are no others."""
         found = sorted(self._found.values(), key=_position)
         certain = [each for each in found if not may_be_cured(each)]
         return combined((certain or found)[:_MOST])

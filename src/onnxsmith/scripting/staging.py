@@ -26,7 +26,7 @@ from onnxsmith.scripting.closures import closure_of, run_staged
 from onnxsmith.scripting.location import located
 from onnxsmith.scripting.mistakes import Mistakes
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import AnyValueType, SequenceType, TensorType, describe_shape
+from onnxsmith.types.value_types import AnyValueType, SequenceType, TensorType
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.function import ScriptFunction
