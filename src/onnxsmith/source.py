@@ -231,6 +231,32 @@ def text_of(span: Span) -> str | None:
     return "".join(lines)
 
 
+def iterated_span() -> Span | None:
+    """What the user's code iterates over now. Before Python 3.13 a `for` statement only tells where all of it stands."""
+    span = caller_span()
+    text = None if span is None else text_of(span)
+    if span is None or text is None or not text.startswith("for "):
+        return span
+    try:
+        loop = ast.parse(" " * span.column + text if span.column == 0 else f"if 1:\n{' ' * span.column}{text}").body[0]
+    except SyntaxError:
+        return span
+    statement = loop.body[0] if isinstance(loop, ast.If) else loop
+    if not isinstance(statement, ast.For):
+        return span
+    above, found = int(isinstance(loop, ast.If)), statement.iter
+    last = found.end_lineno or found.lineno
+    shift = span.line - 1 - above
+    return Span(
+        span.file,
+        found.lineno + shift,
+        found.col_offset,
+        last + shift,
+        found.end_col_offset or found.col_offset,
+        span.function,
+    )
+
+
 def argument_span(call: Span, argument: int | str) -> Span | None:
     """The span of one argument, by position or keyword, of the call (or operands of the operator) at `call`."""
     text = text_of(call)

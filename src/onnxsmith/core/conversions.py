@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from onnxsmith.core.numpy_calls import operator_for
 from onnxsmith.core.operands import Array, content_of, dtype_of, operators_for, shape_of
 from onnxsmith.errors import DTypeNotAllowedError, OnnxsmithError, ShapeError, TracedValueError
-from onnxsmith.source import Span, caller_span
+from onnxsmith.source import Span, caller_span, iterated_span
 from onnxsmith.types.value_types import describe_shape
 
 if TYPE_CHECKING:
@@ -69,9 +69,9 @@ def iterate(x: Tensor) -> Iterator[Tensor]:
     if shape is None or not isinstance(shape[0], int):
         raise TracedValueError(
             f"how often this repeats is known only when the model runs: it iterates over {_described(x)}",
-            help="compute on the whole tensor, call op.Scan or op.Loop, or write the loop in a @script function; "
+            help="compute on the whole tensor, call op.Scan or op.Loop, or write the loop in a @script function;\n"
             "a first dimension of known size is unrolled",
-        )
+        ).locate(iterated_span())
     return iter([x[position] for position in range(shape[0])])
 
 

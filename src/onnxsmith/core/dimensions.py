@@ -25,7 +25,7 @@ def shape(x: Tensor) -> Any:
     """`x.shape`"""
     dimensions = shape_of(x)
     if dimensions is None:
-        return _remembered(x, "shape", lambda: operators_for(x).Shape(x))
+        return _remembered(x, "shape", lambda: operators_for(x).Shape(x)).as_shape()
     if is_static(dimensions):
         return dimensions
     entries = (

@@ -294,6 +294,10 @@ class Tensor(Value):
         """A scalar as the Python number that an eager run has in its place: known now, or known to the model."""
         raise NotImplementedError
 
+    def as_shape(self) -> Any:
+        """A vector as the shape that an eager run has in its place: its elements are numbers."""
+        raise NotImplementedError
+
     # -- Python's conversions --------------------------------------------------------------------------
 
     @_guarded

@@ -57,8 +57,22 @@ class SymbolicTensor(Tensor, SymbolicValue):
     def as_number(self) -> Number:
         return number(self)
 
+    def as_shape(self) -> SymbolicShape:
+        return SymbolicShape(self.ir_value, self.known, self.scope, self.span)
+
     def __repr__(self) -> str:
         return f"<symbolic tensor {self.name}: {self.type!r}>"
+
+
+class SymbolicShape(SymbolicTensor):
+    """The shape of a tensor of unknown rank: a vector whose elements are Python numbers, as those of a tuple are."""
+
+    __slots__ = ()
+
+    def __getitem__(self, index: Any) -> Any:
+        part: SymbolicTensor = super().__getitem__(index)
+        rank = part.type.rank
+        return part.as_number() if rank == 0 else part.as_shape() if rank == 1 else part
 
 
 class SymbolicSequence(TensorSequence, SymbolicValue):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from onnxsmith.core.number import Number
+from onnxsmith.core.number import Number, NumberKind
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
 from onnxsmith.errors import OnnxsmithError, RecursiveFunctionError
@@ -31,9 +31,10 @@ _in_progress: list[ScriptFunction] = []
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a call gives: the types of the outputs, and whether they come as a tuple."""
+    """What a call gives: the types of the outputs, which of them are Python numbers, and whether they are a tuple."""
 
     outputs: tuple[Known, ...]
+    numbers: tuple[NumberKind | None, ...]
     is_tuple: bool
 
 
@@ -59,7 +60,10 @@ def call_in_graph(script: ScriptFunction, arguments: dict[str, Any]) -> Any:
     body, result = _resolve(script, types, attributes, scope.program.shared)
     node_attributes = _node_attributes(script, body, attributes)
     outputs = call_function(scope, body, _trimmed(list(inputs.values())), node_attributes, result.outputs)
-    return outputs if result.is_tuple else outputs[0]
+    values = tuple(
+        each if kind is None else Number(each, kind) for each, kind in zip(outputs, result.numbers, strict=True)
+    )
+    return values if result.is_tuple else values[0]
 
 
 def _inlined(script: ScriptFunction, arguments: Mapping[str, Any]) -> Any:
@@ -137,7 +141,7 @@ def _resolve(
             staged = stage(script, "function", types, by_value, shared=shared)
         finally:
             _in_progress.pop()
-        result = Result(tuple(each.known for each in staged.outputs), staged.is_tuple)
+        result = Result(tuple(each.known for each in staged.outputs), staged.numbers, staged.is_tuple)
         special = None
         if body is None:
             special = make_body(script, staged, variants.next_name(script), bound=tuple(by_value))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
@@ -51,7 +52,8 @@ def run_eagerly(script: ScriptFunction, arguments: dict[str, Any], active: Targe
         result = script.function(*bound.args, **bound.kwargs)
     finally:
         ACTIVE.reset(token)
-    return _results(result, gives_tensors)
+    annotated = script.parameters.returns or (None,)
+    return _results(result, annotated, gives_tensors=gives_tensors, is_inside=active is not None)
 
 
 def _extra(script: ScriptFunction, name: str, value: Any) -> Any:
@@ -164,14 +166,24 @@ def _at_argument(error: E, script: ScriptFunction, parameter: ScriptParameter) -
     return error.locate(argument or call).also(script.places.parameter(parameter.name), "declared here")
 
 
-def _results(result: Any, gives_tensors: bool) -> Any:
-    if isinstance(result, tuple):
-        return tuple(_results(each, gives_tensors) for each in cast("tuple[Any, ...]", result))
-    if isinstance(result, list):
-        return [_results(each, gives_tensors) for each in cast("list[Any]", result)]
+def _results(result: Any, annotated: Sequence[AnyValueType | None], *, gives_tensors: bool, is_inside: bool) -> Any:
+    """What is returned to the caller: a script that calls another one goes on with tensors and Python numbers."""
+    if isinstance(result, tuple | list):
+        items = cast("Sequence[Any]", result)
+        kinds = annotated if len(annotated) == len(items) else (None,) * len(items)
+        made = [
+            _results(each, (kind,), gives_tensors=gives_tensors, is_inside=is_inside)
+            for each, kind in zip(items, kinds, strict=True)
+        ]
+        return tuple(made) if isinstance(result, tuple) else made
     if isinstance(result, bool | int | float):
-        # What a model would give: Python's numbers are INT64, FLOAT and BOOL.
-        result = EagerTensor(np.array(result, np.float32 if isinstance(result, float) else None))
+        kind = annotated[0] if len(annotated) == 1 else None
+        if isinstance(kind, TensorType) and kind.dtype is not None:
+            result = EagerTensor(np.array(result, kind.dtype.numpy))
+        elif is_inside:
+            return result
+        else:  # what a model would give: Python's numbers are INT64, FLOAT and BOOL
+            result = EagerTensor(np.array(result, np.float32 if isinstance(result, float) else None))
     elif isinstance(result, np.ndarray | np.generic):
         result = EagerTensor(np.asarray(result))
     return result if gives_tensors or not isinstance(result, EagerTensor) else result.array

@@ -25,6 +25,7 @@ from onnxsmith.scripting.places import Places
 from onnxsmith.scripting.signature import ScriptSignature, read_signature
 from onnxsmith.scripting.subset import find_unsupported
 from onnxsmith.source import Span
+from onnxsmith.types.value_types import SequenceType
 
 if TYPE_CHECKING:
     import onnx
@@ -99,6 +100,12 @@ class ScriptFunction:
     def fixed_arguments(self) -> dict[str, Any]:
         """`self`, for a method."""
         return {each.name: self._instance for each in self.parameters.parameters if each.role == "self"}
+
+    @property
+    def returns_sequence(self) -> bool:
+        """Whether a list that it returns is one output, a sequence: its annotation says so."""
+        returns = self.parameters.returns
+        return returns is not None and len(returns) == 1 and isinstance(returns[0], SequenceType)
 
     def completed(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments in the order of the signature, with defaults for the rest."""

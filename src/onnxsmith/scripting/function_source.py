@@ -41,8 +41,7 @@ def find_function(function: types.FunctionType) -> FunctionNode:
             f"'{function.__name__}' is an async function, and a model has nothing to wait for",
             help=f"write a plain function: def {function.__name__}(…)",
         )
-    text = _text(code, function)
-    if text is not None:
+    for text in _texts(code, function):
         candidates = _functions(code.co_filename, text).get((code.co_firstlineno, code.co_name), [])
         if len(candidates) > 1:  # several lambdas on one line: the body's columns tell them apart
             candidates = [each for each in candidates if _starts_like(each, code)] or candidates
@@ -54,11 +53,17 @@ def find_function(function: types.FunctionType) -> FunctionNode:
     )
 
 
-def _text(code: types.CodeType, function: types.FunctionType) -> str | None:
+def _texts(code: types.CodeType, function: types.FunctionType) -> Iterator[str]:
+    """Texts that the function may come from, the likeliest first."""
+    # All strings given to `exec` or `python -c` are called "<string>": what is executed now comes first.
+    executed = _executed_text(code) if code.co_filename.startswith("<") else None
+    if executed is not None:
+        yield executed
     lines = linecache.getlines(code.co_filename, function.__globals__)
     if lines:
-        return "".join(lines)
-    return _executed_text(code)
+        yield "".join(lines)
+    elif executed is None and (executed := _executed_text(code)) is not None:
+        yield executed
 
 
 def _executed_text(code: types.CodeType) -> str | None:

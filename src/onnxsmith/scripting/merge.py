@@ -310,14 +310,15 @@ def _is_same_literal(a: Any, b: Any) -> bool:
     return type(a) is type(b) and (a == b) and (not isinstance(a, float) or repr(a) == repr(b))
 
 
-#: What the branches of `a if test else b` give.
+#: What the branches of `a if test else b` give, and what a function returns.
 CHOICE = "choice"
+RESULT_NAME = "result"
 
 
 def _called(name: str) -> str:
     if name == CHOICE:
         return "this"
-    return "the result" if name.startswith("result") else f"'{name}'"
+    return "the result" if name.startswith(RESULT_NAME) else f"'{name}'"
 
 
 def _described(value: Any) -> str:

@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.core.number import Number
+from onnxsmith.core.number import NumberKind, kind_of
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
 from onnxsmith.errors import MissingReturnError, OpsetConflictError, ReturnTypeError
@@ -24,9 +23,10 @@ from onnxsmith.schema.inference.known import Known
 from onnxsmith.scripting.attribute_values import attribute_value
 from onnxsmith.scripting.closures import closure_of, run_staged
 from onnxsmith.scripting.location import located
+from onnxsmith.scripting.merge import NUMBER_DTYPES, RESULT_NAME, number_as
 from onnxsmith.scripting.mistakes import Mistakes
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import AnyValueType, SequenceType, TensorType
+from onnxsmith.types.value_types import AnyValueType, TensorType
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.function import ScriptFunction
@@ -38,6 +38,8 @@ class Staged:
 
     scope: GraphTarget
     outputs: list[Any]
+    #: Which outputs are Python numbers to whoever calls the script.
+    numbers: tuple[NumberKind | None, ...]
     #: Whether the script returned a tuple, so that one output in a tuple stays one.
     is_tuple: bool
 
@@ -103,18 +105,20 @@ def _stage(
             mistakes=Mistakes(script.known_mistakes),
         )
         with located(script.places.returned):
-            outputs = _outputs(script, scope, result)
+            if isinstance(result, list) and script.returns_sequence:
+                result = scope.sequence(cast("list[Any]", result))
+            values = list(cast("Sequence[Any]", result)) if isinstance(result, tuple | list) else [result]
+            outputs = _outputs(script, scope, values)
     finally:
         ACTIVE.reset(token)
-    return Staged(scope, outputs, isinstance(result, tuple | list))
+    is_annotated = script.parameters.returns is not None
+    numbers = tuple(None if is_annotated else kind_of(each) for each in values)
+    return Staged(scope, outputs, numbers, isinstance(result, tuple | list))
 
 
-def _outputs(script: ScriptFunction, scope: GraphTarget, result: Any) -> list[Any]:
+def _outputs(script: ScriptFunction, scope: GraphTarget, values: Sequence[Any]) -> list[Any]:
     """What a script returns as outputs of its graph; one that is an input, or comes twice, gets an Identity."""
     returns = script.parameters.returns
-    if isinstance(result, list) and returns is not None and len(returns) == 1 and isinstance(returns[0], SequenceType):
-        result = (scope.sequence(cast("list[Any]", result)),)
-    values = list(cast("Sequence[Any]", result)) if isinstance(result, tuple | list) else [result]
     if returns is not None and len(returns) != len(values):
         count = f"{len(values)} value{'s' * (len(values) != 1)}"
         error = ReturnTypeError(
@@ -125,7 +129,7 @@ def _outputs(script: ScriptFunction, scope: GraphTarget, result: Any) -> list[An
     outputs: list[Any] = []
     seen: set[int] = set()
     for position, value in enumerate(values):
-        tensor = _as_output(script, scope, value)
+        tensor = _as_output(script, scope, value, None if returns is None else returns[position])
         if returns is not None:
             _check_result(script, position, tensor.known.type, returns[position])
         if tensor.ir_value.producer() is None or tensor.scope is not scope or id(tensor.ir_value) in seen:
@@ -135,19 +139,20 @@ def _outputs(script: ScriptFunction, scope: GraphTarget, result: Any) -> list[An
     return outputs
 
 
-def _as_output(script: ScriptFunction, scope: GraphTarget, value: Any) -> Any:
+def _as_output(script: ScriptFunction, scope: GraphTarget, value: Any, annotated: AnyValueType | None) -> Any:
+    """A result as a tensor; a Python number takes the annotated element type, or else INT64, FLOAT or BOOL."""
     if value is None or isinstance(value, dict | set):
         what = "nothing" if value is None else f"a {type(value).__name__}"
         raise MissingReturnError(
             f"'{script.name}' returns {what}", help="return the tensors that are the outputs, as a tuple if several"
         )
-    if isinstance(value, Number):
-        return value.as_dtype(DType.FLOAT) if value.kind == "float" else value.tensor
-    if isinstance(value, Value) and value.is_symbolic:
-        return getattr(value, "tensor", value)
-    if isinstance(value, float):
-        return scope.constant(np.array(value, np.float32))
-    return scope.lift(value)
+    kind = kind_of(value)
+    if kind is None:
+        is_symbolic = isinstance(value, Value) and value.is_symbolic
+        return getattr(value, "tensor", value) if is_symbolic else scope.lift(value)
+    if isinstance(annotated, TensorType) and annotated.dtype is not None:
+        return number_as(scope, value, annotated.dtype, RESULT_NAME, ReturnTypeError)
+    return number_as(scope, value, DType.FLOAT if kind == "float" else NUMBER_DTYPES[kind], RESULT_NAME, ReturnTypeError)
 
 
 def _check_result(script: ScriptFunction, position: int, actual: AnyValueType, annotated: AnyValueType) -> None:

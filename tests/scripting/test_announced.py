@@ -1,0 +1,92 @@
+"""The announced programs: eagerly, as functions, as models, in files."""
+
+from pathlib import Path
+from typing import Any
+
+from tests.scripting import announced
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+
+from onnxsmith import BOOL, FLOAT, INT64
+
+X = np.arange(6, dtype=np.float32)
+SERIES = np.arange(48, dtype=np.float32)
+FLAG = np.array(False)
+RATIO = np.array(0.5, np.float32)
+
+CASES: list[tuple[Any, list[Any], dict[str, Any], dict[str, Any]]] = [
+    (announced.gelu, [X], {}, {}),
+    (announced.aten_chunk, [SERIES], {"chunks": 10}, {}),
+    (announced.ten_chunks_model, [SERIES], {}, {}),
+    (announced.Dropout, [X, RATIO, FLAG], {"seed": 1.0}, {"input_types": [FLOAT["N"], FLOAT, BOOL]}),
+    (announced.CumulativeSum, [np.arange(5)], {}, {"input_types": [INT64["N"]]}),
+    (announced.simple, [X.reshape(2, 3), X.reshape(3, 2), X[:2]], {}, {}),
+    (announced.lagged, [X], {}, {}),
+    (announced.square_loss, [X[:, None], X[::-1, None].copy()], {}, {}),
+]
+
+
+@pytest.mark.parametrize(("script", "inputs", "attributes", "options"), CASES, ids=lambda each: getattr(each, "name", ""))
+def test_eager_and_compiled_agree_and_the_file_loads_in_onnx_runtime(
+    script: Any, inputs: list[Any], attributes: dict[str, Any], options: dict[str, Any], tmp_path: Path
+) -> None:
+    script.to_function_proto()
+    eager = script(*inputs, **attributes)
+    proto = script.to_model_proto(**options, **attributes)
+    onnx.save_model(proto, tmp_path / "m.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "m.onnx", providers=["CPUExecutionProvider"])
+    results = session.run(None, {each.name: value for each, value in zip(session.get_inputs(), inputs, strict=True)})
+    expected = list(eager) if isinstance(eager, tuple) else [eager]
+    assert len(results) == len(expected)
+    for result, wanted in zip(results, expected, strict=True):
+        if isinstance(wanted, list):
+            assert len(result) == len(wanted)
+            for a, b in zip(result, wanted, strict=True):
+                np.testing.assert_array_equal(a, b)
+        else:
+            np.testing.assert_allclose(result, wanted, rtol=1e-6)
+
+
+def test_ten_chunks_are_nine_fives_and_a_three() -> None:
+    assert [len(each) for each in announced.ten_chunks_model(SERIES)] == [5] * 9 + [3]
+
+
+def test_the_model_calls_the_function_with_its_attribute() -> None:
+    proto = announced.ten_chunks_model.to_model_proto()
+    (node,) = proto.graph.node
+    assert node.op_type == "aten_chunk"
+    assert {each.name: each.i for each in node.attribute}["chunks"] == 10
+    (function,) = proto.functions
+    assert (function.name, function.domain) == ("aten_chunk", node.domain)
+    assert list(function.attribute) == ["chunks"]
+    assert [each.name for each in function.attribute_proto] == ["dim"]
+
+
+def test_dropout_in_training_uses_its_seed() -> None:
+    flag = np.array(True)
+    first, mask = announced.Dropout(X, RATIO, flag, seed=1.0)
+    again, _ = announced.Dropout(X, RATIO, flag, seed=1.0)
+    np.testing.assert_array_equal(first, again)
+    np.testing.assert_array_equal(first, np.where(mask, X, 0) / 0.5)
+
+
+def test_a_type_stands_for_its_dtype() -> None:
+    from onnxsmith import opset18 as op
+
+    np.testing.assert_array_equal(op.Cast(X, to=INT64), op.Cast(X, to=INT64.dtype))
+
+
+def test_captured_weights_are_stored_once_under_their_name() -> None:
+    from onnxsmith import script
+
+    weight = np.ones((6, 6), np.float32)
+
+    @script
+    def layer(x: FLOAT["N", 6]):
+        return announced.gelu(x @ weight) @ weight
+
+    model = layer.to_model()
+    assert [name for name in model.ir.graph.initializers if name == "weight"] == ["weight"]
+    assert np.shares_memory(model.ir.graph.initializers["weight"].const_value.numpy(), weight)
