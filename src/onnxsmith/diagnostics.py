@@ -68,9 +68,22 @@ def _excerpt(line: int, labels: Sequence[Label], primary: Label, width: int) -> 
     text = linecache.getline(labels[0].span.file, line).rstrip("\n")
     if not text:
         return []
-    gutter = " " * width
+    # Marks share a line as long as it is clear whose the words are.
+    groups = [[each] for each in labels] if sum(bool(each.text) for each in labels) > 1 else [list(labels)]
+    rows = [(_marks(text, group, primary), group[0].text or group[-1].text) for group in groups]
+    start, stop = _window(text, rows[0][0])
+    head, tail = ("… " if start else ""), (" …" if stop < len(text) else "")
+    out = [f"{line:>{width}} | {head}{text[start:stop]}{tail}"]
+    for marks, words in rows:
+        shown = (" " * len(head) + marks[start:stop]).rstrip()
+        if shown or words:
+            out.append(f"{' ' * width} | {shown} {words}".rstrip())
+    return out
+
+
+def _marks(text: str, labels: Sequence[Label], primary: Label) -> str:
+    """The line below a source line: carets under the primary span, dashes under others."""
     marks = [" "] * (len(text) + 1)
-    words: list[str] = []
     # Secondary marks first, so that the primary caret wins where two overlap.
     for label in sorted(labels, key=lambda each: each is primary):
         start = _character_column(text, label.span.column)
@@ -80,15 +93,8 @@ def _excerpt(line: int, labels: Sequence[Label], primary: Label, width: int) -> 
             continue  # the interpreter kept no columns; the line itself is all we know
         for column in range(start, min(max(end, start + 1), len(marks))):
             marks[column] = "^" if label is primary else "-"
-        if label.text:
-            words.append(label.text)
     # A tab in the source is kept in the mark line, so that carets stay under what they mark.
-    mark_line = "".join("\t" if c == "\t" and m == " " else m for c, m in zip(text + " ", marks, strict=True))
-    shown, mark_line = _clip(text, mark_line.rstrip())
-    out = [f"{line:>{width}} | {shown}"]
-    if mark_line or words:
-        out.append(f"{gutter} | {mark_line} {', '.join(words)}".rstrip())
-    return out
+    return "".join("\t" if c == "\t" and m == " " else m for c, m in zip(text + " ", marks, strict=True))
 
 
 def _character_column(text: str, byte_column: int) -> int:
@@ -98,15 +104,13 @@ def _character_column(text: str, byte_column: int) -> int:
     return len(text.encode()[:byte_column].decode(errors="ignore"))
 
 
-def _clip(text: str, marks: str) -> tuple[str, str]:
-    """Cut very long lines around what is marked."""
+def _window(text: str, marks: str) -> tuple[int, int]:
+    """Which part of a line is shown: all of it, or of a very long one the part around what is marked."""
     if len(text) <= _MAXIMUM_LINE_WIDTH:
-        return text, marks
+        return 0, max(len(text), len(marks))
     first = len(marks) - len(marks.lstrip())
     start = max(0, min(first - 40, len(text) - _MAXIMUM_LINE_WIDTH))
-    stop = start + _MAXIMUM_LINE_WIDTH
-    head, tail = ("… " if start else ""), (" …" if stop < len(text) else "")
-    return head + text[start:stop] + tail, " " * len(head) + marks[start:stop]
+    return start, start + _MAXIMUM_LINE_WIDTH
 
 
 def display_path(path: str) -> str:

@@ -12,7 +12,6 @@ import opcode
 import os
 import re
 import sys
-import sysconfig
 from contextvars import ContextVar
 from dataclasses import dataclass
 from types import CodeType, FrameType, TracebackType
@@ -99,16 +98,19 @@ def _function_at(file: str, line: int) -> str:
     return found
 
 
-_LIBRARIES = tuple(
-    {os.path.join(sysconfig.get_path(name), "") for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-)
+@functools.cache
+def _library_folders() -> tuple[str, ...]:
+    import sysconfig  # heavy: reads how Python was built, which only an error asks for
+
+    paths = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    return tuple(os.path.join(path, "") for path in sorted(paths))
 
 
 @functools.lru_cache(maxsize=4096)
 def is_library(file: str) -> bool:
     """Whether a file belongs to this package, Python itself or something installed, and not to the user's program."""
     is_installed = (
-        file.startswith((PACKAGE_DIRECTORY, *_LIBRARIES)) or f"{os.sep}site-packages{os.sep}" in file
+        file.startswith((PACKAGE_DIRECTORY, *_library_folders())) or f"{os.sep}site-packages{os.sep}" in file
     )
     return is_installed or file.startswith("<frozen ")
 
@@ -232,27 +234,31 @@ def text_of(span: Span) -> str | None:
 
 
 def iterated_span() -> Span | None:
-    """What the user's code iterates over now. Before Python 3.13 a `for` statement only tells where all of it stands."""
+    """What the user's code iterates over now; before Python 3.13 a `for` only tells where all of it stands."""
     span = caller_span()
     text = None if span is None else text_of(span)
     if span is None or text is None or not text.startswith("for "):
         return span
     try:
-        loop = ast.parse(" " * span.column + text if span.column == 0 else f"if 1:\n{' ' * span.column}{text}").body[0]
-    except SyntaxError:
+        statement = ast.parse(text).body[0]
+    except (SyntaxError, ValueError):
         return span
-    statement = loop.body[0] if isinstance(loop, ast.If) else loop
-    if not isinstance(statement, ast.For):
-        return span
-    above, found = int(isinstance(loop, ast.If)), statement.iter
-    last = found.end_lineno or found.lineno
-    shift = span.line - 1 - above
+    return _within(span, statement.iter) if isinstance(statement, ast.For) else span
+
+
+def _within(span: Span, node: ast.expr | ast.keyword, shift: int = 0) -> Span:
+    """The span of a node of the tree of a span's text, whose first line began `shift` columns early."""
+
+    def column(line: int, offset: int) -> int:
+        return span.column + offset - shift if line == 1 else offset
+
+    last = node.end_lineno or node.lineno
     return Span(
         span.file,
-        found.lineno + shift,
-        found.col_offset,
-        last + shift,
-        found.end_col_offset or found.col_offset,
+        span.line + node.lineno - 1,
+        column(node.lineno, node.col_offset),
+        span.line + last - 1,
+        column(last, node.end_col_offset or 0),
         span.function,
     )
 
@@ -267,21 +273,7 @@ def argument_span(call: Span, argument: int | str) -> Span | None:
     except (SyntaxError, ValueError):
         return None
     node = _argument(expression, argument)
-    if node is None:
-        return None
-
-    def column(line: int, offset: int) -> int:
-        # The text starts in the middle of its first line, one column after the bracket put before it.
-        return call.column + offset - 1 if line == 1 else offset
-
-    return Span(
-        call.file,
-        call.line + node.lineno - 1,
-        column(node.lineno, node.col_offset),
-        call.line + (node.end_lineno or node.lineno) - 1,
-        column(node.end_lineno or node.lineno, node.end_col_offset or 0),
-        call.function,
-    )
+    return None if node is None else _within(call, node, shift=1)  # the bracket put before it
 
 
 def _argument(expression: ast.expr, argument: int | str) -> ast.expr | ast.keyword | None:

@@ -20,7 +20,7 @@ SOURCE = Path(onnxsmith.__file__).parents[1]
 
 
 def python(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    path = os.pathsep.join([str(SOURCE), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join(filter(None, [str(SOURCE), os.environ.get("PYTHONPATH")]))
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=cwd,
@@ -40,6 +40,18 @@ def test_as_a_program(tmp_path: Path, program: Path) -> None:
     wrong = python("-m", "onnxsmith", "run", "m.onnx", cwd=tmp_path)
     assert wrong.returncode == 1
     assert "Traceback" not in wrong.stderr
+
+
+def test_files_beside_a_model_are_not_run(tmp_path: Path, model: Path) -> None:
+    (tmp_path / "numpy.py").write_text("raise SystemExit('a stranger runs')\n")
+    seen = python("-m", "onnxsmith", "info", "m.onnx", cwd=tmp_path)
+    assert (seen.returncode, seen.stderr) == (0, "")
+
+
+def test_a_program_with_the_name_of_another_module(tmp_path: Path, program: Path) -> None:
+    program.rename(tmp_path / "random.py")
+    seen = python("-m", "onnxsmith", "build", "random.py:forward", cwd=tmp_path)
+    assert (seen.returncode, seen.stderr) == (0, "")
 
 
 def test_help_imports_nothing_heavy() -> None:

@@ -68,8 +68,8 @@ def test_division_edges(dtype: str, data: Any) -> None:
 
 def test_quotients_that_a_float_hardly_holds() -> None:
     """Where the last bit of the quotient is a half, numpy rounds down."""
-    a = np.array([-4.5320068e-14, -355121.94, -18768.89], np.float32)
-    b = np.array([-5.4667163e-21, 0.05865142, -0.0026347127], np.float32)
+    a = np.array([-4.5320068e-14, -355121.94, -18768.89, 8388609.0, 16777215.0], np.float32)
+    b = np.array([-5.4667163e-21, 0.05865142, -0.0026347127, 1.0, 1.0], np.float32)
     check(operator.floordiv, [a, b], a // b)
 
 

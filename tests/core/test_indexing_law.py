@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from onnxsmith import tensor, trace
+from onnxsmith import FLOAT, tensor, trace
 from onnxsmith.errors import UnknownRankError
 from tests.core.index_strategies import subscripts
 from tests.core.laws import ALL, agree, check, counted, law, run, shapes, types_of
@@ -102,6 +102,25 @@ def test_examples(shape: tuple[int, ...], index: Any, dtype: str) -> None:
     check(
         lambda x: x[index], [array], np.asarray(array[index], array.dtype), kinds=("static", "named", "open")
     )
+
+
+@pytest.mark.parametrize("start", [-9, -5, -2, -1, 0, 3, 9])
+@pytest.mark.parametrize("stop", [None, -9, -2, -1, 0, 2])
+def test_a_start_that_the_model_decides(start: int, stop: int | None) -> None:
+    """Backwards, where ONNX and Python disagree on a start before the first element."""
+    array = counted("float32", (5,))
+    for step in (-1, -2):
+        check(
+            lambda x, n, step=step: x[n:stop:step],
+            [array, np.array(start)],
+            array[start:stop:step],
+            kinds=("static", "open", "unranked"),
+        )
+
+
+def test_arrays_beside_new_axes_need_the_rank() -> None:
+    with pytest.raises(UnknownRankError):
+        trace(lambda x: x[None, [0], None, [0]], FLOAT[...])
 
 
 def test_iteration_unrolls() -> None:

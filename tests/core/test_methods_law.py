@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onnxsmith import INT64, opset21, tensor, trace
+from onnxsmith import FLOAT, INT64, opset21, tensor, trace
+from onnxsmith.errors import OperatorFailedError
 from onnxsmith.types.value_types import TensorType
 from tests.core.laws import ALL, FLOATS, INTEGERS, NUMBERS, check, counted, filled, law, shapes
 
@@ -220,6 +221,14 @@ def test_shapes_as_values(data: Any) -> None:
         if array.size:
             expected = array.reshape(array.shape[0], -1)
             check(lambda x: x.reshape(x.shape[0], -1), [array], expected, kinds=("named", "open"))
+
+
+def test_a_size_that_does_not_fit_stays_an_error() -> None:
+    """It is not taken for the one that would."""
+    model = trace(lambda x, y: x.reshape(y.shape[0], 4), FLOAT["N", 4], FLOAT["M"])
+    arrays = [np.zeros((2, 4), np.float32), np.zeros(3, np.float32)]
+    with pytest.raises(OperatorFailedError):
+        model(*arrays)
 
 
 def test_a_shape_that_is_known_is_a_tuple_of_ints() -> None:

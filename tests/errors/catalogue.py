@@ -1,7 +1,8 @@
 """The catalogue of mistakes: programs that are wrong, each with the error that its author sees.
 
-A case is a text file: comments that name the mistake and when it must be found, the program, then a line that
-begins with `====` with the class, its builtin and the span, and below it the whole text of the error.
+A case is a text file: comments that name the mistake, when it must be found and which error it is, the program, then
+a line that begins with `====` with the class, its builtin and the span, and below it the whole text of the error. What
+is below that line is written by `--update-golden`; what is above it is written by people.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ class Case:
     program: str
     #: "decoration": the mistake can be known when the function is decorated, so it is found then. Or "call".
     when: str
+    raises: str
     expected: str
 
     @property
@@ -62,10 +64,13 @@ def read_cases() -> list[Case]:
 def _read(path: Path) -> Case:
     text = path.read_text(encoding="utf-8")
     program, _, expected = text.partition(_MARK)
-    when = next(
-        line.removeprefix("# found at: ") for line in text.splitlines() if line.startswith("# found at: ")
+    return Case(
+        path, program.rstrip() + "\n", _header(text, "# found at: "), _header(text, "# raises: "), expected
     )
-    return Case(path, program.rstrip() + "\n", when, expected)
+
+
+def _header(text: str, word: str) -> str:
+    return next(line.removeprefix(word) for line in text.splitlines() if line.startswith(word))
 
 
 def write(case: Case, outcome: Outcome) -> None:

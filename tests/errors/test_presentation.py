@@ -35,7 +35,7 @@ UNDERLINED = ["    scaled = x / counts", "                 ^^^^^^"]
 
 def python(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     source = str(Path(PACKAGE).parent)
-    path = os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH")]))
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=cwd,

@@ -11,17 +11,24 @@ import onnx
 import onnxruntime
 from onnx.reference import ReferenceEvaluator
 
+from onnxsmith.scripting.function import ScriptFunction
 from onnxsmith.types.value_types import SequenceType, TensorType
 
 PLAIN, EAGER, RUNTIME, REFERENCE = "plain Python", "eager", "ONNX Runtime", "reference evaluator"
 
 
 def run_plain(script: Any, inputs: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
-    """Python itself, on copies of the arrays: numpy's `+=` changes an array. Scalars do not change, so they are given as such."""
+    """Python itself, on copies of the arrays: numpy's `+=` changes an array. Scalars do not change, and are scalars."""
     copies = [np.array(each)[()] if isinstance(each, np.ndarray) else each for each in inputs]
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        return script.__wrapped__(*copies, **attributes)
+    names = script.__wrapped__.__globals__
+    scripts = {name: each for name, each in names.items() if isinstance(each, ScriptFunction)}
+    names.update({name: each.__wrapped__ for name, each in scripts.items()})  # those that it calls are plain, too
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            return script.__wrapped__(*copies, **attributes)
+    finally:
+        names.update(scripts)
 
 
 def run_eagerly(script: Any, inputs: Sequence[Any], attributes: Mapping[str, Any]) -> Any:

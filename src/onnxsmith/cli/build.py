@@ -55,13 +55,19 @@ def run(options: argparse.Namespace, report: Report) -> int:
     with progress("building the model"):
         model = _make_model(found, options)
     output = Path(options.output or f"{(name or found.name).rpartition('.')[2]}.onnx")
+    data = output.parent / f"{output.name}.data"
+    before = _written_at(data)
     with progress(f"writing {output}"):
         model.save(output, external_data=options.external_data or None)
     size = output.stat().st_size
-    data = output.parent / f"{output.name}.data"
-    content = {"model": str(output), "bytes": size, "external_data": str(data) if data.exists() else None}
+    has_data = _written_at(data) != before  # else it is of another model that was here
+    content = {"model": str(output), "bytes": size, "external_data": str(data) if has_data else None}
     report.result(content | {"summary": repr(model)}, f"{output}: {described_bytes(size)}\n{model!r}")
     return 0
+
+
+def _written_at(path: Path) -> int | None:
+    return path.stat().st_mtime_ns if path.exists() else None
 
 
 def _taken_apart(text: str) -> tuple[str, str | None]:

@@ -36,11 +36,9 @@ def load_program(name: str) -> ModuleType:
 
 def _run_file(path: Path) -> ModuleType:
     # The module's name is the domain of the functions in it; one that is taken would hide another module.
-    stem = (
-        path.stem
-        if path.stem.isidentifier() and path.stem not in sys.modules
-        else f"program_{abs(hash(path))}"
-    )
+    stem = path.stem if path.stem.isidentifier() else "program"
+    while stem in sys.modules:
+        stem += "_"
     spec = importlib.util.spec_from_file_location(stem, path.resolve())
     if spec is None or spec.loader is None:
         raise Usage(f"{path} is no Python file")
