@@ -29,7 +29,7 @@ from onnxsmith.schema.promote import (
 )
 from onnxsmith.source import unpack_count
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import AnyValueType, TensorType
+from onnxsmith.types.value_types import AnyValueType, OptionalType, TensorType
 
 if TYPE_CHECKING:
     from onnxsmith.core.operator import Operator
@@ -99,6 +99,9 @@ def promote(op: OperatorDef, inputs: Sequence[Any], target: Target) -> list[Any]
             literals[position] = value
             lifted.append(None)
         elif isinstance(value, Value):
+            if isinstance(value.known.type, OptionalType) and not _takes_optional(op, position):
+                # Whoever uses an optional as a value has made sure that there is one.
+                value = target.operators.OptionalGetElement(value)
             types.append(value.known.type)
             lifted.append(value)
         elif isinstance(value, np.ndarray):
@@ -158,6 +161,11 @@ def _array_type(op: OperatorDef, position: int, array: np.ndarray[Any, Any]) -> 
 def _takes_sequence(op: OperatorDef, position: int) -> bool:
     parameter = parameter_at(op, position)
     return parameter is not None and any(each.startswith("seq(") for each in parameter.types)
+
+
+def _takes_optional(op: OperatorDef, position: int) -> bool:
+    parameter = parameter_at(op, position)
+    return parameter is None or not parameter.types or any(each.startswith("optional(") for each in parameter.types)
 
 
 def _lift_other(op: OperatorDef, position: int, value: Any, target: Target) -> Any:

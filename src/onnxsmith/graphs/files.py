@@ -122,8 +122,8 @@ def _check_place(place: Path) -> None:
 
 
 def _data_name(model: ir.Model, place: Path, external_data: bool | str | None) -> str | None:
-    if external_data is False:
-        return None
+    if external_data is False or all(tensor.nbytes < _SMALL_BYTES for _, tensor in _weights(model)):
+        return None  # nothing would go into the file
     if isinstance(external_data, str):
         if Path(external_data).name != external_data or external_data in ("", ".", ".."):
             raise ModelWriteError(
@@ -212,21 +212,36 @@ def _write_tensor(tensor: ir.TensorProtocol, file: BinaryIO) -> None:
         file.write(tensor.tobytes())
 
 
-def load(path: str | os.PathLike[str]) -> ir.Model:
-    """Read a model; its external data is mapped into memory when it is first used."""
+def save_bytes(content: bytes, path: str | os.PathLike[str]) -> None:
+    """Write a serialized model."""
+    place = Path(os.fspath(path))
+    _check_place(place)
+    try:
+        with _replacing(place) as temporary:
+            temporary.write_bytes(content)
+    except OSError as error:
+        raise ModelWriteError(f"cannot write {str(place)!r}: {error.strerror or error}") from None
+
+
+def read(path: str | os.PathLike[str]) -> tuple[onnx.ModelProto, Path]:
+    """Read a model's file, without what lies beside it."""
     place = Path(os.fspath(path))
     try:
         content = place.read_bytes()
     except OSError as error:
         raise UnreadableModelError(f"cannot read {str(place)!r}: {error.strerror or error}") from None
-    model = parse(content, f"{str(place)!r}")
+    return parse(content, f"{str(place)!r}"), place
+
+
+def attach(model: ir.Model, folder: Path) -> ir.Model:
+    """Say where a model's external data lies, and check that it does; it is mapped when it is first used."""
     for tensor in _external_tensors(model):
-        _check_external(tensor, place.parent)
-        tensor.base_dir = str(place.parent)
+        _check_external(tensor, folder)
+        tensor.base_dir = str(folder)
     return model
 
 
-def parse(content: bytes, called: str) -> ir.Model:
+def parse(content: bytes, called: str) -> onnx.ModelProto:
     """The model in these bytes; `called` names them in the error."""
     proto = onnx.ModelProto()
     try:
@@ -239,7 +254,7 @@ def parse(content: bytes, called: str) -> ir.Model:
         raise UnreadableModelError(f"{called} is empty", help="get the file again, whole")
     if not proto.HasField("graph") or proto.ir_version < 1:
         raise UnreadableModelError(f"{called} holds no ONNX model: it has no graph", help="get the file again, whole")
-    return from_proto(proto, called)
+    return proto
 
 
 def from_proto(proto: onnx.ModelProto, called: str) -> ir.Model:

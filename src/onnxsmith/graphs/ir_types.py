@@ -61,7 +61,9 @@ def shape_from_ir(shape: ir.ShapeProtocol | None) -> Shape | None:
     """A shape with symbolic dimensions by name."""
     if shape is None:
         return None
-    return tuple(each if isinstance(each, int) else each.value for each in cast(Any, shape))
+    # Some tools write -1 for a dimension that is not known.
+    sizes = [each if isinstance(each, int) else each.value for each in cast(Any, shape)]
+    return tuple(None if isinstance(each, int) and each < 0 else each for each in sizes)
 
 
 def array_to_ir(array: np.ndarray[Any, Any], name: str | None = None) -> ir.TensorProtocol:

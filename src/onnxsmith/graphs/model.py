@@ -16,12 +16,11 @@ import onnx_ir as ir
 from onnxsmith.core.target import default_target
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import InvalidModelError, ModelInputError, boundary
-from onnxsmith.graphs import files
+from onnxsmith.graphs import files, raw
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.origins import origin_of
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, Shape, TensorType, describe_shape
-
 
 #: Models with more weights than this go to the runtime through a file.
 _IN_MEMORY_BYTES = 1 << 24
@@ -54,13 +53,13 @@ class Model:
     @boundary
     def load(path: str | os.PathLike[str]) -> Model:
         """Read a model from a file. Weights in a file beside it are mapped into memory, not read."""
-        return Model(files.load(path))
+        return _read(path)
 
     @staticmethod
     @boundary
     def from_proto(proto: onnx.ModelProto) -> Model:
         """The model of a ModelProto."""
-        return Model(files.from_proto(proto, "the ModelProto"))
+        return _of_proto(proto, "the ModelProto")
 
     @boundary
     def save(self, path: str | os.PathLike[str], *, external_data: bool | str | None = None) -> None:
@@ -105,7 +104,7 @@ class Model:
             raise InvalidModelError(f"the model is not valid: {checker_words(error)}") from None
 
     @boundary
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Run it on arrays, by position or by name: one output comes back as it is, several as a tuple."""
         feeds = self._bind(args, kwargs)
         if self._run is None:
@@ -118,7 +117,7 @@ class Model:
         if self._run is None:
             self._run = self._make_runner()
         run = self._run
-        if len(self._ir.graph.outputs) == 1:
+        if len(self.outputs) == 1:
             return lambda arrays: run(arrays)[0]
         return lambda arrays: tuple(run(arrays))
 
@@ -166,12 +165,20 @@ class Model:
                 raise
         return feeds
 
+    @property
+    def _node_count(self) -> int:
+        return sum(1 for _ in self._ir.graph)
+
+    @property
+    def _weight_bytes(self) -> int:
+        return files.weight_bytes(self._ir)
+
     def __repr__(self) -> str:
         inputs = ", ".join(f"{name}: {kind!r}" for name, kind in self.inputs)
         outputs = ", ".join(f"{name}: {kind!r}" for name, kind in self.outputs)
-        count = sum(1 for _ in self._ir.graph)
+        count = self._node_count
         nodes = "1 node" if count == 1 else f"{count} nodes"
-        opsets = ", ".join(f"{domain or 'opset'} {version}" for domain, version in self._ir.opset_imports.items())
+        opsets = ", ".join(f"{domain or 'opset'} {version}" for domain, version in self.opset_imports.items())
         return f"Model({inputs}) -> {outputs}, {nodes}, {opsets}"
 
     def __str__(self) -> str:
@@ -185,7 +192,7 @@ class Model:
             for kind, ports in (("input", self.inputs), ("output", self.outputs))
             for port in ports
         )
-        text = html.escape(str(self)) if files.weight_bytes(self._ir) < 100_000 else ""
+        text = html.escape(str(self)) if self._weight_bytes < 100_000 else ""
         detail = f"<details><summary>ONNX text</summary><pre>{text}</pre></details>" if text else ""
         return f"<p>{html.escape(repr(self))}</p><table>{rows}</table>{detail}"
 
@@ -200,6 +207,10 @@ def _form(ports: Sequence[Port]) -> str:
 
 def _feed(port: Port, value: Any) -> Any:
     """What is given for an input as an array; refused where its type is certainly not the input's."""
+    if isinstance(value, dict) and isinstance(port.type, TensorType):
+        raise ModelInputError(
+            f"input '{port.name}' is a tensor, and was given a dict", help="give inputs by name with model(**inputs)"
+        )
     if value is None or isinstance(value, dict) or not isinstance(port.type, TensorType):
         return cast(Any, value)
     dtype, shape = port.type.dtype, port.type.shape
@@ -237,7 +248,67 @@ def checker_words(error: Exception) -> str:
     return " ".join(text.split()).replace(" ;", ";")
 
 
+def _read(path: str | os.PathLike[str]) -> Model:
+    proto, place = files.read(path)
+    if raw.is_beyond_onnx_ir(proto):
+        return _RawModel(proto)
+    return Model(files.attach(files.from_proto(proto, repr(str(place))), place.parent))
+
+
+def _of_proto(proto: onnx.ModelProto, called: str) -> Model:
+    return _RawModel(proto) if raw.is_beyond_onnx_ir(proto) else Model(files.from_proto(proto, called))
+
+
 @boundary
 def load(path: str | os.PathLike[str]) -> Model:
     """Read a model from a file: `onnxsmith.load("m.onnx")`."""
-    return Model(files.load(path))
+    return _read(path)
+
+
+class _RawModel(Model):
+    """A model with maps or sparse weights, which onnx-ir has no place for: kept as its proto, so that nothing is lost."""
+
+    def __init__(self, proto: onnx.ModelProto) -> None:
+        self._proto = proto
+        self._run = None
+
+    @boundary
+    def save(self, path: str | os.PathLike[str], *, external_data: bool | str | None = None) -> None:
+        files.save_bytes(self._proto.SerializeToString(), path)
+
+    @property
+    def ir(self) -> ir.Model:
+        raise InvalidModelError(
+            "the model has maps or sparse weights, which onnx-ir has no place for", help="model.proto has all of it"
+        )
+
+    @property
+    def proto(self) -> onnx.ModelProto:
+        copy = onnx.ModelProto()
+        copy.CopyFrom(self._proto)
+        return copy
+
+    @property
+    def inputs(self) -> tuple[Port, ...]:
+        graph = self._proto.graph
+        given = {each.name for each in graph.initializer} | {each.values.name for each in graph.sparse_initializer}
+        return tuple(Port(each.name, raw.read_type(each.type)) for each in graph.input if each.name not in given)
+
+    @property
+    def outputs(self) -> tuple[Port, ...]:
+        return tuple(Port(each.name, raw.read_type(each.type)) for each in self._proto.graph.output)
+
+    @property
+    def opset_imports(self) -> Mapping[str, int]:
+        return {each.domain: each.version for each in self._proto.opset_import}
+
+    @property
+    def _node_count(self) -> int:
+        return len(self._proto.graph.node)
+
+    @property
+    def _weight_bytes(self) -> int:
+        return self._proto.ByteSize()
+
+    def _make_runner(self) -> Callable[[Sequence[Any]], list[Any]]:
+        return cast(Any, default_target()).model_runner(self._proto.SerializeToString())

@@ -8,10 +8,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from onnxsmith.errors import OpsetConflictError
+from onnxsmith.errors import AttributeValueError, OpsetConflictError
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.source import Span, caller_span
+
+
+def check_opset_version(version: int | None) -> None:
+    """Refuse a version of the standard opset that is not there."""
+    newest = registry.latest_version("")
+    if version is not None and not 1 <= version <= newest:
+        raise AttributeValueError(
+            f"opset_version={version} is not there: the installed onnx has versions 1 to {newest}",
+            culprit=("attribute", "opset_version"),
+        )
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from onnxsmith.core.number import Number, NumberKind
+from onnxsmith.core.number import Number, NumberKind, number
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import AttributeParameterError
@@ -117,6 +117,11 @@ class AttributeList(Tensor):
     @property
     def name(self) -> str:
         return self.reference.name
+
+    def __getitem__(self, index: Any) -> Any:
+        """An element is a number, as it is eagerly; a slice is a vector."""
+        part = self.tensor[index]
+        return number(part) if part.type.rank == 0 else part
 
     def __repr__(self) -> str:
         return f"<attribute {self.reference.name}>"

@@ -17,7 +17,8 @@ import numpy as np
 from onnxsmith.core.arithmetic import operators_for
 from onnxsmith.core.number import Number, kind_of, number
 from onnxsmith.core.tensor import Tensor
-from onnxsmith.errors import ConditionError, OnnxsmithError, TracedValueError
+from onnxsmith.errors import ConditionError, OnnxsmithError, ShapeError, TracedValueError
+from onnxsmith.scripting.attribute_values import AttributeList
 from onnxsmith.scripting.merge import NUMBER_DTYPES
 from onnxsmith.scripting.truth import is_symbolic, truth
 from onnxsmith.types.dtypes import DType
@@ -52,6 +53,8 @@ def text_error() -> OnnxsmithError:
 def _length(value: Any) -> Any:
     if is_symbolic(value):
         if isinstance(value, Tensor):
+            if value.type.shape == ():
+                raise ShapeError("a scalar tensor has no length", help="x.size counts elements; it is 1 for a scalar")
             return value.shape[0]
         return number(operators_for(value).SequenceLength(value))
     return len(value)
@@ -111,6 +114,8 @@ def _total(values: Any, start: Any = 0) -> Any:
     starts_at_nothing = kind_of(start) == "int" and not is_symbolic(start) and start == 0
     if is_symbolic(values) and isinstance(values, Tensor):
         total = values.sum(0)
+        if isinstance(values, AttributeList):
+            total = number(total)
         return total if starts_at_nothing else total + start
     items = list(values)
     if items and any(is_symbolic(each) for each in items) and starts_at_nothing:

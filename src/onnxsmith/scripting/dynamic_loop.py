@@ -215,7 +215,7 @@ def _tensor(scope: GraphTarget, value: Any, dtype: DType | None) -> Any:
 def _as_carried(scope: GraphTarget, leaf: StateLeaf, value: Any, like: Any) -> Any:
     """A value of the state as the tensor that it is at every iteration; `like` is one of its type, or None."""
     if isinstance(value, Missing):
-        return make_dummy(scope, leaf.type)
+        return make_dummy(scope, leaf.type) if like is None else like
     if kind_of(value) is None or not isinstance(leaf.type, TensorType):
         return _tensor(scope, value, None)
     if leaf.type.dtype is not None:

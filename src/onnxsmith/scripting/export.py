@@ -13,6 +13,7 @@ from onnxsmith.errors import AnnotationError, CallError, OnnxsmithError
 from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.opsets import check_opset_version
 from onnxsmith.scripting.calls import generic_body, variants_of
 from onnxsmith.scripting.staging import Staged, stage
 from onnxsmith.types.annotations import read_value_type
@@ -66,6 +67,12 @@ def make_model(
     **attributes: Any,
 ) -> Model:
     """The model of a script."""
+    if script.parameters.is_variadic:
+        raise CallError(
+            f"'{script.name}' takes any number of arguments, and a model has a fixed number of inputs",
+            help="call it from a script that has as many parameters as the model is to have inputs",
+        ).locate(script.definition)
+    check_opset_version(opset_version)
     types = _input_types(script, input_types, io_types)
     values = _attribute_values(script, attributes)
     staged = stage(script, "model", types, values, opset_version=opset_version)

@@ -181,7 +181,7 @@ class ScriptFunction:
         return run_eagerly(self, arguments, active)
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        fixed = tuple(self.fixed_arguments.values())
+        fixed = () if self._instance is None else tuple(self.fixed_arguments.values())
         return bind_call(self.name, self.signature, (*fixed, *args), kwargs, self.definition)
 
     def jit(self, *args: Any, **kwargs: Any) -> Any:

@@ -59,6 +59,7 @@ def _texts(code: types.CodeType, function: types.FunctionType) -> Iterator[str]:
     executed = _executed_text(code) if code.co_filename.startswith("<") else None
     if executed is not None:
         yield executed
+    linecache.checkcache(code.co_filename)  # a module may have been edited and reloaded
     lines = linecache.getlines(code.co_filename, function.__globals__)
     if lines:
         yield "".join(lines)
@@ -86,9 +87,26 @@ def _defines(text: str, code: types.CodeType) -> bool:
     if code.co_name not in text and code.co_name != "<lambda>":
         return False
     try:
-        return (code.co_firstlineno, code.co_name) in _index(text)
+        module = compile(text, code.co_filename, "exec", dont_inherit=True)
     except (SyntaxError, ValueError):
         return False
+    return any(_is_same_code(each, code) for each in _inner_code(module))
+
+
+def _inner_code(code: types.CodeType) -> Iterator[types.CodeType]:
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield constant
+            yield from _inner_code(constant)
+
+
+def _is_same_code(a: types.CodeType, b: types.CodeType) -> bool:
+    """Whether two code objects were compiled from the same text: many texts are called `<string>`."""
+    plain = [[each for each in code.co_consts if not isinstance(each, types.CodeType)] for code in (a, b)]
+    return (
+        (a.co_name, a.co_firstlineno, a.co_code, a.co_names) == (b.co_name, b.co_firstlineno, b.co_code, b.co_names)
+        and plain[0] == plain[1]
+    )
 
 
 def _functions(file: str, text: str) -> dict[tuple[int, str], list[FunctionNode]]:
@@ -105,13 +123,24 @@ def _functions(file: str, text: str) -> dict[tuple[int, str], list[FunctionNode]
 
 def _index(text: str) -> dict[tuple[int, str], list[FunctionNode]]:
     index: dict[tuple[int, str], list[FunctionNode]] = {}
-    for node in ast.walk(ast.parse(text)):
+    tree = ast.parse(text)
+    # Most files have no lambda; then only statements that can hold a definition need to be looked into.
+    nodes = ast.walk(tree) if "lambda" in text else _definitions(tree)
+    for node in nodes:
         if isinstance(node, ast.FunctionDef):
             first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
             index.setdefault((first, node.name), []).append(node)
         elif isinstance(node, ast.Lambda):
             index.setdefault((node.lineno, "<lambda>"), []).append(node)
     return index
+
+
+def _definitions(tree: ast.AST) -> Iterator[ast.AST]:
+    """All statements, outer before inner."""
+    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for statement in getattr(tree, name, ()):
+            yield statement
+            yield from _definitions(statement)
 
 
 def _starts_like(node: FunctionNode, code: types.CodeType) -> bool:

@@ -56,7 +56,7 @@ class Jit:
             value = bound[parameter.name]
             if value is None:
                 continue
-            array = value if isinstance(value, list) else np.asarray(value)
+            array = value if isinstance(value, list) else _array(parameter.type, value)
             arrays.append(array)
             types[parameter.name] = _open_type(parameter.type, array)
         attribute_key = repr(sorted(attributes.items()))
@@ -76,6 +76,16 @@ class Jit:
         given = {name: value for name, value in attributes.items() if value is not None}
         model: Model = self.script.to_model(input_types=types, **given)
         return model.runner()
+
+
+def _array(annotated: AnyValueType, value: Any) -> np.ndarray[Any, Any]:
+    """An argument as an array; a Python number takes the annotated element type, or Python's own in ONNX."""
+    wanted = annotated.element if isinstance(annotated, OptionalType) else annotated
+    dtype = wanted.dtype if isinstance(wanted, TensorType) else None
+    if hasattr(value, "dtype") or hasattr(value, "__array__"):
+        return np.asarray(value)
+    array = np.asarray(value, None if dtype is None else dtype.numpy)
+    return array.astype(np.float32) if dtype is None and array.dtype == np.float64 else array
 
 
 def _open_type(annotated: AnyValueType, array: Any) -> AnyValueType:

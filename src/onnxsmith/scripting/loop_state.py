@@ -109,7 +109,9 @@ def widened(state: State, result: Any, place: Span) -> State:
         raise LoopTypeError(f"'{state.name}' is one of two Python values at the end of an iteration").locate(place)
     after = _state(state.name, result)
     if isinstance(state.form, Missing):
-        return State(state.name, after.form, tuple(replace(each, initial=MISSING) for each in after.leaves))
+        # It starts from a value that nobody reads, in which open dimensions are empty.
+        leaves = tuple(replace(each, initial=MISSING, type=open_shape(each.type)) for each in after.leaves)
+        return State(state.name, after.form, leaves)
     if not is_same_form(state.form, after.form):
         raise LoopTypeError(
             f"'{state.name}' is {_shown(state)} before an iteration and {_shown(after)} after it",

@@ -26,8 +26,8 @@ from onnxsmith.types.value_types import AnyValueType, OptionalType, SequenceType
 
 #: Python's numbers have 64 bits where ONNX has to choose.
 NUMBER_DTYPES: dict[NumberKind, DType] = {"int": DType.INT64, "float": DType.DOUBLE, "bool": DType.BOOL}
-#: A value that nobody reads is not worth more than this many elements.
-_LARGEST_DUMMY = 4096
+#: A value that nobody reads is not worth storing more than this many elements.
+_LARGEST_DUMMY = 256
 
 
 class Missing:
@@ -244,9 +244,12 @@ def make_dummy(scope: GraphTarget, kind: AnyValueType) -> Any:
             return empty if isinstance(kind, SequenceType) else scope.operators.Optional(type=element)
         dtype = kind.dtype or DType.FLOAT
         shape = tuple(each if isinstance(each, int) else 0 for each in kind.shape or ())
+        if dtype is DType.STRING:
+            return scope.constant(np.full(shape, "", object))
         if int(np.prod(shape)) > _LARGEST_DUMMY:
-            shape = (0,) * len(shape)
-        return scope.constant(np.full(shape, "", object) if dtype is DType.STRING else np.zeros(shape, dtype.numpy))
+            zero = np.zeros(1, dtype.numpy)
+            return scope.operators.ConstantOfShape(np.array(shape, np.int64), value=zero)
+        return scope.constant(np.zeros(shape, dtype.numpy))
 
 
 def _as_tensor(value: Any, other: Any, scope: GraphTarget, name: str) -> Any:

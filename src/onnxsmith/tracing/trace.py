@@ -11,6 +11,7 @@ import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
+import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.core.operator import Operator
@@ -22,7 +23,7 @@ from onnxsmith.errors import TraceError, boundary
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.model import Model
-from onnxsmith.graphs.opsets import OpsetVersions
+from onnxsmith.graphs.opsets import OpsetVersions, check_opset_version
 from onnxsmith.graphs.program import Program
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.source import Span, code_span
@@ -51,6 +52,7 @@ def trace(
     if not callable(given) or isinstance(given, ValueType):
         what = repr(given) if isinstance(given, ValueType) else described_type(type(given))
         raise TraceError(f"trace needs a function first, not {what}", help="trace(function, FLOAT['N'], …)")
+    check_opset_version(opset_version)
     kinds = [read_value_type(each, f"type {position} of trace") for position, each in enumerate(types)]
     names = _input_names(function, len(kinds), input_names)
     version = opset_version if opset_version is not None else _named_version(function)
@@ -66,7 +68,8 @@ def trace(
         ACTIVE.reset(token)
     _rename_outputs(program, outputs, output_names)
     graph = scope.finish(outputs, name or _graph_name(function))
-    model = ir.Model(graph, ir_version=10, producer_name=PRODUCER)
+    functions = list(program.functions.values())
+    model = ir.Model(graph, ir_version=10, producer_name=PRODUCER, functions=functions)
     model.ir_version = lowest_ir_version(model)
     return Model(model)
 
@@ -114,6 +117,13 @@ def _outputs(scope: GraphTarget, result: Any, definition: Span | None) -> list[A
             raise TraceError(f"{which} {shown}, not a tensor", help="return the tensors that are the outputs").locate(
                 definition
             )
+        if isinstance(value, tuple) or (isinstance(value, list) and len(values) > 1 and isinstance(result, tuple)):
+            raise TraceError(
+                f"result {position} of the function is a {type(cast(object, value)).__name__} inside a tuple",
+                help="a model's outputs are a flat tuple of tensors: return (a, *rest)",
+            ).locate(definition)
+        if isinstance(value, float):
+            value = np.float32(value)  # Python floats are FLOAT, as everywhere in ONNX
         is_of_graph = isinstance(value, Value) and value.is_symbolic
         lifted: Any = value if is_of_graph else scope.lift(getattr(value, "array", value))
         if lifted.ir_value.producer() is None or id(lifted.ir_value) in seen:

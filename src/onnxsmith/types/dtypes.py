@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import ml_dtypes
 import numpy as np
@@ -54,6 +54,19 @@ class DType(enum.IntEnum):
     INT2 = 26
     FLOAT6E2M3 = 27
     FLOAT6E3M2 = 28
+
+    def __eq__(self, other: object) -> bool:
+        """Also equal to what else stands for the element type: `x.dtype == np.float32`, `x.dtype == FLOAT`."""
+        if isinstance(other, int):
+            return int(self) == int(other)
+        if isinstance(other, np.dtype):
+            return self.from_numpy(cast("np.dtype[Any]", other)) is self
+        if isinstance(other, type) and issubclass(other, np.generic | bool | float | str):
+            return self.from_numpy(np.dtype(cast(Any, other))) is self
+        dtype = getattr(other, "dtype", None)
+        return dtype is self if isinstance(dtype, DType) else NotImplemented
+
+    __hash__ = enum.IntEnum.__hash__
 
     def __repr__(self) -> str:
         return f"DType.{self.name}"

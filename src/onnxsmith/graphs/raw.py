@@ -1,0 +1,71 @@
+"""What onnx-ir has no place for: maps and sparse weights. Tells whether a model has them, and reads its types."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import onnx
+
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import (
+    UNKNOWN_TENSOR,
+    AnyValueType,
+    Dimension,
+    MapType,
+    OptionalType,
+    SequenceType,
+    TensorType,
+)
+
+
+def is_beyond_onnx_ir(proto: onnx.ModelProto) -> bool:
+    """Whether a model would lose something in onnx-ir."""
+    return any(_is_beyond(graph) for graph in [proto.graph])
+
+
+def _is_beyond(graph: onnx.GraphProto) -> bool:
+    if graph.sparse_initializer or any(_has_map(each.type) for each in (*graph.input, *graph.output, *graph.value_info)):
+        return True
+    inner = [attribute.g for node in graph.node for attribute in node.attribute if attribute.HasField("g")]
+    return any(_is_beyond(each) for each in inner)
+
+
+def _has_map(proto: onnx.TypeProto) -> bool:
+    match proto.WhichOneof("value"):
+        case "map_type" | "sparse_tensor_type":
+            return True
+        case "sequence_type":
+            return _has_map(proto.sequence_type.elem_type)
+        case "optional_type":
+            return _has_map(proto.optional_type.elem_type)
+        case _:
+            return False
+
+
+def read_type(proto: onnx.TypeProto) -> AnyValueType:
+    """The type that a proto describes."""
+    match proto.WhichOneof("value"):
+        case "tensor_type":
+            return _read_tensor(proto.tensor_type)
+        case "sequence_type":
+            return SequenceType(read_type(proto.sequence_type.elem_type))
+        case "optional_type":
+            return OptionalType(cast(Any, read_type(proto.optional_type.elem_type)))
+        case "map_type":
+            value = read_type(proto.map_type.value_type)
+            return MapType(DType(proto.map_type.key_type), cast(TensorType, value))
+        case _:
+            return UNKNOWN_TENSOR
+
+
+def _read_tensor(proto: onnx.TypeProto.Tensor) -> TensorType:
+    dtype = DType(proto.elem_type) if proto.elem_type else None
+    if not proto.HasField("shape"):
+        return TensorType(dtype, None)
+    return TensorType(dtype, tuple(_read_dimension(each) for each in proto.shape.dim))
+
+
+def _read_dimension(proto: onnx.TensorShapeProto.Dimension) -> Dimension:
+    if proto.WhichOneof("value") == "dim_value":
+        return proto.dim_value if proto.dim_value >= 0 else None
+    return proto.dim_param or None

@@ -1,0 +1,76 @@
+"""Models with what onnx-ir has no place for: nothing is lost, and they run."""
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper
+
+import onnxsmith
+from onnxsmith import FLOAT, errors, trace
+from onnxsmith import opset18 as op
+
+X = np.float32([[1, 2], [3, 4]])
+
+
+def zip_map_model() -> onnx.ModelProto:
+    node = helper.make_node("ZipMap", ["x"], ["y"], domain="ai.onnx.ml", classlabels_strings=["a", "b"])
+    value = helper.make_tensor_type_proto(1, [])
+    result = helper.make_sequence_type_proto(helper.make_map_type_proto(onnx.TensorProto.STRING, value))
+    graph = helper.make_graph(
+        [node], "g", [helper.make_tensor_value_info("x", 1, ["N", 2])], [helper.make_value_info("y", result)]
+    )
+    imports = [helper.make_opsetid("", 18), helper.make_opsetid("ai.onnx.ml", 3)]
+    return helper.make_model(graph, opset_imports=imports, ir_version=8)
+
+
+def test_a_model_with_maps_comes_back_whole_and_runs(tmp_path: Path) -> None:
+    proto = zip_map_model()
+    onnx.save_model(proto, tmp_path / "m.onnx")
+    model = onnxsmith.load(tmp_path / "m.onnx")
+    assert repr(model) == "Model(x: FLOAT['N', 2]) -> y: Sequence[Map[STRING, FLOAT]], 1 node, opset 18, ai.onnx.ml 3"
+    assert model(X) == [{"a": 1.0, "b": 2.0}, {"a": 3.0, "b": 4.0}]
+    model.save(tmp_path / "again.onnx")
+    assert onnx.load(tmp_path / "again.onnx") == proto
+    with pytest.raises(errors.InvalidModelError, match="no place for"):
+        _ = model.ir
+
+
+def test_sparse_weights_are_kept(tmp_path: Path) -> None:
+    values = helper.make_tensor("w", 1, [1], [5.0])
+    sparse = helper.make_sparse_tensor(values, helper.make_tensor("i", 7, [1], [1]), [3])
+    graph = helper.make_graph(
+        [helper.make_node("Add", ["x", "w"], ["y"])],
+        "g",
+        [helper.make_tensor_value_info("x", 1, [3])],
+        [helper.make_tensor_value_info("y", 1, [3])],
+        sparse_initializer=[sparse],
+    )
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    model = onnxsmith.Model.from_proto(proto)
+    assert model.proto == proto
+    np.testing.assert_array_equal(model(np.float32([1, 1, 1])), [1, 6, 1])
+
+
+def test_a_traced_model_carries_the_functions_of_the_scripts_it_calls() -> None:
+    from onnxsmith import script
+
+    @script
+    def shifted(x: FLOAT["N"]):
+        return op.Relu(x) + 1.0
+
+    model = trace(lambda x: shifted(x) * 2.0, FLOAT["N"])
+    assert [each.name for each in model.proto.functions] == ["shifted"]
+    np.testing.assert_array_equal(model(np.float32([-1, 1])), [2, 4])
+
+
+def test_a_dimension_of_minus_one_is_unknown() -> None:
+    graph = helper.make_graph(
+        [helper.make_node("Relu", ["x"], ["y"])],
+        "g",
+        [helper.make_tensor_value_info("x", 1, [-1])],
+        [helper.make_tensor_value_info("y", 1, [-1])],
+    )
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    np.testing.assert_array_equal(onnxsmith.Model.from_proto(proto)(np.float32([-1, 1])), [0, 1])
