@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import linecache
+import os
 import sys
+import tempfile
 import types
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from benchmarks.contest import Context, Peer, contest
@@ -53,10 +55,12 @@ def source(package: str, size: int) -> str:
 def _compiler(package: str, size: int) -> Callable[[], bytes]:
     text = source(package, size)
 
+    folder = tempfile.TemporaryDirectory(prefix="onnxsmith-benchmark-")
+
     def compile_once() -> bytes:
-        # A name of its own each time: nothing may be left from the run before.
-        file = f"<benchmark {next(_numbers)}>"
-        linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+        # A file of its own each time: nothing may be left from the run before.
+        file = os.path.join(folder.name, f"module_{next(_numbers)}.py")
+        Path(file).write_text(text)
         module: Any = types.ModuleType("benchmark_module")
         sys.modules[module.__name__] = module  # where onnxscript looks for it
         module.__file__ = file

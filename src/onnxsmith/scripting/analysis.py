@@ -13,6 +13,7 @@ from typing import TypeGuard
 from onnxsmith.scripting.expressions import ExpressionTable, Root, compile_expressions
 from onnxsmith.scripting.flow import Flow, assigned_names, parameter_names
 from onnxsmith.scripting.function_source import FunctionNode
+from onnxsmith.scripting.trees import children
 
 _LIMIT = 1024
 _analyses: dict[int, Analysis] = {}
@@ -93,7 +94,7 @@ def _roots(statement: ast.stmt) -> Iterator[Root]:
         case ast.Delete():
             pass
         case _:
-            for child in ast.iter_child_nodes(statement):
+            for child in children(statement):
                 if isinstance(child, ast.expr):
                     yield Root(child)
     for inner in _inner_statements(statement):

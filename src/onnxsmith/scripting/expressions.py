@@ -16,6 +16,7 @@ from typing import Any
 
 from onnxsmith.scripting.flow import assigned_names
 from onnxsmith.scripting.rewrite import HOOKS, Rewriter, at
+from onnxsmith.scripting.trees import walk
 
 _COLLECT = "__onnxsmith_collect__"
 #: A function is called many times with the same globals, and globals are few.
@@ -99,7 +100,7 @@ def compile_expressions(
 
 def _walrus_names(root: ast.AST) -> frozenset[str]:
     """A walrus binds while the expression runs, so its name is looked up then, by a hook."""
-    return frozenset(each.target.id for each in ast.walk(root) if isinstance(each, ast.NamedExpr))
+    return frozenset(each.target.id for each in walk(root) if isinstance(each, ast.NamedExpr))
 
 
 def _definition(

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from onnxsmith.scripting.trees import children, walk
+
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _NOTHING: frozenset[str] = frozenset()
 
@@ -33,7 +35,7 @@ def _collect_assigned(node: ast.AST, found: dict[str, None]) -> None:
     if isinstance(node, ast.Lambda):
         return
     if isinstance(node, _COMPREHENSIONS):
-        for inner in ast.walk(node):  # only a walrus binds outside a comprehension
+        for inner in walk(node):  # only a walrus binds outside a comprehension
             if isinstance(inner, ast.NamedExpr):
                 found[inner.target.id] = None
         return
@@ -44,7 +46,7 @@ def _collect_assigned(node: ast.AST, found: dict[str, None]) -> None:
         found[node.name] = None
     elif isinstance(node, ast.MatchMapping) and node.rest is not None:
         found[node.rest] = None
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         _collect_assigned(child, found)
 
 
@@ -58,7 +60,7 @@ def deferred_names(statements: Iterable[ast.stmt]) -> frozenset[str]:
     """Names that nested functions, lambdas and generators read whenever they are called."""
     found: dict[str, None] = {}
     for statement in statements:
-        for node in ast.walk(statement):
+        for node in walk(statement):
             if isinstance(node, ast.Lambda | ast.FunctionDef | ast.GeneratorExp):
                 _collect_free(node, _NOTHING, found)
     return frozenset(found)
@@ -100,7 +102,7 @@ def _collect_free(node: ast.AST, bound: frozenset[str], found: dict[str, None]) 
         for part in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
             _collect_free(part, inner, found)
         return
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         _collect_free(child, bound, found)
 
 
@@ -263,7 +265,7 @@ class Flow:
                 for case in statement.cases:
                     inner = self._block(case.body, live, targets, after)
                     guard = free_names(case.guard) if case.guard is not None else ()
-                    values = [name for node in ast.walk(case.pattern) for name in _pattern_reads(node)]
+                    values = [name for node in walk(case.pattern) for name in _pattern_reads(node)]
                     result |= inner | set(guard) | set(values)
                 return result
             case ast.AugAssign(target=ast.Name(id=name)):

@@ -29,10 +29,8 @@ _COMPARE_HOOKS: dict[type[ast.cmpop], str] = {
 
 def at(place: ast.AST, node: N) -> N:
     """Give a new node the position of the one it stands for."""
-    for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
-        value = getattr(place, name, None)
-        if value is not None:
-            setattr(node, name, value)
+    node.lineno, node.col_offset = place.lineno, place.col_offset  # type: ignore[attr-defined]
+    node.end_lineno, node.end_col_offset = place.end_lineno, place.end_col_offset  # type: ignore[attr-defined]
     return node
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError
 from onnxsmith.scripting.function_source import FunctionNode, head_span, span_of
+from onnxsmith.scripting.trees import children
 
 #: Syntax -> (what it is, why not and what to write instead).
 _REFUSED: dict[type[ast.AST], tuple[str, str]] = {
@@ -42,7 +43,7 @@ def _find(node: ast.AST, file: str, name: str) -> Iterator[OnnxsmithError]:
     if special is not None:
         place, message, instead = special
         yield UnsupportedSyntaxError(message, help=instead).locate(span_of(place, file, name))
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         yield from _find(child, file, name)
 
 
