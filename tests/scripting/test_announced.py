@@ -90,3 +90,18 @@ def test_captured_weights_are_stored_once_under_their_name() -> None:
     model = layer.to_model()
     assert [name for name in model.ir.graph.initializers if name == "weight"] == ["weight"]
     assert np.shares_memory(model.ir.graph.initializers["weight"].const_value.numpy(), weight)
+
+
+def test_a_model_sees_what_its_script_refers_to_now() -> None:
+    from onnxsmith import opset18 as op
+    from onnxsmith import script
+
+    factor = 2.0
+
+    @script
+    def scaled(x: FLOAT["N"]):
+        return op.Mul(x, factor)
+
+    factor = 3.0
+    np.testing.assert_array_equal(scaled.to_model()(X), X * 3)
+    np.testing.assert_array_equal(scaled.to_model()(X), scaled(X))

@@ -14,6 +14,7 @@ from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.opsets import check_opset_version
+from onnxsmith.scripting import kept
 from onnxsmith.scripting.calls import generic_body, variants_of
 from onnxsmith.scripting.staging import Staged, stage
 from onnxsmith.types.annotations import read_value_type
@@ -32,6 +33,9 @@ _CHECKED_LIMIT = 256
 
 def check_generic(script: ScriptFunction) -> None:
     """Stage the script for the types its annotations give, so that mistakes show when it is decorated."""
+    if kept.can_keep(script):
+        script.kept = kept.Kept(script, stage(script, "model", _input_types(script, None, None), {}))
+        return
     if len(_checked_cache) >= _CHECKED_LIMIT:
         _checked_cache.clear()
     optional = tuple(each.name for each in script.parameters.inputs if each.default is None)
@@ -75,7 +79,11 @@ def make_model(
     check_opset_version(opset_version)
     types = _input_types(script, input_types, io_types)
     values = _attribute_values(script, attributes)
-    staged = stage(script, "model", types, values, opset_version=opset_version)
+    is_as_checked = input_types is None and opset_version is None and script.kept is not None
+    staged = script.kept.take(script) if is_as_checked and script.kept is not None else None
+    script.kept = None
+    if staged is None:
+        staged = stage(script, "model", types, values, opset_version=opset_version)
     _set_output_types(script, staged, output_types)
     graph = staged.scope.finish(staged.outputs, script.name)
     if script.__doc__:

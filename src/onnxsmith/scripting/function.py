@@ -28,6 +28,7 @@ from onnxsmith.source import Span
 from onnxsmith.types.value_types import SequenceType
 
 if TYPE_CHECKING:
+    from onnxsmith.scripting.kept import Kept
     import onnx
 
     from onnxsmith.graphs.model import Model
@@ -68,6 +69,8 @@ class ScriptFunction:
             variables = [*parameter_names(node.args), *assigned_names(_body(node))]
             raise combined([*unsupported, *self._undefined_errors(variables)])
         self.analysis: Analysis = analyze(node, file, self.name, function.__code__.co_freevars)
+        #: What checking it left behind, for the first model that is made of it.
+        self.kept: Kept | None = None
         self.parameters: ScriptSignature = read_signature(function, self.places)
         #: What is wrong with it before it is staged: names that are defined nowhere.
         self.known_mistakes: list[OnnxsmithError] = []
