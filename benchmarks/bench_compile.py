@@ -46,7 +46,12 @@ def run(context: Context) -> list[Row]:
 
 def source(package: str, size: int) -> str:
     """A module with one function of `size` operators, one a line."""
-    lines = [f"from {package} import FLOAT, script, opset18 as op", "", "@script()", 'def function(x: FLOAT["N"], y: FLOAT["N"]):']
+    lines = [
+        f"from {package} import FLOAT, script, opset18 as op",
+        "",
+        "@script()",
+        'def function(x: FLOAT["N"], y: FLOAT["N"]):',
+    ]
     operators = ("Mul", "Add", "Sub", "Max")
     lines += [f"    x = op.{operators[k % 4]}(x, y)" for k in range(size)]
     return "\n".join([*lines, "    return x", ""])

@@ -8,6 +8,8 @@ import numpy as np
 
 from benchmarks.contest import Context, Peer, contest
 from benchmarks.rows import Row, ratio_at_most
+from onnxsmith import FLOAT, script
+from onnxsmith import opset18 as op
 
 NAME = "jit"
 DESCRIPTION = "a call of a whole script as one session, on tiny inputs"
@@ -16,9 +18,6 @@ DESCRIPTION = "a call of a whole script as one session, on tiny inputs"
 def run(context: Context) -> list[Row]:
     """One row: `f.jit(x)` beside `InferenceSession.run` of its model."""
     import onnxruntime
-
-    from onnxsmith import FLOAT, script
-    from onnxsmith import opset18 as op
 
     @script
     def function(x: FLOAT["N"], y: FLOAT["N"]):

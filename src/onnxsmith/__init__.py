@@ -31,7 +31,7 @@ _LAZY = {
     "Opset": "onnxsmith.opset.custom",
     "Tensor": "onnxsmith.core.tensor",
     "graph": "onnxsmith.scripting.decorators",
-    "jit": "onnxsmith.scripting.jit",
+    "jit": "onnxsmith.scripting.decorators",
     "load": "onnxsmith.graphs.model",
     "script": "onnxsmith.scripting.decorators",
     "static_range": "onnxsmith.scripting.loops",

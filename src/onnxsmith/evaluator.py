@@ -5,7 +5,7 @@ New code says `with onnxsmith.eager.using(runtime="reference"):`, which is what 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from onnxsmith.eager.settings import Runtime, chosen, current, using
@@ -47,7 +47,7 @@ def set_default(evaluator: Evaluator) -> None:
 
 
 @contextmanager
-def default_as(temp_default: Evaluator) -> Iterator[Evaluator]:
+def default_as(temp_default: Evaluator) -> Generator[Evaluator]:
     """Use an evaluator within a `with` block."""
     with using(runtime=temp_default.runtime):
         yield temp_default

@@ -1,7 +1,4 @@
 """Names for code that comes from onnxscript: `from onnxsmith.onnx_types import FLOAT`."""
 
 from onnxsmith.types.names import *  # noqa: F403  # the element types, all of them and nothing else
-from onnxsmith.types.names import TYPE_NAMES
 from onnxsmith.types.value_types import TensorType as TensorType
-
-__all__ = ["TensorType", *TYPE_NAMES]  # noqa: PLE0604  # names of the module above

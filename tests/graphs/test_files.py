@@ -9,9 +9,8 @@ import pytest
 from onnx import helper, numpy_helper
 
 import onnxsmith
-from onnxsmith import FLOAT, Model, errors, trace
+from onnxsmith import FLOAT, Model, errors, opset21, trace
 from onnxsmith import opset18 as op
-from onnxsmith import opset21
 from onnxsmith.graphs import files
 
 WEIGHTS = np.arange(4096, dtype=np.float32).reshape(64, 64)
@@ -67,7 +66,9 @@ def test_a_streamed_model_is_the_one_that_protobuf_writes(tmp_path: Path) -> Non
     onnx.checker.check_model(str(tmp_path / "m.onnx"), full_check=True)
 
 
-def test_a_model_beyond_protobufs_limit_is_refused_in_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_beyond_protobufs_limit_is_refused_in_one_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(files, "_MOST_BYTES", 1000)
     with pytest.raises(errors.ModelWriteError, match="too large for one file"):
         make_model().save(tmp_path / "m.onnx", external_data=False)
@@ -79,7 +80,9 @@ def test_small_and_packed_element_types_are_stored_as_onnx_stores_them(tmp_path:
     model.save(tmp_path / "m.onnx", external_data=True)
     expected = numpy_helper.from_array(packed, "w").raw_data
     assert (tmp_path / "m.onnx.data").read_bytes()[: len(expected)] == expected
-    np.testing.assert_array_equal(onnxsmith.load(tmp_path / "m.onnx")(np.float32(2)), packed.astype(np.float32) * 2)
+    np.testing.assert_array_equal(
+        onnxsmith.load(tmp_path / "m.onnx")(np.float32(2)), packed.astype(np.float32) * 2
+    )
 
 
 def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,7 +100,9 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: p
     assert sorted(os.listdir(tmp_path)) == ["m.onnx"]
 
 
-def test_the_arrays_of_a_model_survive_a_failed_external_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_arrays_of_a_model_survive_a_failed_external_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model = make_model()
     monkeypatch.setattr(files, "serialize", lambda _: (_ for _ in ()).throw(OSError(5, "Input/output error")))
     with pytest.raises(errors.ModelWriteError):
@@ -146,7 +151,11 @@ def external_model(folder: Path, location: str, **entries: str) -> Path:
     for key, value in {"location": location, **entries}.items():
         tensor.external_data.add(key=key, value=value)
     graph = helper.make_graph(
-        [helper.make_node("Identity", ["w"], ["y"])], "g", [], [helper.make_tensor_value_info("y", 1, [4])], [tensor]
+        [helper.make_node("Identity", ["w"], ["y"])],
+        "g",
+        [],
+        [helper.make_tensor_value_info("y", 1, [4])],
+        [tensor],
     )
     (folder / "m.onnx").write_bytes(helper.make_model(graph).SerializeToString())
     return folder / "m.onnx"

@@ -29,7 +29,10 @@ def test_a_model_with_maps_comes_back_whole_and_runs(tmp_path: Path) -> None:
     proto = zip_map_model()
     onnx.save_model(proto, tmp_path / "m.onnx")
     model = onnxsmith.load(tmp_path / "m.onnx")
-    assert repr(model) == "Model(x: FLOAT['N', 2]) -> y: Sequence[Map[STRING, FLOAT]], 1 node, opset 18, ai.onnx.ml 3"
+    assert (
+        repr(model)
+        == "Model(x: FLOAT['N', 2]) -> y: Sequence[Map[STRING, FLOAT]], 1 node, opset 18, ai.onnx.ml 3"
+    )
     assert model(X) == [{"a": 1.0, "b": 2.0}, {"a": 3.0, "b": 4.0}]
     model.save(tmp_path / "again.onnx")
     assert onnx.load(tmp_path / "again.onnx") == proto

@@ -33,7 +33,9 @@ def tensor(dtype: DType | None) -> TensorType:
         ("Equal", [tensor(DType.STRING), None], {1: "a"}, {1: DType.STRING}),
     ],
 )
-def test_the_type_a_literal_takes(name: str, types: Any, literals: dict[int, Any], expected: dict[int, Any]) -> None:
+def test_the_type_a_literal_takes(
+    name: str, types: Any, literals: dict[int, Any], expected: dict[int, Any]
+) -> None:
     assert resolve_literals(registry.lookup("", name, 21), types, literals) == expected
 
 
@@ -80,7 +82,9 @@ def test_literals_that_fit_are_rounded_as_numpy_rounds_them(value: Any, dtype: D
         ([1, 300], DType.INT8, "int8 holds -128 to 127"),
     ],
 )
-def test_literals_that_would_lose_more_than_rounding_are_refused(value: Any, dtype: DType, reason: str) -> None:
+def test_literals_that_would_lose_more_than_rounding_are_refused(
+    value: Any, dtype: DType, reason: str
+) -> None:
     with pytest.raises(errors.LiteralError) as caught:
         literal_array(ADD, 1, value, dtype)
     assert caught.value.message.endswith(f"in Add: {reason}")

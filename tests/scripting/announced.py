@@ -1,7 +1,7 @@
 """The programs that the idea was announced with, as they stand."""
 
 import math
-from typing import Sequence
+from collections.abc import Sequence
 
 from onnxsmith import FLOAT, INT64, graph, script
 from onnxsmith import opset18 as op
@@ -53,7 +53,7 @@ def CumulativeSum(X):
         scan_out = op.Identity(sum_out)
         return sum_out, scan_out
 
-    all_sum, cumulative_sum = op.Scan(0, X, body=Sum, num_scan_inputs=1)
+    all_sum, cumulative_sum = op.Scan(0, X, body=Sum, num_scan_inputs=1)  # noqa: RUF059  # as it was announced
     return cumulative_sum
 
 

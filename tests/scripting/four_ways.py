@@ -22,7 +22,9 @@ def run_plain(script: Any, inputs: Sequence[Any], attributes: Mapping[str, Any])
     copies = [np.array(each)[()] if isinstance(each, np.ndarray) else each for each in inputs]
     names = script.__wrapped__.__globals__
     scripts = {name: each for name, each in names.items() if isinstance(each, ScriptFunction)}
-    names.update({name: each.__wrapped__ for name, each in scripts.items()})  # those that it calls are plain, too
+    names.update(
+        {name: each.__wrapped__ for name, each in scripts.items()}
+    )  # those that it calls are plain, too
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -56,7 +58,9 @@ def run_runtime(proto: onnx.ModelProto, inputs: Sequence[Any]) -> list[Any]:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    session = onnxruntime.InferenceSession(proto.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(
+        proto.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
     return session.run(None, _feeds([each.name for each in session.get_inputs()], inputs))
 
 
@@ -91,7 +95,9 @@ def assert_same(expected: Sequence[Any], actual: Sequence[Any], who: str, *, is_
             assert_same(wanted, got, where, is_close=is_close)
             continue
         a, b = np.asarray(wanted), np.asarray(got)
-        assert b.shape == a.shape, f"{where}: shape {b.shape} instead of {a.shape}: {got!r} instead of {wanted!r}"
+        assert b.shape == a.shape, (
+            f"{where}: shape {b.shape} instead of {a.shape}: {got!r} instead of {wanted!r}"
+        )
         if hasattr(wanted, "dtype") and a.dtype.kind not in "UOT":
             assert b.dtype == a.dtype, f"{where}: {b.dtype} instead of {a.dtype}"
         if is_close:

@@ -176,7 +176,9 @@ class _Function:
         return forms
 
     def call(self, helper: _Signature, depth: int) -> str:
-        arguments = [self.name(kind) if kind == "flt" else self.expression(kind, depth) for kind in helper.parameters]
+        arguments = [
+            self.name(kind) if kind == "flt" else self.expression(kind, depth) for kind in helper.parameters
+        ]
         if helper.is_script:
             value = "k" if self.chance(50) else str(self.draw(st.integers(0, 4)))
             if value == "k" or self.chance(50):
@@ -239,7 +241,16 @@ class _Function:
 
     def statement(self, depth: int) -> bool:
         self.budget -= 1
-        simple = [self.assign, self.assign, self.assign, self.augment, self.swap, self.unpack, self.define, self.walrus]
+        simple = [
+            self.assign,
+            self.assign,
+            self.assign,
+            self.augment,
+            self.swap,
+            self.unpack,
+            self.define,
+            self.walrus,
+        ]
         nested = [self.branch, self.branch, self.for_loop, self.for_loop, self.while_loop]
         if depth <= 0 or self.budget <= 0:
             return bool(self.pick(simple)())
@@ -351,7 +362,9 @@ class _Function:
         if form == 0:
             self.write(f"while {counter} < {limit} and {self.expression('bit', 1)}:")
         elif form == 1:
-            self.write(f"while ({counter}_f := {self.name('flt')} + {counter}) < {limit + 2} and {counter} < {limit}:")
+            self.write(
+                f"while ({counter}_f := {self.name('flt')} + {counter}) < {limit + 2} and {counter} < {limit}:"
+            )
             self.bind("flt", f"{counter}_f")
         else:
             self.write("while True:")

@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-from tests.scripting import announced
 import numpy as np
 import onnx
 import onnxruntime
 import pytest
 
 from onnxsmith import BOOL, FLOAT, INT64
+from tests.scripting import announced
 
 X = np.arange(6, dtype=np.float32)
 SERIES = np.arange(48, dtype=np.float32)
@@ -28,7 +28,9 @@ CASES: list[tuple[Any, list[Any], dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("script", "inputs", "attributes", "options"), CASES, ids=lambda each: getattr(each, "name", ""))
+@pytest.mark.parametrize(
+    ("script", "inputs", "attributes", "options"), CASES, ids=lambda each: getattr(each, "name", "")
+)
 def test_eager_and_compiled_agree_and_the_file_loads_in_onnx_runtime(
     script: Any, inputs: list[Any], attributes: dict[str, Any], options: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -37,7 +39,9 @@ def test_eager_and_compiled_agree_and_the_file_loads_in_onnx_runtime(
     proto = script.to_model_proto(**options, **attributes)
     onnx.save_model(proto, tmp_path / "m.onnx")
     session = onnxruntime.InferenceSession(tmp_path / "m.onnx", providers=["CPUExecutionProvider"])
-    results = session.run(None, {each.name: value for each, value in zip(session.get_inputs(), inputs, strict=True)})
+    results = session.run(
+        None, {each.name: value for each, value in zip(session.get_inputs(), inputs, strict=True)}
+    )
     expected = list(eager) if isinstance(eager, tuple) else [eager]
     assert len(results) == len(expected)
     for result, wanted in zip(results, expected, strict=True):

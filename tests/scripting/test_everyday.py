@@ -3,18 +3,17 @@
 Where plain Python on numpy means the same, it is the third opinion.
 """
 
-from __future__ import annotations
-
 import math
-from typing import Any, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import onnx
 import pytest
-from tests.scripting.four_ways import assert_same, flat
 
 from onnxsmith import BOOL, DOUBLE, FLOAT, INT64, STRING, script, static_range
 from onnxsmith import opset21 as op
+from tests.scripting.four_ways import assert_same, flat
 
 X = np.arange(6, dtype=np.float32)
 M = np.arange(12, dtype=np.float32).reshape(3, 4)
@@ -239,7 +238,7 @@ def comprehensions(x: FLOAT["N"]):
 
 
 @script
-def scaled(x: FLOAT["N"], bias: Optional[FLOAT["N"]] = None, scale: float = 2.0, mode: str = "a"):
+def scaled(x: FLOAT["N"], bias: FLOAT["N"] | None = None, scale: float = 2.0, mode: str = "a"):
     if bias is not None:
         x = x + bias
     if mode == "a":
@@ -356,7 +355,9 @@ def unpacked_outputs(x: FLOAT[1, 1, 4, 4]):
 def test_all_ways_agree(made: Any, inputs: tuple[Any, ...], plain: bool, close: bool) -> None:
     eager = flat(made(*inputs))
     model = made.to_model()
-    if all("[...]" not in repr(port.type) for port in (*model.inputs, *model.outputs)):  # the checker wants a rank
+    if all(
+        "[...]" not in repr(port.type) for port in (*model.inputs, *model.outputs)
+    ):  # the checker wants a rank
         onnx.checker.check_model(model.proto, full_check=True)
     assert_same(eager, flat(model(*inputs)), "the model", is_close=close)
     if plain:

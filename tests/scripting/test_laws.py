@@ -92,11 +92,14 @@ def program(x: FLOAT["N"], n: INT64):
 def test_the_same_source_gives_the_same_bytes_under_every_hash_seed(tmp_path: Path) -> None:
     module = tmp_path / "many.py"
     module.write_text(_CARRIES_MANY)
-    command = "import sys; from many import program; sys.stdout.buffer.write(program.to_model_proto().SerializeToString())"
+    write = "sys.stdout.buffer.write(program.to_model_proto().SerializeToString())"
+    command = f"import sys; from many import program; {write}"
     results = set[bytes]()
     for seed in ("0", "1", "42"):
         environment = {**os.environ, "PYTHONHASHSEED": seed}
-        run = subprocess.run([sys.executable, "-c", command], cwd=tmp_path, env=environment, capture_output=True, check=True)
+        run = subprocess.run(
+            [sys.executable, "-c", command], cwd=tmp_path, env=environment, capture_output=True, check=True
+        )
         results.add(run.stdout)
     assert len(results) == 1
     assert len(results.pop()) > 1000
@@ -104,6 +107,7 @@ def test_the_same_source_gives_the_same_bytes_under_every_hash_seed(tmp_path: Pa
 
 @pytest.mark.parametrize("source", ["x + 1", "op.Relu(x)", "x[1:] * 2"])
 def test_staging_twice_gives_the_same_bytes(source: str) -> None:
-    text = f"from onnxsmith import FLOAT, script, opset18 as op\n\n@script\ndef program(x: FLOAT['N']):\n    return {source}\n"
+    head = "from onnxsmith import FLOAT, script, opset18 as op\n\n@script\ndef program(x: FLOAT['N']):\n"
+    text = f"{head}    return {source}\n"
     script = load(Program(text, (), {}))
     assert script.to_model_proto() == script.to_model_proto()

@@ -46,7 +46,7 @@ def test_zero_and_minus_zero_are_two() -> None:
 
 
 def test_every_node_says_where_it_was_written() -> None:
-    model = trace(lambda x: op.Relu(x), FLOAT["N"])  # noqa: PLW0108
+    model = trace(lambda x: op.Relu(x), FLOAT["N"])
     (node,) = model.ir.graph
     span = read_span(node.metadata_props["onnxsmith.source"])
     assert span is not None
@@ -94,8 +94,8 @@ def test_older_opsets_get_the_older_forms() -> None:
 
 
 def test_ir_versions_are_the_lowest_that_work() -> None:
-    assert trace(lambda a: opset9.Relu(a), FLOAT[2]).ir.ir_version == 4  # noqa: PLW0108
-    assert trace(lambda a: op21.Relu(a), FLOAT[2]).ir.ir_version == 10  # noqa: PLW0108
+    assert trace(lambda a: opset9.Relu(a), FLOAT[2]).ir.ir_version == 4
+    assert trace(lambda a: op21.Relu(a), FLOAT[2]).ir.ir_version == 10
     assert trace(lambda a: op.Cast(a, to=onnxsmith.BFLOAT16), FLOAT[2]).ir.ir_version == 8
 
 
@@ -143,12 +143,28 @@ def test_functions_of_other_domains_are_taken_unchecked() -> None:
 @pytest.mark.parametrize(
     ("write", "error", "message"),
     [
-        (lambda: trace(lambda a: None, FLOAT[2]), errors.TraceError, "the function returns None, not a tensor"),
-        (lambda: trace(lambda a, b: a, FLOAT[2]), errors.TraceError, "trace was given 1 type, and the function cannot be called with as many arguments"),
+        (
+            lambda: trace(lambda a: None, FLOAT[2]),
+            errors.TraceError,
+            "the function returns None, not a tensor",
+        ),
+        (
+            lambda: trace(lambda a, b: a, FLOAT[2]),
+            errors.TraceError,
+            "trace was given 1 type, and the function cannot be called with as many arguments",
+        ),
         (lambda: trace(3, FLOAT[2]), errors.TraceError, "trace needs a function first, not an int"),
-        (lambda: trace(lambda a: a, int), errors.AnnotationError, "type 0 of trace is int, which is no tensor type"),
+        (
+            lambda: trace(lambda a: a, int),
+            errors.AnnotationError,
+            "type 0 of trace is int, which is no tensor type",
+        ),
         (lambda: trace(lambda a: a if a.sum() > 0 else -a, FLOAT[2]), errors.TracedValueError, ""),
-        (lambda: trace(lambda a: a + 1, FLOAT[2], output_names=["x", "y"]), errors.TraceError, "output_names has 2"),
+        (
+            lambda: trace(lambda a: a + 1, FLOAT[2], output_names=["x", "y"]),
+            errors.TraceError,
+            "output_names has 2",
+        ),
     ],
 )
 def test_what_cannot_be_traced(write: object, error: type[errors.OnnxsmithError], message: str) -> None:
@@ -185,7 +201,10 @@ def test_a_traced_model_is_the_same_under_every_hash_seed() -> None:
     )
     results = {
         subprocess.run(
-            [sys.executable, "-c", program], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
         ).stdout
         for seed in ("0", "1", "2")
     }

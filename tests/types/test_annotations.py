@@ -1,7 +1,8 @@
 """Annotations: what each spelling means, and what a wrong one is told."""
 
+from collections.abc import Sequence
 from collections.abc import Sequence as AbstractSequence
-from typing import Annotated, Any, Optional, Sequence, Union
+from typing import Annotated, Any, Optional, Union
 
 import numpy as np
 import pytest
@@ -43,9 +44,15 @@ def test_what_an_annotation_means(annotation: Any, expected: object) -> None:
 @pytest.mark.parametrize(
     ("write", "message"),
     [
-        (lambda: FLOAT[2.5], "dimension 0 of FLOAT[2.5] is 2.5: a dimension is an int, a name, a Dim, or None"),
+        (
+            lambda: FLOAT[2.5],
+            "dimension 0 of FLOAT[2.5] is 2.5: a dimension is an int, a name, a Dim, or None",
+        ),
         (lambda: FLOAT[1, -2], "dimension 1 of FLOAT[1, -2] is -2: a dimension cannot be negative"),
-        (lambda: FLOAT[True], "dimension 0 of FLOAT[True] is True: a dimension is an int, a name, a Dim, or None"),
+        (
+            lambda: FLOAT[True],
+            "dimension 0 of FLOAT[True] is True: a dimension is an int, a name, a Dim, or None",
+        ),
         (lambda: FLOAT[""], "dimension 0 of FLOAT[''] is '': a dimension's name cannot be empty"),
         (
             lambda: FLOAT[..., 3],
@@ -72,7 +79,7 @@ def test_a_bad_annotation_says_which_part_is_wrong_and_why(write: Any, message: 
 
 @pytest.mark.parametrize(
     ("annotation", "scalar", "is_list"),
-    [(int, int, False), (float, float, False), (str, str, False), (bool, bool, False), (list[int], int, True)]
+    [(int, int, False), (float, float, False), (str, str, False), (bool, bool, False), (list[int], int, True)]  # noqa: RUF005
     + [(Sequence[float], float, True), (tuple[int, ...], int, True)],
 )
 def test_attribute_annotations(annotation: Any, scalar: type, is_list: bool) -> None:

@@ -15,7 +15,9 @@ def test_every_element_type_of_onnx_is_there_under_its_name_and_code() -> None:
     assert {dtype.name: int(dtype) for dtype in DType} == theirs
 
 
-@pytest.mark.parametrize("dtype", [each for each in DType if each is not DType.STRING], ids=lambda each: each.name)
+@pytest.mark.parametrize(
+    "dtype", [each for each in DType if each is not DType.STRING], ids=lambda each: each.name
+)
 def test_numpy_dtypes_are_those_that_onnx_uses(dtype: DType) -> None:
     assert dtype.numpy == helper.tensor_dtype_to_np_dtype(int(dtype))
     assert DType.from_numpy(dtype.numpy) is dtype
@@ -23,7 +25,12 @@ def test_numpy_dtypes_are_those_that_onnx_uses(dtype: DType) -> None:
 
 
 def test_strings_are_read_from_every_kind_of_text_array() -> None:
-    for array in (np.array(["a"]), np.array([b"a"]), np.array(["a"], object), np.array(["a"], np.dtypes.StringDType())):
+    for array in (
+        np.array(["a"]),
+        np.array([b"a"]),
+        np.array(["a"], object),
+        np.array(["a"], np.dtypes.StringDType()),
+    ):
         assert DType.from_numpy(array.dtype) is DType.STRING
 
 

@@ -121,7 +121,10 @@ def promote(op: OperatorDef, inputs: Sequence[Any], target: Target) -> list[Any]
             types.append(element.known.type if isinstance(element, Value) else None)
             lifted.append(element)
     if literals:
-        samples = {each: value.sample if isinstance(value, NumberValue) else value for each, value in literals.items()}
+        samples = {
+            each: value.sample if isinstance(value, NumberValue) else value
+            for each, value in literals.items()
+        }
         for position, resolved in resolve_literals(op, types, samples).items():
             value = literals[position]
             if isinstance(value, NumberValue):
@@ -144,7 +147,9 @@ def _number_input(
     """A number that only the model knows, with the element type that a literal would take in its place."""
     if isinstance(resolved, Like):
         return value.as_like(lifted[resolved.position]), TensorType(None, ())
-    literal_array(op, position, value.sample, resolved)  # refuses what a literal of this kind would be refused for
+    literal_array(
+        op, position, value.sample, resolved
+    )  # refuses what a literal of this kind would be refused for
     return value.as_dtype(resolved), TensorType(resolved, ())
 
 
@@ -165,7 +170,11 @@ def _takes_sequence(op: OperatorDef, position: int) -> bool:
 
 def _takes_optional(op: OperatorDef, position: int) -> bool:
     parameter = parameter_at(op, position)
-    return parameter is None or not parameter.types or any(each.startswith("optional(") for each in parameter.types)
+    return (
+        parameter is None
+        or not parameter.types
+        or any(each.startswith("optional(") for each in parameter.types)
+    )
 
 
 def _lift_other(op: OperatorDef, position: int, value: Any, target: Target) -> Any:
@@ -224,7 +233,11 @@ def count_outputs(op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[st
         length = _vector_length(inputs[1])
         if length is not None:
             return length
-    reason = "num_outputs is given by reference" if isinstance(count, AttributeReference) else "nothing says how many"
+    reason = (
+        "num_outputs is given by reference"
+        if isinstance(count, AttributeReference)
+        else "nothing says how many"
+    )
     raise OutputCountError(
         f"{op.qualified_name} has any number of outputs, and {reason}", help=f"{op.name}(…, outputs=2)"
     )

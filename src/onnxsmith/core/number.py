@@ -97,7 +97,9 @@ def kind_of(value: Any) -> NumberKind | None:
 def number(tensor: Tensor) -> Number:
     """A scalar tensor seen as a Python number."""
     dtype = tensor.dtype
-    kind: NumberKind = "bool" if dtype is DType.BOOL else "float" if dtype is None or dtype.is_float else "int"
+    kind: NumberKind = (
+        "bool" if dtype is DType.BOOL else "float" if dtype is None or dtype.is_float else "int"
+    )
     return Number(tensor, kind)
 
 
@@ -120,10 +122,16 @@ def _overload(name: str, meaning: Callable[[Any, Any], Any], result: NumberKind 
         if inherited is None:
             continue
 
-        def operator(self: Number, other: Any, _inherited: Any = inherited, _reflected: bool = is_reflected) -> Any:
+        def operator(
+            self: Number, other: Any, _inherited: Any = inherited, _reflected: bool = is_reflected
+        ) -> Any:
             if kind_of(other) is None:
                 return _inherited(self, other)
-            return _compute(meaning, result, other, self) if _reflected else _compute(meaning, result, self, other)
+            return (
+                _compute(meaning, result, other, self)
+                if _reflected
+                else _compute(meaning, result, self, other)
+            )
 
         setattr(Number, method, operator)
 
@@ -147,11 +155,15 @@ for _name, _meaning, _result in (
 
 
 def _negate(self: Number) -> Number:
-    return Number(arithmetic.negate(self.as_dtype(_WORKING["float" if self.kind == "float" else "int"])), self.kind)
+    return Number(
+        arithmetic.negate(self.as_dtype(_WORKING["float" if self.kind == "float" else "int"])), self.kind
+    )
 
 
 def _absolute(self: Number) -> Number:
-    return Number(arithmetic.absolute(self.as_dtype(_WORKING["float" if self.kind == "float" else "int"])), self.kind)
+    return Number(
+        arithmetic.absolute(self.as_dtype(_WORKING["float" if self.kind == "float" else "int"])), self.kind
+    )
 
 
 Number.__neg__ = _negate

@@ -43,7 +43,9 @@ class Target(Protocol):
         """A Python list as an input that takes an ONNX sequence."""
         ...
 
-    def bodies(self, op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]) -> Mapping[str, Any]:
+    def bodies(
+        self, op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
         """Functions given as graph attributes, made into bodies; other graphs pass through."""
         ...
 

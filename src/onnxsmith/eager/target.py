@@ -56,7 +56,9 @@ class EagerTarget:
     def sequence(self, elements: Sequence[Any]) -> Any:
         return list(elements)
 
-    def bodies(self, op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]) -> Mapping[str, Any]:
+    def bodies(
+        self, op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
         return attributes
 
     def run_bodies(
@@ -85,7 +87,6 @@ class EagerTarget:
         arrays = [_to_array(each) for each in inputs]
         results = _runner(op, version, arrays, attributes, output_count).run(arrays)
         return tuple([_wrap(each) for each in results]) if wraps else tuple(results)
-
 
     def model_runner(
         self, model: bytes | str, find_node: FindNode | None = None
@@ -126,12 +127,18 @@ class EagerTarget:
             hash(key := tuple(form))
         except TypeError:
             return
-        runner = _runner(operator.definition, operator.version, [_to_array(v) for v in lifted], attributes, output_count)
+        runner = _runner(
+            operator.definition, operator.version, [_to_array(v) for v in lifted], attributes, output_count
+        )
         runners().put(key, _make_plan(runner, args, lifted))
 
 
 def _runner(
-    op: OperatorDef, version: int | None, arrays: Sequence[Any], attributes: Mapping[str, Any], output_count: int
+    op: OperatorDef,
+    version: int | None,
+    arrays: Sequence[Any],
+    attributes: Mapping[str, Any],
+    output_count: int,
 ) -> Runner:
     # An empty list does not say what it is a sequence of; a tensor beside it does.
     dtypes = [DType.from_numpy(cast(Any, each).dtype) for each in arrays if isinstance(each, np.ndarray)]
@@ -183,7 +190,7 @@ def _freeze(kwargs: dict[str, Any]) -> tuple[Any, ...]:
         kind = cast(Any, type(value))
         if kind is list:
             value = tuple(value)
-        if kind is float and value == 0.0 or kind in _UNFIT or isinstance(value, Value):
+        if (kind is float and value == 0.0) or kind in _UNFIT or isinstance(value, Value):
             raise TypeError
         frozen.append((name, kind, value))
         if value.__class__ is tuple and not all(type(each) is int for each in value):
@@ -191,7 +198,9 @@ def _freeze(kwargs: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(frozen)
 
 
-def _make_plan(runner: Runner, args: Sequence[Any], lifted: Sequence[Any]) -> Callable[[list[Any], bool], Any]:
+def _make_plan(
+    runner: Runner, args: Sequence[Any], lifted: Sequence[Any]
+) -> Callable[[list[Any], bool], Any]:
     run = runner.run
     constants = [(k, _to_array(lifted[k])) for k, value in enumerate(args) if type(value) in _LITERALS]
 

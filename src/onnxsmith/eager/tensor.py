@@ -81,7 +81,9 @@ def tensor(value: Any, dtype: Any = None) -> EagerTensor:
         value = value.array
     wanted = None
     if dtype is not None and (wanted := read_dtype(dtype)) is None:
-        raise InputTypeError(f"{dtype!r} is no element type", help="write FLOAT, FLOAT.dtype or a numpy dtype")
+        raise InputTypeError(
+            f"{dtype!r} is no element type", help="write FLOAT, FLOAT.dtype or a numpy dtype"
+        )
     try:
         array = np.asarray(value, None if wanted is None else wanted.numpy)
     except (TypeError, ValueError) as error:
@@ -89,8 +91,14 @@ def tensor(value: Any, dtype: Any = None) -> EagerTensor:
     if wanted is None and not hasattr(value, "dtype") and array.dtype == np.float64:
         array = array.astype(np.float32)  # Python floats are FLOAT, as in every operator call
     if DType.from_numpy(array.dtype) is None or (array.dtype == object and not _is_text(array)):
-        held = f"of numpy dtype {array.dtype}" if hasattr(value, "dtype") else f"made of a {type(value).__name__}"
-        raise InputTypeError(f"a tensor cannot be {held}", help="give an array, a number, or a list of numbers")
+        held = (
+            f"of numpy dtype {array.dtype}"
+            if hasattr(value, "dtype")
+            else f"made of a {type(value).__name__}"
+        )
+        raise InputTypeError(
+            f"a tensor cannot be {held}", help="give an array, a number, or a list of numbers"
+        )
     return EagerTensor(array)
 
 

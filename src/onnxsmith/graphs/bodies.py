@@ -74,7 +74,9 @@ def trace_body(
     finally:
         ACTIVE.reset(token)
     if result is None:
-        raise FunctionError(f"the function given as {title} returns nothing", help="return the outputs of the body")
+        raise FunctionError(
+            f"the function given as {title} returns nothing", help="return the outputs of the body"
+        )
     values = cast("Sequence[Any]", result) if isinstance(result, tuple | list) else (result,)
     return inner.finish_body(values, _snake(title))
 
@@ -98,7 +100,9 @@ def _scan_body(
     op: OperatorDef,
     title: str,
 ) -> Body:
-    given = inputs[1:] if op.since_version < 9 else inputs  # Scan-8 has sequence_lens first, and a batch dimension
+    given = (
+        inputs[1:] if op.since_version < 9 else inputs
+    )  # Scan-8 has sequence_lens first, and a batch dimension
     batch = 1 if op.since_version < 9 else 0
     split = len(given) - scan_count
     axes = attributes.get("scan_input_axes", (0,) * scan_count)
@@ -180,5 +184,3 @@ def parameter_names(function: Callable[..., Any], count: int) -> list[str]:
         own = own[1:]
     own = own[:count]
     return own + [f"input_{k}" for k in range(len(own), count)]
-
-

@@ -71,10 +71,14 @@ class GraphTarget:
 
     def sequence(self, elements: Sequence[Any]) -> Any:
         if not elements:
-            raise InputTypeError("an empty list has no element type", help="write op.SequenceEmpty(dtype=FLOAT)")
+            raise InputTypeError(
+                "an empty list has no element type", help="write op.SequenceEmpty(dtype=FLOAT)"
+            )
         return self.operators.SequenceConstruct(*elements)
 
-    def bodies(self, op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]) -> Mapping[str, Any]:
+    def bodies(
+        self, op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
         return bodies.make_bodies(self, op, inputs, attributes)
 
     def run_bodies(
@@ -213,7 +217,9 @@ class GraphTarget:
         ir_value.name = self.program.names.unique(wish)
         self.program.named.add(ir_value.name)
 
-    def name_results(self, outputs: Sequence[Any], wishes: Sequence[str], bodies: Sequence[tuple[Body, str]]) -> None:
+    def name_results(
+        self, outputs: Sequence[Any], wishes: Sequence[str], bodies: Sequence[tuple[Body, str]]
+    ) -> None:
         """Call outputs of control flow as the user's variables; what the bodies called so gets a suffix."""
         for output, wish in zip(outputs, wishes, strict=False):
             for body, suffix in bodies:
@@ -269,7 +275,11 @@ class GraphTarget:
         raise error.also(value.span, f"'{value.name}' was made here")
 
     def _constant_node(self, array: np.ndarray[Any, Any]) -> Any:
-        key = (array.dtype, array.shape, array.tobytes()) if array.nbytes <= 1024 and array.dtype != object else None
+        key = (
+            (array.dtype, array.shape, array.tobytes())
+            if array.nbytes <= 1024 and array.dtype != object
+            else None
+        )
         if key is not None:
             here: GraphTarget | None = self
             while here is not None:
@@ -281,7 +291,16 @@ class GraphTarget:
         self.program.opsets.use(operator.definition, None)
         result = self.new_value("const", known)
         attribute = ir.Attr("value", ir.AttributeType.TENSOR, array_to_ir(array))
-        self.append(ir.Node("", "Constant", [], [attribute], outputs=[result], name=self.program.node_names.unique("const")))
+        self.append(
+            ir.Node(
+                "",
+                "Constant",
+                [],
+                [attribute],
+                outputs=[result],
+                name=self.program.node_names.unique("const"),
+            )
+        )
         tensor = SymbolicTensor(result, known, self, None)
         if key is not None:
             self._constants[key] = tensor

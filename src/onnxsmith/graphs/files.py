@@ -39,9 +39,12 @@ def save(model: ir.Model, path: str | os.PathLike[str], external_data: bool | st
             with _replacing(place) as temporary:
                 _write_whole(model, temporary)
         else:
-            with _replacing(place) as temporary, _replacing(place.parent / data_name) as temporary_data:
-                with _externalized(model, temporary_data, data_name):
-                    temporary.write_bytes(serialize(model))
+            with (
+                _replacing(place) as temporary,
+                _replacing(place.parent / data_name) as temporary_data,
+                _externalized(model, temporary_data, data_name),
+            ):
+                temporary.write_bytes(serialize(model))
     except OSError as error:
         raise ModelWriteError(f"cannot write {str(place)!r}: {error.strerror or error}") from None
 
@@ -51,7 +54,7 @@ def _write_whole(model: ir.Model, place: Path) -> None:
     size = weight_bytes(model)
     if size > _MOST_BYTES:
         raise ModelWriteError(
-            f"the model is too large for one file: its weights take {size:,} bytes, and protobuf ends at {_MOST_BYTES:,}",
+            f"the model is too large for one file: its weights take {size:,} bytes, protobuf ends at {_MOST_BYTES:,}",
             help="save it with external_data=True",
         )
     large: dict[str, ir.TensorProtocol] = {}
@@ -80,7 +83,7 @@ def serialize(model: ir.Model) -> bytes:
     proto = to_proto(model)
     try:
         return proto.SerializeToString()
-    except Exception as error:  # noqa: BLE001  # protobuf's own exceptions differ between its implementations
+    except Exception as error:  # protobuf's own exceptions differ between its implementations
         raise ModelWriteError(
             f"the model is too large for one file: {error}", help="save it with external_data=True"
         ) from None
@@ -108,12 +111,16 @@ def _reference(
     tensor: ir.TensorProtocol, value: ir.Value, data_name: str, offset: int, length: int, folder: Path
 ) -> _Written:
     shape: Any = tensor.shape
-    return _Written(data_name, offset, length, tensor.dtype, shape=shape, name=value.name or "", base_dir=folder)
+    return _Written(
+        data_name, offset, length, tensor.dtype, shape=shape, name=value.name or "", base_dir=folder
+    )
 
 
 def _check_place(place: Path) -> None:
     if place.is_dir():
-        raise ModelWriteError(f"cannot write {str(place)!r}: it is a folder", help="name a file in it, m.onnx")
+        raise ModelWriteError(
+            f"cannot write {str(place)!r}: it is a folder", help="name a file in it, m.onnx"
+        )
     if not place.parent.is_dir():
         raise ModelWriteError(
             f"cannot write {str(place)!r}: there is no folder {str(place.parent)!r}",
@@ -246,14 +253,16 @@ def parse(content: bytes, called: str) -> onnx.ModelProto:
     proto = onnx.ModelProto()
     try:
         proto.ParseFromString(content)
-    except Exception:  # noqa: BLE001  # protobuf's own exceptions differ between its implementations
+    except Exception:  # protobuf's own exceptions differ between its implementations
         raise UnreadableModelError(
             f"{called} is not an ONNX model, or only part of one", help="get the file again, whole"
         ) from None
     if not content:
         raise UnreadableModelError(f"{called} is empty", help="get the file again, whole")
     if not proto.HasField("graph") or proto.ir_version < 1:
-        raise UnreadableModelError(f"{called} holds no ONNX model: it has no graph", help="get the file again, whole")
+        raise UnreadableModelError(
+            f"{called} holds no ONNX model: it has no graph", help="get the file again, whole"
+        )
     return proto
 
 
@@ -263,7 +272,7 @@ def from_proto(proto: onnx.ModelProto, called: str) -> ir.Model:
         return ir.from_proto(proto)
     except RecursionError:
         raise UnreadableModelError(f"{called} nests graphs too deeply to be read") from None
-    except Exception as error:  # noqa: BLE001  # whatever a stranger's file makes onnx-ir raise
+    except Exception as error:  # whatever a stranger's file makes onnx-ir raise
         raise UnreadableModelError(f"{called} is not a valid ONNX model: {error}") from None
 
 
@@ -277,7 +286,9 @@ def _external_tensors(model: ir.Model) -> Iterator[ir.ExternalTensor]:
                 yield value.const_value
         for node in graph:
             for attribute in node.attributes.values():
-                if attribute.type == ir.AttributeType.TENSOR and isinstance(attribute.value, ir.ExternalTensor):
+                if attribute.type == ir.AttributeType.TENSOR and isinstance(
+                    attribute.value, ir.ExternalTensor
+                ):
                     yield attribute.value
 
 
@@ -298,7 +309,12 @@ def _check_external(tensor: ir.ExternalTensor, folder: Path) -> None:
         )
     end = (tensor.offset or 0) + (tensor.nbytes if tensor.length is None else tensor.length)
     size = place.stat().st_size
-    if (tensor.offset or 0) < 0 or end > size or (tensor.length is not None and tensor.length < tensor.nbytes):
+    if (
+        (tensor.offset or 0) < 0
+        or end > size
+        or (tensor.length is not None and tensor.length < tensor.nbytes)
+    ):
         raise ExternalDataError(
-            f"{called} does not fit: it ends at byte {end} of {location!r}, which has {size}", help="get the file again, whole"
+            f"{called} does not fit: it ends at byte {end} of {location!r}, which has {size}",
+            help="get the file again, whole",
         )

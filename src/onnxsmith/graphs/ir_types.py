@@ -35,7 +35,9 @@ def type_to_ir(kind: AnyValueType) -> tuple[ir.TypeProtocol | None, ir.Shape | N
     """Type and shape as onnx-ir keeps them apart; the shape is that of the innermost tensor."""
     if isinstance(kind, TensorType):
         # A shape without an element type has no place in a model.
-        return (None, None) if kind.dtype is None else (tensor_type_to_ir(kind.dtype), shape_to_ir(kind.shape))
+        return (
+            (None, None) if kind.dtype is None else (tensor_type_to_ir(kind.dtype), shape_to_ir(kind.shape))
+        )
     if isinstance(kind, MapType):
         return None, None  # onnx-ir has no maps; such a value stays untyped inside a graph
     element, shape = type_to_ir(kind.element)
@@ -71,8 +73,12 @@ def array_to_ir(array: np.ndarray[Any, Any], name: str | None = None) -> ir.Tens
     dtype = DType.from_numpy(array.dtype)
     assert dtype is not None  # the call pipeline has refused everything else
     if dtype is DType.STRING:
-        flat = [each if isinstance(each, bytes) else str(each).encode() for each in array.reshape(-1).tolist()]
-        return ir.StringTensor(np.array(flat, dtype=object).reshape(array.shape), shape=ir.Shape(array.shape), name=name)
+        flat = [
+            each if isinstance(each, bytes) else str(each).encode() for each in array.reshape(-1).tolist()
+        ]
+        return ir.StringTensor(
+            np.array(flat, dtype=object).reshape(array.shape), shape=ir.Shape(array.shape), name=name
+        )
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     return ir.Tensor(array, dtype=ir.DataType(int(dtype)), name=name)

@@ -23,14 +23,20 @@ def lowest_ir_version(model: ir.Model) -> int:
         0,
     )
     for function in model.functions.values():
-        version = max(version, _OVERLOADS if function.overload else _FUNCTIONS, _of_opsets(function.opset_imports))
+        version = max(
+            version, _OVERLOADS if function.overload else _FUNCTIONS, _of_opsets(function.opset_imports)
+        )
     return version
 
 
 def _of_opsets(imports: dict[str, int]) -> int:
-    standard = [(domain or "ai.onnx", version) for domain, version in imports.items() if domain in ("", "ai.onnx.ml")]
+    standard = [
+        (domain or "ai.onnx", version) for domain, version in imports.items() if domain in ("", "ai.onnx.ml")
+    ]
     try:
-        return helper.find_min_ir_version_for([helper.make_opsetid(*each) for each in standard], ignore_unknown=True)
+        return helper.find_min_ir_version_for(
+            [helper.make_opsetid(*each) for each in standard], ignore_unknown=True
+        )
     except ValueError:
         return 0
 

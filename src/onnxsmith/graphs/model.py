@@ -100,7 +100,7 @@ class Model:
         """Raise InvalidModelError where the model breaks one of ONNX's rules."""
         try:
             cast(Any, onnx.checker).check_model(self.proto, full_check=True)
-        except Exception as error:  # noqa: BLE001  # the checker and inference raise unrelated classes
+        except Exception as error:  # the checker and inference raise unrelated classes
             raise InvalidModelError(f"the model is not valid: {checker_words(error)}") from None
 
     @boundary
@@ -122,7 +122,9 @@ class Model:
         return lambda arrays: tuple(run(arrays))
 
     def _make_runner(self) -> Callable[[Sequence[Any]], list[Any]]:
-        model_runner: Callable[..., Callable[[Sequence[Any]], list[Any]]] = cast(Any, default_target()).model_runner
+        model_runner: Callable[..., Callable[[Sequence[Any]], list[Any]]] = cast(
+            Any, default_target()
+        ).model_runner
         make = functools.partial(model_runner, find_node=functools.partial(origin_of, self._ir))
         if files.weight_bytes(self._ir) <= _IN_MEMORY_BYTES:
             return make(files.serialize(self._ir))
@@ -209,7 +211,8 @@ def _feed(port: Port, value: Any) -> Any:
     """What is given for an input as an array; refused where its type is certainly not the input's."""
     if isinstance(value, dict) and isinstance(port.type, TensorType):
         raise ModelInputError(
-            f"input '{port.name}' is a tensor, and was given a dict", help="give inputs by name with model(**inputs)"
+            f"input '{port.name}' is a tensor, and was given a dict",
+            help="give inputs by name with model(**inputs)",
         )
     if value is None or isinstance(value, dict) or not isinstance(port.type, TensorType):
         return cast(Any, value)
@@ -218,7 +221,9 @@ def _feed(port: Port, value: Any) -> Any:
     try:  # Python numbers and lists take the input's type
         array = np.asarray(value, dtype.numpy if dtype is not None and takes_type else None)
     except (TypeError, ValueError):
-        raise ModelInputError(f"input '{port.name}' cannot be a {type(value).__name__}: it is {port.type!r}") from None
+        raise ModelInputError(
+            f"input '{port.name}' cannot be a {type(value).__name__}: it is {port.type!r}"
+        ) from None
     given = DType.from_numpy(array.dtype)
     if dtype is not None and given is not dtype:
         raise ModelInputError(
@@ -266,7 +271,7 @@ def load(path: str | os.PathLike[str]) -> Model:
 
 
 class _RawModel(Model):
-    """A model with maps or sparse weights, which onnx-ir has no place for: kept as its proto, so that nothing is lost."""
+    """A model with maps or sparse weights, which onnx-ir has no place for: kept as its proto, whole."""
 
     def __init__(self, proto: onnx.ModelProto) -> None:
         self._proto = proto
@@ -279,7 +284,8 @@ class _RawModel(Model):
     @property
     def ir(self) -> ir.Model:
         raise InvalidModelError(
-            "the model has maps or sparse weights, which onnx-ir has no place for", help="model.proto has all of it"
+            "the model has maps or sparse weights, which onnx-ir has no place for",
+            help="model.proto has all of it",
         )
 
     @property
@@ -291,8 +297,12 @@ class _RawModel(Model):
     @property
     def inputs(self) -> tuple[Port, ...]:
         graph = self._proto.graph
-        given = {each.name for each in graph.initializer} | {each.values.name for each in graph.sparse_initializer}
-        return tuple(Port(each.name, raw.read_type(each.type)) for each in graph.input if each.name not in given)
+        given = {each.name for each in graph.initializer} | {
+            each.values.name for each in graph.sparse_initializer
+        }
+        return tuple(
+            Port(each.name, raw.read_type(each.type)) for each in graph.input if each.name not in given
+        )
 
     @property
     def outputs(self) -> tuple[Port, ...]:

@@ -81,7 +81,11 @@ class OpsetVersions:
         first, end = registry.valid_range(op) if op.is_known else (op.since_version, op.since_version + 1)
         span = caller_span()
         known = self._ranges.setdefault(op.domain, _Range(1, None))
-        if self._is_fixed and op.domain == "" and not (first <= self.default and (end is None or self.default < end)):
+        if (
+            self._is_fixed
+            and op.domain == ""
+            and not (first <= self.default and (end is None or self.default < end))
+        ):
             raise OpsetConflictError(
                 f"{op.qualified_name}-{op.since_version} is not the {op.name} of opset {self.default}, "
                 "which was asked for this model",
@@ -101,7 +105,9 @@ class OpsetVersions:
             known.named = version if known.named is None else max(known.named, version)
 
     @staticmethod
-    def _conflict(op: OperatorDef, known: _Range, first: int, end: int | None, span: Span | None) -> OpsetConflictError:
+    def _conflict(
+        op: OperatorDef, known: _Range, first: int, end: int | None, span: Span | None
+    ) -> OpsetConflictError:
         other = known.last_set_by if known.last is not None and first > known.last else known.first_set_by
         until = "on" if end is None else f"to {end - 1}"
         error = OpsetConflictError(

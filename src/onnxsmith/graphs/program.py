@@ -72,7 +72,11 @@ class Program:
         """Remember the state; the function returned brings it back, for an attempt that did not work out."""
         names, node_names = self.names.copy(), self.node_names.copy()
         named, functions = set(self.named), dict(self.functions)
-        count, by_content, by_identity = len(self.initializers), dict(self._by_content), dict(self._by_identity)
+        count, by_content, by_identity = (
+            len(self.initializers),
+            dict(self._by_content),
+            dict(self._by_identity),
+        )
         opsets = self.opsets.copy()
 
         def roll_back() -> None:
@@ -103,12 +107,14 @@ def fill(value: ir.Value, array: np.ndarray[Any, Any], known: Known) -> None:
 def known_of_array(array: np.ndarray[Any, Any]) -> Known:
     """What is known of a constant: all of it, when it is small."""
     return Known(
-        TensorType(DType.from_numpy(array.dtype), array.shape), array if array.size <= _DATA_ELEMENTS else None
+        TensorType(DType.from_numpy(array.dtype), array.shape),
+        array if array.size <= _DATA_ELEMENTS else None,
     )
 
 
 def _dtype(known: Known) -> DType:
-    assert isinstance(known.type, TensorType) and known.type.dtype is not None
+    assert isinstance(known.type, TensorType)
+    assert known.type.dtype is not None
     return known.type.dtype
 
 

@@ -24,7 +24,9 @@ def is_beyond_onnx_ir(proto: onnx.ModelProto) -> bool:
 
 
 def _is_beyond(graph: onnx.GraphProto) -> bool:
-    if graph.sparse_initializer or any(_has_map(each.type) for each in (*graph.input, *graph.output, *graph.value_info)):
+    if graph.sparse_initializer or any(
+        _has_map(each.type) for each in (*graph.input, *graph.output, *graph.value_info)
+    ):
         return True
     inner = [attribute.g for node in graph.node for attribute in node.attribute if attribute.HasField("g")]
     return any(_is_beyond(each) for each in inner)

@@ -46,7 +46,9 @@ def write_model(
                 write_tensor(piece, file)
 
 
-def _initializer(proto: onnx.TensorProto, tensor: ir.TensorProtocol | None) -> Iterator[bytes | ir.TensorProtocol]:
+def _initializer(
+    proto: onnx.TensorProto, tensor: ir.TensorProtocol | None
+) -> Iterator[bytes | ir.TensorProtocol]:
     if tensor is None:
         content = proto.SerializeToString()
         yield _header(_INITIALIZER_OF_GRAPH, len(content)) + content

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import onnx_ir as ir
 
@@ -70,7 +70,7 @@ class SymbolicShape(SymbolicTensor):
     __slots__ = ()
 
     def __getitem__(self, index: Any) -> Any:
-        part: SymbolicTensor = super().__getitem__(index)
+        part = cast(SymbolicTensor, super().__getitem__(index))
         rank = part.type.rank
         return part.as_number() if rank == 0 else part.as_shape() if rank == 1 else part
 
@@ -112,5 +112,3 @@ def wrap(ir_value: ir.Value, known: Known, scope: GraphTarget, span: Span | None
     """The Python object for a value of a graph, by its type."""
     kind = SymbolicTensor if isinstance(known.type, TensorType) else SymbolicSequence
     return kind(ir_value, known, scope, span)
-
-

@@ -38,7 +38,9 @@ def opset_module(
 
 def make_opset_module(module_name: str, domain: str, version: int) -> types.ModuleType:
     """A module for an opset that the installed onnx has and this package has no stub for."""
-    module = types.ModuleType(module_name, f"The operators of {domain or 'the standard domain'}, version {version}.")
+    module = types.ModuleType(
+        module_name, f"The operators of {domain or 'the standard domain'}, version {version}."
+    )
     sys.modules[module_name] = module
     namespace: dict[str, Any] = module.__dict__
     namespace["__getattr__"], namespace["__dir__"] = opset_module(module_name, domain, version)
@@ -53,5 +55,7 @@ def make_missing_opset(name: str) -> types.ModuleType:
     newest = registry.latest_version(domain) if registry.is_known_domain(domain) else 0
     if not 1 <= version <= newest:
         known = f"it has versions 1 to {newest}" if newest else f"it knows no domain {domain!r}"
-        raise AttributeError(f"module 'onnxsmith' has no attribute {name!r}: the installed onnx does not have it; {known}")
+        raise AttributeError(
+            f"module 'onnxsmith' has no attribute {name!r}: the installed onnx does not have it; {known}"
+        )
     return make_opset_module(f"onnxsmith.opset.{name}", domain, version)

@@ -55,7 +55,11 @@ def read_attribute(op: OperatorDef, attribute: Attribute, value: Any) -> Any:
 def guess_attribute(op: OperatorDef, name: str, value: Any) -> Any:
     """The normal form of an attribute of an operator nobody has a schema for: by the value's own type."""
     value = getattr(value, "reference", value)
-    if isinstance(value, AttributeReference | ValueType) or callable(value) or hasattr(value, "SerializeToString"):
+    if (
+        isinstance(value, AttributeReference | ValueType)
+        or callable(value)
+        or hasattr(value, "SerializeToString")
+    ):
         return value
     if isinstance(value, bool | numbers.Integral):
         return int(value)
@@ -124,7 +128,11 @@ def _read_dtype_code(value: Any) -> int:
 
 
 def _read_int(value: Any) -> int:
-    if isinstance(value, float | np.floating) or not hasattr(value, "__index__") or isinstance(value, np.ndarray):
+    if (
+        isinstance(value, float | np.floating)
+        or not hasattr(value, "__index__")
+        or isinstance(value, np.ndarray)
+    ):
         raise _Refused()
     result = int(value)
     if result not in _INT64:
@@ -269,4 +277,8 @@ def _describe(value: Any) -> str:
         return f"the type {value!r}"
     text = repr(value)
     shown = text if len(text) <= 60 and "\n" not in text else f"a {type(value).__name__}"
-    return f"{shown} ({type(cast(object, value)).__name__})" if isinstance(value, str | int | float | list | tuple) else shown
+    return (
+        f"{shown} ({type(cast(object, value)).__name__})"
+        if isinstance(value, str | int | float | list | tuple)
+        else shown
+    )

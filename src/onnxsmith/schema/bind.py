@@ -125,7 +125,8 @@ def _bind_unknown(op: OperatorDef, args: tuple[Any, ...], kwargs: dict[str, Any]
 def _place_keyword_input(op: OperatorDef, inputs: list[Any], position: int, name: str, value: Any) -> None:
     if position < len(inputs) and inputs[position] is not None:
         raise TooManyInputsError(
-            f"{op.qualified_name} got input '{name}' twice, by position and by keyword", culprit=("attribute", name)
+            f"{op.qualified_name} got input '{name}' twice, by position and by keyword",
+            culprit=("attribute", name),
         )
     # Whatever lies between is a hole: the input goes where the schema puts it and does not shift.
     inputs.extend([None] * (position + 1 - len(inputs)))
@@ -134,12 +135,15 @@ def _place_keyword_input(op: OperatorDef, inputs: list[Any], position: int, name
 
 def _read_output_count(op: OperatorDef, value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise OutputCountError(f"outputs= is a number of outputs, not {value!r}", culprit=("attribute", "outputs"))
+        raise OutputCountError(
+            f"outputs= is a number of outputs, not {value!r}", culprit=("attribute", "outputs")
+        )
     if not max(op.min_outputs, 1) <= value <= op.max_outputs:
         names = ", ".join(parameter.name for parameter in op.outputs)
         bound = "any number of" if op.max_outputs > 10_000 else str(op.max_outputs)
         raise OutputCountError(
-            f"{op.qualified_name} has {bound} outputs ({names}), not {value}", culprit=("attribute", "outputs")
+            f"{op.qualified_name} has {bound} outputs ({names}), not {value}",
+            culprit=("attribute", "outputs"),
         )
     return value
 
@@ -155,7 +159,8 @@ def _check_required(op: OperatorDef, plan: _Layout, inputs: list[Any], attribute
         for position in range(plan.fixed, len(inputs)):
             if inputs[position] is None:
                 raise MissingInputError(
-                    f"{op.qualified_name} takes no None among '{plan.variadic.name}'", culprit=("input", position)
+                    f"{op.qualified_name} takes no None among '{plan.variadic.name}'",
+                    culprit=("input", position),
                 )
     for attribute in plan.required_attributes:
         if attribute.name not in attributes:
@@ -168,7 +173,8 @@ def _check_required(op: OperatorDef, plan: _Layout, inputs: list[Any], attribute
 def _missing_input(op: OperatorDef, name: str, inputs: list[Any]) -> MissingInputError:
     given = sum(each is not None for each in inputs)
     return MissingInputError(
-        f"{op.qualified_name} is missing input '{name}'; {given} of its inputs {_were(given)} given", help=call_form(op)
+        f"{op.qualified_name} is missing input '{name}'; {given} of its inputs {_were(given)} given",
+        help=call_form(op),
     )
 
 
@@ -178,7 +184,13 @@ def _were(count: int) -> str:
 
 def _too_many(op: OperatorDef, plan: _Layout, args: tuple[Any, ...]) -> TooManyInputsError:
     names = ", ".join(parameter.name for parameter in op.inputs)
-    takes = f"{plan.fixed} inputs ({names})" if plan.fixed > 1 else f"one input ({names})" if names else "no inputs"
+    takes = (
+        f"{plan.fixed} inputs ({names})"
+        if plan.fixed > 1
+        else f"one input ({names})"
+        if names
+        else "no inputs"
+    )
     help_text = call_form(op)
     if plan.attribute_names:
         help_text += "; attributes are passed by keyword: " + ", ".join(plan.attribute_names)

@@ -28,7 +28,7 @@ def default_opset_version() -> int:
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", version)], ir_version=8)
         try:
             runtime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-        except Exception:  # noqa: BLE001  # ONNX Runtime's exceptions share no base but this
+        except Exception:  # ONNX Runtime's exceptions share no base but this
             continue
         return version
     return newest

@@ -69,12 +69,16 @@ def resolve_literals(
     by_variable: dict[str, list[int]] = {}
     for position in literals:
         parameter = parameter_at(op, position)
-        variable = parameter.type_name if parameter is not None and parameter.is_homogeneous else f"#{position}"
+        variable = (
+            parameter.type_name if parameter is not None and parameter.is_homogeneous else f"#{position}"
+        )
         by_variable.setdefault(variable, []).append(position)
     for variable, positions in by_variable.items():
         met = _tensor_of(op, variable, types)
         parameter = parameter_at(op, positions[0])
-        resolved = met if met is not None else _own_type(op, parameter, [literals[each] for each in positions])
+        resolved = (
+            met if met is not None else _own_type(op, parameter, [literals[each] for each in positions])
+        )
         for position in positions:
             result[position] = resolved
     return result
@@ -110,7 +114,9 @@ def _own_type(op: OperatorDef, parameter: Parameter | None, values: list[Any]) -
     if natural in allowed:
         return natural
     for candidate in (DType.INT64, DType.FLOAT, DType.INT32, DType.DOUBLE):
-        fits_kind = natural is DType.BOOL or (natural is DType.INT64 and (candidate.is_integer or candidate.is_float))
+        fits_kind = natural is DType.BOOL or (
+            natural is DType.INT64 and (candidate.is_integer or candidate.is_float)
+        )
         if candidate in allowed and (fits_kind or (natural.is_float and candidate.is_float)):
             return candidate
     return natural

@@ -49,7 +49,9 @@ def analyze(node: FunctionNode, file: str, name: str, outer_names: Collection[st
     roots = [root for statement in body for root in _roots(statement)]
     first_parameter = parameters[0] if parameters else None
     first_line = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
-    table = compile_expressions(roots, file, name, first_line, local_names | set(outer_names), first_parameter)
+    table = compile_expressions(
+        roots, file, name, first_line, local_names | set(outer_names), first_parameter
+    )
     if len(_analyses) >= _LIMIT:
         _analyses.clear()
     found = _analyses[id(node)] = Analysis(node, file, name, body, parameters, local_names, flow, table)
@@ -119,7 +121,9 @@ def is_taken_apart(node: ast.expr) -> TypeGuard[ast.Call]:
     """Whether an expression is a plain call of range, zip, enumerate or reversed."""
     match node:
         case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
-            is_plain = not any(isinstance(each, ast.Starred) for each in args) and all(each.arg for each in keywords)
+            is_plain = not any(isinstance(each, ast.Starred) for each in args) and all(
+                each.arg for each in keywords
+            )
             return name in _TAKEN_APART and is_plain
         case _:
             return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from onnxsmith.core.indexing import refuse_assignment
 from onnxsmith.core.tensor import Tensor
@@ -16,20 +16,25 @@ from onnxsmith.scripting.location import located
 if TYPE_CHECKING:
     from onnxsmith.scripting.stager import Stager
 
+
+def _operator(name: str) -> Callable[[Any, Any], Any]:
+    return getattr(operator, name)
+
+
 _IN_PLACE_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.iadd,
-    ast.Sub: operator.isub,
-    ast.Mult: operator.imul,
-    ast.Div: operator.itruediv,
-    ast.FloorDiv: operator.ifloordiv,
-    ast.Mod: operator.imod,
-    ast.Pow: operator.ipow,
-    ast.MatMult: operator.imatmul,
-    ast.BitAnd: operator.iand,
-    ast.BitOr: operator.ior,
-    ast.BitXor: operator.ixor,
-    ast.LShift: operator.ilshift,
-    ast.RShift: operator.irshift,
+    ast.Add: _operator("iadd"),
+    ast.Sub: _operator("isub"),
+    ast.Mult: _operator("imul"),
+    ast.Div: _operator("itruediv"),
+    ast.FloorDiv: _operator("ifloordiv"),
+    ast.Mod: _operator("imod"),
+    ast.Pow: _operator("ipow"),
+    ast.MatMult: _operator("imatmul"),
+    ast.BitAnd: _operator("iand"),
+    ast.BitOr: _operator("ior"),
+    ast.BitXor: _operator("ixor"),
+    ast.LShift: _operator("ilshift"),
+    ast.RShift: _operator("irshift"),
 }
 
 
@@ -44,7 +49,9 @@ def assign(stager: Stager, target: ast.expr, value: Any) -> None:
             frame = stager.frame
             _assign_element(stager, target, frame.evaluate(container), frame.evaluate(index), value)
         case _:
-            raise UnsupportedSyntaxError("this cannot be assigned to in a script").locate(stager.frame.span(target))
+            raise UnsupportedSyntaxError("this cannot be assigned to in a script").locate(
+                stager.frame.span(target)
+            )
 
 
 def _unpack(stager: Stager, target: ast.expr, elements: Sequence[ast.expr], value: Any) -> None:
@@ -66,11 +73,11 @@ def _elements(stager: Stager, target: ast.expr, elements: Sequence[ast.expr], va
         with located(stager.frame.span(target)):
             return _tensor_elements(stager, target, elements, value)
     try:
-        return list(value)
+        return list(cast(Any, value))
     except TypeError:
-        raise UnpackError(f"a {type(value).__name__} cannot be unpacked into {len(elements)} variables").locate(
-            stager.frame.span(target)
-        ) from None
+        raise UnpackError(
+            f"a {type(value).__name__} cannot be unpacked into {len(elements)} variables"
+        ).locate(stager.frame.span(target)) from None
 
 
 def _tensor_elements(stager: Stager, target: ast.expr, elements: Sequence[ast.expr], value: Any) -> list[Any]:
@@ -82,7 +89,7 @@ def _tensor_elements(stager: Stager, target: ast.expr, elements: Sequence[ast.ex
     if not isinstance(count, int):
         if any(isinstance(each, ast.Starred) for each in elements):
             raise UnpackError(
-                "how many values there are is known only when the model runs, so a starred variable cannot take the rest",
+                "only the model knows how many values there are, so a starred variable cannot take the rest",
                 help="index it: x[0], x[1:]",
             )
         count = len(elements)
@@ -92,7 +99,9 @@ def _tensor_elements(stager: Stager, target: ast.expr, elements: Sequence[ast.ex
 
 
 def _unpack_error(stager: Stager, target: ast.expr, wanted: str, got: int) -> UnpackError:
-    return UnpackError(f"{wanted} values are needed here, and there are {got}").locate(stager.frame.span(target))
+    return UnpackError(f"{wanted} values are needed here, and there are {got}").locate(
+        stager.frame.span(target)
+    )
 
 
 def _assign_element(stager: Stager, target: ast.Subscript, container: Any, index: Any, value: Any) -> None:
@@ -122,10 +131,14 @@ def assign_augmented(stager: Stager, statement: ast.AugAssign) -> None:
             right = frame.evaluate(statement.value)
             owner[key] = _at(stager, statement, compute, owner[key], right)
         case _:
-            raise UnsupportedSyntaxError("this cannot be assigned to in a script").locate(frame.span(statement.target))
+            raise UnsupportedSyntaxError("this cannot be assigned to in a script").locate(
+                frame.span(statement.target)
+            )
 
 
-def _at(stager: Stager, statement: ast.stmt, compute: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+def _at(
+    stager: Stager, statement: ast.stmt, compute: Callable[[Any, Any], Any], left: Any, right: Any
+) -> Any:
     """Compute at a statement that is no expression: `x += y` has no code of its own to point at."""
     with located(stager.frame.span(statement)):
         return compute(left, right)

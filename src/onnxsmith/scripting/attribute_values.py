@@ -143,7 +143,9 @@ class AttributeText:
         error.needs_values = True
         raise error
 
-    __eq__ = __ne__ = __lt__ = __gt__ = __contains__ = __len__ = __add__ = __radd__ = __getitem__ = __iter__ = _refuse
+    __eq__ = __ne__ = __lt__ = __gt__ = __contains__ = __len__ = __add__ = __radd__ = __getitem__ = (
+        __iter__
+    ) = _refuse
     __bool__ = __str__ = __format__ = _refuse
     __hash__ = object.__hash__
 

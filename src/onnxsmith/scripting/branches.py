@@ -18,7 +18,15 @@ from onnxsmith.scripting import containers
 from onnxsmith.scripting.flow import assigned_names
 from onnxsmith.scripting.jumps import KINDS, Jump, Leaf, Side, record
 from onnxsmith.scripting.location import located
-from onnxsmith.scripting.merge import MISSING, Merger, Unassigned, active, common_known, current_graph, fill_slots
+from onnxsmith.scripting.merge import (
+    MISSING,
+    Merger,
+    Unassigned,
+    active,
+    common_known,
+    current_graph,
+    fill_slots,
+)
 from onnxsmith.scripting.truth import is_symbolic, truth
 
 if TYPE_CHECKING:
@@ -46,7 +54,11 @@ def branch(
         names = assigned_names([*then, *otherwise])
         leaf = recording(stager, statement, names)
         side = dynamic_if(
-            stager, condition, lambda: stager.run(then, leaf), lambda: stager.run(otherwise, leaf), place=statement
+            stager,
+            condition,
+            lambda: stager.run(then, leaf),
+            lambda: stager.run(otherwise, leaf),
+            place=statement,
         )
         return dispatch(stager, side, follow, statement)
     return dynamic_if(
@@ -91,7 +103,9 @@ def recording(stager: Stager, statement: ast.stmt, names: Sequence[str]) -> Leaf
 
     def end(jump: Jump) -> Side:
         live = stager.flow.live_after_jump(statement, jump.kind)
-        return Side(record(jump), picked(frame.variables, names, live, Unassigned(frame.span(statement), _SOME_PATH)))
+        return Side(
+            record(jump), picked(frame.variables, names, live, Unassigned(frame.span(statement), _SOME_PATH))
+        )
 
     return Leaf(end)
 
@@ -108,7 +122,9 @@ def picked(
 
 def dispatch(stager: Stager, side: Side, follow: Leaf, place: ast.stmt) -> Side:
     """Go on as merged data says: by the jump that is known, or by an `If` for each that is possible."""
-    stager.frame.variables.update({name: each for name, each in side.variables.items() if each is not MISSING})
+    stager.frame.variables.update(
+        {name: each for name, each in side.variables.items() if each is not MISSING}
+    )
     flags: Mapping[str, Any] = side.value
     possible = [kind for kind in KINDS if flags.get(kind, False) is not False]
 

@@ -54,7 +54,9 @@ def _length(value: Any) -> Any:
     if is_symbolic(value):
         if isinstance(value, Tensor):
             if value.type.shape == ():
-                raise ShapeError("a scalar tensor has no length", help="x.size counts elements; it is 1 for a scalar")
+                raise ShapeError(
+                    "a scalar tensor has no length", help="x.size counts elements; it is 1 for a scalar"
+                )
             return value.shape[0]
         return number(operators_for(value).SequenceLength(value))
     return len(value)
@@ -98,7 +100,7 @@ def _extreme(name: str, python: Function) -> Function:
         for each in values:
             if isinstance(each, Tensor) and each.type.shape:
                 raise ConditionError(
-                    f"{python.__name__}() compares single numbers, and this has shape {describe_shape(each.type.shape)}",
+                    f"{python.__name__}() compares single numbers; this has shape {describe_shape(each.type.shape)}",
                     help=f"op.{name}(…) compares element by element",
                 )
         return getattr(operators_for(*values), name)(*values)
@@ -113,7 +115,7 @@ def _number_as(value: Any, dtype: DType) -> Any:
 def _total(values: Any, start: Any = 0) -> Any:
     starts_at_nothing = kind_of(start) == "int" and not is_symbolic(start) and start == 0
     if is_symbolic(values) and isinstance(values, Tensor):
-        total = values.sum(0)
+        total: Any = values.sum(0)
         if isinstance(values, AttributeList):
             total = number(total)
         return total if starts_at_nothing else total + start

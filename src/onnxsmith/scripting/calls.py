@@ -18,6 +18,7 @@ from onnxsmith.schema.inference.known import Known
 from onnxsmith.scripting.closures import closure_of, run_staged
 from onnxsmith.scripting.eager_call import attribute_argument, check_input
 from onnxsmith.scripting.mistakes import may_be_cured
+from onnxsmith.scripting.stager import stage_frame
 from onnxsmith.scripting.staging import make_body, stage
 from onnxsmith.types.value_types import AnyValueType, OptionalType, TensorType
 
@@ -61,7 +62,8 @@ def call_in_graph(script: ScriptFunction, arguments: dict[str, Any]) -> Any:
     node_attributes = _node_attributes(script, body, attributes)
     outputs = call_function(scope, body, _trimmed(list(inputs.values())), node_attributes, result.outputs)
     values = tuple(
-        each if kind is None else Number(each, kind) for each, kind in zip(outputs, result.numbers, strict=True)
+        each if kind is None else Number(each, kind)
+        for each, kind in zip(outputs, result.numbers, strict=True)
     )
     return values if result.is_tuple else values[0]
 
@@ -70,7 +72,11 @@ def _inlined(script: ScriptFunction, arguments: Mapping[str, Any]) -> Any:
     _in_progress.append(script)
     try:
         return run_staged(
-            script.analysis, script.function.__globals__, closure_of(script.function), script.completed(arguments)
+            script.analysis,
+            script.function.__globals__,
+            closure_of(script.function),
+            script.completed(arguments),
+            run=stage_frame,
         )
     finally:
         _in_progress.pop()
@@ -152,7 +158,9 @@ def _resolve(
     return chosen, result
 
 
-def generic_body(script: ScriptFunction, absent: tuple[str, ...], shared: dict[Any, Any]) -> FunctionBody | None:
+def generic_body(
+    script: ScriptFunction, absent: tuple[str, ...], shared: dict[Any, Any]
+) -> FunctionBody | None:
     """The function for any types; None where it cannot be written without knowing them."""
     variants = variants_of(script, shared)
     if absent in variants.bodies:
@@ -163,7 +171,9 @@ def generic_body(script: ScriptFunction, absent: tuple[str, ...], shared: dict[A
         if parameter.name in absent:
             types[parameter.name] = None
         else:
-            types[parameter.name] = kind.element if isinstance(kind, OptionalType) and parameter.has_default else kind
+            types[parameter.name] = (
+                kind.element if isinstance(kind, OptionalType) and parameter.has_default else kind
+            )
     _in_progress.append(script)
     try:
         staged = stage(script, "function", types, {}, shared=shared)
@@ -189,7 +199,9 @@ def _is_open(kind: AnyValueType) -> bool:
     return not isinstance(kind, TensorType) or kind.dtype is None or kind.shape is None or None in kind.shape
 
 
-def _node_attributes(script: ScriptFunction, body: FunctionBody, attributes: Mapping[str, Any]) -> dict[str, Any]:
+def _node_attributes(
+    script: ScriptFunction, body: FunctionBody, attributes: Mapping[str, Any]
+) -> dict[str, Any]:
     formal = body.function.attributes
     result: dict[str, Any] = {}
     for parameter in script.parameters.attributes:

@@ -18,7 +18,7 @@ from onnxsmith.core.value import Value
 from onnxsmith.errors import RecursiveFunctionError, SourceNotFoundError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis import Analysis, analyze
 from onnxsmith.scripting.binding import bind_call
-from onnxsmith.scripting.frame import Frame
+from onnxsmith.scripting.frame import Frame, Run
 from onnxsmith.scripting.function_source import find_function, head_span
 from onnxsmith.scripting.mistakes import Mistakes
 from onnxsmith.scripting.rewrite import HOOKS
@@ -54,7 +54,8 @@ class StagedClosure:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         arguments = bind_call(self.__name__, self.signature, args, kwargs, self.span)
-        return run_staged(self.analysis, self.frame.globals, self.frame.closure, arguments, self.frame)
+        frame = self.frame
+        return run_staged(self.analysis, frame.globals, frame.closure, arguments, frame, run=frame.run)
 
 
 def _visible_names(frame: Frame) -> set[str]:
@@ -93,33 +94,39 @@ def run_staged(
     arguments: Mapping[str, Any],
     outer: Frame | None = None,
     mistakes: Mistakes | None = None,
+    *,
+    run: Run,
 ) -> Any:
-    """Stage one call of a function and give what it returns; `mistakes` collects those of several statements."""
-    from onnxsmith.scripting.stager import Stager  # the stager calls functions, and functions are staged by it
+    """Stage one call of a function and give what it returns; `mistakes` collects those of several statements.
 
+    `run` is the stager's: it stages a frame, and all that is called from there is staged by it, too.
+    """
     frame = Frame(analysis, global_names, closure, outer)
     frame.variables.update(arguments)
     frame.depth = cast("GraphTarget", ACTIVE.get()).depth
     frame.mistakes = mistakes
-    return Stager(frame).call()
+    frame.run = run
+    return run(frame)
 
 
-def in_place(function: Any) -> Any:
+def in_place(function: Any, run: Run) -> Any:
     """What to call instead of `function` in a staged function."""
     if isinstance(function, types.MethodType):
         inner = function.__func__
         if isinstance(inner, types.FunctionType) and is_user_code(inner):
-            return _InPlace(inner, (function.__self__,))
+            return _InPlace(inner, (function.__self__,), run)
         return function
     if isinstance(function, types.FunctionType):
-        if HOOKS in function.__code__.co_freevars:  # a lambda of a staged function: what it contains is staged already
+        if (
+            HOOKS in function.__code__.co_freevars
+        ):  # a lambda of a staged function: what it contains is staged already
             return function
-        return _InPlace(function, ()) if is_user_code(function) else function
-    if isinstance(function, functools.partial) or isinstance(function, type):
-        return function
-    inner = getattr(type(function), "__call__", None)
+        return _InPlace(function, (), run) if is_user_code(function) else function
+    if isinstance(function, functools.partial | type):
+        return cast(Any, function)
+    inner = getattr(cast(Any, type(function)), "__call__", None)  # noqa: B004  # the function itself is wanted
     if isinstance(inner, types.FunctionType) and is_user_code(inner):
-        return _InPlace(inner, (function,))
+        return _InPlace(inner, (function,), run)
     return function
 
 
@@ -137,7 +144,11 @@ def has_symbolic(values: Any, depth: int = 3) -> bool:
         elif depth and isinstance(value, tuple | list | set):
             if has_symbolic(cast("list[Any]", value), depth - 1):
                 return True
-        elif depth and isinstance(value, dict) and has_symbolic(cast("dict[Any, Any]", value).values(), depth - 1):
+        elif (
+            depth
+            and isinstance(value, dict)
+            and has_symbolic(cast("dict[Any, Any]", value).values(), depth - 1)
+        ):
             return True
     return False
 
@@ -145,11 +156,12 @@ def has_symbolic(values: Any, depth: int = 3) -> bool:
 class _InPlace:
     """A helper, staged where it is called if it is given symbolic values."""
 
-    __slots__ = ("_bound", "_function")
+    __slots__ = ("_bound", "_function", "_run")
 
-    def __init__(self, function: types.FunctionType, bound: tuple[Any, ...]) -> None:
+    def __init__(self, function: types.FunctionType, bound: tuple[Any, ...], run: Run) -> None:
         self._function = function
         self._bound = bound
+        self._run = run
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         function, args = self._function, (*self._bound, *args)
@@ -161,7 +173,7 @@ class _InPlace:
         definition = head_span(analysis.node, analysis.file, analysis.name)
         arguments = bind_call(function.__name__, inspect.signature(function), args, kwargs, definition)
         with _Depth(function):
-            return run_staged(analysis, function.__globals__, closure_of(function), arguments)
+            return run_staged(analysis, function.__globals__, closure_of(function), arguments, run=self._run)
 
 
 def helper_analysis(function: types.FunctionType) -> Analysis | None:
@@ -213,5 +225,3 @@ class _Depth:
             f"'{self._function.__name__}' calls itself without end",
             help="a recursion whose end depends on a tensor cannot be a model; write a loop",
         )
-
-

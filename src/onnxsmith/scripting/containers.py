@@ -22,13 +22,16 @@ class Guard:
         seen: set[int] = set()
         here: Frame | None = frame
         while here is not None:
-            for name, value in here.variables.items():
-                if isinstance(value, list | dict | set) and id(value) not in seen:
-                    seen.add(id(value))
-                    self._pictures.append((name, value, value.copy()))
+            variables: dict[str, Any] = here.variables
+            for name, value in variables.items():
+                anything: Any = value
+                if isinstance(value, list | dict | set) and id(cast(object, value)) not in seen:
+                    seen.add(id(cast(object, value)))
+                    self._pictures.append((name, anything, anything.copy()))
                 elif name == "self" and hasattr(value, "__dict__"):
-                    vars(value).setdefault(METHODS, {})  # where scripts that are methods are kept is no change
-                    self._pictures.append((name, value.__dict__, dict(value.__dict__)))
+                    held = cast("dict[str, Any]", anything.__dict__)
+                    held.setdefault(METHODS, {})  # where scripts that are methods are kept is no change
+                    self._pictures.append((name, held, dict(held)))
             here = here.outer
 
     def check(self, span: Span | None) -> None:

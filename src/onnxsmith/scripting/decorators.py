@@ -45,7 +45,9 @@ def script(
     return _make(function, domain, default_opset, overload, inline)
 
 
-def _decorator(domain: str | None, default_opset: Any, overload: str, inline: bool) -> Callable[[Any], ScriptFunction]:
+def _decorator(
+    domain: str | None, default_opset: Any, overload: str, inline: bool
+) -> Callable[[Any], ScriptFunction]:
     @boundary
     def decorate(function: Any) -> ScriptFunction:
         return _make(function, domain, default_opset, overload, inline)
@@ -53,14 +55,19 @@ def _decorator(domain: str | None, default_opset: Any, overload: str, inline: bo
     return decorate
 
 
-def _make(function: Any, domain: str | None, default_opset: Any, overload: str, inline: bool) -> ScriptFunction:
+def _make(
+    function: Any, domain: str | None, default_opset: Any, overload: str, inline: bool
+) -> ScriptFunction:
     plain = unwrapped(function)
     if plain is None:
         raise CallError(
-            f"@script is for Python functions, not {type(function).__name__}", help="define a function with def"
+            f"@script is for Python functions, not {type(function).__name__}",
+            help="define a function with def",
         )
     try:
-        made = ScriptFunction(plain, domain=domain, overload=overload, default_opset=default_opset, inline=inline)
+        made = ScriptFunction(
+            plain, domain=domain, overload=overload, default_opset=default_opset, inline=inline
+        )
         made.check()
     except OnnxsmithError as error:
         collected = _collected.get()
@@ -107,4 +114,26 @@ def graph(function: Any = None) -> Any:
     """
     if function is not None:
         return function
-    return lambda inner: inner
+    return _itself
+
+
+def _itself(function: Any) -> Any:
+    return function
+
+
+@boundary
+def jit(function: Any) -> Any:
+    """A script that runs as one model: `fast = jit(f)`, then `fast(x)`.
+
+    The model is made at the first call for inputs of the same element types and ranks, from what the function refers
+    to then; arrays and helpers that change afterwards are not seen.
+
+    >>> import numpy as np
+    >>> jit(lambda x: x * 2)(np.float32([1, 2]))
+    array([2., 4.], dtype=float32)
+    """
+    from onnxsmith.scripting.jit import Jit  # heavy: onnx-ir is imported when something is staged
+
+    if isinstance(function, ScriptFunction):
+        return Jit(function)
+    return Jit(script(function))

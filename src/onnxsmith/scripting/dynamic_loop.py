@@ -30,6 +30,7 @@ from onnxsmith.scripting.loop_state import State, StateLeaf, carried_states, ope
 from onnxsmith.scripting.merge import (
     MISSING,
     NUMBER_DTYPES,
+    RESULT_NAME,
     Differing,
     Missing,
     Unassigned,
@@ -174,7 +175,9 @@ def _stage_body(
                 value = test()  # before the variables are taken: a walrus in the test assigns one
                 with located(frame.span(cast(ast.While, statement).test)):
                     is_open = is_symbolic(value)
-                    goes_on = Number(truth(value, "the condition of 'while'"), "bool") if is_open else bool(value)
+                    goes_on = (
+                        Number(truth(value, "the condition of 'while'"), "bool") if is_open else bool(value)
+                    )
             side = leaf(jump)
             return Side({**side.value, "go_on": goes_on}, side.variables)
 
@@ -215,7 +218,7 @@ def _tensor(scope: GraphTarget, value: Any, dtype: DType | None) -> Any:
 def _as_carried(scope: GraphTarget, leaf: StateLeaf, value: Any, like: Any) -> Any:
     """A value of the state as the tensor that it is at every iteration; `like` is one of its type, or None."""
     if isinstance(value, Missing):
-        return make_dummy(scope, leaf.type) if like is None else like
+        return make_dummy(scope, leaf.type, leaf.name) if like is None else like
     if kind_of(value) is None or not isinstance(leaf.type, TensorType):
         return _tensor(scope, value, None)
     if leaf.type.dtype is not None:
@@ -234,7 +237,7 @@ def _emit(
     initial = [_as_carried(outer, each, each.initial, None) for each in leaves]
     known = [Known(each.type) for each in leaves]
     for extra in body.outputs[1 + len(leaves) :]:
-        initial.append(make_dummy(outer, extra.type))
+        initial.append(make_dummy(outer, extra.type, RESULT_NAME))
         known.append(Known(open_shape(extra.type)))
         _add_state_input(body, extra, len(known))
     definition = registry.lookup("", "Loop", outer.operators.version)
@@ -273,5 +276,3 @@ def _assign_variables(
             variables[name] = Unassigned(
                 stager.frame.span(place), "it is assigned only in this loop, which may run zero times"
             )
-
-

@@ -9,9 +9,9 @@ import numpy as np
 
 from onnxsmith.core.target import ACTIVE, Target
 from onnxsmith.core.value import Value
+from onnxsmith.diagnostics import described_type
 from onnxsmith.eager.target import EagerTarget
 from onnxsmith.eager.tensor import EagerTensor
-from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import (
     AttributeParameterError,
     DTypeNotAllowedError,
@@ -68,7 +68,7 @@ def _extra(script: ScriptFunction, name: str, value: Any) -> Any:
 
 def to_tensor(value: Any) -> Any:
     """An array as a tensor; everything else as it is."""
-    return EagerTensor(np.asarray(value)) if isinstance(value, np.ndarray | np.generic) else value
+    return EagerTensor(np.asarray(cast(Any, value))) if isinstance(value, np.ndarray | np.generic) else value
 
 
 def attribute_argument(script: ScriptFunction, parameter: ScriptParameter, value: Any) -> Any:
@@ -77,9 +77,18 @@ def attribute_argument(script: ScriptFunction, parameter: ScriptParameter, value
         return None
     annotation = parameter.attribute
     assert annotation is not None
-    word = f"a list of {annotation.scalar.__name__}s" if annotation.is_list else described_type(annotation.scalar)
+    word = (
+        f"a list of {annotation.scalar.__name__}s"
+        if annotation.is_list
+        else described_type(annotation.scalar)
+    )
     items = cast("list[Any]", value) if annotation.is_list and isinstance(value, list | tuple) else [value]
-    accepted = {int: (int, np.integer), float: (int, float, np.integer, np.floating), bool: (bool, np.bool_, int), str: str}
+    accepted = {
+        int: (int, np.integer),
+        float: (int, float, np.integer, np.floating),
+        bool: (bool, np.bool_, int),
+        str: str,
+    }
     fits = all(isinstance(each, accepted[annotation.scalar]) for each in items)
     if not fits or (annotation.is_list and not isinstance(value, list | tuple)):
         is_tensor = isinstance(value, Value | np.ndarray)
@@ -101,7 +110,9 @@ def _input(script: ScriptFunction, parameter: ScriptParameter, value: Any) -> An
         return None
     if isinstance(kind, OptionalType):
         kind = kind.element
-    if isinstance(value, list) and (isinstance(kind, SequenceType) or _holds_arrays(cast("list[Any]", value))):
+    if isinstance(value, list) and (
+        isinstance(kind, SequenceType) or _holds_arrays(cast("list[Any]", value))
+    ):
         return [to_tensor(each) for each in cast("list[Any]", value)]
     dtype = kind.dtype if isinstance(kind, TensorType) else None
     array = _array(script, parameter, value, dtype)
@@ -113,11 +124,13 @@ def _holds_arrays(values: list[Any]) -> bool:
     return any(isinstance(each, np.ndarray | EagerTensor) for each in values)
 
 
-def _array(script: ScriptFunction, parameter: ScriptParameter, value: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
+def _array(
+    script: ScriptFunction, parameter: ScriptParameter, value: Any, dtype: DType | None
+) -> np.ndarray[Any, Any]:
     if isinstance(value, EagerTensor):
         return value.array
     if isinstance(value, np.ndarray | np.generic) or hasattr(value, "__array__"):
-        return np.asarray(value)
+        return np.asarray(cast(Any, value))
     try:
         array = np.asarray(value, None if dtype is None else dtype.numpy)
     except (TypeError, ValueError):
@@ -134,7 +147,9 @@ def _array(script: ScriptFunction, parameter: ScriptParameter, value: Any, dtype
     return array.astype(np.float32) if dtype is None and array.dtype == np.float64 else array
 
 
-def check_input(script: ScriptFunction, parameter: ScriptParameter, actual: AnyValueType, wanted: AnyValueType) -> None:
+def check_input(
+    script: ScriptFunction, parameter: ScriptParameter, actual: AnyValueType, wanted: AnyValueType
+) -> None:
     """Refuse an argument whose type is certainly not the annotated one."""
     if not isinstance(actual, TensorType) or not isinstance(wanted, TensorType):
         return
@@ -160,13 +175,17 @@ def check_input(script: ScriptFunction, parameter: ScriptParameter, actual: AnyV
 
 def _at_argument(error: E, script: ScriptFunction, parameter: ScriptParameter) -> E:
     """The error at the argument that the user gives for a parameter, and at the parameter's definition."""
-    position = [each.name for each in script.parameters.parameters if each.role != "self"].index(parameter.name)
+    position = [each.name for each in script.parameters.parameters if each.role != "self"].index(
+        parameter.name
+    )
     call = caller_span()
     argument = None if call is None else argument_span(call, parameter.name) or argument_span(call, position)
     return error.locate(argument or call).also(script.places.parameter(parameter.name), "declared here")
 
 
-def _results(result: Any, annotated: Sequence[AnyValueType | None], *, gives_tensors: bool, is_inside: bool) -> Any:
+def _results(
+    result: Any, annotated: Sequence[AnyValueType | None], *, gives_tensors: bool, is_inside: bool
+) -> Any:
     """What is returned to the caller: a script that calls another one goes on with tensors and Python numbers."""
     if isinstance(result, tuple | list):
         items = cast("Sequence[Any]", result)
@@ -185,5 +204,5 @@ def _results(result: Any, annotated: Sequence[AnyValueType | None], *, gives_ten
         else:  # what a model would give: Python's numbers are INT64, FLOAT and BOOL
             result = EagerTensor(np.array(result, np.float32 if isinstance(result, float) else None))
     elif isinstance(result, np.ndarray | np.generic):
-        result = EagerTensor(np.asarray(result))
+        result = EagerTensor(np.asarray(cast(Any, result)))
     return result if gives_tensors or not isinstance(result, EagerTensor) else result.array

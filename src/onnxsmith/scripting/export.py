@@ -16,6 +16,7 @@ from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.opsets import check_opset_version
 from onnxsmith.scripting import kept
 from onnxsmith.scripting.calls import generic_body, variants_of
+from onnxsmith.scripting.eager_call import attribute_argument
 from onnxsmith.scripting.staging import Staged, stage
 from onnxsmith.types.annotations import read_value_type
 from onnxsmith.types.value_types import AnyValueType, OptionalType, SequenceType, TensorType
@@ -117,7 +118,9 @@ def _input_types(
     types: dict[str, AnyValueType | None] = {}
     for parameter in parameters:
         if parameter.name in named:
-            types[parameter.name] = read_value_type(named[parameter.name], f"the type of input '{parameter.name}'")
+            types[parameter.name] = read_value_type(
+                named[parameter.name], f"the type of input '{parameter.name}'"
+            )
             continue
         if parameter.default is None:
             types[parameter.name] = None  # an optional input that the model does not have
@@ -170,8 +173,6 @@ def _by_name(
 
 
 def _attribute_values(script: ScriptFunction, given: Mapping[str, Any]) -> dict[str, Any]:
-    from onnxsmith.scripting.eager_call import attribute_argument
-
     parameters = {each.name: each for each in script.parameters.attributes}
     for name in given:
         if name not in parameters:

@@ -136,7 +136,8 @@ def _match_body(statement: ast.Match, rewriter: Rewriter) -> ast.stmt:
         values = [at(case.pattern, ast.Name(name, ast.Load())) for name in bound]
         keys: list[ast.expr | None] = [at(case.pattern, ast.Constant(name)) for name in bound]
         result = ast.Tuple(
-            [at(case.pattern, ast.Constant(position)), at(case.pattern, ast.Dict(keys, list(values)))], ast.Load()
+            [at(case.pattern, ast.Constant(position)), at(case.pattern, ast.Dict(keys, list(values)))],
+            ast.Load(),
         )
         with rewriter.binding(bound):
             guard = rewriter.rewrite_test(case.guard) if case.guard is not None else None

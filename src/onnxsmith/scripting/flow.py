@@ -231,7 +231,11 @@ class Flow:
         return after
 
     def _block(
-        self, statements: Sequence[ast.stmt], live: frozenset[str], targets: _Targets, after: dict[int, frozenset[str]]
+        self,
+        statements: Sequence[ast.stmt],
+        live: frozenset[str],
+        targets: _Targets,
+        after: dict[int, frozenset[str]],
     ) -> frozenset[str]:
         for statement in reversed(statements):
             after[id(statement)] = live
@@ -280,8 +284,14 @@ class Flow:
         targets: _Targets,
         after: dict[int, frozenset[str]],
     ) -> frozenset[str]:
-        read_before = frozenset(free_names(statement.iter if isinstance(statement, ast.For) else statement.test))
-        bound = set(assigned_names([ast.Expr(statement.target)])) if isinstance(statement, ast.For) else set[str]()
+        read_before = frozenset(
+            free_names(statement.iter if isinstance(statement, ast.For) else statement.test)
+        )
+        bound = (
+            set(assigned_names([ast.Expr(statement.target)]))
+            if isinstance(statement, ast.For)
+            else set[str]()
+        )
         at_end = self._block(statement.orelse, live, targets, after) | live
         test = read_before if isinstance(statement, ast.While) else _NOTHING
         at_start = at_end | test

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from onnxsmith.core.unknown_method import unknown_method
@@ -28,6 +28,13 @@ class Tainted(Exception):
     """A statement uses a variable whose assignment was a mistake; nothing can be said about it."""
 
 
+Run = Callable[["Frame"], Any]
+
+
+def _not_run(frame: Frame) -> Any:
+    raise AssertionError(f"{frame.analysis.name} is not being staged")
+
+
 class Frame:
     """The variables of one call of a function that is being staged."""
 
@@ -48,6 +55,8 @@ class Frame:
         self.depth = 0
         #: Where the mistakes of a script's own statements are collected; None in helpers, whose callers collect.
         self.mistakes: Mistakes | None = None
+        #: How a frame is staged; set by whoever makes one, and handed on to the frames of what it calls.
+        self.run: Run = _not_run
         self._functions = analysis.expressions.instantiate(global_names)
 
     def evaluate(self, root: ast.AST) -> Any:
@@ -129,11 +138,15 @@ class Frame:
         known = [*self.analysis.local_names, *self.closure, *self.globals, *dir(builtins)]
         if name in self.analysis.local_names:
             return self._without_value(name, span, known)
-        return UndefinedNameError(f"'{name}' is not defined", help=undefined_name_help(name, known)).locate(span)
+        return UndefinedNameError(f"'{name}' is not defined", help=undefined_name_help(name, known)).locate(
+            span
+        )
 
     def _without_value(self, name: str, span: Span | None, known: Sequence[str]) -> UnassignedVariableError:
         """The error for a variable that gets its value later, or was deleted."""
-        uses = [each for each in ast.walk(self.analysis.node) if isinstance(each, ast.Name) and each.id == name]
+        uses = [
+            each for each in ast.walk(self.analysis.node) if isinstance(each, ast.Name) and each.id == name
+        ]
         line = 0 if span is None else span.line
         for each in uses:
             if isinstance(each.ctx, ast.Del) and each.lineno < line:

@@ -28,10 +28,10 @@ from onnxsmith.source import Span
 from onnxsmith.types.value_types import SequenceType
 
 if TYPE_CHECKING:
-    from onnxsmith.scripting.kept import Kept
     import onnx
 
     from onnxsmith.graphs.model import Model
+    from onnxsmith.scripting.kept import Kept
 
 #: The domain of functions of a program that is run as a script or typed in.
 _MAIN_DOMAIN = "this"
@@ -58,7 +58,12 @@ class ScriptFunction:
         self.is_inline = inline
         self._default_opset = default_opset
         self._instance = instance
-        self._options = {"domain": domain, "overload": overload, "default_opset": default_opset, "inline": inline}
+        self._options = {
+            "domain": domain,
+            "overload": overload,
+            "default_opset": default_opset,
+            "inline": inline,
+        }
         node = find_function(function)
         file = function.__code__.co_filename
         self.places = Places(node, file, self.name)
@@ -120,10 +125,12 @@ class ScriptFunction:
         """A script in a class is a method: `self` is known when it is staged."""
         if instance is None:
             return self
-        cache = instance.__dict__.setdefault(METHODS, {}) if hasattr(instance, "__dict__") else {}
+        has_place = hasattr(instance, "__dict__")
+        cache: dict[Any, ScriptFunction] = instance.__dict__.setdefault(METHODS, {}) if has_place else {}
         found = cache.get(self.function)
         if found is None:
-            found = cache[self.function] = ScriptFunction(self.function, instance=instance, **self._options)
+            options: dict[str, Any] = self._options
+            found = cache[self.function] = ScriptFunction(self.function, instance=instance, **options)
         return found
 
     def __repr__(self) -> str:
@@ -137,11 +144,13 @@ class ScriptFunction:
         self.known_mistakes = self._undefined_errors(self.analysis.local_names) if missing else []
         if missing and not self.known_mistakes:
             return
-        if self.parameters.is_variadic or self.fixed_arguments and self._instance is None:
+        if self.parameters.is_variadic or (self.fixed_arguments and self._instance is None):
             if self.known_mistakes:
                 raise combined(self.known_mistakes)
             return  # staged when it is called: only then its arguments are known
-        from onnxsmith.scripting.export import check_generic  # heavy: onnx-ir is imported when something is staged
+        from onnxsmith.scripting.export import (
+            check_generic,
+        )  # heavy: onnx-ir is imported when something is staged
 
         try:
             check_generic(self)
@@ -178,7 +187,9 @@ class ScriptFunction:
         arguments = self.bind(args, kwargs)
         active = ACTIVE.get()
         if active is not None and active.needs_inference:
-            from onnxsmith.scripting.calls import call_in_graph  # heavy: onnx-ir is imported when something is staged
+            from onnxsmith.scripting.calls import (
+                call_in_graph,
+            )  # heavy: onnx-ir is imported when something is staged
 
             return call_in_graph(self, arguments)
         return run_eagerly(self, arguments, active)
@@ -202,7 +213,9 @@ class ScriptFunction:
     @boundary
     def to_model(self, **options: Any) -> Model:
         """The script as a model; see `to_model_proto` for the options."""
-        from onnxsmith.scripting.export import make_model  # heavy: onnx-ir is imported when something is staged
+        from onnxsmith.scripting.export import (
+            make_model,
+        )  # heavy: onnx-ir is imported when something is staged
 
         return make_model(self, **options)
 
@@ -215,14 +228,18 @@ class ScriptFunction:
         `functions` are further functions to carry, `inline=True` dissolves calls of functions; every other keyword
         is the value of an attribute parameter.
         """
-        from onnxsmith.scripting.export import make_model  # heavy: onnx-ir is imported when something is staged
+        from onnxsmith.scripting.export import (
+            make_model,
+        )  # heavy: onnx-ir is imported when something is staged
 
         return make_model(self, **options).proto
 
     @boundary
     def to_function_proto(self) -> onnx.FunctionProto:
         """The script as a FunctionProto: generic in the types that its annotations leave open."""
-        from onnxsmith.scripting.export import function_proto  # heavy: onnx-ir is imported when something is staged
+        from onnxsmith.scripting.export import (
+            function_proto,
+        )  # heavy: onnx-ir is imported when something is staged
 
         return function_proto(self)
 

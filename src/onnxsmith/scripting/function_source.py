@@ -77,7 +77,12 @@ def _executed_text(code: types.CodeType) -> str | None:
             for text in (*caller.f_locals.values(), *caller.f_code.co_consts, *caller.f_globals.values()):
                 if isinstance(text, str) and _defines(text, code):
                     # Excerpts in error messages come from linecache, too.
-                    linecache.cache[code.co_filename] = (len(text), None, text.splitlines(True), code.co_filename)
+                    linecache.cache[code.co_filename] = (
+                        len(text),
+                        None,
+                        text.splitlines(True),
+                        code.co_filename,
+                    )
                     return text
         current = current.f_back
     return None
@@ -103,10 +108,12 @@ def _inner_code(code: types.CodeType) -> Iterator[types.CodeType]:
 def _is_same_code(a: types.CodeType, b: types.CodeType) -> bool:
     """Whether two code objects were compiled from the same text: many texts are called `<string>`."""
     plain = [[each for each in code.co_consts if not isinstance(each, types.CodeType)] for code in (a, b)]
-    return (
-        (a.co_name, a.co_firstlineno, a.co_code, a.co_names) == (b.co_name, b.co_firstlineno, b.co_code, b.co_names)
-        and plain[0] == plain[1]
-    )
+    return (a.co_name, a.co_firstlineno, a.co_code, a.co_names) == (
+        b.co_name,
+        b.co_firstlineno,
+        b.co_code,
+        b.co_names,
+    ) and plain[0] == plain[1]
 
 
 def _functions(file: str, text: str) -> dict[tuple[int, str], list[FunctionNode]]:
@@ -145,7 +152,11 @@ def _definitions(tree: ast.AST) -> Iterator[ast.AST]:
 
 def _starts_like(node: FunctionNode, code: types.CodeType) -> bool:
     body = node.body[0] if isinstance(node, ast.FunctionDef) else node.body
-    columns = [(line, column) for line, _, column, _ in code.co_positions() if line is not None and column is not None]
+    columns = [
+        (line, column)
+        for line, _, column, _ in code.co_positions()
+        if line is not None and column is not None
+    ]
     inside = [(line, column) for line, column in columns if (line, column) >= (node.lineno, node.col_offset)]
     return min(inside, default=None) == (body.lineno, body.col_offset)
 

@@ -59,7 +59,9 @@ class Hooks:
         """`a or b` where only its truth matters."""
         return self._truth_of(bound, first, others, stops_at=True)
 
-    def _truth_of(self, bound: tuple[str, ...], first: Any, others: tuple[Thunk, ...], *, stops_at: bool) -> Any:
+    def _truth_of(
+        self, bound: tuple[str, ...], first: Any, others: tuple[Thunk, ...], *, stops_at: bool
+    ) -> Any:
         value, collected, has_tensor = first, None, False
         for position in range(len(others) + 1):
             if position and bound and collected is not None:
@@ -75,13 +77,20 @@ class Hooks:
             word, symbol = ("or", "|") if stops_at else ("and", "&")
             scalar = truth(value, f"an operand of '{word}'", f"; for each element: (…) {symbol} (…)")
             name = "Or" if stops_at else "And"
-            collected = scalar if collected is None else getattr(operators_for(scalar), name)(collected, scalar)
+            collected = (
+                scalar if collected is None else getattr(operators_for(scalar), name)(collected, scalar)
+            )
         if collected is None:
             return value
         return collected if has_tensor else number(collected)
 
     def _choose_rest(
-        self, bound: tuple[str, ...], test: Any, others: tuple[Thunk, ...], rest: Callable[..., Any], stops_at: bool
+        self,
+        bound: tuple[str, ...],
+        test: Any,
+        others: tuple[Thunk, ...],
+        rest: Callable[..., Any],
+        stops_at: bool,
     ) -> Any:
         def go_on() -> Any:
             return rest(others[0](), others[1:])
@@ -99,7 +108,9 @@ class Hooks:
         """`a or b` as a value: one of its operands."""
         return self._operand_of(bound, first, others, stops_at=True)
 
-    def _operand_of(self, bound: tuple[str, ...], first: Any, others: tuple[Thunk, ...], *, stops_at: bool) -> Any:
+    def _operand_of(
+        self, bound: tuple[str, ...], first: Any, others: tuple[Thunk, ...], *, stops_at: bool
+    ) -> Any:
         if not others:
             return first
         if not is_symbolic(first):
@@ -163,7 +174,9 @@ class Hooks:
             before = after
         if not values:
             return value
-        return self._truth_of((), values[0], tuple(functools.partial(_itself, each) for each in values[1:]), stops_at=False)
+        return self._truth_of(
+            (), values[0], tuple(functools.partial(_itself, each) for each in values[1:]), stops_at=False
+        )
 
     def _compare(self, name: str, a: Any, b: Any) -> Any:
         special = {"In": self.contains, "NotIn": self.lacks, "Is": self.same, "IsNot": self.different}
@@ -240,7 +253,7 @@ class Hooks:
     def callee(self, function: Any) -> Any:
         """What is called when the user's code calls `function`."""
         found = replacement(function, self)
-        return in_place(function) if found is None else found
+        return in_place(function, self._frame.run) if found is None else found
 
     def container(self, value: Any) -> Any:
         """What is indexed when the user's code indexes `value`: an array meets symbolic indices as a tensor does."""
@@ -262,7 +275,9 @@ class _Indexed:
 
     def __getitem__(self, index: Any) -> Any:
         items = cast("tuple[Any, ...]", index) if isinstance(index, tuple) else (index,)
-        if any(is_symbolic(each) or (isinstance(each, slice) and _is_open(each)) for each in items):
+        if any(
+            is_symbolic(each) or (isinstance(each, slice) and _is_open(cast(Any, each))) for each in items
+        ):
             return current_graph().constant(self._array)[index]
         return self._array[index]
 

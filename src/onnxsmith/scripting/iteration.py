@@ -41,16 +41,18 @@ def iteration_source(stager: Stager, statement: ast.For) -> Any:
 def _source(stager: Stager, node: ast.expr) -> Any:
     if not is_taken_apart(node):
         return stager.frame.evaluate(node)
-    function = stager.frame.evaluate(node.func)
+    function: Any = stager.frame.evaluate(node.func)
     arguments = [_source(stager, each) for each in node.args]
     options = {cast(str, each.arg): _source(stager, each.value) for each in node.keywords}
     with located(stager.frame.span(node)):
         if function is reversed and isinstance(arguments[0], range):
             return arguments[0][::-1]
-        if not any(is_symbolic(each) or isinstance(each, Iteration) for each in (*arguments, *options.values())):
-            return function(*arguments, **options)
+        if not any(
+            is_symbolic(each) or isinstance(each, Iteration) for each in (*arguments, *options.values())
+        ):
+            return cast(Any, function(*arguments, **options))
         make = _ITERATIONS.get(function)
-        return function(*arguments, **options) if make is None else make(*arguments, **options)
+        return cast(Any, function(*arguments, **options) if make is None else make(*arguments, **options))
 
 
 def range_iteration(bounds: range) -> Iteration:
@@ -104,7 +106,8 @@ def _zipped(*items: Any, strict: bool = False) -> Iteration:
             source = range_iteration(source)
         if not isinstance(source, Iteration) or source.element is None:
             raise UnsupportedSyntaxError(
-                "zip cannot mix tensors with Python iterables", help="loop over a range and index each of them"
+                "zip cannot mix tensors with Python iterables",
+                help="loop over a range and index each of them",
             )
         counts.append(source.count)
         elements.append(source.element)
@@ -123,10 +126,10 @@ def _int64(value: Any) -> Any:
 
 
 def _dynamic_range(*arguments: Any) -> Iteration:
-    values = [each if isinstance(each, Number | int) else _as_number(each) for each in arguments]
+    values: list[Any] = [each if isinstance(each, Number | int) else _as_number(each) for each in arguments]
     start, stop, step = (0, values[0], 1) if len(values) == 1 else (*values, 1)[:3]
-    distance = stop if _is(start, 0) else stop - start
-    count = distance if _is(step, 1) else -((-distance) // step)
+    distance: Any = stop if _is(start, 0) else stop - start
+    count: Any = distance if _is(step, 1) else -((-distance) // step)
 
     def element(i: Any) -> Any:
         scaled = i if _is(step, 1) else i * step

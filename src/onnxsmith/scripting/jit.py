@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from onnxsmith.diagnostics import hide_own_frames
-from onnxsmith.errors import CallError, OnnxsmithError
+from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.model import Model
 from onnxsmith.types.annotations import type_of_example
 from onnxsmith.types.value_types import AnyValueType, OptionalType, TensorType
@@ -56,7 +55,7 @@ class Jit:
             value = bound[parameter.name]
             if value is None:
                 continue
-            array = value if isinstance(value, list) else _array(parameter.type, value)
+            array = cast(Any, value) if isinstance(value, list) else _array(parameter.type, value)
             arrays.append(array)
             types[parameter.name] = _open_type(parameter.type, array)
         attribute_key = repr(sorted(attributes.items()))
@@ -72,7 +71,9 @@ class Jit:
                 self._runs[tuple(part for each in args for part in (each.dtype, each.ndim))] = run
         return run(arrays)
 
-    def _make(self, types: dict[str, AnyValueType], attributes: dict[str, Any]) -> Callable[[Sequence[Any]], Any]:
+    def _make(
+        self, types: dict[str, AnyValueType], attributes: dict[str, Any]
+    ) -> Callable[[Sequence[Any]], Any]:
         given = {name: value for name, value in attributes.items() if value is not None}
         model: Model = self.script.to_model(input_types=types, **given)
         return model.runner()
@@ -97,15 +98,3 @@ def _open_type(annotated: AnyValueType, array: Any) -> AnyValueType:
     if isinstance(wanted, TensorType) and wanted.shape is not None and len(wanted.shape) == len(actual.shape):
         return TensorType(actual.dtype, wanted.shape)
     return TensorType(actual.dtype, (None,) * len(actual.shape))
-
-
-def jit(function: Any) -> Any:
-    """A script that runs as one model: `fast = jit(f)`, then `fast(x)`."""
-    from onnxsmith.scripting.decorators import script
-    from onnxsmith.scripting.function import ScriptFunction
-
-    if isinstance(function, ScriptFunction):
-        return Jit(function)
-    if inspect.isfunction(function):
-        return Jit(script(function))
-    raise CallError(f"jit is for scripts and functions, not {type(function).__name__}")

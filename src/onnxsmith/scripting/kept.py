@@ -40,12 +40,20 @@ class Kept:
 
 def can_keep(script: ScriptFunction) -> bool:
     """Whether a script is the same whenever it is staged: typed inputs, no attributes, nothing that could change."""
-    if script.parameters.attributes or script.fixed_arguments or script.parameters.is_variadic or script.is_inline:
+    if (
+        script.parameters.attributes
+        or script.fixed_arguments
+        or script.parameters.is_variadic
+        or script.is_inline
+    ):
         return False
     if any(isinstance(each, types.CodeType) for each in script.function.__code__.co_consts):
         return False  # what lambdas and inner functions refer to is not seen below
     inputs = script.parameters.inputs
-    if any(not isinstance(each.type, TensorType) or each.type.dtype is None or each.has_default for each in inputs):
+    if any(
+        not isinstance(each.type, TensorType) or each.type.dtype is None or each.has_default
+        for each in inputs
+    ):
         return False
     references = _references(script)
     return references is not None and all(_is_unchanging(each) for each in references.values())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from onnxsmith.errors import OnnxsmithError
@@ -10,7 +10,7 @@ from onnxsmith.source import STATEMENT, Span
 
 
 @contextmanager
-def located(span: Span | None) -> Iterator[None]:
+def located(span: Span | None) -> Generator[None]:
     """Within the block, what is made or goes wrong stands at `span`."""
     token = STATEMENT.set(span)
     try:

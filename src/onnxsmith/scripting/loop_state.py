@@ -106,7 +106,9 @@ def widened(state: State, result: Any, place: Span) -> State:
             help=f"give '{state.name}' a value on every path",
         ).locate(result.span, result.reason)
     if isinstance(result, Differing):
-        raise LoopTypeError(f"'{state.name}' is one of two Python values at the end of an iteration").locate(place)
+        raise LoopTypeError(f"'{state.name}' is one of two Python values at the end of an iteration").locate(
+            place
+        )
     after = _state(state.name, result)
     if isinstance(state.form, Missing):
         # It starts from a value that nobody reads, in which open dimensions are empty.
@@ -131,7 +133,9 @@ def _wider(before: StateLeaf, after: StateLeaf, place: Span) -> StateLeaf:
         return replace(before, type=common_type(before.type, scalar))
     if isinstance(before.type, TensorType) and isinstance(after.type, TensorType):
         if before.number is not None:  # a number that met a tensor
-            return replace(before, type=common_type(TensorType(after.type.dtype, ()), after.type), number=None)
+            return replace(
+                before, type=common_type(TensorType(after.type.dtype, ()), after.type), number=None
+            )
         _check_dtypes(before, after, place)
     elif type(before.type) is not type(after.type):
         raise LoopTypeError(
@@ -167,8 +171,18 @@ def open_shape(kind: AnyValueType) -> AnyValueType:
 def _shown(state: State) -> str:
     form = state.form
     if not state.leaves:
-        return "None" if form is None else f"the {type(form).__name__} {form!r}" if len(repr(form)) < 30 else f"a {type(form).__name__}"
+        return (
+            "None"
+            if form is None
+            else f"the {type(form).__name__} {form!r}"
+            if len(repr(form)) < 30
+            else f"a {type(form).__name__}"
+        )
     if len(state.leaves) == 1 and not isinstance(form, tuple | list | dict):
         leaf = state.leaves[0]
         return f"a Python {leaf.number}" if leaf.number is not None else f"a {leaf.type.described}"
-    return f"a {type(form).__name__} of {len(cast('list[Any]', form))}" if isinstance(form, tuple | list | dict) else f"a {type(form).__name__}"
+    return (
+        f"a {type(cast(object, form)).__name__} of {len(cast('list[Any]', form))}"
+        if isinstance(form, tuple | list | dict)
+        else f"a {type(form).__name__}"
+    )

@@ -90,7 +90,25 @@ def _needs_python_value(error: Exception) -> bool:
 #: Asked for a Python value; attributes and indices that must be known; types that change between iterations;
 #: lists that are appended to; values that differ between paths; errors that are raised.
 _CURED_BY_UNROLLING = frozenset(
-    "C102 C202 C307 C309 C310 C402 C406 C407 C408 C409 C501 C503 C504 C505 C506 C507 C509".split()
+    [
+        "C102",
+        "C202",
+        "C307",
+        "C309",
+        "C310",
+        "C402",
+        "C406",
+        "C407",
+        "C408",
+        "C409",
+        "C501",
+        "C503",
+        "C504",
+        "C505",
+        "C506",
+        "C507",
+        "C509",
+    ]
 )
 
 
@@ -132,9 +150,9 @@ def _iterator(stager: Stager, statement: ast.For, items: Any) -> Iterator[Any]:
         return iter(items)
     except TypeError:
         instead = f"range({items})" if isinstance(items, int) else None
-        raise LoopTypeError(f"{described_type(type(cast(object, items)))} cannot be looped over", help=instead).locate(
-            stager.frame.span(statement.iter)
-        ) from None
+        raise LoopTypeError(
+            f"{described_type(type(cast(object, items)))} cannot be looped over", help=instead
+        ).locate(stager.frame.span(statement.iter)) from None
 
 
 def _guarded_rest(stager: Stager, statement: ast.For, side: Side, left: Iterator[Any], follow: Leaf) -> Side:
@@ -159,12 +177,16 @@ def _guarded_rest(stager: Stager, statement: ast.For, side: Side, left: Iterator
         else:
             break
         _take(stager, side)
-    return _after(stager, statement, Ended(side.value["break"], side.value["return"], side.value["value"]), follow)
+    return _after(
+        stager, statement, Ended(side.value["break"], side.value["return"], side.value["value"]), follow
+    )
 
 
 def _take(stager: Stager, side: Side) -> None:
     """Give the variables the values that an iteration leaves them."""
-    stager.frame.variables.update({name: each for name, each in side.variables.items() if each is not MISSING})
+    stager.frame.variables.update(
+        {name: each for name, each in side.variables.items() if each is not MISSING}
+    )
 
 
 def _ends_of(stager: Stager, statement: ast.For | ast.While) -> Leaf:

@@ -110,24 +110,33 @@ class Merger:
         )
 
     def _is_inside(self, value: Any) -> bool:
-        return isinstance(value, Value) and getattr(value, "scope", None) in (self.then_scope, self.else_scope)
+        return isinstance(value, Value) and getattr(value, "scope", None) in (
+            self.then_scope,
+            self.else_scope,
+        )
 
     def _with_dummy(self, is_then: bool, present: Any, name: str) -> Any:
         """One side has nothing to say: a value of the same type, which nobody reads, stands there."""
         inner = parts(present) if not isinstance(present, Unassigned | Differing) else None
         if inner is not None:
-            return rebuilt(present, [self._with_dummy(is_then, each, joined(name, key)) for key, each in inner])
+            return rebuilt(
+                present, [self._with_dummy(is_then, each, joined(name, key)) for key, each in inner]
+            )
         if not isinstance(present, Value):
             return present  # the same Python value on both sides, as far as anybody can tell
         scope = self.then_scope if is_then else self.else_scope
-        dummy = make_dummy(scope, present.known.type)
+        dummy = present if is_visible(present, scope) else make_dummy(scope, present.known.type, name)
         pair = (dummy, present) if is_then else (present, dummy)
         return self._output(*pair, name, kind_of(present))
 
     def _tensors(self, then: Any, otherwise: Any, name: str) -> Any:
         kinds = kind_of(then), kind_of(otherwise)
         if kinds[0] is not None and kinds[1] is not None:
-            if not isinstance(then, Value) and not isinstance(otherwise, Value) and _is_same_literal(then, otherwise):
+            if (
+                not isinstance(then, Value)
+                and not isinstance(otherwise, Value)
+                and _is_same_literal(then, otherwise)
+            ):
                 return then
             return self._numbers(then, otherwise, kinds, name)
         sides = [
@@ -180,7 +189,11 @@ def _check_dtypes(first: DType | None, second: DType | None, then: Any, otherwis
 
 
 def _is_input(value: Any) -> bool:
-    return isinstance(value, Value) and not isinstance(value, Number) and cast(Any, value).ir_value.producer() is None
+    return (
+        isinstance(value, Value)
+        and not isinstance(value, Number)
+        and cast(Any, value).ir_value.producer() is None
+    )
 
 
 class active:
@@ -233,16 +246,20 @@ def common_type(first: AnyValueType, second: AnyValueType) -> AnyValueType:
     return TensorType(dtype, shape)
 
 
-def make_dummy(scope: GraphTarget, kind: AnyValueType) -> Any:
+def make_dummy(scope: GraphTarget, kind: AnyValueType, name: str) -> Any:
     """A value of a type that nobody will read: zeros, with open dimensions empty."""
     with active(scope):
         if not isinstance(kind, TensorType):
             element: Any = kind
             while isinstance(element, SequenceType | OptionalType):
                 element = element.element
-            empty = scope.operators.SequenceEmpty(dtype=element.dtype or DType.FLOAT)
+            if element.dtype is None:
+                raise needs_types(BranchTypeError, name)
+            empty = scope.operators.SequenceEmpty(dtype=element.dtype)
             return empty if isinstance(kind, SequenceType) else scope.operators.Optional(type=element)
-        dtype = kind.dtype or DType.FLOAT
+        dtype = kind.dtype
+        if dtype is None:
+            raise needs_types(BranchTypeError, name)
         shape = tuple(each if isinstance(each, int) else 0 for each in kind.shape or ())
         if dtype is DType.STRING:
             return scope.constant(np.full(shape, "", object))
@@ -266,7 +283,11 @@ def _as_tensor(value: Any, other: Any, scope: GraphTarget, name: str) -> Any:
             return number_as(scope, value, other_type.dtype, name, BranchTypeError)
         if not is_visible(other, scope):
             raise needs_types(BranchTypeError, name)
-        return value.as_like(other) if isinstance(value, Number) else scope.constant_like(np.asarray(value), other)
+        return (
+            value.as_like(other)
+            if isinstance(value, Number)
+            else scope.constant_like(np.asarray(value), other)
+        )
 
 
 def type_of_array(value: Any) -> TensorType:
@@ -282,11 +303,13 @@ def number_as(scope: GraphTarget, value: Any, dtype: DType, name: str, error: ty
     if reason is not None:
         kind = kind_of(value)
         raise error(
-            f"{_called(name)} is {dtype.spelling} in one place and {f'a Python {kind}' if sample is not value else value} "
-            f"in another: {reason}",
+            f"{_called(name)} is {dtype.spelling} in one place and "
+            f"{f'a Python {kind}' if sample is not value else value} in another: {reason}",
             help="convert one of them with x.astype(…)",
         )
-    return value.as_dtype(dtype) if isinstance(value, Number) else scope.constant(np.array(value, dtype.numpy))
+    return (
+        value.as_dtype(dtype) if isinstance(value, Number) else scope.constant(np.array(value, dtype.numpy))
+    )
 
 
 def is_visible(value: Any, scope: GraphTarget) -> bool:
@@ -300,10 +323,11 @@ def is_visible(value: Any, scope: GraphTarget) -> bool:
 
 
 def needs_types(error: type[OnnxsmithError], name: str) -> OnnxsmithError:
-    """A number stands for a tensor whose element type is not known: whoever calls the function knows it."""
+    """A number stands for a tensor whose element type is not known, or nothing does: whoever calls knows it."""
     raised = error(
-        f"{_called(name)} is a Python number in one place and a tensor of unknown element type in another",
-        help="annotate the parameters, or give the number a type, as in op.CastLike(0.0, x)",
+        f"{_called(name)} is a tensor of unknown element type in one place, "
+        "and in another it has to be made without knowing it",
+        help="annotate the parameters, so that the element type is known",
     )
     raised.needs_values = True
     return raised
@@ -330,5 +354,5 @@ def _described(value: Any) -> str:
     if isinstance(value, Value):
         return f"a {value.known.type.described}"
     if isinstance(value, tuple | list):
-        return f"a {type(value).__name__} of {len(cast('Sequence[Any]', value))}"
+        return f"a {type(cast(object, value)).__name__} of {len(cast('Sequence[Any]', value))}"
     return f"a {type(value).__name__}"

@@ -33,7 +33,11 @@ def named_version(value: Any) -> int | None:
 
 def choose_version(function: types.FunctionType) -> int:
     """The newest version that a function or a helper of it names, or the newest that runs."""
-    versions = {version for each in _used(function, set()) if not isinstance(each, int) and (version := named_version(each))}
+    versions = {
+        version
+        for each in _used(function, set())
+        if not isinstance(each, int) and (version := named_version(each))
+    }
     return max(versions) if versions else default_opset_version()
 
 

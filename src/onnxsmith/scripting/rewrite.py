@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Generator, Iterable
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
@@ -40,7 +40,9 @@ class Rewriter(ast.NodeTransformer):
     Those that are read later (in a lambda, or in an operand that may be skipped) are looked up then, by a hook.
     """
 
-    def __init__(self, variables: Collection[str], walrus_names: Collection[str], first_parameter: str | None) -> None:
+    def __init__(
+        self, variables: Collection[str], walrus_names: Collection[str], first_parameter: str | None
+    ) -> None:
         self._variables = variables
         self._walrus_names = walrus_names
         self._first_parameter = first_parameter
@@ -69,7 +71,7 @@ class Rewriter(ast.NodeTransformer):
         return pattern
 
     @contextmanager
-    def binding(self, names: Iterable[str]) -> Iterator[None]:
+    def binding(self, names: Iterable[str]) -> Generator[None]:
         """Within the block these names belong to the expression itself."""
         self._bound.append(frozenset(names))
         try:
@@ -80,7 +82,9 @@ class Rewriter(ast.NodeTransformer):
     # -- nodes -----------------------------------------------------------------------------------------
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
-        made: ast.AST | None = None  # the tree belongs to the user's file, and others read it: changes go to a copy
+        made: ast.AST | None = (
+            None  # the tree belongs to the user's file, and others read it: changes go to a copy
+        )
         for name in node._fields:
             old = getattr(node, name, None)
             new: Any = old
@@ -131,16 +135,23 @@ class Rewriter(ast.NodeTransformer):
                 else self._hook(node, name, [left, right])
             )
         # a < b < c: each operand is evaluated once, from the left, as Python does.
-        operators = at(node, ast.Tuple([at(node, ast.Constant(type(op).__name__)) for op in node.ops], ast.Load()))
+        operators = at(
+            node, ast.Tuple([at(node, ast.Constant(type(op).__name__)) for op in node.ops], ast.Load())
+        )
         with self._deferring():
             later = [self._delayed(self.rewrite(each)) for each in node.comparators]
         return self._hook(node, "chained", [operators, left, *later])
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         match node:
-            case ast.Call(func=ast.Name(id="super"), args=[], keywords=[]) if self._first_parameter is not None:
+            case ast.Call(func=ast.Name(id="super"), args=[], keywords=[]) if (
+                self._first_parameter is not None
+            ):
                 # Without arguments, super reads them from the frame that calls it, which is not the method's here.
-                given = [self.visit(at(node, ast.Name(name, ast.Load()))) for name in ("__class__", self._first_parameter)]
+                given = [
+                    self.visit(at(node, ast.Name(name, ast.Load())))
+                    for name in ("__class__", self._first_parameter)
+                ]
                 return at(node, ast.Call(node.func, given, []))
             case ast.Call(func=ast.Name(id="print")):
                 function = self.rewrite(node.func)
@@ -198,9 +209,13 @@ class Rewriter(ast.NodeTransformer):
         first = self.rewrite(node.generators[0].iter)
         targets = assigned_names([ast.Expr(each.target) for each in node.generators])
         was_deferred = self._is_deferred
-        self._is_deferred = was_deferred or isinstance(node, ast.GeneratorExp)  # a generator runs when it is asked
+        self._is_deferred = was_deferred or isinstance(
+            node, ast.GeneratorExp
+        )  # a generator runs when it is asked
         with self.binding(targets):
-            made.generators = [copy.copy(cast(ast.comprehension, self.visit(each))) for each in node.generators]
+            made.generators = [
+                copy.copy(cast(ast.comprehension, self.visit(each))) for each in node.generators
+            ]
             if isinstance(node, ast.DictComp):
                 cast(ast.DictComp, made).key = self.rewrite(node.key)
                 cast(ast.DictComp, made).value = self.rewrite(node.value)
@@ -228,7 +243,7 @@ class Rewriter(ast.NodeTransformer):
                 self.direct_names[each.id] = None
 
     @contextmanager
-    def _deferring(self) -> Iterator[None]:
+    def _deferring(self) -> Generator[None]:
         was_deferred, self._is_deferred = self._is_deferred, True
         try:
             yield

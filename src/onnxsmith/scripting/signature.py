@@ -136,7 +136,9 @@ def _parameter(name: str, hint: Any, default: Any) -> ScriptParameter:
         return ScriptParameter(name, "attribute", attribute=attribute, default=default)
     if _is_any_tensor(hint):
         return ScriptParameter(name, "input", default=default)
-    return ScriptParameter(name, "input", read_value_type(hint, f"the annotation of '{name}'"), default=default)
+    return ScriptParameter(
+        name, "input", read_value_type(hint, f"the annotation of '{name}'"), default=default
+    )
 
 
 def _is_any_tensor(hint: Any) -> bool:
@@ -164,7 +166,9 @@ def _evaluated(function: types.FunctionType, name: str, annotation: Any) -> Any:
     if not isinstance(annotation, str):
         return annotation
     try:
-        return eval(annotation, function.__globals__, closure_of(function))  # noqa: S307  # the user's own annotation, as typing.get_type_hints does
+        return eval(
+            annotation, function.__globals__, closure_of(function)
+        )  # the user's own annotation, as typing.get_type_hints does
     except OnnxsmithError:
         raise
     except Exception as error:

@@ -29,6 +29,11 @@ from onnxsmith.scripting.merge import current_graph
 from onnxsmith.scripting.truth import is_symbolic, truth
 
 
+def stage_frame(frame: Frame) -> Any:
+    """Stage one call of a function: what it returns."""
+    return Stager(frame).call()
+
+
 class Stager:
     """Stages one call of one function."""
 
@@ -71,7 +76,10 @@ class Stager:
     def _perform_or_note(self, statement: ast.stmt) -> None:
         """Carry out a statement; one that is wrong leaves its variables broken, and the next is looked at."""
         frame = self.frame
-        mistakes, variables = frame.mistakes, dict(frame.variables) if hasattr(statement, "body") else frame.variables
+        mistakes, variables = (
+            frame.mistakes,
+            dict(frame.variables) if hasattr(statement, "body") else frame.variables,
+        )
         assert mistakes is not None
         if current_graph().depth > frame.depth:  # in a branch, which ends with the first mistake
             self.perform(statement)
@@ -94,7 +102,8 @@ class Stager:
         if start == len(statements):
             return leaf
         return Leaf(
-            lambda jump: self.run(statements, leaf, start) if jump.kind == "next" else leaf(jump), is_long=True
+            lambda jump: self.run(statements, leaf, start) if jump.kind == "next" else leaf(jump),
+            is_long=True,
         )
 
     def _run_jumping(self, statement: ast.stmt, follow: Leaf) -> Side:
@@ -151,7 +160,9 @@ class Stager:
                     del frame.variables[target.id]
             case ast.Import() | ast.ImportFrom():
                 module = ast.fix_missing_locations(ast.Module([statement], []))
-                exec(compile(module, frame.analysis.file, "exec"), frame.globals, frame.variables)  # the user's import
+                exec(
+                    compile(module, frame.analysis.file, "exec"), frame.globals, frame.variables
+                )  # the user's import
             case ast.Match():
                 self.run(self._matched(statement), NOTHING)
             case ast.With():
@@ -212,7 +223,9 @@ class Stager:
                 help="return a value that tells, or check before the model runs",
             ).locate(self.frame.span(statement))
         if exc is None:
-            raise UnsupportedSyntaxError("there is no error to raise again").locate(self.frame.span(statement))
+            raise UnsupportedSyntaxError("there is no error to raise again").locate(
+                self.frame.span(statement)
+            )
         raise self.frame.evaluate(exc)
 
     def _matched(self, statement: ast.Match) -> Sequence[ast.stmt]:

@@ -17,14 +17,17 @@ from onnxsmith.core.value import Value
 from onnxsmith.errors import MissingReturnError, OpsetConflictError, ReturnTypeError
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.function import FunctionBody
+from onnxsmith.graphs.ir_types import shape_to_ir, tensor_type_to_ir
 from onnxsmith.graphs.opsets import OpsetVersions
 from onnxsmith.graphs.program import Program
+from onnxsmith.graphs.value import wrap
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.scripting.attribute_values import attribute_value
 from onnxsmith.scripting.closures import closure_of, run_staged
 from onnxsmith.scripting.location import located
 from onnxsmith.scripting.merge import NUMBER_DTYPES, RESULT_NAME, number_as
 from onnxsmith.scripting.mistakes import Mistakes
+from onnxsmith.scripting.stager import stage_frame
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, TensorType
 
@@ -103,6 +106,7 @@ def _stage(
             closure_of(script.function),
             script.completed(arguments),
             mistakes=Mistakes(script.known_mistakes),
+            run=stage_frame,
         )
         with located(script.places.returned):
             if isinstance(result, list) and script.returns_sequence:
@@ -112,7 +116,7 @@ def _stage(
     finally:
         ACTIVE.reset(token)
     is_annotated = script.parameters.returns is not None
-    numbers = tuple(None if is_annotated else kind_of(each) for each in values)
+    numbers: tuple[NumberKind | None, ...] = tuple(None if is_annotated else kind_of(each) for each in values)
     return Staged(scope, outputs, numbers, isinstance(result, tuple | list))
 
 
@@ -142,9 +146,10 @@ def _outputs(script: ScriptFunction, scope: GraphTarget, values: Sequence[Any]) 
 def _as_output(script: ScriptFunction, scope: GraphTarget, value: Any, annotated: AnyValueType | None) -> Any:
     """A result as a tensor; a Python number takes the annotated element type, or else INT64, FLOAT or BOOL."""
     if value is None or isinstance(value, dict | set):
-        what = "nothing" if value is None else f"a {type(value).__name__}"
+        what = "nothing" if value is None else f"a {type(cast(object, value)).__name__}"
         raise MissingReturnError(
-            f"'{script.name}' returns {what}", help="return the tensors that are the outputs, as a tuple if several"
+            f"'{script.name}' returns {what}",
+            help="return the tensors that are the outputs, as a tuple if several",
         )
     kind = kind_of(value)
     if kind is None:
@@ -152,14 +157,20 @@ def _as_output(script: ScriptFunction, scope: GraphTarget, value: Any, annotated
         return getattr(value, "tensor", value) if is_symbolic else scope.lift(value)
     if isinstance(annotated, TensorType) and annotated.dtype is not None:
         return number_as(scope, value, annotated.dtype, RESULT_NAME, ReturnTypeError)
-    return number_as(scope, value, DType.FLOAT if kind == "float" else NUMBER_DTYPES[kind], RESULT_NAME, ReturnTypeError)
+    return number_as(
+        scope, value, DType.FLOAT if kind == "float" else NUMBER_DTYPES[kind], RESULT_NAME, ReturnTypeError
+    )
 
 
-def _check_result(script: ScriptFunction, position: int, actual: AnyValueType, annotated: AnyValueType) -> None:
+def _check_result(
+    script: ScriptFunction, position: int, actual: AnyValueType, annotated: AnyValueType
+) -> None:
     """Refuse what certainly differs from the annotation."""
     differs = type(actual) is not type(annotated)
     if isinstance(actual, TensorType) and isinstance(annotated, TensorType):
-        differs = actual.dtype is not None and annotated.dtype is not None and actual.dtype is not annotated.dtype
+        differs = (
+            actual.dtype is not None and annotated.dtype is not None and actual.dtype is not annotated.dtype
+        )
         if not differs and actual.shape is not None and annotated.shape is not None:
             differs = len(actual.shape) != len(annotated.shape) or any(
                 isinstance(a, int) and isinstance(b, int) and a != b
@@ -176,9 +187,6 @@ def _check_result(script: ScriptFunction, position: int, actual: AnyValueType, a
 
 def _refined(scope: GraphTarget, tensor: Any, annotated: AnyValueType) -> Any:
     """An output with the dimensions that its annotation adds to what is known."""
-    from onnxsmith.graphs.ir_types import shape_to_ir, tensor_type_to_ir
-    from onnxsmith.graphs.value import wrap
-
     actual = tensor.known.type
     if not isinstance(actual, TensorType) or not isinstance(annotated, TensorType):
         return tensor
@@ -189,7 +197,7 @@ def _refined(scope: GraphTarget, tensor: Any, annotated: AnyValueType) -> Any:
             annotated.shape
             if shape is None
             else tuple(
-                b if a is None or isinstance(b, str) and not isinstance(a, int) else a
+                b if a is None or (isinstance(b, str) and not isinstance(a, int)) else a
                 for a, b in zip(shape, annotated.shape, strict=True)
             )
         )
@@ -203,10 +211,8 @@ def make_body(script: ScriptFunction, staged: Staged, name: str, bound: Sequence
     """The ONNX function of a staged script; attributes in `bound` have their values inside already."""
     scope = staged.scope
     graph = scope.finish(staged.outputs, name)
-    attributes: list[ir.Attr] = []
-    for parameter in script.parameters.attributes:
-        if parameter.name not in bound:
-            attributes.append(_formal_attribute(parameter))
+    formal = [each for each in script.parameters.attributes if each.name not in bound]
+    attributes = [_formal_attribute(each) for each in formal]
     function = ir.Function(script.domain, name, script.overload, graph=graph, attributes=attributes)
     return FunctionBody(function, dict(scope.program.functions), scope.program.opsets)
 

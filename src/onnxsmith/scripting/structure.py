@@ -28,12 +28,18 @@ def is_tensor_like(value: Any) -> bool:
 def parts(value: Any) -> list[tuple[Any, Any]] | None:
     """What a container holds, with the key of each; None for what is no container."""
     if isinstance(value, tuple | list):
-        names: Sequence[Any] = getattr(value, "_fields", range(len(cast("Sequence[Any]", value))))
+        names: Sequence[Any] = getattr(
+            cast(object, value), "_fields", range(len(cast("Sequence[Any]", value)))
+        )
         return list(zip(names, cast("Sequence[Any]", value), strict=True))
     if type(value) is dict:
         return list(cast("dict[Any, Any]", value).items())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return [(each.name, getattr(value, each.name)) for each in dataclasses.fields(value) if hasattr(value, each.name)]
+        return [
+            (each.name, getattr(value, each.name))
+            for each in dataclasses.fields(value)
+            if hasattr(value, each.name)
+        ]
     return None
 
 
@@ -42,10 +48,11 @@ def rebuilt(like: Any, items: Sequence[Any]) -> Any:
     if isinstance(like, list):
         return list(items)
     if isinstance(like, tuple):
-        return type(like)(*items) if hasattr(like, "_fields") else tuple(items)
+        kind = cast(Any, type(cast(object, like)))
+        return kind(*items) if hasattr(kind, "_fields") else tuple(items)
     if type(like) is dict:
         return dict(zip(cast("dict[Any, Any]", like), items, strict=True))
-    made = object.__new__(type(like))
+    made: Any = object.__new__(type(cast(object, like)))
     for (name, _), item in zip(parts(like) or (), items, strict=True):
         object.__setattr__(made, name, item)  # also where the class is frozen
     return made

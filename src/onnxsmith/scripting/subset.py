@@ -11,7 +11,10 @@ from onnxsmith.scripting.trees import children
 
 #: Syntax -> (what it is, why not and what to write instead).
 _REFUSED: dict[type[ast.AST], tuple[str, str]] = {
-    ast.Try: ("'try'", "a model cannot catch errors; check beforehand, or handle them where the model is called"),
+    ast.Try: (
+        "'try'",
+        "a model cannot catch errors; check beforehand, or handle them where the model is called",
+    ),
     ast.AsyncFunctionDef: ("an async function", "a model has nothing to wait for; write a plain function"),
     ast.AsyncFor: ("'async for'", "write a plain 'for'"),
     ast.AsyncWith: ("'async with'", "write a plain 'with'"),
@@ -54,10 +57,13 @@ def _special(node: ast.AST) -> tuple[ast.AST, str, str] | None:
         case ast.Delete(targets=targets):
             for target in targets:
                 if not isinstance(target, ast.Name):
-                    return target, "a script can delete only variables", "make a new value without the element"
+                    return (
+                        target,
+                        "a script can delete only variables",
+                        "make a new value without the element",
+                    )
         case ast.ImportFrom(names=[ast.alias(name="*")]):
             return node, "a script cannot contain 'import *'", "name what you need"
         case _:
             return None
     return None
-

@@ -56,7 +56,9 @@ def trace(
     kinds = [read_value_type(each, f"type {position} of trace") for position, each in enumerate(types)]
     names = _input_names(function, len(kinds), input_names)
     version = opset_version if opset_version is not None else _named_version(function)
-    program = Program("model", OpsetVersions(version or default_opset_version(), is_fixed=opset_version is not None))
+    program = Program(
+        "model", OpsetVersions(version or default_opset_version(), is_fixed=opset_version is not None)
+    )
     scope = GraphTarget(program)
     definition = definition_span(function)
     arguments = [scope.input(each, kind, definition) for each, kind in zip(names, kinds, strict=True)]
@@ -94,10 +96,14 @@ def _input_names(function: Callable[..., Any], count: int, given: Sequence[str] 
         bound = signature.bind(*range(count))
     except TypeError as error:
         given = f"{count} type{'s' * (count != 1)}"
-        raise TraceError(
-            f"trace was given {given}, and the function cannot be called with as many arguments: {error}",
-            help="give trace one type per parameter",
-        ).locate_at_caller().also(definition_span(function), "the function") from None
+        raise (
+            TraceError(
+                f"trace was given {given}, and the function cannot be called with as many arguments: {error}",
+                help="give trace one type per parameter",
+            )
+            .locate_at_caller()
+            .also(definition_span(function), "the function")
+        ) from None
     names: list[str] = []
     for name, value in bound.arguments.items():
         is_star = isinstance(value, tuple)
@@ -114,10 +120,12 @@ def _outputs(scope: GraphTarget, result: Any, definition: Span | None) -> list[A
         if value is None or isinstance(value, str | dict | set):
             shown = "None" if value is None else f"a {type(cast(object, value)).__name__}"
             which = "the function returns" if len(values) == 1 else f"result {position} of the function is"
-            raise TraceError(f"{which} {shown}, not a tensor", help="return the tensors that are the outputs").locate(
-                definition
-            )
-        if isinstance(value, tuple) or (isinstance(value, list) and len(values) > 1 and isinstance(result, tuple)):
+            raise TraceError(
+                f"{which} {shown}, not a tensor", help="return the tensors that are the outputs"
+            ).locate(definition)
+        if isinstance(value, tuple) or (
+            isinstance(value, list) and len(values) > 1 and isinstance(result, tuple)
+        ):
             raise TraceError(
                 f"result {position} of the function is a {type(cast(object, value)).__name__} inside a tuple",
                 help="a model's outputs are a flat tuple of tensors: return (a, *rest)",
@@ -125,7 +133,8 @@ def _outputs(scope: GraphTarget, result: Any, definition: Span | None) -> list[A
         if isinstance(value, float):
             value = np.float32(value)  # Python floats are FLOAT, as everywhere in ONNX
         is_of_graph = isinstance(value, Value) and value.is_symbolic
-        lifted: Any = value if is_of_graph else scope.lift(getattr(value, "array", value))
+        given = cast(Any, value)
+        lifted: Any = given if is_of_graph else scope.lift(getattr(given, "array", given))
         if lifted.ir_value.producer() is None or id(lifted.ir_value) in seen:
             lifted = scope.operators.Identity(lifted)
         seen.add(id(lifted.ir_value))
@@ -166,7 +175,7 @@ def _named_version(function: Callable[..., Any]) -> int | None:
 def _versions_in(function: Any) -> Iterator[int | None]:
     code: types.CodeType | None = getattr(function, "__code__", None)
     if code is None:
-        function = getattr(type(cast(object, function)), "__call__", None)
+        function = getattr(type(cast(object, function)), "__call__", None)  # noqa: B004  # the function itself is wanted
         code = getattr(function, "__code__", None)
         if code is None:
             return
@@ -189,5 +198,3 @@ def _version_of(value: Any) -> int | None:
     if getattr(value, "domain", None) == "" and isinstance(getattr(value, "version", None), int):
         return value.version
     return None
-
-

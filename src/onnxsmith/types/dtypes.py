@@ -15,6 +15,9 @@ import numpy as np
 Kind = Literal["float", "signed", "unsigned", "bool", "string", "complex"]
 
 
+_NUMPY_SCALARS: tuple[type, ...] = (np.generic, bool, float, str)
+
+
 class DType(enum.IntEnum):
     """An ONNX element type; the value is its code in `TensorProto.DataType`.
 
@@ -58,12 +61,13 @@ class DType(enum.IntEnum):
     def __eq__(self, other: object) -> bool:
         """Also equal to what else stands for the element type: `x.dtype == np.float32`, `x.dtype == FLOAT`."""
         if isinstance(other, int):
-            return int(self) == int(other)
+            return int.__eq__(self, other)
         if isinstance(other, np.dtype):
             return self.from_numpy(cast("np.dtype[Any]", other)) is self
-        if isinstance(other, type) and issubclass(other, np.generic | bool | float | str):
-            return self.from_numpy(np.dtype(cast(Any, other))) is self
-        dtype = getattr(other, "dtype", None)
+        kind = cast(Any, other)
+        if isinstance(other, type) and issubclass(kind, _NUMPY_SCALARS):
+            return self.from_numpy(np.dtype(kind)) is self
+        dtype = getattr(kind, "dtype", None)
         return dtype is self if isinstance(dtype, DType) else NotImplemented
 
     __hash__ = enum.IntEnum.__hash__

@@ -111,7 +111,7 @@ class TensorType(ValueType):
             return part
         # numpy integers and the like say that they are integers through __index__; True is no dimension.
         if not isinstance(part, bool) and hasattr(part, "__index__"):
-            size = int(part)  # type: ignore[call-overload]  # pyright: ignore
+            size = int(cast(Any, part))
             if size >= 0:
                 return size
             why = "a dimension cannot be negative"

@@ -1,0 +1,1 @@
+"""Everyday scripts, by topic; `tests/scripting/test_snippets.py` runs them."""

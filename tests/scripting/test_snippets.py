@@ -1,0 +1,108 @@
+"""Every snippet runs four ways with one result, or is refused with an error that points at its line."""
+
+from __future__ import annotations
+
+import importlib
+import linecache
+import pkgutil
+from typing import Any
+
+import pytest
+
+from onnxsmith import script
+from onnxsmith.errors import OnnxsmithError
+from onnxsmith.scripting.function import ScriptFunction
+from onnxsmith.types.value_types import OptionalType, TensorType
+from tests.scripting import snippets
+from tests.scripting.corpus import Snippet, snippets_of
+from tests.scripting.four_ways import (
+    EAGER,
+    PLAIN,
+    REFERENCE,
+    RUNTIME,
+    assert_same,
+    compile_and_check,
+    flat,
+    run_eagerly,
+    run_plain,
+    run_reference,
+    run_runtime,
+)
+
+_MODULES = [
+    importlib.import_module(f"tests.scripting.snippets.{each.name}")
+    for each in pkgutil.iter_modules(snippets.__path__)
+]
+SNIPPETS = {name: found for module in _MODULES for name, found in snippets_of(module).items()}
+RUN = [name for name, (_, snippet) in SNIPPETS.items() if snippet.error is None]
+REFUSED = [name for name, (_, snippet) in SNIPPETS.items() if snippet.error is not None]
+
+
+def make(function: Any, snippet: Snippet) -> ScriptFunction:
+    """The script of a snippet; some are scripts already."""
+    return function if isinstance(function, ScriptFunction) else script(**snippet.options)(function)
+
+
+def example_types(made: ScriptFunction, inputs: tuple[Any, ...]) -> dict[str, Any]:
+    """Arguments stand for the types of parameters that have none, and for optional ones."""
+    parameters = made.parameters.inputs
+    types: dict[str, Any] = {}
+    for parameter, value in zip(parameters, inputs, strict=False):
+        is_open = isinstance(parameter.type, TensorType) and parameter.type.dtype is None
+        if value is not None and (is_open or parameter.has_default):
+            types[parameter.name] = value if is_open else _required(parameter.type)
+    return types
+
+
+def _required(kind: Any) -> Any:
+    return kind.element if isinstance(kind, OptionalType) else kind
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_runs(name: str) -> None:
+    function, snippet = SNIPPETS[name]
+    assert snippet.runs, f"{name} has neither a run nor an error"
+    made = make(function, snippet)
+    returns = made.parameters.returns
+    for inputs, attributes in snippet.runs:
+        results: dict[str, list[Any]] = {}
+        if "plain" not in snippet.skips:
+            results[PLAIN] = flat(run_plain(made, inputs, attributes), returns)
+        if "eager" not in snippet.skips:
+            results[EAGER] = flat(run_eagerly(made, inputs, attributes), returns)
+        proto = compile_and_check(
+            made, attributes, input_types=example_types(made, inputs), **snippet.model_options
+        )
+        if "runtime" not in snippet.skips:
+            results[RUNTIME] = run_runtime(proto, inputs)
+        if "reference" not in snippet.skips:
+            results[REFERENCE] = run_reference(proto, inputs)
+        (first, expected), *others = results.items()
+        for way, actual in others:
+            assert_same(expected, actual, f"{way} against {first}", is_close=snippet.is_close)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name: str) -> None:
+    function, snippet = SNIPPETS[name]
+    with pytest.raises(OnnxsmithError) as caught:
+        made = make(function, snippet)
+        inputs, attributes = snippet.runs[0] if snippet.runs else ((), {})
+        compile_and_check(made, attributes, input_types=example_types(made, inputs), **snippet.model_options)
+    error = caught.value
+    assert type(error) is snippet.error, f"{type(error).__name__}: {error}"
+    assert snippet.text in str(error), str(error)
+    span = error.span
+    assert span is not None, f"the error points nowhere: {error}"
+    assert span.file == function.__code__.co_filename, str(error)
+    marked = _marked_lines(function)
+    assert not marked or span.line in marked, f"{error}\npoints at line {span.line}, not at {marked}"
+
+
+def _marked_lines(function: Any) -> list[int]:
+    code = function.__code__
+    last = max((line for _, _, line in code.co_lines() if line is not None), default=code.co_firstlineno)
+    lines = range(code.co_firstlineno, last + 1)
+    return [
+        number for number in lines if linecache.getline(code.co_filename, number).rstrip().endswith("# here")
+    ]
