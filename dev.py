@@ -157,6 +157,12 @@ def stubs(arguments: list[str]) -> int:
     return run(PYTHON, "tools/generate_stubs.py", *arguments)
 
 
+def error_index(arguments: list[str]) -> int:
+    """Write the page that lists all errors again; --check only compares."""
+    ensure({"dev"})
+    return run(PYTHON, "tools/generate_error_index.py", *arguments)
+
+
 def docs(arguments: list[str]) -> int:
     """Build the documentation, running its examples; a warning is an error."""
     ensure({"dev"})
@@ -175,7 +181,7 @@ def bench(arguments: list[str]) -> int:
 
 
 def check(arguments: list[str]) -> int:
-    """Run every static check: lint, layers, sizes, stubs, types."""
+    """Run every static check: lint, layers, sizes, stubs, the error index, types."""
     if arguments:
         fail("check takes no arguments; run the single task to pass some")
     results = {
@@ -183,6 +189,7 @@ def check(arguments: list[str]) -> int:
         "layers": layers([]),
         "sizes": sizes([]),
         "stubs": stubs(["--check"]),
+        "errors": error_index(["--check"]),
         "types": types([]),
     }
     for name, status in results.items():
@@ -206,6 +213,7 @@ TASKS: dict[str, Callable[[list[str]], int]] = {
     "layers": layers,
     "sizes": sizes,
     "stubs": stubs,
+    "errors": error_index,
     "docs": docs,
     "bench": bench,
     "hooks": hooks,

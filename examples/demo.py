@@ -13,7 +13,7 @@ from onnxsmith.errors import OnnxsmithError
 
 
 @script
-def first_above(x: FLOAT["N"], limit: FLOAT):
+def first_above(x: FLOAT["N"], limit: FLOAT) -> FLOAT:
     """The first element above a limit, or the limit."""
     for value in x:
         if value > limit:
@@ -43,7 +43,7 @@ def main() -> None:
         print(Model.load(path)(x))
 
     print("\n4. A Python function is a model, loops and branches included.\n")
-    series, limit = np.float32([1, 4, 9, 16]), np.float32(5)
+    series, limit = np.array([1, 4, 9, 16], dtype=np.float32), np.float32(5)
     print("eagerly:", first_above(series, limit), " as a model:", first_above.to_model()(series, limit))
     print(first_above.to_model())
 

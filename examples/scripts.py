@@ -9,14 +9,14 @@ import math
 
 import numpy as np
 
-from onnxsmith import FLOAT, script
+from onnxsmith import FLOAT, OnnxFunction, script
 from onnxsmith import opset18 as op
 
 M_SQRT1_2 = math.sqrt(0.5)
 
 
 @script
-def gelu(X: FLOAT[...]):
+def gelu(X: FLOAT[...]) -> FLOAT[...]:
     """The Gaussian error linear unit."""
     phiX = 0.5 * (op.Erf(M_SQRT1_2 * X) + 1.0)
     return X * phiX
@@ -29,7 +29,7 @@ def simple(A: FLOAT["N", "M"], W: FLOAT["M", "C"], Bias: FLOAT["C"]) -> FLOAT["N
 
 
 @script
-def lagged(x: FLOAT["N"]):
+def lagged(x: FLOAT["N"]) -> FLOAT[None]:
     """The difference to the value two steps before."""
     return x[2:] - x[:-2]
 
@@ -41,11 +41,11 @@ def square_loss(X: FLOAT["N", 1], Y: FLOAT["N", 1]) -> FLOAT[1, 1]:
     return op.ReduceSum(diff * diff, keepdims=1)
 
 
-def make_layer(weight: np.ndarray, bias: np.ndarray):
+def make_layer(weight: np.ndarray, bias: np.ndarray) -> OnnxFunction[..., FLOAT]:
     """A script over arrays from outside: they become the model's weights, under these names."""
 
     @script
-    def layer(x: FLOAT["N", 4]):
+    def layer(x: FLOAT["N", 4]) -> FLOAT["N", 2]:
         return gelu(x @ weight + bias)
 
     return layer

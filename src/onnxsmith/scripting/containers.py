@@ -28,7 +28,7 @@ class Guard:
                 if isinstance(value, list | dict | set) and id(cast(object, value)) not in seen:
                     seen.add(id(cast(object, value)))
                     self._pictures.append((name, anything, anything.copy()))
-                elif name == "self" and hasattr(value, "__dict__"):
+                elif name == "self" and hasattr(anything, "__dict__"):
                     held = cast("dict[str, Any]", anything.__dict__)
                     held.setdefault(METHODS, {})  # where scripts that are methods are kept is no change
                     self._pictures.append((name, held, dict(held)))
