@@ -42,7 +42,8 @@ def compile_and_check(script: Any, attributes: Mapping[str, Any], **options: Any
     """The model of a script, which onnx's checker accepts."""
     model = script.to_model(**options, **attributes)
     proto = model.proto
-    if not any(_has_no_rank(port.type) for port in model.inputs):  # the checker wants a shape of every input
+    # The checker wants a shape of every input and output, also of those that can have any.
+    if not any(_has_no_rank(port.type) for port in (*model.inputs, *model.outputs)):
         onnx.checker.check_model(proto, full_check=True)
     return proto
 

@@ -52,7 +52,7 @@ def matmul(a: Any, b: Any) -> Any:
         )
     if dtype is None or (dtype is not DType.BOOL and (not dtype.is_integer or dtype.bits > 16)):
         return op.MatMul(a, b)
-    a, b = as_pair(op, a, b)
+    a, b = as_pair(op, a, b, "MatMul")
     check_one_dtype("@", a, b)
     product = op.MatMul(op.Cast(a, to=DType.INT32), op.Cast(b, to=DType.INT32))
     return op.Cast(product, to=dtype)
@@ -71,7 +71,7 @@ def power(a: Any, b: Any) -> Any:
     """
     op = operators_for(a, b)
     exponent = int(cast(int, b)) if isinstance(b, int | np.integer) and not isinstance(b, bool) else None
-    a, b = as_pair(op, a, b)
+    a, b = as_pair(op, a, b, "Pow")
     dtype = dtype_of(a, b)
     check_one_dtype("**", a, b, ", or call op.Pow, which allows two")
     if dtype is None or not dtype.is_integer:
@@ -163,7 +163,7 @@ def less(a: Any, b: Any) -> Any:
     """`a < b`"""
     op = operators_for(a, b)
     if dtype_of(a, b) is DType.BOOL:  # ONNX orders numbers only
-        a, b = as_pair(op, a, b)
+        a, b = as_pair(op, a, b, "And")
         return op.And(op.Not(a), b)
     return op.Less(a, b)
 
@@ -172,7 +172,7 @@ def less_equal(a: Any, b: Any) -> Any:
     """`a <= b`"""
     op = operators_for(a, b)
     if dtype_of(a, b) is DType.BOOL:
-        a, b = as_pair(op, a, b)
+        a, b = as_pair(op, a, b, "Or")
         return op.Or(op.Not(a), b)
     if op.has("LessOrEqual"):
         return op.LessOrEqual(a, b)

@@ -82,7 +82,7 @@ def _prepare_shift(symbol: str, a: Any, b: Any) -> tuple[DType, Any, Any]:
     if dtype is None or not dtype.is_integer or dtype.bits < 8:
         word = "a tensor of unknown element type" if dtype is None else dtype.spelling
         raise DTypeNotAllowedError(f"'{symbol}' is for tensors of 8 to 64 bit integers, not {word}")
-    a, b = as_pair(operators_for(a, b), a, b)
+    a, b = as_pair(operators_for(a, b), a, b, "BitShift")
     check_one_dtype(symbol, a, b)
     return dtype, a, b
 

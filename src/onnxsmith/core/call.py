@@ -239,7 +239,8 @@ def count_outputs(op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[st
         else "nothing says how many"
     )
     raise OutputCountError(
-        f"{op.qualified_name} has any number of outputs, and {reason}", help=f"{op.name}(…, outputs=2)"
+        f"{op.qualified_name} has any number of outputs, and {reason}",
+        help="Split(…, num_outputs=2)" if "num_outputs" in op.attributes else f"{op.name}(…, outputs=2)",
     )
 
 

@@ -59,7 +59,7 @@ def divide_with_remainder(a: Any, b: Any) -> tuple[Any, Any]:
 
 def _prepare_division(symbol: str, a: Any, b: Any) -> tuple[Operators, DType, Any, Any]:
     op = operators_for(a, b)
-    a, b = as_pair(op, a, b)
+    a, b = as_pair(op, a, b, "Div" if symbol == "//" else "Mod")
     dtype = dtype_of(a, b)
     if dtype is None:
         raise DTypeNotAllowedError(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from onnxsmith.core import arithmetic
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import NumberValue
+from onnxsmith.errors import TracedValueError
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.dtypes import DType
 
@@ -168,4 +169,14 @@ def _absolute(self: Number) -> Number:
 
 Number.__neg__ = _negate
 Number.__abs__ = _absolute
-Number.__hash__ = object.__hash__
+
+
+def _no_hash(self: Number) -> int:
+    """Sets and dicts find a Python number by its value, which is not known yet."""
+    raise TracedValueError(
+        "a set or dict looks for a number that is known only when the model runs",
+        help="compare it, as in n in (1, 2, 3); a loop over static_range(…) has Python ints",
+    ).locate_at_caller()
+
+
+Number.__hash__ = _no_hash

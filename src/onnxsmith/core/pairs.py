@@ -10,27 +10,30 @@ from onnxsmith.core.operands import dtype_of
 from onnxsmith.core.operator import Operators
 from onnxsmith.core.value import NumberValue
 from onnxsmith.errors import MixedDTypesError
+from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.promote import is_literal, literal_array
 
 
-def as_pair(op: Operators, a: Any, b: Any) -> tuple[Any, Any]:
-    """Both sides, with literals in the other side's element type as far as that is known."""
-    return as_operand(op, a, b, 0), as_operand(op, b, a, 1)
+def as_pair(op: Operators, a: Any, b: Any, meant: str) -> tuple[Any, Any]:
+    """Both sides, with literals in the other side's element type as far as that is known.
+
+    `meant` is the operator that the user's stands for, to name in an error.
+    """
+    definition = getattr(op, meant).definition
+    return _as_operand(definition, a, b, 0), _as_operand(definition, b, a, 1)
 
 
-def as_operand(op: Operators, value: Any, other: Any, position: int) -> Any:
+def _as_operand(meant: OperatorDef, value: Any, other: Any, position: int) -> Any:
     """One side of an operator, with the element type of the other where it has none of its own."""
     dtype = dtype_of(value, other)
     if isinstance(value, NumberValue):
         if dtype is None:
             return value.as_like(other)
-        literal_array(
-            op.Add.definition, position, value.sample, dtype
-        )  # refused as a literal of its kind would be
+        literal_array(meant, position, value.sample, dtype)  # refused as a literal of its kind would be
         return value.as_dtype(dtype)
     if not is_literal(value):
         return np.array(cast(Any, value)) if isinstance(value, np.generic) else value
-    return value if dtype is None else literal_array(op.Add.definition, position, value, dtype)
+    return value if dtype is None else literal_array(meant, position, value, dtype)
 
 
 def check_one_dtype(symbol: str, a: Any, b: Any, hint: str = "") -> None:

@@ -60,6 +60,12 @@ class EagerTensor(Tensor):
     def __format__(self, spec: str) -> str:
         return format(self.array.item() if spec and self.array.size == 1 else self.array, spec)
 
+    def __hash__(self) -> int:
+        """A scalar is found in a set or dict as the number that it holds; other tensors have no hash, as arrays."""
+        if self.array.ndim:
+            raise TypeError("a tensor has no hash, unless it is a scalar")
+        return hash(self.array.item())
+
     def __copy__(self) -> EagerTensor:
         return self
 
