@@ -57,6 +57,9 @@ class SymbolicTensor(Tensor, SymbolicValue):
     def as_number(self) -> Number:
         return number(self)
 
+    def __hash__(self) -> int:
+        return hash(self.as_number())  # a set or dict asks for its value: the error says so
+
     def as_shape(self) -> SymbolicShape:
         return SymbolicShape(self.ir_value, self.known, self.scope, self.span)
 

@@ -1,7 +1,5 @@
 """`if`, `elif`, `else` on Python values and on tensors."""
 
-from tests.scripting.corpus import integer, matrix, refused, runs, scalar, truth, vector
-
 from onnxsmith import BOOL, FLOAT, INT64
 from onnxsmith import opset18 as op
 from onnxsmith.errors import (
@@ -12,6 +10,7 @@ from onnxsmith.errors import (
     MutationError,
     UnassignedVariableError,
 )
+from tests.scripting.corpus import integer, matrix, refused, runs, scalar, truth, vector
 
 DEBUG = False
 MODE = "fast"

@@ -1,9 +1,8 @@
 """Conditional expressions, `and`, `or`, `not`, chained comparisons, `in`, `is`."""
 
-from tests.scripting.corpus import integer, ints, refused, runs, scalar, skips, truth, vector
-
 from onnxsmith import BOOL, FLOAT, INT64
 from onnxsmith.errors import BranchTypeError, ConditionError, UnassignedVariableError
+from tests.scripting.corpus import integer, ints, refused, runs, scalar, skips, truth, vector
 
 
 @runs(scalar(2))

@@ -3,11 +3,10 @@
 import itertools
 from collections.abc import Sequence
 
-from tests.scripting.corpus import integer, matrix, refused, runs, skips, vector
-
 from onnxsmith import FLOAT, INT64
 from onnxsmith import opset18 as op
 from onnxsmith.errors import LoopTypeError, TensorIndexError, UnsupportedSyntaxError
+from tests.scripting.corpus import integer, matrix, refused, runs, skips, vector
 
 LAYERS = {"scale": 2.0, "shift": 1.0}
 

@@ -1,10 +1,9 @@
 """`for … in range(…)`: bounds that Python knows, and bounds that the model knows."""
 
-from tests.scripting.corpus import integer, ints, matrix, refused, runs, scalar, vector
-
 from onnxsmith import FLOAT, INT64, static_range
 from onnxsmith import opset18 as op
 from onnxsmith.errors import LoopTypeError, UnassignedVariableError
+from tests.scripting.corpus import integer, ints, matrix, refused, runs, scalar, vector
 
 WEIGHTS = [1.0, 2.0, 3.0]
 
