@@ -13,10 +13,12 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
-from onnxsmith.core.target import default_target
+from onnxsmith.core.target import ACTIVE, default_target
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import InvalidModelError, ModelInputError, boundary
 from onnxsmith.graphs import files, raw
+from onnxsmith.graphs.builder import GraphTarget
+from onnxsmith.graphs.embedding import call_model
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.origins import origin_of
 from onnxsmith.types.dtypes import DType
@@ -105,7 +107,15 @@ class Model:
 
     @boundary
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Run it on arrays, by position or by name: one output comes back as it is, several as a tuple."""
+        """Run it on arrays, by position or by name: one output comes back as it is, several as a tuple.
+
+        Where a graph is being made, the model becomes a function of it, and this is a call of that function.
+        """
+        active = ACTIVE.get()
+        if isinstance(active, GraphTarget):
+            given = self._in_order(args, kwargs)
+            results = call_model(active, self.ir, [given[port.name] for port in self.inputs])
+            return results[0] if len(results) == 1 else results
         feeds = self._bind(args, kwargs)
         if self._run is None:
             self._run = self._make_runner()
@@ -134,7 +144,8 @@ class Model:
             files.save(self._ir, path, external_data=None)
             return make(path)
 
-    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    def _in_order(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """What was given for each input."""
         ports = self.inputs
         names = [port.name for port in ports]
         if len(args) > len(ports):
@@ -158,8 +169,13 @@ class Model:
         missing = [name for name in names if name not in given]
         if missing:
             raise ModelInputError(f"input '{missing[0]}' is missing", help=_form(ports))
+        return given
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """The inputs as arrays, in order."""
+        given = self._in_order(args, kwargs)
         feeds: list[Any] = []
-        for position, port in enumerate(ports):
+        for position, port in enumerate(self.inputs):
             try:
                 feeds.append(_feed(port, given[port.name]))
             except ModelInputError as error:

@@ -41,6 +41,8 @@ class Program:
         #: Names that the user's variables gave.
         self.named: set[str] = set()
         self.functions: dict[ir.OperatorIdentifier, ir.Function] = {}
+        #: Models that were called, as functions, by the id of the model that stands beside.
+        self.models: dict[int, Any] = {}
         self.initializers: list[ir.Value] = []
         self._by_content: dict[tuple[Any, ...], tuple[ir.Value, Known]] = {}
         # id -> (array, ...): the array is kept alive here, so that its id stays its own.
