@@ -42,11 +42,10 @@ def _check(name: str, wanted: AnyValueType, given: AnyValueType) -> None:
         isinstance(wanted, TensorType)
         and isinstance(given, TensorType)
         and None not in (wanted.dtype, given.dtype)
-    ):
-        if wanted.dtype is not given.dtype:
-            raise ModelInputError(
-                f"input '{name}' of the model is {wanted.described}, and was given {given.described}"
-            )
+    ) and wanted.dtype is not given.dtype:
+        raise ModelInputError(
+            f"input '{name}' of the model is {wanted.described}, and was given {given.described}"
+        )
 
 
 def _without_names(kind: AnyValueType) -> AnyValueType:
