@@ -43,6 +43,12 @@ def make(function: Any, snippet: Snippet) -> ScriptFunction:
     return function if isinstance(function, ScriptFunction) else script(**snippet.options)(function)
 
 
+def model_options(made: ScriptFunction, snippet: Snippet, inputs: tuple[Any, ...]) -> dict[str, Any]:
+    """What `to_model` is given: the snippet's own options, and the types of its examples."""
+    types = {} if "io_types" in snippet.model_options else {"input_types": example_types(made, inputs)}
+    return {**types, **snippet.model_options}
+
+
 def example_types(made: ScriptFunction, inputs: tuple[Any, ...]) -> dict[str, Any]:
     """Arguments stand for the types of parameters that have none, and for optional ones."""
     parameters = made.parameters.inputs
@@ -70,9 +76,7 @@ def test_runs(name: str) -> None:
             results[PLAIN] = flat(run_plain(made, inputs, attributes), returns)
         if "eager" not in snippet.skips:
             results[EAGER] = flat(run_eagerly(made, inputs, attributes), returns)
-        proto = compile_and_check(
-            made, attributes, input_types=example_types(made, inputs), **snippet.model_options
-        )
+        proto = compile_and_check(made, attributes, **model_options(made, snippet, inputs))
         if "runtime" not in snippet.skips:
             results[RUNTIME] = run_runtime(proto, inputs)
         if "reference" not in snippet.skips:
@@ -88,7 +92,7 @@ def test_refused(name: str) -> None:
     with pytest.raises(OnnxsmithError) as caught:  # noqa: PT012  # decorating or compiling may find it
         made = make(function, snippet)
         inputs, attributes = snippet.runs[0] if snippet.runs else ((), {})
-        compile_and_check(made, attributes, input_types=example_types(made, inputs), **snippet.model_options)
+        compile_and_check(made, attributes, **model_options(made, snippet, inputs))
     error = caught.value
     assert type(error) is snippet.error, f"{type(error).__name__}: {error}"
     assert snippet.text in str(error), str(error)

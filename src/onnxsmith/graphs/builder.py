@@ -26,6 +26,7 @@ from onnxsmith.graphs.value import SymbolicTensor, wrap
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.source import Span, caller_span
+from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, TensorType
 
 #: The key of node metadata that holds where in the user's source a node was made: `file:line:column-line:column`.
@@ -251,10 +252,12 @@ class GraphTarget:
             return value
         if isinstance(kind, TensorType):
             if kind.dtype is not None:  # a shape without an element type has no place in a model
+                self.program.dtypes.add(kind.dtype)
                 value.type = tensor_type_to_ir(kind.dtype)
                 value.shape = shape_to_ir(kind.shape)
         else:
             value.type, value.shape = type_to_ir(kind)
+            self.program.dtypes.update(() if value.dtype is None else [DType(int(value.dtype))])
         return value
 
     def own(self, value: Any) -> ir.Value:

@@ -43,6 +43,8 @@ class Program:
         self.functions: dict[ir.OperatorIdentifier, ir.Function] = {}
         #: Models that were called, as functions, by the id of the model that stands beside.
         self.models: dict[int, Any] = {}
+        #: The element types of all values.
+        self.dtypes: set[DType] = set()
         self.initializers: list[ir.Value] = []
         self._by_content: dict[tuple[Any, ...], tuple[ir.Value, Known]] = {}
         # id -> (array, ...): the array is kept alive here, so that its id stays its own.

@@ -247,7 +247,8 @@ def _type_error(op: OperatorDef, attribute: Attribute, value: Any, reason: str) 
             annotated = f"{attribute.name}: {_ANNOTATIONS[attribute.type]}"
             reason += f";\na parameter of a script that is annotated, as in '{annotated}', is an attribute"
     error = AttributeTypeError(message, help=reason or None, culprit=("attribute", attribute.name))
-    error.needs_values = is_symbolic
+    # A number may be an attribute of the function that is being made, or computed of one; a tensor never is.
+    error.needs_values = is_symbolic and not _holds_tensor(value)
     return error
 
 
@@ -266,6 +267,13 @@ def _holds_symbolic(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return any(_holds_symbolic(each) for each in cast("Sequence[Any]", value))
     return bool(getattr(value, "is_symbolic", False))
+
+
+def _holds_tensor(value: Any) -> bool:
+    """Whether a symbolic value is a tensor, and not one of the numbers that stand for literals."""
+    if isinstance(value, list | tuple):
+        return any(_holds_tensor(each) for each in cast("Sequence[Any]", value))
+    return bool(getattr(value, "is_symbolic", False)) and not hasattr(value, "sample")
 
 
 def _describe(value: Any) -> str:

@@ -34,10 +34,10 @@ def attribute_value(parameter: ScriptParameter) -> Any:
     reference = AttributeReference(parameter.name, parameter.attribute_type)
     annotation = parameter.attribute
     assert annotation is not None
-    if annotation.is_list:
-        return AttributeList(reference)
     if annotation.scalar is str:
         return AttributeText(reference)
+    if annotation.is_list:
+        return AttributeList(reference)
     return AttributeNumber(reference, cast(NumberKind, annotation.scalar.__name__))
 
 
@@ -128,7 +128,7 @@ class AttributeList(Tensor):
 
 
 class AttributeText:
-    """A `str` parameter: it can only be passed on."""
+    """A `str` or `list[str]` parameter: it can only be passed on."""
 
     __slots__ = ("reference",)
 
@@ -148,6 +148,11 @@ class AttributeText:
     ) = _refuse
     __bool__ = __str__ = __format__ = _refuse
     __hash__ = object.__hash__
+
+    def __getattr__(self, name: str) -> Any:
+        if hasattr(str, name) or hasattr(list, name):
+            self._refuse()
+        raise AttributeError(name)
 
     def __repr__(self) -> str:
         return f"<attribute {self.reference.name}>"

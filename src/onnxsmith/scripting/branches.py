@@ -15,6 +15,7 @@ from onnxsmith.graphs.body import Body
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.schema import registry
 from onnxsmith.scripting import containers
+from onnxsmith.scripting.call_stack import is_recursive, recursion_error
 from onnxsmith.scripting.flow import assigned_names
 from onnxsmith.scripting.jumps import KINDS, Jump, Leaf, Side, record
 from onnxsmith.scripting.location import located
@@ -156,6 +157,8 @@ def dynamic_if(
     outer = current_graph()
     span = None if place is None else frame.span(place)
     if outer.depth >= DEEPEST:
+        if is_recursive(frame.analysis.node):
+            raise recursion_error(frame.analysis.name).locate(span)
         raise NestingError(
             f"control flow that hangs on tensors is nested more than {DEEPEST} deep",
             help="use op.Where, or split the function",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
@@ -27,7 +29,17 @@ if TYPE_CHECKING:
     from onnxsmith.scripting.function import ScriptFunction
     from onnxsmith.scripting.signature import ScriptParameter
 
-_in_progress: list[ScriptFunction] = []
+#: The scripts that are being made into functions, or staged in place, one inside the other.
+_IN_PROGRESS: ContextVar[tuple[ScriptFunction, ...]] = ContextVar("onnxsmith_scripts_in_progress", default=())
+
+
+@contextmanager
+def _in_progress(script: ScriptFunction) -> Generator[None]:
+    token = _IN_PROGRESS.set((*_IN_PROGRESS.get(), script))
+    try:
+        yield
+    finally:
+        _IN_PROGRESS.reset(token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +53,7 @@ class Result:
 
 def call_in_graph(script: ScriptFunction, arguments: dict[str, Any]) -> Any:
     """The outputs of a call, as values of the graph being made."""
-    if script in _in_progress:
+    if script in _IN_PROGRESS.get():
         raise RecursiveFunctionError(
             f"'{script.name}' calls itself, and an ONNX function cannot", help="write a loop"
         )
@@ -69,8 +81,7 @@ def call_in_graph(script: ScriptFunction, arguments: dict[str, Any]) -> Any:
 
 
 def _inlined(script: ScriptFunction, arguments: Mapping[str, Any]) -> Any:
-    _in_progress.append(script)
-    try:
+    with _in_progress(script):
         return run_staged(
             script.analysis,
             script.function.__globals__,
@@ -78,8 +89,6 @@ def _inlined(script: ScriptFunction, arguments: Mapping[str, Any]) -> Any:
             script.completed(arguments),
             run=stage_frame,
         )
-    finally:
-        _in_progress.pop()
 
 
 def _lift(script: ScriptFunction, parameter: ScriptParameter, value: Any, scope: GraphTarget) -> Any:
@@ -142,11 +151,8 @@ def _resolve(
     variants = variants_of(script, shared)
     found = variants.results.get(key)
     if found is None:
-        _in_progress.append(script)
-        try:
+        with _in_progress(script):
             staged = stage(script, "function", types, by_value, shared=shared)
-        finally:
-            _in_progress.pop()
         result = Result(tuple(each.known for each in staged.outputs), staged.numbers, staged.is_tuple)
         special = None
         if body is None:
@@ -174,17 +180,15 @@ def generic_body(
             types[parameter.name] = (
                 kind.element if isinstance(kind, OptionalType) and parameter.has_default else kind
             )
-    _in_progress.append(script)
     try:
-        staged = stage(script, "function", types, {}, shared=shared)
+        with _in_progress(script):
+            staged = stage(script, "function", types, {}, shared=shared)
         body: FunctionBody | None = make_body(script, staged, variants.next_name(script))
     except OnnxsmithError as error:
         if not may_pass_with_types(script, error):
             raise
         variants.error = error
         body = None
-    finally:
-        _in_progress.pop()
     variants.bodies[absent] = body
     return body
 

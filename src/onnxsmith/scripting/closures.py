@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
-from onnxsmith.errors import RecursiveFunctionError, SourceNotFoundError, UnsupportedSyntaxError
+from onnxsmith.errors import SourceNotFoundError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis import Analysis, analyze
 from onnxsmith.scripting.binding import bind_call
+from onnxsmith.scripting.call_stack import staging
 from onnxsmith.scripting.frame import Frame, Run
 from onnxsmith.scripting.function_source import find_function, head_span
 from onnxsmith.scripting.mistakes import Mistakes
@@ -27,8 +28,6 @@ from onnxsmith.source import Span, is_library
 
 if TYPE_CHECKING:
     from onnxsmith.graphs.builder import GraphTarget
-
-_DEEPEST_CALLS = 200
 
 
 class StagedClosure:
@@ -106,7 +105,8 @@ def run_staged(
     frame.depth = cast("GraphTarget", ACTIVE.get()).depth
     frame.mistakes = mistakes
     frame.run = run
-    return run(frame)
+    with staging(analysis.node, analysis.name):
+        return run(frame)
 
 
 def in_place(function: Any, run: Run) -> Any:
@@ -117,12 +117,13 @@ def in_place(function: Any, run: Run) -> Any:
             return _InPlace(inner, (function.__self__,), run)
         return function
     if isinstance(function, types.FunctionType):
-        if (
-            HOOKS in function.__code__.co_freevars
-        ):  # a lambda of a staged function: what it contains is staged already
-            return function
+        if HOOKS in function.__code__.co_freevars:
+            return function  # a lambda of a staged function: what it contains is staged already
         return _InPlace(function, (), run) if is_user_code(function) else function
-    if isinstance(function, functools.partial | type):
+    if isinstance(function, functools.partial):
+        inner = cast("functools.partial[Any]", function)
+        return functools.partial(in_place(inner.func, run), *inner.args, **inner.keywords)
+    if isinstance(function, type):
         return cast(Any, function)
     inner = getattr(cast(Any, type(function)), "__call__", None)  # noqa: B004  # the function itself is wanted
     if isinstance(inner, types.FunctionType) and is_user_code(inner):
@@ -172,8 +173,7 @@ class _InPlace:
             return function(*args, **kwargs)
         definition = head_span(analysis.node, analysis.file, analysis.name)
         arguments = bind_call(function.__name__, inspect.signature(function), args, kwargs, definition)
-        with _Depth(function):
-            return run_staged(analysis, function.__globals__, closure_of(function), arguments, run=self._run)
+        return run_staged(analysis, function.__globals__, closure_of(function), arguments, run=self._run)
 
 
 def helper_analysis(function: types.FunctionType) -> Analysis | None:
@@ -196,32 +196,3 @@ def closure_of(function: types.FunctionType) -> dict[str, Any]:
         except ValueError:  # assigned later, or deleted
             continue
     return found
-
-
-_call_depth = 0
-
-
-class _Depth:
-    """Counts helpers that call helpers, so that endless recursion ends in an error that says so."""
-
-    def __init__(self, function: types.FunctionType) -> None:
-        self._function = function
-
-    def __enter__(self) -> None:
-        global _call_depth
-        if _call_depth >= _DEEPEST_CALLS:
-            raise self._error()
-        _call_depth += 1
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        global _call_depth
-        _call_depth -= 1
-        # Python's own limit may be nearer than ours. Said by the outermost helper, where there is room again.
-        if kind is RecursionError and _call_depth == 0:
-            raise self._error() from None
-
-    def _error(self) -> RecursiveFunctionError:
-        return RecursiveFunctionError(
-            f"'{self._function.__name__}' calls itself without end",
-            help="a recursion whose end depends on a tensor cannot be a model; write a loop",
-        )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from onnxsmith.core.target import ACTIVE, Target
-from onnxsmith.core.value import Value
+from onnxsmith.core.value import NumberValue, Value
 from onnxsmith.diagnostics import described_type
 from onnxsmith.eager.target import EagerTarget
 from onnxsmith.eager.tensor import EagerTensor
@@ -100,6 +100,8 @@ def attribute_argument(script: ScriptFunction, parameter: ScriptParameter, value
             if is_tensor
             else None,
         )
+        # A number may be computed of an attribute whose value comes with each call of the function that is made.
+        error.needs_values = all(isinstance(each, NumberValue) for each in items if isinstance(each, Value))
         raise _at_argument(error, script, parameter)
     return parameter.attribute_value(value)
 

@@ -100,7 +100,9 @@ def make_model(
         _set_value_types(graph, value_infos)
     if inline and held:
         model = _dissolved(model)
-    model.ir_version = lowest_ir_version(model) if ir_version is None else ir_version
+    model.ir_version = (
+        lowest_ir_version(model, staged.scope.program.dtypes) if ir_version is None else ir_version
+    )
     return Model(model)
 
 

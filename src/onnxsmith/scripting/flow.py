@@ -56,6 +56,15 @@ def loop_names(statement: ast.For | ast.While) -> list[str]:
     return assigned_names([ast.Expr(head), *statement.body])
 
 
+def is_endless(statement: ast.For | ast.While) -> bool:
+    """Whether a loop never comes to its end by itself: `while True`."""
+    return (
+        isinstance(statement, ast.While)
+        and isinstance(statement.test, ast.Constant)
+        and bool(statement.test.value)
+    )
+
+
 def deferred_names(statements: Iterable[ast.stmt]) -> frozenset[str]:
     """Names that nested functions, lambdas and generators read whenever they are called."""
     found: dict[str, None] = {}
@@ -195,6 +204,8 @@ class Flow:
                 return not self.can_fall_through(statement.body) and not self.can_fall_through(orelse)
             case ast.With():
                 return not self.can_fall_through(statement.body)
+            case ast.While():
+                return is_endless(statement) and not self.block_jumps(statement.body).breaks
             case _:
                 return False
 
@@ -292,7 +303,7 @@ class Flow:
             if isinstance(statement, ast.For)
             else set[str]()
         )
-        at_end = self._block(statement.orelse, live, targets, after) | live
+        at_end = self._block(statement.orelse, live, targets, after)
         test = read_before if isinstance(statement, ast.While) else _NOTHING
         at_start = at_end | test
         # Two passes reach the fixed point: what an iteration reads is live at the end of the one before.

@@ -51,6 +51,8 @@ class ScriptFunction:
         instance: Any = None,
     ) -> None:
         functools.update_wrapper(self, function)
+        if instance is not None:  # as a bound method: what it wraps is called without self
+            self.__wrapped__ = types.MethodType(function, instance)
         self.function = function
         self.name = function.__name__ if function.__name__.isidentifier() else "lambda_function"
         self.domain = domain if domain is not None else _domain_of(function)

@@ -228,9 +228,11 @@ class Hooks:
 
     def formatted(self, value: Any) -> Any:
         """A value in an f-string."""
-        if is_symbolic(value) and not self._is_printing:
+        if not is_symbolic(value):
+            return value
+        if not self._is_printing:
             raise text_error()
-        return value
+        return _Shown(value)
 
     def printed(self, bound: tuple[str, ...], function: Any, call: Thunk) -> Any:
         """A call of `print`: the eager run prints. What is computed for it only is not part of the model."""
@@ -263,6 +265,18 @@ class Hooks:
     def is_printing(self) -> bool:
         """Whether what is evaluated now is only to be printed."""
         return self._is_printing
+
+
+class _Shown:
+    """A symbolic value in what the eager run would print: any format will do."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def __format__(self, spec: str) -> str:
+        return repr(self._value)
 
 
 class _Indexed:

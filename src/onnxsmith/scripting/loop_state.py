@@ -73,7 +73,8 @@ def carried_states(stager: Stager, statement: ast.For | ast.While, *, at_least_o
                 help="only tensors and numbers can change from one iteration to the next",
             ).locate(stager.frame.span(statement))
         if isinstance(value, Missing | Unassigned):
-            if at_least_once and name in live_after:
+            # Only a loop that surely runs gives it a value, or one that was left by break: the `else` sees to the rest.
+            if name in live_after and (at_least_once or name not in live_in_body):
                 states.append(State(name, MISSING, ()))
             continue
         states.append(_state(name, value))

@@ -14,7 +14,7 @@ from onnxsmith.errors import LoopTypeError, OnnxsmithError, UnsupportedSyntaxErr
 from onnxsmith.scripting.assignment import assign
 from onnxsmith.scripting.branches import branch, dynamic_if, picked
 from onnxsmith.scripting.dynamic_loop import Ended, stage_loop
-from onnxsmith.scripting.flow import loop_names
+from onnxsmith.scripting.flow import is_endless, loop_names
 from onnxsmith.scripting.iteration import Iteration, iteration_source, range_iteration
 from onnxsmith.scripting.jumps import NEXT, Jump, Leaf, Side, record
 from onnxsmith.scripting.merge import MISSING, Unassigned, active, current_graph
@@ -270,4 +270,6 @@ def _after(stager: Stager, statement: ast.For | ast.While, ended: Ended, follow:
 
     if not is_symbolic(ended.returns):
         return returned() if ended.returns else went_on()
+    if is_endless(statement) and not stager.flow.block_jumps(statement.body).breaks:
+        return returned()
     return dynamic_if(stager, truth(ended.returns), returned, went_on, name="result", place=statement)

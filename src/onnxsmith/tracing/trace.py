@@ -72,7 +72,7 @@ def trace(
     graph = scope.finish(outputs, name or _graph_name(function))
     functions = list(program.functions.values())
     model = ir.Model(graph, ir_version=10, producer_name=PRODUCER, functions=functions)
-    model.ir_version = lowest_ir_version(model)
+    model.ir_version = lowest_ir_version(model, program.dtypes)
     return Model(model)
 
 

@@ -1,10 +1,9 @@
 """Comprehensions and generators: Python runs them when the model is made."""
 
-from tests.scripting.corpus import matrix, refused, runs, scalar, vector
-
 from onnxsmith import FLOAT
 from onnxsmith import opset18 as op
 from onnxsmith.errors import TracedValueError
+from tests.scripting.corpus import matrix, refused, runs, scalar, vector
 
 FACTORS = (1, 2, 3)
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from tests.scripting.corpus import integer, matrix, refused, runs, scalar, vector
 
 from onnxsmith import FLOAT, INT64, script
 from onnxsmith import opset18 as op
 from onnxsmith.errors import RecursiveFunctionError, UndefinedNameError, UnsupportedSyntaxError
+from tests.scripting.corpus import integer, matrix, refused, runs, scalar, vector
 
 
 def double(v):

@@ -1,9 +1,8 @@
 """`break`, `continue` and early `return` in all nestings, and the `else` of loops."""
 
-from tests.scripting.corpus import integer, ints, matrix, refused, runs, scalar, vector
-
 from onnxsmith import FLOAT, INT64
 from onnxsmith.errors import MissingReturnError, UnassignedVariableError
+from tests.scripting.corpus import integer, ints, matrix, refused, runs, scalar, vector
 
 
 @runs(scalar(3))

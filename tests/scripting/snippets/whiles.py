@@ -1,10 +1,9 @@
 """`while`: on Python values it runs when the model is made, on tensors it is a Loop."""
 
-from tests.scripting.corpus import integer, refused, runs, scalar, truth, vector
-
 from onnxsmith import BOOL, FLOAT, INT64
 from onnxsmith import opset18 as op
 from onnxsmith.errors import ConditionError, LoopTypeError, UnassignedVariableError
+from tests.scripting.corpus import integer, refused, runs, scalar, truth, vector
 
 
 @runs(scalar(1))

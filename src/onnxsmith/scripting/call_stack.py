@@ -1,0 +1,54 @@
+"""Which functions are being staged, one inside the other: a recursion without end is seen here."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar, Token
+from types import TracebackType
+from typing import Any
+
+from onnxsmith.errors import RecursiveFunctionError
+
+#: Python's own limit allows about this many staged calls inside each other.
+_DEEPEST_CALLS = 60
+#: As often in itself, a function that nests conditions too deeply does so because it calls itself.
+_CERTAINLY_RECURSIVE = 5
+
+#: The syntax trees of the functions, the innermost last.
+_CALLS: ContextVar[tuple[Any, ...]] = ContextVar("onnxsmith_staged_calls", default=())
+
+
+def is_recursive(node: Any) -> bool:
+    """Whether a function is being staged inside itself, again and again."""
+    return _CALLS.get().count(node) >= _CERTAINLY_RECURSIVE
+
+
+def recursion_error(name: str) -> RecursiveFunctionError:
+    """The error for a function that calls itself without end."""
+    return RecursiveFunctionError(
+        f"'{name}' calls itself without end",
+        help="a recursion whose end depends on a tensor cannot be a model; write a loop",
+    )
+
+
+class staging:
+    """Within the block, a function is being staged."""
+
+    __slots__ = ("_name", "_node", "_token")
+
+    def __init__(self, node: Any, name: str) -> None:
+        self._node = node
+        self._name = name
+
+    def __enter__(self) -> None:
+        calls = _CALLS.get()
+        if calls.count(self._node) >= _DEEPEST_CALLS:
+            raise recursion_error(self._name)
+        self._token: Token[tuple[Any, ...]] = _CALLS.set((*calls, self._node))
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        _CALLS.reset(self._token)
+        # Python's own limit may be nearer than ours. Said by the outermost function, where there is room again.
+        if kind is RecursionError and not _CALLS.get():
+            raise recursion_error(self._name) from None
