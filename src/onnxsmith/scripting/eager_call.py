@@ -101,7 +101,7 @@ def attribute_argument(script: ScriptFunction, parameter: ScriptParameter, value
             else None,
         )
         # A number may be computed of an attribute whose value comes with each call of the function that is made.
-        error.needs_values = all(isinstance(each, NumberValue) for each in items if isinstance(each, Value))
+        error.needs_values = all(isinstance(each, NumberValue | int | float) for each in items)
         raise _at_argument(error, script, parameter)
     return parameter.attribute_value(value)
 
