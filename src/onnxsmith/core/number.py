@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from onnxsmith.core import arithmetic
+from onnxsmith.core import arithmetic, bits
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import NumberValue
 from onnxsmith.errors import TracedValueError
@@ -155,20 +155,72 @@ for _name, _meaning, _result in (
     _overload(_name, _meaning, _result)  # type: ignore[arg-type]
 
 
+def _overload_bits(name: str, meaning: Callable[[Any, Any], Any], *, is_shift: bool = False) -> None:
+    for method, is_reflected in ((f"__{name}__", False), (f"__r{name}__", True)):
+        inherited = getattr(Tensor, method)
+
+        def operator(
+            self: Number, other: Any, _inherited: Any = inherited, _reflected: bool = is_reflected
+        ) -> Any:
+            kinds = (self.kind, kind_of(other))
+            if None in kinds or "float" in kinds:
+                return _inherited(self, other)
+            kind: NumberKind = "bool" if kinds == ("bool", "bool") and not is_shift else "int"
+            a, b = (_operand(each, _WORKING[kind]) for each in ((other, self) if _reflected else (self, other)))
+            return Number(meaning(a, b), kind)
+
+        setattr(Number, method, operator)
+
+
+for _name, _meaning in (("and", bits.bitwise_and), ("or", bits.bitwise_or), ("xor", bits.bitwise_xor)):
+    _overload_bits(_name, _meaning)
+for _name, _meaning in (("lshift", bits.shift_left), ("rshift", bits.shift_right)):
+    _overload_bits(_name, _meaning, is_shift=True)
+
+
+def _working(self: Number) -> tuple[Tensor, NumberKind]:
+    """The number as it computes: a truth value is an int."""
+    kind: NumberKind = "float" if self.kind == "float" else "int"
+    return self.as_dtype(_WORKING[kind]), kind
+
+
 def _negate(self: Number) -> Number:
-    return Number(
-        arithmetic.negate(self.as_dtype(_WORKING["float" if self.kind == "float" else "int"])), self.kind
-    )
+    value, kind = _working(self)
+    return Number(arithmetic.negate(value), kind)
 
 
 def _absolute(self: Number) -> Number:
-    return Number(
-        arithmetic.absolute(self.as_dtype(_WORKING["float" if self.kind == "float" else "int"])), self.kind
-    )
+    value, kind = _working(self)
+    return Number(arithmetic.absolute(value), kind)
+
+
+def _invert(self: Number) -> Any:
+    value, kind = _working(self)
+    return Number(bits.invert(value), kind)
+
+
+def _round(self: Number, digits: int | None = None) -> Number:
+    value, kind = _working(self)
+    rounded = Number(arithmetic.round_half_even(value, digits), kind)
+    if kind == "float" and digits is None:  # without digits Python gives an int
+        return Number(rounded.as_dtype(DType.INT64), "int")
+    return rounded
+
+
+def _divmod(self: Number, other: Any) -> Any:
+    return (self // other, self % other)
+
+
+def _reflected_divmod(self: Number, other: Any) -> Any:
+    return (other // self, other % self)
 
 
 Number.__neg__ = _negate
 Number.__abs__ = _absolute
+Number.__invert__ = _invert
+Number.__round__ = _round
+Number.__divmod__ = _divmod
+Number.__rdivmod__ = _reflected_divmod
 
 
 def _no_hash(self: Number) -> int:

@@ -11,6 +11,7 @@ from onnxsmith.core.indexing import refuse_assignment
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.errors import UnpackError, UnsupportedSyntaxError
+from onnxsmith.scripting.containers import refuse_change
 from onnxsmith.scripting.location import located
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ def _unpack_error(stager: Stager, target: ast.expr, wanted: str, got: int) -> Un
 def _assign_element(stager: Stager, target: ast.Subscript, container: Any, index: Any, value: Any) -> None:
     _refuse_tensor(stager, target, container)
     with located(stager.frame.span(target)):
+        refuse_change(container, stager.frame)
         container[index] = value
 
 
@@ -128,6 +130,8 @@ def assign_augmented(stager: Stager, statement: ast.AugAssign) -> None:
         case ast.Subscript(value=container, slice=index):
             owner, key = frame.evaluate(container), frame.evaluate(index)
             _refuse_tensor(stager, statement.target, owner)
+            with located(frame.span(statement.target)):
+                refuse_change(owner, frame)
             right = frame.evaluate(statement.value)
             owner[key] = _at(stager, statement, compute, owner[key], right)
         case _:

@@ -19,6 +19,7 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.scripting.branches import dynamic_if
 from onnxsmith.scripting.builtin_calls import replacement, text_error
 from onnxsmith.scripting.closures import has_symbolic, in_place
+from onnxsmith.scripting.containers import refuse_change_by
 from onnxsmith.scripting.jumps import Side
 from onnxsmith.scripting.merge import CHOICE, Unassigned, active, current_graph
 from onnxsmith.scripting.truth import is_symbolic, is_truth_value, truth
@@ -254,6 +255,7 @@ class Hooks:
 
     def callee(self, function: Any) -> Any:
         """What is called when the user's code calls `function`."""
+        refuse_change_by(function, self._frame)
         found = replacement(function, self)
         return in_place(function, self._frame.run) if found is None else found
 
