@@ -166,7 +166,9 @@ def _overload_bits(name: str, meaning: Callable[[Any, Any], Any], *, is_shift: b
             if None in kinds or "float" in kinds:
                 return _inherited(self, other)
             kind: NumberKind = "bool" if kinds == ("bool", "bool") and not is_shift else "int"
-            a, b = (_operand(each, _WORKING[kind]) for each in ((other, self) if _reflected else (self, other)))
+            a, b = (
+                _operand(each, _WORKING[kind]) for each in ((other, self) if _reflected else (self, other))
+            )
             return Number(meaning(a, b), kind)
 
         setattr(Number, method, operator)

@@ -17,7 +17,28 @@ if TYPE_CHECKING:
 METHODS = "_onnxsmith_scripts"
 
 _MUTATORS = frozenset(
-    ["add", "append", "appendleft", "clear", "discard", "extend", "extendleft", "insert", "intersection_update", "pop", "popitem", "popleft", "remove", "reverse", "rotate", "setdefault", "sort", "symmetric_difference_update", "difference_update", "update"]
+    [
+        "add",
+        "append",
+        "appendleft",
+        "clear",
+        "discard",
+        "extend",
+        "extendleft",
+        "insert",
+        "intersection_update",
+        "pop",
+        "popitem",
+        "popleft",
+        "remove",
+        "reverse",
+        "rotate",
+        "setdefault",
+        "sort",
+        "symmetric_difference_update",
+        "difference_update",
+        "update",
+    ]
 )
 _CONTAINERS = (list, dict, set, collections.deque)
 #: How deep containers and objects are looked into for the one that is changed.
