@@ -7,7 +7,7 @@ true division, and `x * n` takes the element type of `x`. So they do when they a
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from onnxsmith.core import arithmetic, bits
 from onnxsmith.core.tensor import Tensor
@@ -117,6 +117,16 @@ def _compute(meaning: Callable[[Any, Any], Any], result: NumberKind | None, a: A
     return Number(value, result or works_in)
 
 
+def _no_container(other: Any) -> Any:
+    """A list or text beside a number is not an array: Python repeats it, as often as nobody knows yet."""
+    if isinstance(other, list | tuple | str):
+        raise TracedValueError(
+            f"Python combines a {type(cast(object, other)).__name__} with a number that only the model knows",
+            help="op.Constant(value=[…]) makes a list a tensor; a loop over static_range(…) has Python ints",
+        ).locate_at_caller()
+    return other
+
+
 def _overload(name: str, meaning: Callable[[Any, Any], Any], result: NumberKind | None) -> None:
     for method, is_reflected in ((f"__{name}__", False), (f"__r{name}__", True)):
         inherited = getattr(Tensor, method, None)
@@ -127,7 +137,7 @@ def _overload(name: str, meaning: Callable[[Any, Any], Any], result: NumberKind 
             self: Number, other: Any, _inherited: Any = inherited, _reflected: bool = is_reflected
         ) -> Any:
             if kind_of(other) is None:
-                return _inherited(self, other)
+                return _inherited(self, _no_container(other))
             return (
                 _compute(meaning, result, other, self)
                 if _reflected

@@ -18,7 +18,11 @@ from onnxsmith.types.value_types import ValueType
 def attribute_to_ir(op: OperatorDef, name: str, value: Any) -> ir.Attr:
     """One attribute of a node."""
     formal = op.attributes.get(name)
-    kind = formal.type if formal is not None else attribute_type_of(value)
+    return typed_attribute(formal.type if formal is not None else attribute_type_of(value), name, value)
+
+
+def typed_attribute(kind: AttributeType, name: str, value: Any) -> ir.Attr:
+    """An attribute of a known type."""
     if isinstance(value, AttributeReference):
         return ir.RefAttr(name, value.name, ir.AttributeType(int(kind)))
     return ir.Attr(name, ir.AttributeType(int(kind)), _convert(kind, value))

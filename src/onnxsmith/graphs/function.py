@@ -9,12 +9,12 @@ from typing import Any
 import onnx_ir as ir
 
 from onnxsmith.errors import FunctionError
-from onnxsmith.graphs.attributes import attribute_to_ir
+from onnxsmith.graphs.attributes import typed_attribute
 from onnxsmith.graphs.builder import SOURCE_KEY, GraphTarget
 from onnxsmith.graphs.names import snake_case
 from onnxsmith.graphs.opsets import OpsetVersions
 from onnxsmith.graphs.value import wrap
-from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.schema.definition import AttributeType
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.source import caller_span
 
@@ -58,7 +58,10 @@ def call_function(
         function.domain,
         function.name,
         [None if each is None else scope.own(each) for each in inputs],
-        [attribute_to_ir(_UNKNOWN, name, value) for name, value in attributes.items()],
+        [
+            typed_attribute(AttributeType(int(function.attributes[name].type)), name, value)
+            for name, value in attributes.items()
+        ],
         overload=function.overload,
         outputs=results,
         name=scope.program.node_names.unique(wish),
@@ -66,7 +69,3 @@ def call_function(
     )
     scope.append(node)
     return tuple(wrap(value, known, scope, span) for value, known in zip(results, outputs, strict=True))
-
-
-# Attributes of a function have no schema; their types follow from their values.
-_UNKNOWN = OperatorDef("", "function", 1, (), (), {}, 0, 0, 0, 0, is_known=False)

@@ -72,6 +72,9 @@ class OpsetVersions:
             except OpsetConflictError as error:
                 error.named_version = called.version("")
                 raise
+        known = self._ranges.get("")
+        if known is not None and known.named is None and "" in called._ranges:
+            known.named = called.version("")
 
     def use_domain(self, domain: str, version: int) -> None:
         """Take note of a domain that functions live in."""

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+import numpy as np
+
 from onnxsmith.core.number import Number, NumberKind, number
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.tensor import Tensor
@@ -26,6 +28,7 @@ _CONSTANT_ATTRIBUTE = {
     AttributeType.INTS: "value_ints",
     AttributeType.FLOATS: "value_floats",
     AttributeType.STRINGS: "value_strings",
+    AttributeType.TENSOR: "value",
 }
 
 
@@ -38,6 +41,8 @@ def attribute_value(parameter: ScriptParameter) -> Any:
         return AttributeText(reference)
     if annotation.is_list:
         return AttributeList(reference)
+    if annotation.scalar is np.ndarray:
+        return AttributeTensor(reference)
     return AttributeNumber(reference, cast(NumberKind, annotation.scalar.__name__))
 
 
@@ -79,8 +84,8 @@ class AttributeNumber(Number):
         return f"<attribute {self.reference.name}>"
 
 
-class AttributeList(Tensor):
-    """A list parameter: by reference as an attribute, a vector as a value."""
+class AttributeTensor(Tensor):
+    """A tensor parameter: by reference as an attribute, a constant as a value."""
 
     __slots__ = ("_made", "reference")
     is_symbolic: ClassVar[bool] = True
@@ -91,8 +96,8 @@ class AttributeList(Tensor):
 
     @property
     def tensor(self) -> Any:
-        """The vector of its values."""
-        return _constant(self.reference, self._made, "list")
+        """The constant that holds its values."""
+        return _constant(self.reference, self._made, "tensor")
 
     @property
     def known(self) -> Known:
@@ -118,13 +123,18 @@ class AttributeList(Tensor):
     def name(self) -> str:
         return self.reference.name
 
-    def __getitem__(self, index: Any) -> Any:
-        """An element is a number, as it is eagerly; a slice is a vector."""
-        part = self.tensor[index]
-        return number(part) if part.type.rank == 0 else part
-
     def __repr__(self) -> str:
         return f"<attribute {self.reference.name}>"
+
+
+class AttributeList(AttributeTensor):
+    """A list parameter: a vector as a value, whose elements are numbers, as they are eagerly."""
+
+    __slots__ = ()
+
+    def __getitem__(self, index: Any) -> Any:
+        part = self.tensor[index]
+        return number(part) if part.type.rank == 0 else part
 
 
 class AttributeText:

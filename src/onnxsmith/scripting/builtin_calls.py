@@ -17,7 +17,13 @@ import numpy as np
 from onnxsmith.core.arithmetic import operators_for
 from onnxsmith.core.number import Number, kind_of, number
 from onnxsmith.core.tensor import Tensor
-from onnxsmith.errors import ConditionError, OnnxsmithError, ShapeError, TracedValueError
+from onnxsmith.errors import (
+    ConditionError,
+    OnnxsmithError,
+    ShapeError,
+    TracedValueError,
+    UnsupportedSyntaxError,
+)
 from onnxsmith.scripting.attribute_values import AttributeList
 from onnxsmith.scripting.merge import NUMBER_DTYPES
 from onnxsmith.scripting.truth import is_symbolic, truth
@@ -45,6 +51,10 @@ def text_error() -> OnnxsmithError:
         "Python needs the text of a value that is known only when the model runs",
         help="print it in an eager run; a loop over static_range(…) has Python ints",
     )
+
+
+def _always(function: Function) -> Callable[[Hooks], Function]:
+    return lambda _: function
 
 
 # -- sizes and numbers -------------------------------------------------------------------------------------
@@ -169,6 +179,13 @@ def _nothing(*_: Any, **__: Any) -> None:
     """A model does not print and does not stop; the eager run does."""
 
 
+def _refused(python: Function, instead: str) -> Callable[[Hooks], Function]:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise UnsupportedSyntaxError(f"a script cannot call {python.__name__}()", help=instead)
+
+    return _always(refuse)
+
+
 # -- mathematics -------------------------------------------------------------------------------------------
 
 
@@ -202,10 +219,6 @@ _MATHEMATICS: dict[Function, Callable[[Any, Any], Any]] = {
 }
 
 
-def _always(function: Function) -> Callable[[Hooks], Function]:
-    return lambda _: function
-
-
 _REPLACEMENTS: dict[Any, Callable[[Hooks], Function]] = {
     builtins.len: _always(_length),
     builtins.int: _always(_converted(DType.INT64, int)),
@@ -221,5 +234,8 @@ _REPLACEMENTS: dict[Any, Callable[[Hooks], Function]] = {
     builtins.format: _textual(format),
     builtins.print: _always(_nothing),
     builtins.breakpoint: _always(_nothing),
+    builtins.locals: _refused(locals, "name the variables"),
+    builtins.eval: _refused(eval, "write the expression itself"),
+    builtins.exec: _refused(exec, "write the statements themselves"),
     **{python: _always(_computed(python, compute)) for python, compute in _MATHEMATICS.items()},
 }

@@ -19,7 +19,7 @@ from onnxsmith.schema.definition import AttributeReference
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.scripting.closures import closure_of, run_staged
 from onnxsmith.scripting.eager_call import attribute_argument, check_input
-from onnxsmith.scripting.mistakes import may_be_cured
+from onnxsmith.scripting.mistakes import CURED_BY_VALUES, may_be_cured
 from onnxsmith.scripting.stager import stage_frame
 from onnxsmith.scripting.staging import make_body, stage
 from onnxsmith.types.value_types import AnyValueType, OptionalType, TensorType
@@ -185,7 +185,7 @@ def generic_body(
             staged = stage(script, "function", types, {}, shared=shared)
         body: FunctionBody | None = make_body(script, staged, variants.next_name(script))
     except OnnxsmithError as error:
-        if not may_pass_with_types(script, error):
+        if not may_pass_with_types(script, error) and not _passes_with_values(script, types, error, shared):
             raise
         variants.error = error
         body = None
@@ -197,6 +197,30 @@ def may_pass_with_types(script: ScriptFunction, error: OnnxsmithError) -> bool:
     """Whether a mistake may vanish when types and attribute values are known, as they are in every call."""
     is_open = script.parameters.attributes or any(_is_open(each.type) for each in script.parameters.inputs)
     return bool(is_open) and may_be_cured(error)
+
+
+def _passes_with_values(
+    script: ScriptFunction,
+    types: Mapping[str, AnyValueType | None],
+    error: OnnxsmithError,
+    shared: dict[Any, Any],
+) -> bool:
+    """Whether a mistake vanishes when the attributes have values: their defaults, or others where they have none."""
+    attributes = script.parameters.attributes
+    if not attributes or error.code not in CURED_BY_VALUES:
+        return False
+    values = {each.name: each.default if each.has_default else each.example for each in attributes}
+    try:
+        with _in_progress(script):
+            stage(script, "function", types, values, shared=shared)
+    except OnnxsmithError as other:
+        if all(each.has_default for each in attributes) and not may_pass_with_types(script, other):
+            raise
+        return (other.code, other.span) != (error.code, error.span)
+    except Exception:  # the user's own code, on values that mean nothing to it
+        if all(each.has_default for each in attributes):
+            raise
+    return True
 
 
 def _is_open(kind: AnyValueType) -> bool:

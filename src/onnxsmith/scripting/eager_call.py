@@ -88,7 +88,10 @@ def attribute_argument(script: ScriptFunction, parameter: ScriptParameter, value
         float: (int, float, np.integer, np.floating),
         bool: (bool, np.bool_, int),
         str: str,
+        np.ndarray: np.ndarray,
     }
+    if annotation.scalar is np.ndarray and hasattr(cast(object, value), "SerializeToString"):
+        return parameter.attribute_value(value)
     fits = all(isinstance(each, accepted[annotation.scalar]) for each in items)
     if not fits or (annotation.is_list and not isinstance(value, list | tuple)):
         is_tensor = isinstance(value, Value | np.ndarray)
@@ -205,6 +208,8 @@ def _results(
             return result
         else:  # what a model would give: Python's numbers are INT64, FLOAT and BOOL
             result = EagerTensor(np.array(result, np.float32 if isinstance(result, float) else None))
+    elif isinstance(result, str):
+        return result if is_inside else np.array(result, object)
     elif isinstance(result, np.ndarray | np.generic):
         result = EagerTensor(np.asarray(cast(Any, result)))
     return result if gives_tensors or not isinstance(result, EagerTensor) else result.array

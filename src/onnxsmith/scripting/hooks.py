@@ -16,6 +16,7 @@ import numpy as np
 from onnxsmith.core.arithmetic import operators_for
 from onnxsmith.core.number import Number, number
 from onnxsmith.core.tensor import Tensor
+from onnxsmith.errors import DTypeNotAllowedError
 from onnxsmith.scripting.branches import dynamic_if
 from onnxsmith.scripting.builtin_calls import replacement, text_error
 from onnxsmith.scripting.closures import has_symbolic, in_place
@@ -262,6 +263,14 @@ class Hooks:
     def container(self, value: Any) -> Any:
         """What is indexed when the user's code indexes `value`: an array meets symbolic indices as a tensor does."""
         return _Indexed(value) if value.__class__ is np.ndarray else value
+
+    def typed(self, value: Any) -> Any:
+        """What the user's code asks the element type of: a function that is made for any types does not know it."""
+        if is_symbolic(value) and isinstance(value, Tensor) and value.dtype is None:
+            raise DTypeNotAllowedError(
+                "the element type is not known here", help="annotate the parameter", needs_values=True
+            ).locate_at_caller()
+        return value
 
     @property
     def is_printing(self) -> bool:

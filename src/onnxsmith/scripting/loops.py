@@ -18,6 +18,7 @@ from onnxsmith.scripting.flow import is_endless, loop_names
 from onnxsmith.scripting.iteration import Iteration, iteration_source, range_iteration
 from onnxsmith.scripting.jumps import NEXT, Jump, Leaf, Side, record
 from onnxsmith.scripting.merge import MISSING, Unassigned, active, current_graph
+from onnxsmith.scripting.mistakes import CURED_BY_VALUES
 from onnxsmith.scripting.truth import is_symbolic, truth
 
 if TYPE_CHECKING:
@@ -84,32 +85,7 @@ def _known_range(stager: Stager, statement: ast.For, bounds: range, follow: Leaf
 
 def _needs_python_value(error: Exception) -> bool:
     """Whether a loop's body failed because something in it must be known now; running it now may then work."""
-    return not isinstance(error, OnnxsmithError) or error.code in _CURED_BY_UNROLLING
-
-
-#: Asked for a Python value; attributes and indices that must be known; types that change between iterations;
-#: lists that are appended to; values that differ between paths; errors that are raised.
-_CURED_BY_UNROLLING = frozenset(
-    [
-        "C102",
-        "C202",
-        "C307",
-        "C309",
-        "C310",
-        "C402",
-        "C406",
-        "C407",
-        "C408",
-        "C409",
-        "C501",
-        "C503",
-        "C504",
-        "C505",
-        "C506",
-        "C507",
-        "C509",
-    ]
-)
+    return not isinstance(error, OnnxsmithError) or error.code in CURED_BY_VALUES
 
 
 def _unrolled(stager: Stager, statement: ast.For, items: Iterable[Any], follow: Leaf) -> Side:

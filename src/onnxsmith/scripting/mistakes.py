@@ -10,6 +10,31 @@ from onnxsmith.source import Span
 #: More than this nobody reads.
 _MOST = 10
 
+#: Errors that may vanish when a number is known that stands for a loop's counter or an attribute: Python asked for its
+#: value; attributes and indices that must be known; types that change between iterations; lists that are appended to;
+#: values that differ between paths; errors that are raised.
+CURED_BY_VALUES = frozenset(
+    [
+        "C102",
+        "C202",
+        "C307",
+        "C309",
+        "C310",
+        "C402",
+        "C406",
+        "C407",
+        "C408",
+        "C409",
+        "C501",
+        "C503",
+        "C504",
+        "C505",
+        "C506",
+        "C507",
+        "C509",
+    ]
+)
+
 
 class Mistakes:
     """Errors in the order they were found; the same one at the same place counts once."""

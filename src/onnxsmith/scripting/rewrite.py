@@ -173,6 +173,14 @@ class Rewriter(ast.NodeTransformer):
             made.value = self._hook(node.value, "container", [made.value])
         return made
 
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        made = cast(ast.Attribute, self.generic_visit(node))
+        if node.attr != "dtype" or not isinstance(node.ctx, ast.Load):
+            return made
+        made = copy.copy(made)
+        made.value = self._hook(node.value, "typed", [made.value])
+        return made
+
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
         made = copy.copy(cast(ast.FormattedValue, self.generic_visit(node)))
         made.value = self._hook(node.value, "formatted", [made.value])

@@ -30,6 +30,7 @@ _ATTRIBUTE_TYPES: dict[tuple[type, bool], AttributeType] = {
     (bool, True): AttributeType.INTS,
     (float, True): AttributeType.FLOATS,
     (str, True): AttributeType.STRINGS,
+    (np.ndarray, False): AttributeType.TENSOR,
 }
 
 
@@ -57,6 +58,14 @@ class ScriptParameter:
         assert self.attribute is not None
         return _ATTRIBUTE_TYPES[self.attribute.scalar, self.attribute.is_list]
 
+    @property
+    def example(self) -> Any:
+        """Some value of the attribute's type."""
+        assert self.attribute is not None
+        kind = self.attribute.scalar
+        scalar = "" if kind is str else np.zeros(1, np.float32) if kind is np.ndarray else kind(1)
+        return [scalar] if self.attribute.is_list else scalar
+
     def attribute_value(self, value: Any) -> Any:
         """A value given for the attribute, as an eager run has it: floats are rounded as ONNX keeps them."""
         assert self.attribute is not None
@@ -67,7 +76,15 @@ class ScriptParameter:
 
 
 def _attribute_scalar(scalar: type, value: Any) -> Any:
-    return float(np.float32(value)) if scalar is float else scalar(value)
+    if scalar is float:
+        return float(np.float32(value))
+    if scalar is not np.ndarray:
+        return scalar(value)
+    if hasattr(value, "SerializeToString"):
+        from onnx import numpy_helper  # heavy: only where a TensorProto is given
+
+        return numpy_helper.to_array(value)
+    return np.asarray(value)
 
 
 @dataclass(frozen=True, slots=True)

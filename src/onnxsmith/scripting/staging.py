@@ -15,6 +15,7 @@ from onnxsmith.core.number import NumberKind, kind_of
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
 from onnxsmith.errors import MissingReturnError, OpsetConflictError, ReturnTypeError
+from onnxsmith.graphs.attributes import typed_attribute
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.function import FunctionBody
 from onnxsmith.graphs.ir_types import shape_to_ir, tensor_type_to_ir
@@ -151,6 +152,11 @@ def _as_output(script: ScriptFunction, scope: GraphTarget, value: Any, annotated
             f"'{script.name}' returns {what}",
             help="return the tensors that are the outputs, as a tuple if several",
         )
+    if isinstance(value, tuple):
+        raise ReturnTypeError(
+            f"'{script.name}' returns a tuple inside a tuple, and the outputs of a model are in a row",
+            help="unpack it: return a, *pair",
+        )
     kind = kind_of(value)
     if kind is None:
         is_symbolic = isinstance(value, Value) and value.is_symbolic
@@ -218,10 +224,10 @@ def make_body(script: ScriptFunction, staged: Staged, name: str, bound: Sequence
 
 
 def _formal_attribute(parameter: Any) -> ir.Attr:
-    kind = ir.AttributeType(int(parameter.attribute_type))
+    kind = parameter.attribute_type
     if not parameter.has_default or parameter.default is None:
-        return ir.Attr(parameter.name, kind, None)
+        return ir.Attr(parameter.name, ir.AttributeType(int(kind)), None)
     value = parameter.attribute_value(parameter.default)
     if isinstance(value, list):
         value = tuple(cast("list[Any]", value))
-    return ir.Attr(parameter.name, kind, int(value) if isinstance(value, bool) else value)
+    return typed_attribute(kind, parameter.name, int(value) if isinstance(value, bool) else value)

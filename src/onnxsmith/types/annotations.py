@@ -32,9 +32,12 @@ _HELP = "write FLOAT[...], FLOAT['N', 4], Sequence[FLOAT[...]] or Optional[FLOAT
 
 @dataclass(frozen=True, slots=True)
 class AttributeAnnotation:
-    """An annotation that makes a parameter an attribute: `int`, `float`, `str`, `bool`, or a list of them."""
+    """An annotation that makes a parameter an attribute: `int`, `float`, `str`, `bool`, a list of them, a TensorProto.
 
-    scalar: type[int] | type[float] | type[str] | type[bool]
+    A tensor is an array wherever it is used, and `scalar` then is numpy's class.
+    """
+
+    scalar: type[int] | type[float] | type[str] | type[bool] | type[np.ndarray[Any, Any]]
     is_list: bool = False
 
 
@@ -83,6 +86,9 @@ def read_attribute_annotation(annotation: object) -> AttributeAnnotation | None:
     """The attribute type that an annotation stands for, or None when it is not one."""
     if isinstance(annotation, type) and annotation in _ATTRIBUTE_SCALARS:
         return AttributeAnnotation(annotation)  # pyright: ignore[reportArgumentType]  # one of the four, checked above
+    # By name: this module is imported where onnx is not.
+    if getattr(annotation, "__name__", "") == "TensorProto" and hasattr(annotation, "SerializeToString"):
+        return AttributeAnnotation(np.ndarray)
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is tuple and len(arguments) == 2 and arguments[1] is ...:
         arguments = arguments[:1]

@@ -1,9 +1,15 @@
 """Attribute parameters: as values, in conditions, as bounds, by reference, with defaults."""
 
+import numpy as np
+import onnx
+
 from onnxsmith import FLOAT, script
 from onnxsmith import opset18 as op
 from onnxsmith.errors import AttributeParameterError, AttributeTypeError, CallError
-from tests.scripting.corpus import matrix, refused, runs, scalar, vector
+from tests.scripting.corpus import matrix, refused, runs, scalar, skips, vector
+
+ONES_ARRAY = np.array([1, 1], np.float32)
+ONES = onnx.numpy_helper.from_array(ONES_ARRAY)
 
 
 @runs(vector(1, 2))
@@ -175,3 +181,43 @@ def tensor_for_attribute(x: FLOAT["N"]):
 @refused(AttributeTypeError)
 def tensor_as_operator_attribute(x: FLOAT["N", "M"], axis):
     return op.Softmax(x, axis=axis)  # here
+
+
+@runs(vector(1, 2), weights=vector(3, 4))
+@runs(vector(1, 2))
+@skips(plain="a TensorProto is no array to numpy")
+def tensor_attribute(x: FLOAT["N"], weights: onnx.TensorProto = ONES):
+    return x * weights
+
+
+@script
+def weighted(x, weights: onnx.TensorProto):
+    return x + weights
+
+
+@runs(vector(1, 2))
+def tensor_attribute_of_function(x: FLOAT["N"]):
+    return weighted(x, weights=ONES_ARRAY) * weighted(x, ONES_ARRAY)
+
+
+@runs(vector(1, 2))
+@runs(vector(1, 2), k=7)
+def attribute_in_match(x: FLOAT["N"], k: int = 2):
+    match k:
+        case 1 | 2:
+            return x * 10
+        case _:
+            return x
+
+
+@runs(vector(1, 2), k=2)
+def attribute_as_key(x: FLOAT["N"], k: int = 1):
+    return x * {1: 10.0, 2: 20.0}[k] + [1, 2, 3][k]
+
+
+@runs(vector(1, 2), k=3)
+def list_grows_by_attribute(x: FLOAT["N"], k: int):
+    parts = [x]
+    for i in range(k):
+        parts.append(parts[i] * 2)
+    return sum(parts)

@@ -9,7 +9,7 @@ import onnxsmith
 from onnxsmith import FLOAT, INT64, Opset, script
 from onnxsmith import opset18 as op
 from onnxsmith.errors import CallError, DTypeNotAllowedError, FunctionError, RecursiveFunctionError
-from tests.scripting.corpus import matrix, options, refused, runs, scalar, skips, vector
+from tests.scripting.corpus import ints, matrix, options, refused, runs, scalar, skips, vector
 from tests.scripting.snippets import namesakes
 
 local = Opset("test.local", 1)
@@ -270,3 +270,26 @@ twice, thrice = make(2.0), make(3.0)
 @refused(FunctionError, "scaled_by")
 def two_functions_of_one_name(x: FLOAT["N"]):
     return twice(x) + thrice(x)  # here
+
+
+@script
+def by_element_type(x):
+    if x.dtype == FLOAT:
+        return x + 1
+    return x - 1
+
+
+@script
+def by_rank(x):
+    return x.reshape(-1) if x.ndim == 2 else x * 2
+
+
+@runs(vector(1, 2), ints(1, 2))
+@skips(plain="numpy's dtypes are not onnxsmith's types")
+def function_that_asks_for_types(x: FLOAT["N"], n: INT64["N"]):
+    return by_element_type(x), by_element_type(n)
+
+
+@runs(matrix([1, 2], [3, 4]))
+def function_that_asks_for_rank(x: FLOAT["N", "M"]):
+    return by_rank(x), by_rank(x[0])

@@ -177,3 +177,8 @@ def unreadable_annotation(x: "FLOAT[2.5]"):
 @options(model_input_types={})
 def model_of_untyped_input(x):
     return x + 1
+
+
+@refused(ReturnTypeError, "a tuple inside a tuple")
+def tuple_inside_tuple(x: FLOAT["N"]):
+    return x, (x, x)  # here

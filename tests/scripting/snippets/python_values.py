@@ -10,7 +10,7 @@ import numpy as np
 
 from onnxsmith import FLOAT, INT64
 from onnxsmith import opset18 as op
-from onnxsmith.errors import MutationError, TracedValueError
+from onnxsmith.errors import MutationError, TracedValueError, UnsupportedSyntaxError
 from tests.scripting.corpus import close, integer, matrix, refused, runs, scalar, vector
 
 W = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -207,3 +207,14 @@ def list_indexed_by_tensor(n: INT64, x: FLOAT["N"]):
 def dict_asked_by_tensor(n: INT64, x: FLOAT["N"]):
     factors = {0: 1.0, 1: 2.0}
     return x * factors.get(n, 3.0)  # here
+
+
+@refused(TracedValueError, "combines a list")
+def list_repeated_by_dimension(x: FLOAT["N"]):
+    zeros = [0.0] * len(x)  # here
+    return x + zeros
+
+
+@refused(UnsupportedSyntaxError, "locals()")
+def local_variables(x: FLOAT["N"]):
+    return locals()["x"]  # here
