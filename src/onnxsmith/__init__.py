@@ -30,16 +30,20 @@ _LAZY = {
     "OnnxFunction": "onnxsmith.values",
     "Opset": "onnxsmith.opset.custom",
     "Tensor": "onnxsmith.core.tensor",
+    "Weights": "onnxsmith.graphs.weights",
+    "decompile": "onnxsmith.decompiling",
+    "decompile_to": "onnxsmith.decompiling",
     "graph": "onnxsmith.scripting.decorators",
     "jit": "onnxsmith.scripting.decorators",
     "load": "onnxsmith.graphs.model",
+    "rebuild": "onnxsmith.decompiling.rebuilding",
     "script": "onnxsmith.scripting.decorators",
     "static_range": "onnxsmith.scripting.loops",
     "tensor": "onnxsmith.eager.tensor",
     "trace": "onnxsmith.tracing.trace",
     **dict.fromkeys(_TYPE_NAMES, "onnxsmith.types.names"),
 }
-_SUBMODULES = ("eager", "errors", "evaluator", "onnx_opset", "onnx_types", "values")
+_SUBMODULES = ("eager", "errors", "evaluator", "onnx_opset", "onnx_types", "torch", "values")
 _OPSET = re.compile(r"opset(?:(?P<version>\d+)|_(?P<domain>[a-z_]+?)(?P<domain_version>\d+))")
 
 __all__ = [*_LAZY, *_SUBMODULES]  # pyright: ignore[reportUnsupportedDunderAll]  # checkers read __init__.pyi

@@ -6,18 +6,21 @@ Whoever calls (a user, Python's own operators, a translator) comes through here,
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import Target, target_of
 from onnxsmith.core.value import NumberValue, Value
-from onnxsmith.errors import InputTypeError, OutputCountError
+from onnxsmith.errors import InputTypeError, ModelWarning, OnnxsmithError, OutputCountError
 from onnxsmith.schema.bind import bind
 from onnxsmith.schema.definition import AttributeReference, AttributeType, OperatorDef
 from onnxsmith.schema.inference import infer
 from onnxsmith.schema.inference.known import Known
+from onnxsmith.schema.inference.signature import outputs_by_signature
 from onnxsmith.schema.promote import (
     Like,
     Resolved,
@@ -52,14 +55,21 @@ def call(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         output_count = count_outputs(op, lifted, attributes)
     known: Sequence[Known] = ()
     if target.needs_inference:
-        known = infer(
-            op,
-            operator.version,
-            [None if each is None else each.known for each in lifted],
-            attributes,
-            output_count,
-            {name: value.outputs for name, value in attributes.items() if hasattr(value, "outputs")},
-        )
+        given = [None if each is None else each.known for each in lifted]
+        try:
+            known = infer(
+                op,
+                operator.version,
+                given,
+                attributes,
+                output_count,
+                {name: value.outputs for name, value in attributes.items() if hasattr(value, "outputs")},
+            )
+        except OnnxsmithError as error:
+            if not target.is_lenient:
+                raise
+            _warn(error)
+            known = outputs_by_signature(op, given, output_count)
     outputs = target.emit(op, operator.version_to_record, lifted, attributes, output_count, known)
     target.learn(operator, args, kwargs, lifted, attributes, output_count)
     return outputs[0] if len(outputs) == 1 else outputs
@@ -99,11 +109,15 @@ def promote(op: OperatorDef, inputs: Sequence[Any], target: Target) -> list[Any]
             literals[position] = value
             lifted.append(None)
         elif isinstance(value, Value):
-            if isinstance(value.known.type, OptionalType) and not _takes_optional(op, position):
+            is_optional = isinstance(value.known.type, OptionalType)
+            if is_optional and not target.is_lenient and not _takes_optional(op, position):
                 # Whoever uses an optional as a value has made sure that there is one.
                 value = target.operators.OptionalGetElement(value)
             types.append(value.known.type)
             lifted.append(value)
+        elif isinstance(value, Stored):
+            types.append(value.known.type)
+            lifted.append(target.stored(value))
         elif isinstance(value, np.ndarray):
             array = cast("np.ndarray[Any, Any]", value)
             types.append(_array_type(op, position, array))
@@ -137,8 +151,19 @@ def promote(op: OperatorDef, inputs: Sequence[Any], target: Target) -> list[Any]
             types[position] = TensorType(resolved, array.shape)
             lifted[position] = target.constant(array)
     if op.is_known:
-        check_types(op, types)
+        try:
+            check_types(op, types)
+        except OnnxsmithError as error:
+            if not target.is_lenient:
+                raise
+            _warn(error)
     return lifted
+
+
+def _warn(error: OnnxsmithError) -> None:
+    """Say what is wrong with a call that is made all the same, because the user wants the model as it is."""
+    error.locate_at_caller()
+    warnings.warn(ModelWarning(str(error)), stacklevel=2)
 
 
 def _number_input(

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, TypeGuard, cast
 import numpy as np
 
 from onnxsmith.core.operator import Operators
+from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import target_of
 from onnxsmith.core.value import NumberValue, Value
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, UnknownRankError
@@ -40,7 +41,7 @@ def dtype_of(*values: Any) -> DType | None:
     for value in values:
         if isinstance(value, NumberValue):
             continue
-        if isinstance(value, Value):
+        if isinstance(value, Value | Stored):
             kind = value.known.type
             if isinstance(kind, TensorType) and kind.dtype is not None:
                 return kind.dtype
@@ -51,7 +52,7 @@ def dtype_of(*values: Any) -> DType | None:
 
 def shape_of(value: Any) -> Shape | None:
     """The dimensions of a tensor or array: sizes, names, None for an unknown one; None when the rank is unknown."""
-    if isinstance(value, Value):
+    if isinstance(value, Value | Stored):
         kind = value.known.type
         return kind.shape if isinstance(kind, TensorType) else None
     return np.shape(value)

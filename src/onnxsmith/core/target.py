@@ -17,6 +17,7 @@ from onnxsmith.schema.inference.known import Known
 
 if TYPE_CHECKING:
     from onnxsmith.core.operator import Operator, Operators
+    from onnxsmith.core.stored import Stored
     from onnxsmith.core.value import Value
 
 
@@ -27,12 +28,21 @@ class Target(Protocol):
     needs_inference: ClassVar[bool]
 
     @property
+    def is_lenient(self) -> bool:
+        """Whether a call that looks wrong is made all the same, with a warning: a given model is taken as it is."""
+        ...
+
+    @property
     def operators(self) -> Operators:
         """The standard operators that Python's own operators, indexing and methods are made of."""
         ...
 
     def constant(self, array: np.ndarray[Any, Any]) -> Any:
         """An array as an input of a call on this target."""
+        ...
+
+    def stored(self, value: Stored) -> Any:
+        """A weight as an input of a call on this target."""
         ...
 
     def constant_like(self, array: np.ndarray[Any, Any], like: Any) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 
 from onnxsmith.core.call import has_open_outputs
 from onnxsmith.core.operator import MISS, Operator, Operators
+from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import ACTIVE, register_default
 from onnxsmith.core.value import Value
 from onnxsmith.eager import control
@@ -36,6 +37,7 @@ class EagerTarget:
     """Runs what it is given. `wraps` makes every result a tensor of ours, as in a script that runs eagerly."""
 
     needs_inference: ClassVar[bool] = False
+    is_lenient: bool = False
 
     def __init__(self, *, wraps: bool = False) -> None:
         self.wraps = wraps
@@ -49,6 +51,9 @@ class EagerTarget:
 
     def constant(self, array: np.ndarray[Any, Any]) -> Any:
         return array
+
+    def stored(self, value: Stored) -> Any:
+        return self.constant(np.asarray(value))
 
     def constant_like(self, array: np.ndarray[Any, Any], like: Any) -> Any:
         return array  # every running tensor has an element type, so this is never needed

@@ -2,17 +2,20 @@
 
 The docstring of a class is its page in the manual: what happened, an example that is wrong, the same made right.
 Codes: C1 source and syntax, C2 names, C3 operator calls, C4 types and shapes, C5 staging, C6 functions and models,
-R1 running, F1 files.
+C7 PyTorch, R1 running, F1 files.
 """
 
 from onnxsmith.errors.base import Culprit as Culprit
+from onnxsmith.errors.base import ModelWarning as ModelWarning
 from onnxsmith.errors.base import OnnxsmithError as OnnxsmithError
 from onnxsmith.errors.base import boundary as boundary
 from onnxsmith.errors.base import combined as combined
+from onnxsmith.errors.files import DecompileError as DecompileError
 from onnxsmith.errors.files import ExternalDataError as ExternalDataError
 from onnxsmith.errors.files import InvalidModelError as InvalidModelError
 from onnxsmith.errors.files import ModelWriteError as ModelWriteError
 from onnxsmith.errors.files import UnreadableModelError as UnreadableModelError
+from onnxsmith.errors.files import WeightError as WeightError
 from onnxsmith.errors.functions import AttributeParameterError as AttributeParameterError
 from onnxsmith.errors.functions import CallError as CallError
 from onnxsmith.errors.functions import FunctionError as FunctionError
@@ -58,3 +61,7 @@ from onnxsmith.errors.tensors import ShapeError as ShapeError
 from onnxsmith.errors.tensors import TensorIndexError as TensorIndexError
 from onnxsmith.errors.tensors import UnknownMethodError as UnknownMethodError
 from onnxsmith.errors.tensors import UnknownRankError as UnknownRankError
+from onnxsmith.errors.torch import ExportError as ExportError
+from onnxsmith.errors.torch import SpecialisedDimensionWarning as SpecialisedDimensionWarning
+from onnxsmith.errors.torch import TranslationError as TranslationError
+from onnxsmith.errors.torch import UntranslatedOperatorError as UntranslatedOperatorError

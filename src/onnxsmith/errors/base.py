@@ -92,6 +92,10 @@ class OnnxsmithError(Exception):
         return self
 
 
+class ModelWarning(UserWarning):
+    """Something in a given model looks wrong; it is kept as it is."""
+
+
 def combined(errors: Sequence[OnnxsmithError]) -> OnnxsmithError:
     """Several independent mistakes as one error; the first leads."""
     first, *others = errors

@@ -85,3 +85,50 @@ class InvalidModelError(OnnxsmithError, ValueError):
     """
 
     code = "F104"
+
+
+class WeightError(OnnxsmithError, KeyError):
+    """Weights cannot be read, or there is none of that name.
+
+    A module that was made by `onnxsmith.decompile_to` finds its weights in a file beside it, and both must be moved
+    together.
+
+    Wrong:
+
+        weights = onnxsmith.Weights({"bias": (FLOAT[2], [0.5, 1.5])})
+        weights["bais"]
+
+    Right:
+
+        weights = onnxsmith.Weights({"bias": (FLOAT[2], [0.5, 1.5])})
+        weights["bias"]
+    """
+
+    code = "F105"
+
+    # KeyError shows its argument's repr; the message is for people.
+    __str__ = OnnxsmithError.__str__
+
+
+class DecompileError(OnnxsmithError, ValueError):
+    """A model cannot be written as Python: it breaks a rule of ONNX that the code would need.
+
+    A function that calls itself, nodes that wait for each other, or graphs that are nested without end have no
+    program that computes them.
+
+    Wrong:
+
+        from onnx import parser
+
+        text = '<ir_version: 8, opset_import: ["": 17]> g (float[N] a) => (float[N] b) { b = Add(a, c) c = Relu(b) }'
+        onnxsmith.decompile(parser.parse_model(text))
+
+    Right:
+
+        from onnx import parser
+
+        text = '<ir_version: 8, opset_import: ["": 17]> g (float[N] a) => (float[N] b) { c = Relu(a) b = Add(a, c) }'
+        onnxsmith.decompile(parser.parse_model(text))
+    """
+
+    code = "F106"

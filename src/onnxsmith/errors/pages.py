@@ -29,6 +29,7 @@ AREAS: dict[str, str] = {
     "C4": "Types, shapes and literals",
     "C5": "Values that only the model has",
     "C6": "Functions and models",
+    "C7": "PyTorch",
     "R1": "Running",
     "F1": "Files",
 }

@@ -10,6 +10,7 @@ import onnx_ir as ir
 
 from onnxsmith.graphs.body import Body
 from onnxsmith.graphs.ir_types import array_to_ir, type_to_ir
+from onnxsmith.graphs.weights import Weight
 from onnxsmith.schema.attributes import attribute_type_of
 from onnxsmith.schema.definition import AttributeReference, AttributeType, OperatorDef
 from onnxsmith.types.value_types import ValueType
@@ -35,9 +36,9 @@ def _convert(kind: AttributeType, value: Any) -> Any:
         case AttributeType.STRINGS:
             return tuple(_text(each) for each in value)
         case AttributeType.TENSOR:
-            return array_to_ir(np.asarray(value))
+            return _tensor(value)
         case AttributeType.TENSORS:
-            return tuple(array_to_ir(np.asarray(each)) for each in value)
+            return tuple(_tensor(each) for each in value)
         case AttributeType.GRAPH:
             return _graph(value)
         case AttributeType.GRAPHS:
@@ -48,6 +49,10 @@ def _convert(kind: AttributeType, value: Any) -> Any:
             return tuple(_type(each) for each in value)
         case _:
             return value
+
+
+def _tensor(value: Any) -> ir.TensorProtocol:
+    return value.tensor if isinstance(value, Weight) else array_to_ir(np.asarray(value))
 
 
 def _text(value: str | bytes) -> str:

@@ -14,10 +14,13 @@ import onnx_ir as ir
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.errors import FunctionError, MixedDTypesError
 from onnxsmith.graphs.body import Body
+from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.schema.inference.known import Known
 from onnxsmith.source import caller_span
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import (
+    UNKNOWN_TENSOR,
     AnyValueType,
     SequenceType,
     TensorType,
@@ -37,6 +40,9 @@ def make_bodies(
     for name, value in attributes.items():
         if callable(value) and not isinstance(value, ir.Graph):
             made[name] = _make(scope, op, name, value, inputs, attributes)
+        elif isinstance(value, tuple) and value and callable(cast("tuple[Any, ...]", value)[0]):
+            functions = cast("tuple[Any, ...]", value)
+            made[name] = tuple(_make(scope, op, name, each, inputs, attributes) for each in functions)
         else:
             made[name] = value
     return made
@@ -51,6 +57,8 @@ def _make(
     attributes: Mapping[str, Any],
 ) -> Body:
     title = f"{op.name}.{attribute}"
+    if scope.program.is_exact and hasattr(function, "declared_inputs"):
+        return _declared_body(scope, op, function, inputs, attributes, title)
     if op.name == "Loop":
         return _loop_body(scope, function, inputs, title)
     if op.name == "Scan":
@@ -59,6 +67,56 @@ def _make(
         kinds = [_element(each.known.type) for each in inputs]
         return trace_body(scope, function, kinds, title)
     return trace_body(scope, function, [], title)
+
+
+def _declared_body(
+    scope: GraphTarget,
+    op: OperatorDef,
+    function: Any,
+    inputs: Sequence[Any],
+    attributes: Mapping[str, Any],
+    title: str,
+) -> Body:
+    """A subgraph with the types that the function's annotations declare, and no others.
+
+    What the operator passes in is known besides, and helps where nothing is declared.
+    """
+    declared: list[AnyValueType | None] = function.declared_inputs
+    passed: list[AnyValueType] = []
+    if op.name == "Loop" and op.domain == "":
+        passed = [TensorType(DType.INT64, ()), TensorType(DType.BOOL, ())]
+        passed += [_with_open_shape(each.known.type) for each in inputs[2:]]
+    inner = scope.subgraph()
+    arguments: list[Any] = []
+    for position, (name, kind) in enumerate(zip(function.parameter_names, declared, strict=True)):
+        known = kind or (passed[position] if position < len(passed) else UNKNOWN_TENSOR)
+        argument = inner.input(name, known, caller_span())
+        if kind is None:
+            argument.ir_value.type = argument.ir_value.shape = None
+        arguments.append(argument)
+    token = ACTIVE.set(inner)
+    try:
+        result = function(*arguments)
+    finally:
+        ACTIVE.reset(token)
+    values = cast("Sequence[Any]", result) if isinstance(result, tuple | list) else (result,)
+    body = inner.finish_body([] if result is None else values, _snake(title))
+    types: list[AnyValueType | None] = function.declared_outputs or [None] * len(body.outputs)
+    for value, kind in zip(body.graph.outputs, types, strict=True):
+        if kind is not None:
+            value.type, value.shape = type_to_ir(kind)
+        elif value.producer() is not None and value.graph is body.graph:
+            value.type = value.shape = None
+    known = [
+        Known(kind) if kind is not None and each.type == UNKNOWN_TENSOR else each
+        for kind, each in zip(types, body.outputs, strict=True)
+    ]
+    return Body(body.graph, tuple(known))
+
+
+def _with_open_shape(kind: AnyValueType) -> AnyValueType:
+    """What a loop carries may change its shape from one iteration to the next."""
+    return TensorType(kind.dtype, None) if isinstance(kind, TensorType) else kind
 
 
 def trace_body(

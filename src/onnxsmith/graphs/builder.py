@@ -13,6 +13,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.core.operator import Operator, Operators
+from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
 from onnxsmith.errors import InputTypeError, LeakedValueError
@@ -23,6 +24,7 @@ from onnxsmith.graphs.ir_types import array_to_ir, shape_to_ir, tensor_type_to_i
 from onnxsmith.graphs.names import snake_case
 from onnxsmith.graphs.program import Program, known_of_array
 from onnxsmith.graphs.value import SymbolicTensor, wrap
+from onnxsmith.graphs.weights import Weight
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.source import Span, caller_span
@@ -31,6 +33,8 @@ from onnxsmith.types.value_types import AnyValueType, TensorType
 
 #: The key of node metadata that holds where in the user's source a node was made: `file:line:column-line:column`.
 SOURCE_KEY = "onnxsmith.source"
+#: The key of a value's own notes, which are in no file, that holds the variable that the user gave it.
+VARIABLE_KEY = "onnxsmith.variable"
 
 
 class GraphTarget:
@@ -54,6 +58,10 @@ class GraphTarget:
     # -- the target protocol ---------------------------------------------------------------------------
 
     @property
+    def is_lenient(self) -> bool:
+        return self.program.is_exact
+
+    @property
     def operators(self) -> Operators:
         version = self.program.opsets.version("")
         if self._operators is None or self._operators.version != version:
@@ -65,6 +73,12 @@ class GraphTarget:
             return self._constant_node(array)
         value, known = self.program.initializer(array)
         return SymbolicTensor(value, known, self.root, None)
+
+    def stored(self, value: Stored) -> Any:
+        weight = cast(Weight, value)
+        if self.program.kind == "function":
+            return self._constant_tensor(weight.tensor, weight.known)
+        return SymbolicTensor(self.program.weight(weight), weight.known, self.root, None)
 
     def constant_like(self, array: np.ndarray[Any, Any], like: Any) -> Any:
         # Python's floats are doubles: rounding them when the type is known gives what an eager run gives.
@@ -142,6 +156,7 @@ class GraphTarget:
     def input(self, name: str, kind: AnyValueType, span: Span | None = None) -> Any:
         """A new input of this graph."""
         value = ir.Value(name=self.program.names.unique(name))
+        value.meta[VARIABLE_KEY] = name
         if not self.is_function:
             value.type, value.shape = type_to_ir(kind)
         self.inputs.append(value)
@@ -171,7 +186,7 @@ class GraphTarget:
     def finish(self, outputs: Sequence[Any], name: str) -> ir.Graph:
         """The graph, with these values as its outputs; nothing can be added afterwards."""
         graph_outputs = [self.own(each) for each in outputs]
-        if not self.is_function:
+        if not self.is_function and not self.program.is_exact:
             for value, each in zip(graph_outputs, outputs, strict=True):
                 if value.type is None and isinstance(each, Value):
                     value.type, value.shape = type_to_ir(each.known.type)
@@ -193,6 +208,9 @@ class GraphTarget:
             outputs: list[Any] = []
             for value in values:
                 lifted = self.lift(value)
+                if self.program.is_exact:
+                    outputs.append(lifted)
+                    continue
                 is_made_here = lifted.scope is self and lifted.ir_value.producer() is not None
                 is_new = all(lifted.ir_value is not each.ir_value for each in outputs)
                 outputs.append(lifted if is_made_here and is_new else self.operators.Identity(lifted))
@@ -216,6 +234,7 @@ class GraphTarget:
             return
         self.program.names.release(old)
         ir_value.name = self.program.names.unique(wish)
+        ir_value.meta[VARIABLE_KEY] = wish
         self.program.named.add(ir_value.name)
 
     def name_results(
@@ -234,6 +253,8 @@ class GraphTarget:
         """Anything a user may return or pass, as a value of this graph."""
         if isinstance(value, Value):
             return value
+        if isinstance(value, Stored):
+            return self.stored(value)
         if isinstance(value, list):
             return self.sequence(cast("list[Any]", value))
         return self.constant(np.asarray(value))
@@ -289,11 +310,16 @@ class GraphTarget:
                 if key in here._constants:  # the same class: an enclosing graph's constants are visible here
                     return here._constants[key]
                 here = here.parent
-        known = known_of_array(array)
+        tensor = self._constant_tensor(array_to_ir(array), known_of_array(array))
+        if key is not None:
+            self._constants[key] = tensor
+        return tensor
+
+    def _constant_tensor(self, tensor: ir.TensorProtocol, known: Known) -> SymbolicTensor:
         operator = self.operators.Constant
         self.program.opsets.use(operator.definition, None)
         result = self.new_value("const", known)
-        attribute = ir.Attr("value", ir.AttributeType.TENSOR, array_to_ir(array))
+        attribute = ir.Attr("value", ir.AttributeType.TENSOR, tensor)
         self.append(
             ir.Node(
                 "",
@@ -304,10 +330,7 @@ class GraphTarget:
                 name=self.program.node_names.unique("const"),
             )
         )
-        tensor = SymbolicTensor(result, known, self, None)
-        if key is not None:
-            self._constants[key] = tensor
-        return tensor
+        return SymbolicTensor(result, known, self, None)
 
 
 def _used_after_its_graph(inputs: Sequence[Any]) -> LeakedValueError:

@@ -36,12 +36,12 @@ def save(model: ir.Model, path: str | os.PathLike[str], external_data: bool | st
     data_name = _data_name(model, place, external_data)
     try:
         if data_name is None:
-            with _replacing(place) as temporary:
+            with replacing(place) as temporary:
                 _write_whole(model, temporary)
         else:
             with (
-                _replacing(place) as temporary,
-                _replacing(place.parent / data_name) as temporary_data,
+                replacing(place) as temporary,
+                replacing(place.parent / data_name) as temporary_data,
                 _externalized(model, temporary_data, data_name),
             ):
                 temporary.write_bytes(serialize(model))
@@ -75,7 +75,7 @@ def _write_whole(model: ir.Model, place: Path) -> None:
             initializer.ClearField("external_data")
             initializer.ClearField("data_location")
     with open(place, "wb") as file:
-        write_model(proto, large, _write_tensor, file)
+        write_model(proto, large, write_tensor, file)
 
 
 def serialize(model: ir.Model) -> bytes:
@@ -157,7 +157,7 @@ def _weights(model: ir.Model) -> Iterator[tuple[ir.Value, ir.TensorProtocol]]:
 
 
 @contextlib.contextmanager
-def _replacing(place: Path) -> Generator[Path]:
+def replacing(place: Path) -> Generator[Path]:
     """A temporary file that takes the place of `place` when the block ends well, and vanishes when it does not."""
     handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.", suffix=".tmp")
     os.close(handle)
@@ -194,7 +194,7 @@ def _externalized(model: ir.Model, data_file: Path, data_name: str) -> Generator
                 if id(tensor) not in written:
                     offset = -(-file.tell() // _ALIGNMENT) * _ALIGNMENT
                     file.write(b"\0" * (offset - file.tell()))
-                    _write_tensor(tensor, file)
+                    write_tensor(tensor, file)
                     written[id(tensor)] = (offset, file.tell() - offset)
                 offset, length = written[id(tensor)]
                 originals.append((value, tensor))
@@ -205,7 +205,7 @@ def _externalized(model: ir.Model, data_file: Path, data_name: str) -> Generator
             value.const_value = tensor
 
 
-def _write_tensor(tensor: ir.TensorProtocol, file: BinaryIO) -> None:
+def write_tensor(tensor: ir.TensorProtocol, file: BinaryIO) -> None:
     """Straight from the array's memory where that is what the file holds; onnx-ir packs what is smaller than a byte."""
     is_plain = isinstance(tensor, ir.Tensor) and tensor.dtype.bitwidth >= 8
     if is_plain and tensor.numpy().flags.c_contiguous:
@@ -224,7 +224,7 @@ def save_bytes(content: bytes, path: str | os.PathLike[str]) -> None:
     place = Path(os.fspath(path))
     _check_place(place)
     try:
-        with _replacing(place) as temporary:
+        with replacing(place) as temporary:
             temporary.write_bytes(content)
     except OSError as error:
         raise ModelWriteError(f"cannot write {str(place)!r}: {error.strerror or error}") from None

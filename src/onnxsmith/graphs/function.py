@@ -49,7 +49,8 @@ def call_function(
                 f"two different functions are called {identifier[1]!r} in domain {identifier[0]!r}",
                 help="give one of them another name, domain or overload",
             )
-    scope.program.opsets.include(body.opsets)
+    if not scope.program.is_exact:
+        scope.program.opsets.include(body.opsets)
     scope.program.opsets.use_domain(function.domain, FUNCTION_DOMAIN_VERSION)
     span = caller_span()
     wish = snake_case(function.name)

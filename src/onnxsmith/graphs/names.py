@@ -45,11 +45,15 @@ class Names:
 
 
 _snake_cache: dict[str, str] = {}
+#: The names of operators are few; whoever asks for more names than this pays for them.
+_SNAKE_LIMIT = 4096
 
 
 def snake_case(operator_name: str) -> str:
     """`LayerNormalization` as `layer_normalization`; the names of operators are few, so all are remembered."""
     found = _snake_cache.get(operator_name)
     if found is None:
-        found = _snake_cache[operator_name] = _WORD_BREAK.sub("_", operator_name).lower()
+        found = _WORD_BREAK.sub("_", operator_name).lower()
+        if len(_snake_cache) < _SNAKE_LIMIT:
+            _snake_cache[operator_name] = found
     return found

@@ -14,11 +14,14 @@ import onnx_ir as ir
 from onnxsmith.graphs.ir_types import array_to_ir
 from onnxsmith.graphs.names import Names
 from onnxsmith.graphs.opsets import OpsetVersions
+from onnxsmith.graphs.weights import Weight
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.source import caller_frame
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
+#: The key of a value's own notes, which are in no file, that holds the name of the weight it was made of.
+WEIGHT_KEY = "onnxsmith.weight"
 #: Arrays up to this many bytes are shared when they are equal, larger ones when they are the same object.
 #: Comparing costs a copy of the bytes, which nobody notices here.
 _COMPARED_BYTES = 256
@@ -30,9 +33,16 @@ class Program:
     """The state of one model or function while it is built."""
 
     def __init__(
-        self, kind: Literal["model", "function"], opsets: OpsetVersions, shared: dict[Any, Any] | None = None
+        self,
+        kind: Literal["model", "function"],
+        opsets: OpsetVersions,
+        shared: dict[Any, Any] | None = None,
+        *,
+        is_exact: bool = False,
     ) -> None:
         self.kind: Literal["model", "function"] = kind
+        #: Whether the graph has the nodes and types that the user wrote, and nothing that makes it tidier.
+        self.is_exact = is_exact
         #: What a front end remembers for as long as a model is made, also for the functions in it.
         self.shared: dict[Any, Any] = {} if shared is None else shared
         self.opsets = opsets
@@ -48,7 +58,7 @@ class Program:
         self.initializers: list[ir.Value] = []
         self._by_content: dict[tuple[Any, ...], tuple[ir.Value, Known]] = {}
         # id -> (array, ...): the array is kept alive here, so that its id stays its own.
-        self._by_identity: dict[int, tuple[np.ndarray[Any, Any], ir.Value, Known]] = {}
+        self._by_identity: dict[int, tuple[np.ndarray[Any, Any] | Weight, ir.Value, Known]] = {}
 
     def initializer(self, array: np.ndarray[Any, Any]) -> tuple[ir.Value, Known]:
         """The initializer for an array; the same array gives the same one, and no array is copied."""
@@ -71,6 +81,22 @@ class Program:
         else:
             self._by_identity[id(array)] = (array, value, known)
         return value, known
+
+    def weight(self, weight: Weight) -> ir.Value:
+        """The initializer for a weight: one, however often it is used."""
+        found = self._by_identity.get(id(weight))
+        if found is not None:
+            return found[1]
+        value = ir.Value(
+            name=self.names.unique(weight.name),
+            type=ir.TensorType(weight.tensor.dtype),
+            shape=ir.Shape(weight.shape),
+            const_value=weight.tensor,
+        )
+        value.meta[WEIGHT_KEY] = weight.name
+        self.initializers.append(value)
+        self._by_identity[id(weight)] = (weight, value, weight.known)
+        return value
 
     def checkpoint(self) -> Callable[[], None]:
         """Remember the state; the function returned brings it back, for an attempt that did not work out."""

@@ -13,6 +13,7 @@ class Opset:
     """The operators of a domain and version, as attributes.
 
     A domain that nobody has a schema for takes any operator, unchecked; say `outputs=2` where there are several.
+    `checked=False` takes any operator of any domain so, also one that its domain has removed or never had.
 
     >>> custom = Opset("my.domain", 1)
     >>> custom.Frobnicate
@@ -21,8 +22,9 @@ class Opset:
     <operator Relu-14 of opset 21>
     """
 
-    def __init__(self, domain: str, version: int) -> None:
+    def __init__(self, domain: str, version: int, *, checked: bool = True) -> None:
         self._check(domain, version)
+        self._is_checked = checked
         self.domain = "" if domain == "ai.onnx" else domain
         self.version = version
 
@@ -45,6 +47,8 @@ class Opset:
     @boundary
     def __getitem__(self, name: str) -> Operator:
         """An operator whose name is no Python identifier."""
+        if not self._is_checked:
+            return Operator(registry.unchecked(self.domain, name, self.version), self.version)
         if registry.is_known_domain(self.domain) and self.version > registry.latest_version(self.domain):
             raise OperatorNotInOpsetError(
                 f"{self!r} is newer than what is installed: {self.domain or 'the standard domain'} ends at version "

@@ -7,6 +7,7 @@ graphs, types and sparse tensors pass through as given.
 from __future__ import annotations
 
 import numbers
+import typing
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -15,7 +16,7 @@ import numpy as np
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, TracedValueError
 from onnxsmith.schema.definition import Attribute, AttributeReference, AttributeType, OperatorDef
-from onnxsmith.types.annotations import read_dtype
+from onnxsmith.types.annotations import read_dtype, read_value_type
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType, ValueType
 
@@ -67,7 +68,7 @@ def guess_attribute(op: OperatorDef, name: str, value: Any) -> Any:
         return float(cast(Any, value))
     if isinstance(value, str | bytes):
         return _read_string(value)
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray) or getattr(value, "is_stored", False):
         return cast("np.ndarray[Any, Any]", value)
     if isinstance(value, Sequence):
         items = cast("Sequence[Any]", value)
@@ -92,7 +93,7 @@ def attribute_type_of(value: Any) -> AttributeType:
         return AttributeType.FLOAT
     if isinstance(value, str | bytes):
         return AttributeType.STRING
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray) or getattr(value, "is_stored", False):
         return AttributeType.TENSOR
     if isinstance(value, AttributeReference):
         return value.type
@@ -168,7 +169,9 @@ def _list_of(read: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
     return read_list
 
 
-def _read_tensor(value: Any) -> np.ndarray[Any, Any]:
+def _read_tensor(value: Any) -> Any:
+    if getattr(value, "is_stored", False):
+        return value
     if hasattr(value, "SerializeToString"):
         import onnx.numpy_helper  # heavy: on first use
 
@@ -193,6 +196,8 @@ def _read_graph(value: Any) -> Any:
 def _read_type(value: Any) -> Any:
     if isinstance(value, ValueType) or type(value).__name__ == "TypeProto":
         return value
+    if typing.get_origin(value) is not None:
+        return read_value_type(value, "the type")
     raise _Refused("a type is FLOAT[...], Sequence[FLOAT[...]] and so on")
 
 

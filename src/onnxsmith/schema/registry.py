@@ -157,6 +157,11 @@ def _definition(domain: str, name: str, since: int) -> OperatorDef:
     return found
 
 
+def unchecked(domain: str, name: str, version: int) -> OperatorDef:
+    """A definition that takes anything, also for an operator that there is a schema for."""
+    return _unknown(_canonical(domain), name, version)
+
+
 def _unknown(domain: str, name: str, version: int) -> OperatorDef:
     key = (domain, name, version)
     with _lock:

@@ -22,7 +22,7 @@ from onnxsmith.scripting.eager_call import attribute_argument, check_input
 from onnxsmith.scripting.mistakes import CURED_BY_VALUES, may_be_cured
 from onnxsmith.scripting.stager import stage_frame
 from onnxsmith.scripting.staging import make_body, stage
-from onnxsmith.types.value_types import AnyValueType, OptionalType, TensorType
+from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType, OptionalType, TensorType
 
 if TYPE_CHECKING:
     from onnxsmith.graphs.builder import GraphTarget
@@ -51,8 +51,10 @@ class Result:
     is_tuple: bool
 
 
-def call_in_graph(script: ScriptFunction, arguments: dict[str, Any]) -> Any:
-    """The outputs of a call, as values of the graph being made."""
+def call_in_graph(
+    script: ScriptFunction, arguments: dict[str, Any], *, given: frozenset[str] = frozenset()
+) -> Any:
+    """The outputs of a call, as values of the graph being made; `given` are the arguments that were named."""
     if script in _IN_PROGRESS.get():
         raise RecursiveFunctionError(
             f"'{script.name}' calls itself, and an ONNX function cannot", help="write a loop"
@@ -64,13 +66,14 @@ def call_in_graph(script: ScriptFunction, arguments: dict[str, Any]) -> Any:
         value = arguments.get(parameter.name)
         if parameter.role == "input":
             inputs[parameter.name] = _lift(script, parameter, value, scope)
-        elif parameter.role == "attribute":
+        elif parameter.role == "attribute" and not (script.is_exact and parameter.name not in given):
             reference = getattr(value, "reference", None)
             attributes[parameter.name] = value if reference else attribute_argument(script, parameter, value)
     if script.is_inline or script.parameters.is_variadic or script.fixed_arguments:
         return _inlined(script, {**arguments, **inputs, **attributes})
     types = {name: None if value is None else value.known.type for name, value in inputs.items()}
-    body, result = _resolve(script, types, attributes, scope.program.shared)
+    resolve = _resolve_exactly if script.is_exact else _resolve
+    body, result = resolve(script, types, attributes, scope.program.shared)
     node_attributes = _node_attributes(script, body, attributes)
     outputs = call_function(scope, body, _trimmed(list(inputs.values())), node_attributes, result.outputs)
     values = tuple(
@@ -129,7 +132,7 @@ class Variants:
     def next_name(self, script: ScriptFunction) -> str:
         """Functions that are made per type are told apart by number. (ONNX Runtime finds no overload in a function.)"""
         self.names += 1
-        return script.name if self.names == 1 else f"{script.name}_{self.names}"
+        return script.onnx_name if self.names == 1 else f"{script.onnx_name}_{self.names}"
 
 
 def variants_of(script: ScriptFunction, shared: dict[Any, Any]) -> Variants:
@@ -162,6 +165,33 @@ def _resolve(
     chosen = body if body is not None else special
     assert chosen is not None
     return chosen, result
+
+
+def _resolve_exactly(
+    script: ScriptFunction,
+    types: Mapping[str, AnyValueType | None],
+    attributes: Mapping[str, Any],
+    shared: dict[Any, Any],
+) -> tuple[FunctionBody, Result]:
+    """The one function of an exact script, whatever it is called with, and what comes out of it for these types."""
+    body = generic_body(script, (), shared)
+    variants = variants_of(script, shared)
+    if body is None:
+        raise cast(OnnxsmithError, variants.error)
+    key = tuple(repr(kind) for kind in types.values())
+    found = variants.results.get(key)
+    if found is None:
+        given = {name: UNKNOWN_TENSOR if kind is None else kind for name, kind in types.items()}
+        try:
+            with _in_progress(script):
+                outputs = tuple(
+                    each.known for each in stage(script, "function", given, {}, shared=shared).outputs
+                )
+        except OnnxsmithError:  # what it is for these types is the runtime's business
+            outputs = (Known(UNKNOWN_TENSOR),) * len(body.function.outputs)
+        result = Result(outputs, (None,) * len(outputs), len(outputs) > 1)
+        found = variants.results[key] = (None, result)
+    return body, found[1]
 
 
 def generic_body(
@@ -233,7 +263,7 @@ def _node_attributes(
     formal = body.function.attributes
     result: dict[str, Any] = {}
     for parameter in script.parameters.attributes:
-        value = attributes[parameter.name]
+        value = attributes.get(parameter.name)
         if parameter.name not in formal or value is None:
             continue
         reference = getattr(value, "reference", None)

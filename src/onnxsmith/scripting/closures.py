@@ -10,6 +10,7 @@ import ast
 import functools
 import inspect
 import types
+import typing
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -25,6 +26,8 @@ from onnxsmith.scripting.mistakes import Mistakes
 from onnxsmith.scripting.rewrite import HOOKS
 from onnxsmith.scripting.subset import find_unsupported
 from onnxsmith.source import Span, is_library
+from onnxsmith.types.annotations import read_value_type
+from onnxsmith.types.value_types import AnyValueType
 
 if TYPE_CHECKING:
     from onnxsmith.graphs.builder import GraphTarget
@@ -50,6 +53,32 @@ class StagedClosure:
     def parameter_names(self) -> list[str]:
         """The names of its parameters, in order."""
         return list(self.analysis.parameters)
+
+    @property
+    def declared_inputs(self) -> list[AnyValueType | None]:
+        """What the annotations of its parameters say, None where there is none."""
+        arguments = self.node.args
+        return [self._declared(each.annotation) for each in (*arguments.posonlyargs, *arguments.args)]
+
+    @property
+    def declared_outputs(self) -> list[AnyValueType | None]:
+        """What its return annotation says, by output; empty where there is none."""
+        if self.node.returns is None:
+            return []
+        hint = self._evaluated(self.node.returns)
+        hints = typing.get_args(hint) if typing.get_origin(hint) is tuple else (hint,)
+        return [None if each is Any else read_value_type(each, "the return annotation") for each in hints]
+
+    def _declared(self, annotation: ast.expr | None) -> AnyValueType | None:
+        if annotation is None:
+            return None
+        return read_value_type(self._evaluated(annotation), f"an annotation of '{self.__name__}'")
+
+    def _evaluated(self, annotation: ast.expr) -> Any:
+        """An annotation as Python would evaluate it where the function is defined."""
+        frame = self.frame
+        code = compile(ast.fix_missing_locations(ast.Expression(annotation)), frame.analysis.file, "eval")
+        return eval(code, frame.globals, {**frame.closure, **frame.variables})  # the user's own annotation
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         arguments = bind_call(self.__name__, self.signature, args, kwargs, self.span)

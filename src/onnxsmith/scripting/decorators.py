@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar, cast
@@ -24,13 +24,17 @@ def script(
     domain: str | None = None,
     overload: str = "",
     inline: bool = False,
+    name: str | None = None,
+    exact: bool = False,
 ) -> Any:
     """Make a Python function an ONNX function: `@script`, `@script()`, `@script(default_opset=opset18)`.
 
     Called with arrays it runs at once; `to_model_proto()` and `to_function_proto()` are the same program in ONNX.
     `domain` (or an `Opset` as first argument) and `overload` say where the function lives; `inline=True` puts its
     body where it is called. Without a named opset, Python's own operators use the one that the code uses, or else
-    the newest that the installed ONNX Runtime runs.
+    the newest that the installed ONNX Runtime runs. `name` is the function's name in ONNX where Python cannot spell it.
+    `exact=True` makes the nodes that are written and no others, with the types that are written: what decompiled
+    code asks for.
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, opset18 as op
@@ -38,26 +42,25 @@ def script(
     >>> double(np.float32([1, 2]))
     array([2., 4.], dtype=float32)
     """
+    options: dict[str, Any] = {"overload": overload, "inline": inline, "name": name, "exact": exact}
     if isinstance(function, Opset) and function.domain:
-        return _decorator(function.domain if domain is None else domain, default_opset, overload, inline)
+        domain = function.domain if domain is None else domain
+        return _decorator({**options, "domain": domain, "default_opset": default_opset})
     if function is None or isinstance(function, Opset | int) or _is_opset_module(function):
-        return _decorator(domain, function if default_opset is None else default_opset, overload, inline)
-    return _make(function, domain, default_opset, overload, inline)
+        opset = function if default_opset is None else default_opset
+        return _decorator({**options, "domain": domain, "default_opset": opset})
+    return _make(function, {**options, "domain": domain, "default_opset": default_opset})
 
 
-def _decorator(
-    domain: str | None, default_opset: Any, overload: str, inline: bool
-) -> Callable[[Any], ScriptFunction]:
+def _decorator(options: Mapping[str, Any]) -> Callable[[Any], ScriptFunction]:
     @boundary
     def decorate(function: Any) -> ScriptFunction:
-        return _make(function, domain, default_opset, overload, inline)
+        return _make(function, options)
 
     return decorate
 
 
-def _make(
-    function: Any, domain: str | None, default_opset: Any, overload: str, inline: bool
-) -> ScriptFunction:
+def _make(function: Any, options: Mapping[str, Any]) -> ScriptFunction:
     plain = unwrapped(function)
     if plain is None:
         raise CallError(
@@ -65,9 +68,7 @@ def _make(
             help="define a function with def",
         )
     try:
-        made = ScriptFunction(
-            plain, domain=domain, overload=overload, default_opset=default_opset, inline=inline
-        )
+        made = ScriptFunction(plain, **options)
         made.check()
     except OnnxsmithError as error:
         collected = _collected.get()

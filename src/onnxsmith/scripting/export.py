@@ -34,7 +34,7 @@ _CHECKED_LIMIT = 256
 
 def check_generic(script: ScriptFunction) -> None:
     """Stage the script for the types its annotations give, so that mistakes show when it is decorated."""
-    if kept.can_keep(script):
+    if kept.can_keep(script) or (script.is_exact and not script.parameters.attributes and script.is_main):
         script.kept = kept.Kept(script, stage(script, "model", _input_types(script, None, None), {}))
         return
     if len(_checked_cache) >= _CHECKED_LIMIT:
@@ -46,10 +46,11 @@ def check_generic(script: ScriptFunction) -> None:
 
 def function_proto(script: ScriptFunction) -> onnx.FunctionProto:
     """The generic function of a script."""
-    return ir.serde.serialize_function(_generic_function(script))
+    return ir.serde.serialize_function(generic_function(script))
 
 
-def _generic_function(script: ScriptFunction) -> ir.Function:
+def generic_function(script: ScriptFunction) -> ir.Function:
+    """The function of a script for any types."""
     shared: dict[Any, Any] = {}
     body = generic_body(script, (), shared)
     if body is None:
@@ -86,7 +87,9 @@ def make_model(
     if staged is None:
         staged = stage(script, "model", types, values, opset_version=opset_version)
     _set_output_types(script, staged, output_types)
-    graph = staged.scope.finish(staged.outputs, script.name)
+    graph = staged.scope.finish(staged.outputs, script.onnx_name)
+    if script.is_exact and script.parameters.returns is not None:
+        _declare(graph.outputs, script.parameters.returns)
     if script.__doc__:
         graph.doc_string = script.__doc__
     held = dict(staged.scope.program.functions)
@@ -104,6 +107,11 @@ def make_model(
         lowest_ir_version(model, staged.scope.program.dtypes) if ir_version is None else ir_version
     )
     return Model(model)
+
+
+def _declare(outputs: Sequence[ir.Value], types: Sequence[AnyValueType]) -> None:
+    for value, kind in zip(outputs, types, strict=True):
+        value.type, value.shape = type_to_ir(kind)
 
 
 def _dissolved(model: ir.Model) -> ir.Model:
@@ -220,4 +228,4 @@ def _as_function(value: Any) -> ir.Function:
         return ir.serde.deserialize_function(value)
     if isinstance(value, ir.Function):
         return value
-    return _generic_function(value)
+    return generic_function(value)

@@ -48,6 +48,8 @@ class ScriptFunction:
         overload: str = "",
         default_opset: Any = None,
         inline: bool = False,
+        name: str | None = None,
+        exact: bool = False,
         instance: Any = None,
     ) -> None:
         functools.update_wrapper(self, function)
@@ -55,6 +57,12 @@ class ScriptFunction:
             self.__wrapped__ = types.MethodType(function, instance)
         self.function = function
         self.name = function.__name__ if function.__name__.isidentifier() else "lambda_function"
+        #: What ONNX calls it.
+        self.onnx_name = self.name if name is None else name
+        #: Whether its graph has the nodes and types that are written, and nothing else.
+        self.is_exact = exact
+        #: Whether it is meant as a model, not as a function that others call: nobody said where it lives.
+        self.is_main = domain is None
         self.domain = domain if domain is not None else _domain_of(function)
         self.overload = overload
         self.is_inline = inline
@@ -65,6 +73,8 @@ class ScriptFunction:
             "overload": overload,
             "default_opset": default_opset,
             "inline": inline,
+            "name": name,
+            "exact": exact,
         }
         node = find_function(function)
         file = function.__code__.co_filename
@@ -193,7 +203,7 @@ class ScriptFunction:
                 call_in_graph,
             )  # heavy: onnx-ir is imported when something is staged
 
-            return call_in_graph(self, arguments)
+            return call_in_graph(self, arguments, given=frozenset(kwargs))
         return run_eagerly(self, arguments, active)
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:

@@ -83,7 +83,7 @@ def _stage(
     opsets: OpsetVersions,
     shared: dict[Any, Any] | None,
 ) -> Staged:
-    scope = GraphTarget(Program(kind, opsets, shared))
+    scope = GraphTarget(Program(kind, opsets, shared, is_exact=script.is_exact))
     arguments = dict(script.fixed_arguments)
     for parameter in script.parameters.inputs:
         if parameter.name in types:
@@ -135,6 +135,9 @@ def _outputs(script: ScriptFunction, scope: GraphTarget, values: Sequence[Any]) 
     seen: set[int] = set()
     for position, value in enumerate(values):
         tensor = _as_output(script, scope, value, None if returns is None else returns[position])
+        if script.is_exact:
+            outputs.append(tensor)
+            continue
         if returns is not None:
             _check_result(script, position, tensor.known.type, returns[position])
         if tensor.ir_value.producer() is None or tensor.scope is not scope or id(tensor.ir_value) in seen:

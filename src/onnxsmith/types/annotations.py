@@ -57,6 +57,10 @@ def read_value_type(annotation: object, where: str = "annotation") -> AnyValueTy
         return _read_annotated(arguments, where)
     if origin in _SEQUENCE_ORIGINS and len(arguments) == 1:
         return SequenceType(read_value_type(arguments[0], f"the element of {where}"))
+    if origin is dict and len(arguments) == 2:
+        key, value = (read_value_type(each, f"a part of {where}") for each in arguments)
+        if isinstance(key, TensorType) and key.dtype is not None and isinstance(value, TensorType):
+            return MapType(key.dtype, value)
     if origin in _UNION_ORIGINS:
         return _read_union(annotation, arguments, where)
     raise AnnotationError(f"{where} is {_shown(annotation)}, which is no tensor type", help=_HELP)

@@ -138,7 +138,8 @@ class Call:
         value = self.attributes.get(name)
         if isinstance(value, AttributeReference):
             raise UnresolvedAttribute(name)
-        return value
+        # A weight that lies in a file is mapped, not read.
+        return np.asarray(value) if getattr(value, "is_stored", False) else value
 
     def given_dtype(self, name: str) -> DType | None:
         """The element type that an attribute names; None where it is left out or says "as the input"."""

@@ -1,0 +1,95 @@
+"""ONNX back to Python: any model as a module that reads as if a person wrote it, and that gives the model back."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+from onnxsmith.decompiling.identifiers import readable
+from onnxsmith.decompiling.module_writer import ModuleWriter
+from onnxsmith.decompiling.reading import Given, read
+from onnxsmith.decompiling.weight_files import external_name, in_text, write_safetensors
+from onnxsmith.errors import AttributeValueError, ModelWriteError, boundary
+from onnxsmith.graphs import files
+
+WeightsPlace = Literal["inline", "external", "safetensors"]
+
+
+@boundary
+def decompile(model: Any, *, weights: Literal["inline", "external"] = "inline") -> str:
+    """A model as the text of a Python module; imported, the module's `model` is the model again.
+
+    `model` is a path, a ModelProto, an onnx-ir model or one of ours. Weights stand in the text, or with
+    `weights="external"` are left in the file that the model was read from. `decompile_to` writes them to a file.
+
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a, b: op.Relu(a @ b + 1.0), FLOAT["N", 4], FLOAT[4, 8])
+    >>> print(decompile(model).partition("model = ")[0])
+    from onnxsmith import FLOAT, rebuild, script
+    from onnxsmith import opset21 as op
+    <BLANKLINE>
+    <BLANKLINE>
+    @script(default_opset=op, exact=True)
+    def traced(a: FLOAT["N", 4], b: FLOAT[4, 8]) -> FLOAT["N", 8]:
+        mat_mul = a @ b
+        add = mat_mul + 1.0
+        relu = op.Relu(add)
+        return relu
+    <BLANKLINE>
+    """
+    if weights not in ("inline", "external"):
+        raise AttributeValueError(
+            f"decompile gives text, and weights={weights!r} does not fit into it",
+            help='weights="inline" or weights="external"; decompile_to writes files',
+        )
+    given = read(model)
+    writer = ModuleWriter(given)
+    body = writer.write()
+    held = external_name(given) if weights == "external" else None
+    return _joined(writer, body, in_text(writer, held))
+
+
+@boundary
+def decompile_to(
+    model: Any,
+    folder: str | os.PathLike[str],
+    *,
+    weights: WeightsPlace = "safetensors",
+    name: str | None = None,
+) -> Path:
+    """Write a model as a Python module into a folder, its weights beside it, and give the module's path.
+
+    `weights` says where they go: to a safetensors file (`"safetensors"`), into the text (`"inline"`), or nowhere:
+    they are left where the model has them (`"external"`), and the module refers to that file.
+    """
+    if weights not in ("inline", "external", "safetensors"):
+        raise AttributeValueError(
+            f"weights={weights!r} is not known", help="it is one of 'safetensors', 'inline', 'external'"
+        )
+    given = read(model)
+    place = Path(os.fspath(folder))
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ModelWriteError(f"cannot make the folder {str(place)!r}: {error.strerror or error}") from None
+    stem = name or _stem(given)
+    writer = ModuleWriter(given)
+    body = writer.write()
+    if weights == "safetensors":
+        held = write_safetensors(writer, place / f"{stem}.safetensors")
+    else:
+        held = external_name(given, place) if weights == "external" else None
+    module = place / f"{stem}.py"
+    files.save_bytes(_joined(writer, body, in_text(writer, held)).encode(), module)
+    return module
+
+
+def _stem(given: Given) -> str:
+    if given.place is not None:
+        return readable(given.place.stem, "model")
+    return readable(given.model.graph.name or "model", "model")
+
+
+def _joined(writer: ModuleWriter, body: list[str], weights: list[str]) -> str:
+    return "\n".join([*writer.header(weights), *body]) + "\n"

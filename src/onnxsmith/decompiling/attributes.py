@@ -1,0 +1,101 @@
+"""Attributes of a node as keyword arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import onnx_ir as ir
+
+from onnxsmith.decompiling.layout import Text, call, listed
+from onnxsmith.decompiling.literals import literal, number, text_of, tuple_of, type_text
+from onnxsmith.graphs.ir_types import type_from_ir
+from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.types.dtypes import DType
+
+if TYPE_CHECKING:
+    from onnxsmith.decompiling.script_writer import ScriptWriter
+
+_Kind = ir.AttributeType
+_LISTS = (_Kind.INTS, _Kind.FLOATS, _Kind.STRINGS, _Kind.TENSORS, _Kind.TYPE_PROTOS)
+
+
+def attribute_text(
+    script: ScriptWriter, node: ir.Node, attribute: ir.Attr, op: OperatorDef | None
+) -> Text | None:
+    """The value of an attribute; None where a call cannot say it, and the details do."""
+    if attribute.is_ref():
+        return script.parameters[attribute.ref_attr_name or ""]
+    value = cast(Any, attribute.value)
+    is_unchecked = op is None and node.op_identifier() not in script.module.functions
+    if is_unchecked and (
+        (attribute.type in _LISTS and not value) or attribute.type in (_Kind.TENSORS, _Kind.TYPE_PROTOS)
+    ):
+        script.unsaid(node, attribute)
+        return None
+    formal = None if op is None else op.attributes.get(attribute.name)
+    if formal is not None and formal.names_dtype and value in DType._value2member_map_:
+        name = DType(value).name
+        script.module.used.add(name)
+        return name
+    return _value(script, node, attribute.name, attribute.type, value)
+
+
+def _value(script: ScriptWriter, node: ir.Node, name: str, kind: ir.AttributeType, value: Any) -> Text:
+    match kind:
+        case _Kind.FLOAT:
+            return number(float(value))
+        case _Kind.INT:
+            return str(int(value))
+        case _Kind.STRING:
+            return text_of(value)
+        case _Kind.FLOATS:
+            return listed([number(float(each)) for each in value])
+        case _Kind.INTS:
+            return listed([str(int(each)) for each in value])
+        case _Kind.STRINGS:
+            return listed([text_of(each) for each in value])
+        case _Kind.TENSOR:
+            return _tensor(script, node, name, value)
+        case _Kind.TENSORS:
+            return listed([_tensor(script, node, f"{name}.{k}", each) for k, each in enumerate(value)])
+        case _Kind.TYPE_PROTO:
+            return type_text(type_from_ir(value.type, value.shape), script.module.used)
+        case _Kind.TYPE_PROTOS:
+            return listed(
+                [type_text(type_from_ir(each.type, each.shape), script.module.used) for each in value]
+            )
+        case _:
+            return script.module.sparse(node, name, value)
+
+
+def _tensor(script: ScriptWriter, node: ir.Node, name: str, tensor: ir.TensorProtocol) -> Text:
+    dtype = DType(int(tensor.dtype))
+    said = literal(tensor) if dtype.is_native else None
+    if said is None:
+        first = next((value.name for value in node.outputs if value.name), "")
+        key = first if node.op_type == "Constant" else f"{first}.{name}"
+        return script.module.stored(key or name, tensor)
+    script.module.needs_numpy = True
+    return call("np.array", [said[1], f"np.{_numpy_name(dtype)}"])
+
+
+def _numpy_name(dtype: DType) -> str:
+    return "bool_" if dtype is DType.BOOL else dtype.spelling
+
+
+def default_text(kind: ir.AttributeType, value: Any) -> Text | None:
+    """The default of an attribute parameter; None for kinds that have no text."""
+    match kind:
+        case _Kind.FLOAT:
+            return number(float(value))
+        case _Kind.INT:
+            return str(int(value))
+        case _Kind.STRING:
+            return text_of(value)
+        case _Kind.FLOATS | _Kind.INTS | _Kind.STRINGS:
+            make = {_Kind.FLOATS: number, _Kind.INTS: str, _Kind.STRINGS: text_of}[kind]
+            items = [cast(Any, make)(each) for each in cast("Sequence[Any]", value)]
+            return tuple_of(items)
+        case _:
+            return None

@@ -1,0 +1,49 @@
+"""What a model says that Python code does not: the names that are no identifiers, notes, where constants live.
+
+`rebuild` takes these tables and gives the model all of it back. Keys are the variables of the code; `y[1]` is the
+constant that stands as input 1 of the node that makes `y`, and `y:body` the graph that is its attribute `body`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(slots=True)
+class Details:
+    """The tables of one function or graph. An empty one needs no mention."""
+
+    #: Variable -> the value's name in the model, where it is another.
+    values: dict[str, str] = field(default_factory=dict[str, str])
+    #: Rule for the names of nodes; see `node_names`.
+    node_rule: str = ""
+    #: Variable -> the name of the node that makes it, where the rule says another.
+    nodes: dict[str, str] = field(default_factory=dict[str, str])
+    #: `y[1]` -> the name of the initializer that the literal there stands for.
+    literals: dict[str, str] = field(default_factory=dict[str, str])
+    #: `y[1]` -> the Constant node that the literal there stands for: its output's name, its own, and the variable of
+    #: the node that it comes before, where that is not the first one that uses it.
+    constants: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    #: Key in `weights` -> the initializer's name, where it is another.
+    weights: dict[str, str] = field(default_factory=dict[str, str])
+    #: `y:body` -> the name of the graph.
+    graphs: dict[str, str] = field(default_factory=dict[str, str])
+    #: `y:body` -> the initializers that live in the graph.
+    local: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    #: Variable -> doc string of the node; `y:body` -> of a graph; `value y` -> of an input or output.
+    docs: dict[str, str] = field(default_factory=dict[str, str])
+    #: The same keys -> metadata.
+    metadata: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    #: Variable -> attributes that a call cannot say: name -> (kind, value).
+    attributes: dict[str, dict[str, tuple[str, Any]]] = field(
+        default_factory=dict[str, dict[str, tuple[str, Any]]]
+    )
+    #: Attribute parameter -> the attribute's name, where it is another.
+    parameters: dict[str, str] = field(default_factory=dict[str, str])
+    #: Names of all inputs, where initializers are among them.
+    inputs: list[str] = field(default_factory=list[str])
+
+    def entries(self) -> dict[str, Any]:
+        """The tables that are not empty, by name."""
+        return {name: value for name in self.__slots__ if (value := getattr(self, name))}

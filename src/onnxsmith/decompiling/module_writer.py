@@ -1,0 +1,456 @@
+"""A whole model as a Python module: imports, weights, functions, the main script, and the model rebuilt from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import onnx_ir as ir
+
+from onnxsmith.decompiling.attributes import default_text
+from onnxsmith.decompiling.callees import Callees
+from onnxsmith.decompiling.details import Details
+from onnxsmith.decompiling.identifiers import Identifiers, readable
+from onnxsmith.decompiling.layout import (
+    INDENT,
+    WIDTH,
+    Bracketed,
+    Keyed,
+    Text,
+    call,
+    dictionary,
+    lines,
+    listed,
+    string,
+)
+from onnxsmith.decompiling.literals import says_exactly, tuple_of, type_text, typed_elements
+from onnxsmith.decompiling.order import all_graphs
+from onnxsmith.decompiling.reading import Given
+from onnxsmith.decompiling.script_writer import ScriptWriter
+from onnxsmith.errors import DecompileError
+from onnxsmith.graphs.builder import SOURCE_KEY
+from onnxsmith.graphs.weights import to_text
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import AnyValueType
+
+#: Names that the module itself gives a meaning.
+_MODULE_NAMES = ("np", "model", "weights", "script", "graph", "rebuild", "Weights", "Opset")
+#: Python's parser gives up a little past this.
+_DEEPEST = 90
+_ATTRIBUTE_WORDS = {
+    ir.AttributeType.INT: "int",
+    ir.AttributeType.FLOAT: "float",
+    ir.AttributeType.STRING: "str",
+    ir.AttributeType.INTS: "list[int]",
+    ir.AttributeType.FLOATS: "list[float]",
+    ir.AttributeType.STRINGS: "list[str]",
+    ir.AttributeType.TENSOR: "np.ndarray",
+}
+
+
+@dataclass(slots=True)
+class FunctionName:
+    """A local function: what the module calls it, and the parameters of its attributes."""
+
+    name: str
+    parameters: dict[str, str] = field(default_factory=dict[str, str])
+
+
+class ModuleWriter:
+    """Writes one module. What scripts share is here: imports, opsets, weights, functions."""
+
+    deepest = _DEEPEST
+
+    def __init__(self, given: Given) -> None:
+        self.given = given
+        self.model = given.model
+        self.used: set[str] = {"script", "rebuild"}
+        self.needs_numpy = False
+        taken = {*_MODULE_NAMES, *(dtype.name for dtype in DType)}
+        self.module_names = Identifiers(taken)
+        self.callees = Callees(self.module_names)
+        self.functions: dict[ir.OperatorIdentifier, FunctionName] = {}
+        #: Key -> tensor, in the order of first mention.
+        self.weights: dict[str, ir.TensorProtocol] = {}
+        self._weight_keys: dict[ir.Value, str] = {}
+        self._function_details: list[tuple[str, Details, Mapping[str, int], str]] = []
+        for identifier in self.model.functions:
+            self.functions[identifier] = FunctionName(self._function_name(identifier[1]))
+        self.main_name = self._function_name(self.model.graph.name or "main_graph")
+        self.reserved = self._reserved()
+
+    def _function_name(self, name: str) -> str:
+        return self.module_names.exact(name) or self.module_names.unique(readable(name, "function"))
+
+    def _reserved(self) -> frozenset[str]:
+        """Names that no variable may take: they mean something to the whole module."""
+        names = {*_MODULE_NAMES, *(dtype.name for dtype in DType), self.main_name}
+        names |= {each.name for each in self.functions.values()}
+        for graph, imports in self._roots():
+            for domain, version in imports.items():
+                names.add(self.callees.opset("" if domain == "ai.onnx" else domain, max(version, 1)))
+            _ = graph
+        names |= {f"unchecked{suffix}" for suffix in ("", *(f"_{name}" for name in list(names)))}
+        return frozenset(names)
+
+    def _roots(self) -> list[tuple[ir.Graph, Mapping[str, int]]]:
+        functions = self.model.functions.values()
+        return [
+            (self.model.graph, self.model.opset_imports),
+            *((each.graph, each.opset_imports) for each in functions),
+        ]
+
+    # -- what scripts ask for --------------------------------------------------------------------------
+
+    def special_type(self, value: ir.Value) -> AnyValueType | None:
+        """The type of a value where onnx-ir has no place for it."""
+        return self.given.types.get(value.name or "")
+
+    def weight(self, value: ir.Value, details: Details) -> Text:
+        """An initializer as `weights["name"]`."""
+        key = self._weight_keys.get(value)
+        name = value.name or ""
+        if key is None:
+            assert value.const_value is not None
+            key = self._new_key(name)
+            self._weight_keys[value] = key
+            self.weights[key] = value.const_value
+            if key != name:
+                details.weights[key] = name
+        return Bracketed("weights[", (string(key),), "]")
+
+    def stored(self, key: str, tensor: ir.TensorProtocol) -> Text:
+        """A tensor that is an attribute, kept with the weights."""
+        key = self._new_key(key)
+        self.weights[key] = tensor
+        self.given.loose.add(key)
+        return Bracketed("weights[", (string(key),), "]")
+
+    def _new_key(self, wish: str) -> str:
+        key, count = wish, 2
+        while key in self.weights:
+            key, count = f"{wish} ({count})", count + 1
+        return key
+
+    def sparse(self, node: ir.Node, name: str, value: Any) -> Text:
+        """A sparse tensor as an attribute."""
+        raise DecompileError(
+            f"the attribute {name!r} of {node.op_type} is of a kind that cannot be written as Python"
+        )
+
+    def signature(
+        self,
+        name: str,
+        parameters: Sequence[tuple[str, AnyValueType | None]],
+        returns: Sequence[AnyValueType | None],
+        level: int,
+        attributes: Sequence[Text] = (),
+    ) -> list[str]:
+        """`def name(x: FLOAT["N"]) -> FLOAT["N"]:`"""
+        items: list[Text] = [
+            each if kind is None else f"{each}: {type_text(kind, self.used)}" for each, kind in parameters
+        ]
+        items += attributes
+        result = self._returns(returns)
+        arrow = "" if result == "" else " -> "
+        whole = call(f"def {name}", items)
+        line = f"{INDENT * level}{whole}{arrow}{result}:"
+        if len(line) <= WIDTH:
+            return [line]
+        if not items:
+            return lines(f"{whole}{arrow}", result, ":", level)
+        opened = lines("", Bracketed(whole.head, whole.items, ")", is_open=True), "", level)
+        last = lines(f"){arrow}", result, ":", level)
+        return [*opened[:-1], *last]
+
+    def _returns(self, types: Sequence[AnyValueType | None]) -> Text:
+        if not types or all(kind is None for kind in types):
+            return ""
+        texts = ["Any" if kind is None else type_text(kind, self.used) for kind in types]
+        if any(kind is None for kind in types):
+            self.used.add("Any")
+        return texts[0] if len(texts) == 1 else Bracketed("tuple[", tuple(texts), "]")
+
+    # -- the module ------------------------------------------------------------------------------------
+
+    def write(self) -> list[str]:
+        """The lines of the module, weights and imports left out."""
+        result: list[str] = []
+        for identifier, function in self._in_call_order():
+            result += ["", "", *self._function(identifier, function)]
+        main = ScriptWriter(self, self.model.graph, self.model.opset_imports, {})
+        parameters = main.name_inputs(self.model.graph)
+        body = main.block(self.model.graph, 1)
+        for value in self.model.graph.initializers.values():
+            if value not in main.names and main.constants.inline(value) is None:
+                self.weight(value, main.details)
+        result += ["", "", *self._decorator(main, self.main_name, self.model.graph.name or "", None)]
+        returns = [main.declared(value) for value in self.model.graph.outputs]
+        result += self.signature(self.main_name, parameters, returns, 0)
+        doc = _docstring(self.model.graph.doc_string)
+        result += [*([doc] if doc else []), *body]
+        result += ["", "", *self._rebuild(main)]
+        return _tidy(result)
+
+    def _decorator(
+        self, writer: ScriptWriter, name: str, onnx_name: str, function: ir.Function | None
+    ) -> list[str]:
+        options: list[Text] = ["exact=True"]
+        opset = self.callees.opset("", max(writer.imports.get("", 1), 1)) if "" in writer.imports else None
+        if opset is not None:
+            options.insert(0, f"default_opset={opset}")
+        if function is not None:
+            options.append(f"domain={string(function.domain)}")
+            if function.overload:
+                options.append(f"overload={string(function.overload)}")
+        if onnx_name != name:
+            options.append(f"name={string(onnx_name)}")
+        return lines("@", call("script", options), "", 0)
+
+    def _function(self, identifier: ir.OperatorIdentifier, function: ir.Function) -> list[str]:
+        called = self.functions[identifier]
+        kinds = _attribute_kinds(function)
+        names = Identifiers(self.reserved)
+        for attribute in (*function.attributes, *kinds):
+            if attribute not in called.parameters:
+                called.parameters[attribute] = names.exact(attribute) or names.unique(
+                    readable(attribute, "attribute")
+                )
+        writer = ScriptWriter(self, function.graph, function.opset_imports, called.parameters)
+        for attribute, name in called.parameters.items():
+            if attribute != name:
+                writer.details.parameters[name] = attribute
+        parameters = writer.name_inputs(function.graph)
+        body = writer.block(function.graph, 1)
+        attributes = [self._parameter(function, each, kinds) for each in called.parameters]
+        attributes.sort(key=lambda each: "=" in str(each))
+        result = self._decorator(writer, called.name, function.name, function)
+        untyped = [(name, None) for name, _ in parameters]
+        result += self.signature(called.name, untyped, [], 0, attributes)
+        if function.doc_string:
+            writer.details.docs[""] = function.doc_string
+        doc = _docstring(function.doc_string)
+        if function.metadata_props:
+            writer.details.metadata[""] = dict(function.metadata_props)
+        self._function_details.append(
+            (called.name, writer.details, dict(function.opset_imports), function.name)
+        )
+        return [*result, *([doc] if doc else []), *body]
+
+    def _parameter(
+        self, function: ir.Function, attribute: str, kinds: Mapping[str, ir.AttributeType]
+    ) -> Text:
+        name = self.functions[function.identifier()].parameters[attribute]
+        formal = function.attributes.get(attribute)
+        has_default = formal is not None and formal.value is not None
+        kind = (
+            formal.type if has_default and formal is not None else kinds.get(attribute, ir.AttributeType.INT)
+        )
+        word = _ATTRIBUTE_WORDS.get(kind)
+        if word is None:
+            raise DecompileError(
+                f"the attribute {attribute!r} of the function {function.name!r} is of kind {kind.name}, "
+                "which a script cannot take"
+            )
+        if kind == ir.AttributeType.TENSOR:
+            self.needs_numpy = True
+        if not has_default or formal is None:
+            return f"{name}: {word}"
+        text = default_text(kind, formal.value)
+        if text is None:
+            text = self.stored(f"{function.name}.{attribute}", cast(Any, formal.value))
+        return Keyed(f"{name}: {word} = ", text)
+
+    def _in_call_order(self) -> list[tuple[ir.OperatorIdentifier, ir.Function]]:
+        """Functions after those that they call; a recursive one is an error."""
+        functions = self.model.functions
+        calls = {
+            identifier: [
+                node.op_identifier()
+                for graph in all_graphs(function.graph)
+                for node in graph
+                if node.op_identifier() in functions
+            ]
+            for identifier, function in functions.items()
+        }
+        result: dict[ir.OperatorIdentifier, ir.Function] = {}
+        for start in functions:
+            stack = [(start, iter(calls[start]))]
+            path = [start]
+            while stack:
+                here, rest = stack[-1]
+                following = next((each for each in rest if each not in result), None)
+                if following is None:
+                    stack.pop()
+                    path.pop()
+                    result.setdefault(here, functions[here])
+                elif following in path:
+                    raise DecompileError(
+                        f"the function {following[1]!r} calls itself"
+                        + ("" if following == here else f", by way of {here[1]!r}"),
+                        help="ONNX has no recursion: the model is damaged",
+                    )
+                else:
+                    path.append(following)
+                    stack.append((following, iter(calls[following])))
+        return list(result.items())
+
+    def _rebuild(self, main: ScriptWriter) -> list[str]:
+        """`model = rebuild(main_graph, …)`, with all that the code does not say."""
+        model = self.model
+        items: list[Text] = [self.main_name, f"ir_version={model.ir_version}"]
+        imports = dictionary([(string(domain), str(each)) for domain, each in model.opset_imports.items()])
+        items.append(Keyed("opset_imports=", imports))
+        for name in ("producer_name", "producer_version", "domain"):
+            value = getattr(model, name)
+            if value:
+                items.append(f"{name}={string(value)}")
+        if model.model_version:
+            items.append(f"model_version={model.model_version}")
+        if model.doc_string:
+            items.append(f"doc_string={string(model.doc_string)}")
+        if model.metadata_props:
+            items.append(Keyed("model_metadata=", _table(model.metadata_props)))
+        graph = model.graph
+        if (graph.doc_string or "") != "" and _docstring(graph.doc_string) is None:
+            main.details.docs[""] = graph.doc_string or ""
+        if graph.metadata_props:
+            main.details.metadata[""] = dict(graph.metadata_props)
+        if any((value.name or "") in graph.initializers for value in graph.inputs):
+            main.details.inputs = [value.name or "" for value in graph.inputs]
+        if self._has_value_types():
+            items.append("value_types=True")
+        if any(SOURCE_KEY in node.metadata_props for node in graph):
+            items.append("sources=True")
+        if self.weights:
+            items.append("all_weights=weights")
+            if self.given.loose:
+                items.append(Keyed("loose=", listed([string(each) for each in sorted(self.given.loose)])))
+        items += _details_items(main.details)
+        functions = [
+            tuple_of([name, call("dict", _details_items(details) + _imports_item(imports))])
+            for name, details, imports, _ in self._function_details
+        ]
+        if functions:
+            items.append(Keyed("functions=", Bracketed("[", tuple(functions), "]")))
+        return lines("model = ", call("rebuild", items), "", 0)
+
+    def _has_value_types(self) -> bool:
+        """Whether the model says what the values inside it are."""
+        held = {*self.model.graph.inputs, *self.model.graph.outputs}
+        return any(
+            value.type is not None and value not in held
+            for node in self.model.graph
+            for value in node.outputs
+        )
+
+    def header(self, weights: Sequence[str]) -> list[str]:
+        """The imports, the opsets of other domains, and the weights."""
+        names = sorted(
+            {
+                *(self.used - {"Any"}),
+                *(["Opset"] if self.callees.definitions else []),
+                *(["Weights"] if weights else []),
+            },
+            key=lambda each: (not each.isupper(), each.islower(), each),
+        )
+        result: list[str] = []
+        if "Any" in self.used:
+            result += ["from typing import Any", ""]
+        if self.needs_numpy:
+            result += ["import numpy as np", ""]
+        result += _import_lines([*names])
+        result += [f"from onnxsmith import {each}" for each in sorted(self.callees.imports)]
+        if self.callees.definitions:
+            result += ["", *self.callees.definitions]
+        if weights:
+            result += ["", *weights]
+        return result
+
+    def inline_weights(self, names: Sequence[str]) -> Bracketed:
+        """Weights in the text of the module: elements of small ones, bytes of others."""
+        entries: list[tuple[str, Text]] = []
+        for name in names:
+            tensor = self.weights[name]
+            kind, text = _weight_text(tensor, self.used)
+            entries.append((string(name), tuple_of([kind, text])))
+        return dictionary(entries)
+
+
+def _weight_text(tensor: ir.TensorProtocol, used: set[str]) -> tuple[str, Text]:
+    if says_exactly(tensor):
+        return typed_elements(tensor, used)
+    from onnxsmith.types.value_types import TensorType
+
+    kind = TensorType(DType(int(tensor.dtype)), tuple(int(each) for each in cast(Any, tensor.shape)))
+    return type_text(kind, used), string(to_text(tensor))
+
+
+def _attribute_kinds(function: ir.Function) -> dict[str, ir.AttributeType]:
+    """The kinds of a function's attributes, by how its nodes use them."""
+    kinds: dict[str, ir.AttributeType] = {}
+    for graph in all_graphs(function.graph):
+        for node in graph:
+            for attribute in node.attributes.values():
+                if attribute.is_ref() and attribute.ref_attr_name:
+                    kinds.setdefault(attribute.ref_attr_name, attribute.type)
+    return kinds
+
+
+def _docstring(text: str | None) -> str | None:
+    """A doc string as a docstring, where both say exactly the same; otherwise it stands among the details."""
+    if not text or text != text.strip() or len(text) > 80 or not text.isascii() or not text.isprintable():
+        return None
+    if "\\" in text or '"' in text:
+        return None
+    return f'{INDENT}"""{text}"""'
+
+
+def _import_lines(names: Sequence[str]) -> list[str]:
+    plain = f"from onnxsmith import {', '.join(names)}"
+    if len(plain) <= WIDTH:
+        return [plain]
+    return ["from onnxsmith import (", *(f"{INDENT}{name}," for name in names), ")"]
+
+
+def _imports_item(imports: Mapping[str, int]) -> list[Text]:
+    entries = [(string(domain), str(version)) for domain, version in imports.items()]
+    return [Keyed("opset_imports=", cast(Text, dictionary(entries)))]
+
+
+def _details_items(details: Details) -> list[Text]:
+    return [Keyed(f"{name}=", _plain(value)) for name, value in details.entries().items()]
+
+
+def _plain(value: Any) -> Text:
+    """Data of strings, lists and dictionaries as text."""
+    if isinstance(value, str):
+        return string(value)
+    if isinstance(value, dict):
+        entries = cast("dict[str, Any]", value)
+        return dictionary([(string(key), _plain(each)) for key, each in entries.items()])
+    if isinstance(value, tuple):
+        return tuple_of([_plain(each) for each in cast("tuple[Any, ...]", value)])
+    if isinstance(value, list):
+        return listed([_plain(each) for each in cast("list[Any]", value)])
+    return repr(value)
+
+
+def _table(entries: Mapping[str, str]) -> Text:
+    return dictionary([(string(key), string(value)) for key, value in entries.items()])
+
+
+def _tidy(result: Sequence[str]) -> list[str]:
+    """Blank lines as formatters want them: none after a line that opens a block, one inside a function."""
+    tidy: list[str] = []
+    for line in result:
+        if line == "":
+            if not tidy or not tidy[-1].endswith(":"):
+                tidy.append(line)
+            continue
+        if line.startswith(" "):
+            while len(tidy) > 1 and tidy[-1] == "" and tidy[-2] == "":
+                tidy.pop()
+        tidy.append(line)
+    return tidy

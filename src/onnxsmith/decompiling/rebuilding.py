@@ -1,0 +1,374 @@
+"""`rebuild`: the model of a decompiled script, with all that the code itself does not say put back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import onnx_ir as ir
+
+from onnxsmith.decompiling.node_names import name_by_rule
+from onnxsmith.decompiling.order import all_graphs
+from onnxsmith.errors import CallError, boundary
+from onnxsmith.graphs.builder import SOURCE_KEY, VARIABLE_KEY
+from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.program import WEIGHT_KEY
+from onnxsmith.graphs.weights import Weights
+from onnxsmith.scripting.export import generic_function
+from onnxsmith.scripting.function import ScriptFunction
+
+
+@boundary
+def rebuild(
+    script: Any,
+    *,
+    ir_version: int | None = None,
+    opset_imports: Mapping[str, int] | None = None,
+    producer_name: str = "",
+    producer_version: str = "",
+    domain: str = "",
+    model_version: int = 0,
+    doc_string: str = "",
+    model_metadata: Mapping[str, str] | None = None,
+    value_types: bool = False,
+    sources: bool = False,
+    all_weights: Weights | None = None,
+    loose: Sequence[str] = (),
+    functions: Sequence[tuple[Any, Mapping[str, Any]]] = (),
+    **details: Any,
+) -> Model:
+    """The model of a script, as the tables beside it say: what a decompiled module ends with.
+
+    Names are by variable, and hold as long as the variable does: edit the code, and what is left keeps its names. A
+    new variable names its value itself. The tables are `values`, `nodes` (names of nodes, where `node_rule` gives
+    others), `literals` and `constants` (names of what stands in the code as a literal: `y[1]` is input 1 of the node
+    that makes `y`), `weights`, `graphs`, `local`, `docs`, `metadata`, `attributes`, `parameters` and `inputs`.
+    """
+    if not isinstance(script, ScriptFunction):
+        raise CallError(f"rebuild takes a script, not {type(script).__name__}")
+    made = script.to_model(producer_name=producer_name, ir_version=ir_version).ir
+    for function, _ in functions:
+        held = generic_function(function)
+        made.functions.setdefault(held.identifier(), held)
+    for function, tables in functions:
+        key = (function.domain, function.onnx_name, function.overload)
+        _restore_function(made.functions[key], tables, sources)
+    _Restorer(made.graph, details, sources).run()
+    _complete_weights(made.graph, details, all_weights, frozenset(loose))
+    _restore_inputs(made.graph, details.get("inputs", ()))
+    made.producer_version = producer_version or None
+    made.producer_name = producer_name or None
+    made.domain = domain or None
+    made.model_version = model_version or None
+    made.doc_string = doc_string or None
+    made.metadata_props.update(model_metadata or {})
+    if opset_imports is not None:
+        made.opset_imports.clear()
+        made.opset_imports.update(opset_imports)
+    if not value_types:
+        _forget_types(made.graph)
+    return Model(made)
+
+
+def _restore_function(function: ir.Function, tables: Mapping[str, Any], sources: bool) -> None:
+    _Restorer(function.graph, tables, sources).run()
+    function.doc_string = tables.get("docs", {}).get("") or None
+    function.metadata_props.update(tables.get("metadata", {}).get("", {}))
+    imports = tables.get("opset_imports")
+    if imports is not None:
+        function.opset_imports.clear()
+        function.opset_imports.update(imports)
+    renamed: Mapping[str, str] = tables.get("parameters", {})
+    if renamed:
+        _rename_attributes(function, renamed)
+
+
+def _rename_attributes(function: ir.Function, renamed: Mapping[str, str]) -> None:
+    attributes = list(function.attributes.values())
+    function.attributes.clear()
+    for each in attributes:
+        name = renamed.get(each.name, each.name)
+        function.attributes[name] = ir.Attr(name, each.type, each.value)
+    for graph in all_graphs(function.graph):
+        for node in graph:
+            for each in list(node.attributes.values()):
+                if each.is_ref() and each.ref_attr_name in renamed:
+                    node.attributes[each.name] = ir.RefAttr(each.name, renamed[each.ref_attr_name], each.type)
+
+
+class _Restorer:
+    """Gives one graph, and the graphs inside it, their names and notes."""
+
+    def __init__(self, graph: ir.Graph, tables: Mapping[str, Any], sources: bool) -> None:
+        self._graph = graph
+        self._sources = sources
+        self._values: Mapping[str, str] = tables.get("values", {})
+        self._nodes: Mapping[str, str] = tables.get("nodes", {})
+        self._rule: str = tables.get("node_rule", "")
+        self._literals: Mapping[str, str] = tables.get("literals", {})
+        self._constants: Mapping[str, Sequence[str]] = tables.get("constants", {})
+        self._weights: Mapping[str, str] = tables.get("weights", {})
+        self._graphs: Mapping[str, str] = tables.get("graphs", {})
+        self._local: Mapping[str, Sequence[str]] = tables.get("local", {})
+        self._docs: Mapping[str, str] = tables.get("docs", {})
+        self._metadata: Mapping[str, Mapping[str, str]] = tables.get("metadata", {})
+        self._attributes: Mapping[str, Mapping[str, Sequence[Any]]] = tables.get("attributes", {})
+        # Initializers by the graph they live in and their name.
+        self._made: dict[tuple[ir.Graph, str], ir.Value] = {}
+        # Constant nodes to be placed: graph -> output -> node, the variable it comes before, the first user.
+        self._waiting: dict[ir.Graph, dict[str, tuple[ir.Node, str, ir.Node]]] = {}
+        names = dict.fromkeys(output for output, *_ in self._constants.values())
+        self._constant_order = {name: position for position, name in enumerate(names)}
+        self._homes: list[tuple[ir.Graph, frozenset[str]]] = []
+
+    def run(self) -> None:
+        self._graph.doc_string = self._docs.get("") or self._graph.doc_string
+        self._graph.metadata_props.update(self._metadata.get("", {}))
+        # Initializers get their final names first, out of the way of variables.
+        for value in list(self._graph.initializers.values()):
+            key = value.meta.get(WEIGHT_KEY)
+            if key is not None:
+                self._rename_initializer(value, self._weights.get(key, key))
+        self._visit(self._graph, "", ())
+        _drop_unused(self._graph)
+
+    def _rename_initializer(self, value: ir.Value, name: str) -> None:
+        del self._graph.initializers[value.name or ""]
+        value.name = name
+        self._made[self._graph, name] = value
+
+    def _visit(self, graph: ir.Graph, prefix: str, owners: Sequence[str]) -> None:
+        own = frozenset(self._local.get(prefix, ()))
+        self._homes.append((graph, own))
+        for value in graph.inputs:
+            self._name_value(value, "")
+        nodes = list(graph)
+        for node in nodes:
+            self._restore_node(graph, node, _key_of(node))
+        self._place_constants(graph, nodes)
+        self._order_initializers(graph, self._local.get(prefix, ()))
+        self._homes.pop()
+
+    def _place_constants(self, graph: ir.Graph, nodes: Sequence[ir.Node]) -> None:
+        """Put the Constant nodes of a graph where they belong: before a certain node, never behind one that uses it."""
+        waiting = self._waiting.pop(graph, {})
+        if not waiting:
+            return
+        positions = {_key_of(node): position for position, node in enumerate(nodes)}
+        placed: list[tuple[int, int, ir.Node]] = []
+        for output, (node, before, user) in waiting.items():
+            first_use = positions[_key_of(user)]
+            place = min(positions.get(before, first_use), first_use)
+            placed.append((place, self._constant_order[output], node))
+        for position, _, node in sorted(placed, key=lambda each: each[:2]):
+            graph.insert_before(nodes[position], node)
+
+    @staticmethod
+    def _order_initializers(graph: ir.Graph, names: Sequence[str]) -> None:
+        for name in names:
+            if name in graph.initializers:
+                graph.initializers[name] = graph.initializers.pop(name)
+
+    def _name_value(self, value: ir.Value, key: str) -> None:
+        variable = value.meta.get(VARIABLE_KEY)
+        if variable is None:
+            return
+        value.name = self._values.get(variable, variable)
+        note = f"value {variable}"
+        value.doc_string = self._docs.get(note) or value.doc_string
+        value.metadata_props.update(self._metadata.get(note, {}))
+
+    def _restore_node(self, graph: ir.Graph, node: ir.Node, key: str) -> None:
+        for position in range(len(node.inputs)):
+            self._restore_constant(graph, node, key, position)
+        first = ""
+        for value in node.outputs:
+            if value.meta.get(VARIABLE_KEY) == "_":
+                value.name = ""
+            else:
+                self._name_value(value, key)
+            first = first or value.name or ""
+        self._drop_missing_outputs(node)
+        if not self._sources:
+            origin = node.metadata_props.pop(SOURCE_KEY, None)
+            if origin is not None:
+                node.meta[SOURCE_KEY] = origin
+        node.name = self._nodes.get(key, name_by_rule(self._rule, first, node.op_type))
+        node.doc_string = self._docs.get(key) or None
+        node.metadata_props.update(self._metadata.get(key, {}))
+        for name, (kind, value) in self._attributes.get(key, {}).items():
+            node.attributes[name] = ir.Attr(name, ir.AttributeType[kind], tuple(value))
+        self._restore_bodies(node, key)
+
+    @staticmethod
+    def _drop_missing_outputs(node: ir.Node) -> None:
+        count = len(node.outputs)
+        while count > 1 and not node.outputs[count - 1].name:
+            count -= 1
+        if count < len(node.outputs):
+            node.resize_outputs(count)
+
+    def _restore_bodies(self, node: ir.Node, key: str) -> None:
+        for attribute in node.attributes.values():
+            if attribute.is_ref():
+                continue
+            if attribute.type == ir.AttributeType.GRAPH:
+                inner = [(f"{key}:{attribute.name}", cast(ir.Graph, attribute.value))]
+            elif attribute.type == ir.AttributeType.GRAPHS:
+                graphs = cast("Sequence[ir.Graph]", attribute.value)
+                inner = [(f"{key}:{attribute.name}[{k}]", each) for k, each in enumerate(graphs)]
+            else:
+                continue
+            for prefix, graph in inner:
+                graph.name = self._graphs.get(prefix, graph.name if prefix in self._graphs else "")
+                graph.doc_string = self._docs.get(prefix) or None
+                graph.metadata_props.update(self._metadata.get(prefix, {}))
+                self._visit(graph, prefix, ())
+
+    # -- constants -------------------------------------------------------------------------------------
+
+    def _restore_constant(self, graph: ir.Graph, node: ir.Node, key: str, position: int) -> None:
+        value = node.inputs[position]
+        if value is None or VARIABLE_KEY in value.meta:
+            return
+        place = f"{key}[{position}]"
+        if place in self._constants:
+            output, name, *before = self._constants[place]
+            made = self._constant_node(graph, node, value, output, name, before[0] if before else key)
+            node.replace_input_with(position, made)
+        elif place in self._literals:
+            node.replace_input_with(position, self._initializer(value, self._literals[place]))
+        elif WEIGHT_KEY in value.meta:
+            key = value.meta[WEIGHT_KEY]
+            node.replace_input_with(position, self._initializer(value, self._weights.get(key, key)))
+
+    def _home(self, name: str) -> ir.Graph:
+        """The innermost graph that an initializer of this name lives in."""
+        for graph, own in reversed(self._homes):
+            if name in own:
+                return graph
+        return self._graph
+
+    def _initializer(self, value: ir.Value, name: str) -> ir.Value:
+        home = self._home(name)
+        found = self._made.get((home, name))
+        if found is not None and _is_same(found, value):
+            home.initializers.setdefault(name, found)
+            return found
+        tensor = _tensor_of(value)
+        if tensor is None:
+            return value
+        while (home, name) in self._made:  # an edited literal is another constant
+            name += "_edited"
+        result = ir.Value(
+            name=name,
+            type=ir.TensorType(tensor.dtype),
+            shape=ir.Shape(list(cast(Any, tensor.shape))),
+            const_value=tensor,
+        )
+        self._made[home, name] = result
+        home.initializers[name] = result
+        return result
+
+    def _constant_node(
+        self, graph: ir.Graph, node: ir.Node, value: ir.Value, output: str, name: str, before: str
+    ) -> ir.Value:
+        found = self._made.get((graph, output))
+        if found is not None and _is_same(found, value):
+            return found
+        tensor = _tensor_of(value)
+        if tensor is None:
+            return value
+        order = output
+        while (graph, output) in self._made:
+            output += "_edited"
+        result = ir.Value(
+            name=output, type=ir.TensorType(tensor.dtype), shape=ir.Shape(list(cast(Any, tensor.shape)))
+        )
+        result.const_value = tensor
+        attribute = ir.Attr("value", ir.AttributeType.TENSOR, tensor)
+        constant = ir.Node("", "Constant", [], [attribute], outputs=[result], name=name)
+        self._waiting.setdefault(graph, {})[order] = (constant, before, node)
+        self._made[graph, output] = result
+        return result
+
+
+def _key_of(node: ir.Node) -> str:
+    """The variable of the first output that has one."""
+    for value in node.outputs:
+        variable = value.meta.get(VARIABLE_KEY)
+        if variable is not None and variable != "_":
+            return cast(str, variable)
+    return ""
+
+
+def _tensor_of(value: ir.Value) -> ir.TensorProtocol | None:
+    node = value.producer()
+    if node is not None and node.op_type == "Constant" and "value" in node.attributes:
+        return cast(ir.TensorProtocol, node.attributes["value"].value)
+    return value.const_value
+
+
+def _is_same(a: ir.Value, b: ir.Value) -> bool:
+    left, right = _tensor_of(a), _tensor_of(b)
+    if left is right:
+        return True
+    if left is None or right is None or left.dtype != right.dtype or left.shape != right.shape:
+        return False
+    return left.tobytes() == right.tobytes()
+
+
+def _drop_unused(graph: ir.Graph) -> None:
+    """Without the constants that literals made: those that the tables name took their places."""
+    outputs = {value for each in all_graphs(graph) for value in each.outputs}
+    for each in all_graphs(graph):
+        for node in list(each):
+            is_literal = node.op_type == "Constant" and VARIABLE_KEY not in node.outputs[0].meta
+            is_literal = is_literal and node.outputs[0].const_value is None
+            if is_literal and not node.outputs[0].uses() and node.outputs[0] not in outputs:
+                each.remove(node)
+    for name, value in list(graph.initializers.items()):
+        if not value.uses() and value not in outputs and WEIGHT_KEY not in value.meta:
+            del graph.initializers[name]
+
+
+def _complete_weights(
+    graph: ir.Graph, tables: Mapping[str, Any], weights: Weights | None, loose: frozenset[str]
+) -> None:
+    """Put the initializers back that nothing uses."""
+    if weights is None:
+        return
+    names: Mapping[str, str] = tables.get("weights", {})
+    local: Mapping[str, Sequence[str]] = tables.get("local", {})
+    held = {name for each in all_graphs(graph) for name in each.initializers}
+    homes = {name for each in local.values() for name in each}
+    for key in weights:
+        name = names.get(key, key)
+        if key in loose or name in held or name in homes:
+            continue
+        weight = weights[key]
+        graph.initializers[name] = ir.Value(
+            name=name,
+            type=ir.TensorType(weight.tensor.dtype),
+            shape=ir.Shape(weight.shape),
+            const_value=weight.tensor,
+        )
+
+
+def _restore_inputs(graph: ir.Graph, names: Sequence[str]) -> None:
+    """Initializers that are inputs, too, at their places among the inputs."""
+    if not names:
+        return
+    own = {value.name: value for value in graph.inputs}
+    ordered = [own.get(name) or graph.initializers.get(name) for name in names]
+    missing = [value for value in graph.inputs if value.name not in names]
+    graph.inputs[:] = [value for value in ordered if value is not None] + missing
+
+
+def _forget_types(graph: ir.Graph) -> None:
+    for each in all_graphs(graph):
+        held = {*each.inputs, *each.outputs, *each.initializers.values()}
+        for node in each:
+            for value in node.outputs:
+                if value not in held:
+                    value.type = value.shape = None

@@ -1,0 +1,376 @@
+"""One graph or function of a model as a Python function: its signature, its statements, and what goes beside them."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import onnx_ir as ir
+
+from onnxsmith.decompiling import node_names
+from onnxsmith.decompiling.attributes import attribute_text
+from onnxsmith.decompiling.callees import definition_of
+from onnxsmith.decompiling.constants import Constants
+from onnxsmith.decompiling.details import Details
+from onnxsmith.decompiling.element_types import ElementTypes
+from onnxsmith.decompiling.identifiers import Identifiers, common_prefix, readable
+from onnxsmith.decompiling.layout import (
+    INDENT,
+    WIDTH,
+    Bracketed,
+    Keyed,
+    Text,
+    call,
+    dictionary,
+    lines,
+    string,
+)
+from onnxsmith.decompiling.literals import tuple_of
+from onnxsmith.decompiling.operators import operator_form
+from onnxsmith.decompiling.order import all_graphs, graphs_of, in_order
+from onnxsmith.errors import DecompileError
+from onnxsmith.graphs.builder import SOURCE_KEY
+from onnxsmith.graphs.ir_types import type_from_ir
+from onnxsmith.schema.bind import layout
+from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import AnyValueType, TensorType
+
+if TYPE_CHECKING:
+    from onnxsmith.decompiling.module_writer import ModuleWriter
+
+_CONTROL_FLOW = ("If", "Loop", "Scan", "SequenceMap")
+
+
+class ScriptWriter:
+    """Writes the body of one script, and fills its details."""
+
+    def __init__(
+        self,
+        module: ModuleWriter,
+        graph: ir.Graph,
+        imports: Mapping[str, int],
+        parameters: Mapping[str, str],
+    ) -> None:
+        self.module = module
+        self.graph = graph
+        self.imports = imports
+        self.details = Details()
+        self.identifiers = Identifiers(module.reserved)
+        #: Attribute of the function -> the parameter that stands for it.
+        self.parameters = dict(parameters)
+        for name in parameters.values():
+            self.identifiers.reserve(name)
+        self.names: dict[ir.Value, str] = {}
+        # Graphs that were written before the node that has them: node, key of the attribute, graph.
+        # Constant node -> the places where it stands as a literal, in the order of the code.
+        self._constant_uses: dict[ir.Node, list[str]] = {}
+        self._unsaid: dict[ir.Node, dict[str, tuple[str, list[object]]]] = {}
+        self._pending: list[tuple[ir.Node, str, ir.Graph]] = []
+        self._definitions: dict[ir.Node, OperatorDef | None] = {}
+        self.types = ElementTypes()
+        graphs = list(all_graphs(graph))
+        self._note_types(graph)
+        held = {value for each in graphs for value in (*each.inputs, *each.outputs)}
+        self.constants = Constants(self.types, self.definition, held)
+        made = {value for each in graphs for node in each for value in node.outputs} - held
+        self._prefix = common_prefix([value.name for value in made if value.name])
+        self.details.node_rule = node_names.best_rule(
+            (node.name or "", _first_name(node), node.op_type) for each in graphs for node in each
+        )
+
+    def _note_types(self, graph: ir.Graph) -> None:
+        for value in (*graph.inputs, *graph.initializers.values()):
+            self.types.declare(value)
+        for node in in_order(graph):
+            for inner in graphs_of(node):
+                self._note_types(inner)
+            self.types.visit(node, self.definition(node))
+
+    def definition(self, node: ir.Node) -> OperatorDef | None:
+        """The schema that a node keeps to."""
+        if node not in self._definitions:
+            is_function = node.op_identifier() in self.module.functions
+            self._definitions[node] = None if is_function else definition_of(node, self.imports)
+        return self._definitions[node]
+
+    # -- graphs ----------------------------------------------------------------------------------------
+
+    def name_inputs(self, graph: ir.Graph) -> list[tuple[str, AnyValueType | None]]:
+        """The inputs of a graph as parameters: those that are no initializers."""
+        found: list[tuple[str, AnyValueType | None]] = []
+        for value in graph.inputs:
+            if (value.name or "") in graph.initializers:
+                continue
+            found.append((self.name_value(value, "input"), self.declared(value)))
+            self._note_value(value)
+        return found
+
+    def declared(self, value: ir.Value) -> AnyValueType | None:
+        """The type that a model declares for an input or output, None where it declares none."""
+        kind = self.module.special_type(value) or type_from_ir(value.type, value.shape)
+        if isinstance(kind, TensorType) and kind.dtype is None:
+            return None
+        return kind
+
+    def block(self, graph: ir.Graph, level: int) -> list[str]:
+        """The statements of a graph, with the return at their end."""
+        if level > self.module.deepest:
+            raise DecompileError(
+                f"the graph {graph.name!r} is nested more than {self.module.deepest} deep, and Python cannot read that"
+            )
+        result: list[str] = []
+        for value in graph.initializers.values():
+            if value.producer() is not None:
+                raise DecompileError(f"the initializer {value.name!r} is also made by a node")
+        nodes = in_order(graph)
+        for node in nodes:
+            result += self._statement(node, level)
+        self._note_order(nodes)
+        texts = [self.operand(value, None, k) for k, value in enumerate(graph.outputs)]
+        for value in graph.outputs:
+            self._note_value(value)
+        if texts:
+            result += _return(texts, level)
+        elif not result:
+            result.append(INDENT * level + "pass")
+        return result
+
+    def _note_value(self, value: ir.Value) -> None:
+        key = f"value {self.names.get(value, '')}"
+        if value.doc_string and key not in self.details.docs:
+            self.details.docs[key] = value.doc_string
+        if value.metadata_props:
+            self.details.metadata.setdefault(key, dict(value.metadata_props))
+
+    # -- values ----------------------------------------------------------------------------------------
+
+    def name_value(self, value: ir.Value, operator: str) -> str:
+        """A new variable for a value."""
+        name = value.name or ""
+        variable = self.identifiers.for_value(name, operator, self._prefix)
+        self.names[value] = variable
+        if variable != name:
+            self.details.values[variable] = name
+        return variable
+
+    def operand(self, value: ir.Value | None, node: ir.Node | None, position: int) -> Text:
+        """A value where it is used: a variable, a literal, a weight."""
+        if value is None:
+            return "None"
+        variable = self.names.get(value)
+        if variable is not None:
+            return variable
+        inline = None if node is None else self.constants.inline(value)
+        if inline is not None:
+            return inline.text
+        if value.const_value is not None and value.producer() is None:
+            return self.module.weight(value, self.details)
+        raise DecompileError(f"the value {value.name!r} is used, and nothing makes it")
+
+    # -- nodes -----------------------------------------------------------------------------------------
+
+    def _statement(self, node: ir.Node, level: int) -> list[str]:
+        if any(self.constants.inline(value) is not None for value in node.outputs):
+            return []  # it stands where it is used
+        before, expression = self._expression(node, level)
+        targets = self._targets(node)
+        key = self.key_of(node)
+        self._note_node(node, key)
+        return [*before, *_assignment(targets, expression, level)]
+
+    def _expression(self, node: ir.Node, level: int) -> tuple[list[str], Text]:
+        """What a node computes, and the functions that must be defined before it."""
+        op = self.definition(node)
+        inputs = list(node.inputs)
+        while inputs and inputs[-1] is None:
+            inputs.pop()
+        operands = [self.operand(value, node, k) for k, value in enumerate(inputs)]
+        is_symbolic = [value in self.names for value in inputs]
+        if op is not None:
+            dtypes = [None if value is None else self._dtype(value) for value in inputs]
+            text = operator_form(node, operands, is_symbolic, dtypes)
+            if text is not None:
+                return [], text
+        before: list[str] = []
+        items: list[Text] = list(operands)
+        spelled = {} if op is None else {a.name: name for name, a in layout(op).attribute_names.items()}
+        function = self.module.functions.get(node.op_identifier())
+        if function is not None:
+            spelled = function.parameters
+        others: list[tuple[str, Text]] = []
+        for attribute in node.attributes.values():
+            if attribute.type in (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS) and not attribute.is_ref():
+                defined, text = self._bodies(node, attribute, level)
+                before += defined
+            else:
+                said = attribute_text(self, node, attribute, op)
+                if said is None:
+                    continue
+                text = said
+            name = spelled.get(attribute.name, attribute.name)
+            if op is None and function is None and not _is_keyword_argument(name):
+                others.append((name, text))
+            else:
+                items.append(Keyed(f"{name}=", text))
+        if others:
+            items.append(Keyed("**", dictionary([(string(name), text) for name, text in others])))
+        count = self._output_count(node, op, function is not None)
+        if count is not None:
+            items.append(f"outputs={count}")
+        if function is not None:
+            return before, call(function.name, items)
+        version = self.imports.get(node.domain, self.imports.get("", 1) if node.domain == "ai.onnx" else 1)
+        return before, call(self.module.callees.operator(node, version, op), items)
+
+    def _dtype(self, value: ir.Value) -> DType | None:
+        return self.types.of(value)
+
+    def _output_count(self, node: ir.Node, op: OperatorDef | None, is_function: bool) -> int | None:
+        """`outputs=` where nothing else says how many there are."""
+        count = len(node.outputs)
+        if is_function:
+            return None
+        if op is None:
+            return None if count == 1 else count
+        if op.name in _CONTROL_FLOW and any(
+            each.type == ir.AttributeType.GRAPH for each in node.attributes.values()
+        ):
+            return None
+        default = layout(op).default_outputs
+        if default == count:
+            return None
+        if count > 1 and not _splits_evenly(node, op):
+            return None  # as many as there are variables
+        return count
+
+    def _bodies(self, node: ir.Node, attribute: ir.Attr, level: int) -> tuple[list[str], Text]:
+        """The graphs of an attribute as functions before the call, and what names them in it."""
+        is_one = attribute.type == ir.AttributeType.GRAPH
+        graphs = [attribute.value] if is_one else list(cast("Sequence[ir.Graph]", attribute.value))
+        result: list[str] = []
+        names: list[Text] = []
+        for position, graph in enumerate(graphs):
+            graph = cast(ir.Graph, graph)
+            name = self.identifiers.unique(_function_name(attribute.name))
+            names.append(name)
+            parameters = self.name_inputs(graph)
+            body = self.block(graph, level + 1)
+            result += ["", f"{INDENT * level}@graph"]
+            returns = [self.declared(value) for value in graph.outputs]
+            result += self.module.signature(name, parameters, returns, level)
+            result += [*body, ""]
+            self._pending.append((node, attribute.name if is_one else f"{attribute.name}[{position}]", graph))
+        self.module.used.add("graph")
+        return result, names[0] if is_one else Bracketed("[", tuple(names), "]")
+
+    def _targets(self, node: ir.Node) -> list[str]:
+        """The variables that take a node's outputs; `_` for those that are missing."""
+        has_named = any(value.name for value in node.outputs)
+        result: list[str] = []
+        for position, value in enumerate(node.outputs):
+            if not value.name and (has_named or position):
+                result.append("_")
+            else:
+                result.append(self.name_value(value, node.op_type))
+        return result
+
+    def key_of(self, node: ir.Node) -> str:
+        """The variable that a node is known by: that of its first output that has one."""
+        return next(self.names[value] for value in node.outputs if value in self.names)
+
+    def _note_node(self, node: ir.Node, key: str) -> None:
+        details = self.details
+        name = node.name or ""
+        if node_names.name_by_rule(details.node_rule, _first_name(node), node.op_type) != name:
+            details.nodes[key] = name
+        if node.doc_string:
+            details.docs[key] = node.doc_string
+        notes = {name: text for name, text in node.metadata_props.items() if name != SOURCE_KEY}
+        if notes:
+            details.metadata[key] = notes
+        for position, value in enumerate(node.inputs):
+            inline = None if value is None or value in self.names else self.constants.inline(value)
+            if inline is None or value is None:
+                continue
+            place = f"{key}[{position}]"
+            if inline.node is None:
+                details.literals[place] = value.name or ""
+            else:
+                self._constant_uses.setdefault(inline.node, []).append(place)
+        if node in self._unsaid:
+            details.attributes[key] = cast("dict[str, tuple[str, Any]]", self._unsaid[node])
+        for owner, attribute, graph in [each for each in self._pending if each[0] is node]:
+            self._note_graph(f"{key}:{attribute}", graph)
+            self._pending.remove((owner, attribute, graph))
+
+    def _note_order(self, nodes: Sequence[ir.Node]) -> None:
+        """Note the Constant nodes that stand in the code as literals, in their order, and where each belongs."""
+        following = ""
+        entries: list[tuple[str, tuple[str, ...]]] = []
+        for node in reversed(nodes):
+            uses = self._constant_uses.get(node)
+            if uses is None:
+                following = self.key_of(node)
+                continue
+            names = (node.outputs[0].name or "", node.name or "")
+            first = uses[0].rpartition("[")[0]
+            entry = names if first == following else (*names, following)
+            entries += [(place, entry) for place in reversed(uses)]
+        self.details.constants.update(reversed(entries))
+
+    def unsaid(self, node: ir.Node, attribute: ir.Attr) -> None:
+        """Keep an attribute among the details."""
+        self._unsaid.setdefault(node, {})[attribute.name] = (attribute.type.name, list(attribute.value))
+
+    def _note_graph(self, key: str, graph: ir.Graph) -> None:
+        details = self.details
+        if graph.name:
+            details.graphs[key] = graph.name
+        if graph.doc_string:
+            details.docs[key] = graph.doc_string
+        if graph.metadata_props:
+            details.metadata[key] = dict(graph.metadata_props)
+        if graph.initializers:
+            details.local[key] = list(graph.initializers)
+            for value in graph.initializers.values():
+                if value not in self.names and self.constants.inline(value) is None:
+                    self.module.weight(value, details)
+
+
+def _splits_evenly(node: ir.Node, op: OperatorDef) -> bool:
+    """Whether it is a Split that says nothing of its parts: unpacking one would say how many there are."""
+    if op.name != "Split" or "num_outputs" not in op.attributes:
+        return False
+    return len(node.inputs) < 2 and "num_outputs" not in node.attributes
+
+
+def _first_name(node: ir.Node) -> str:
+    return next((value.name for value in node.outputs if value.name), "")
+
+
+def _function_name(attribute: str) -> str:
+    return attribute if attribute.isidentifier() and attribute.isascii() else readable(attribute, "body")
+
+
+def _is_keyword_argument(name: str) -> bool:
+    return name.isidentifier() and name.isascii() and not keyword.iskeyword(name) and name != "outputs"
+
+
+def _assignment(targets: Sequence[str], expression: Text, level: int) -> list[str]:
+    joined = ", ".join(targets)
+    if len(targets) > 1:
+        start = str(expression).split("(", 1)[0]
+        if len(INDENT * level + f"{joined} = {start}(") > WIDTH:
+            left = lines("", tuple_of(list(targets)), " = ", level)
+            right = lines("", expression, "", level)
+            return [*left[:-1], left[-1] + right[0].lstrip(), *right[1:]]
+    return lines(f"{joined} = ", expression, "", level)
+
+
+def _return(texts: Sequence[Text], level: int) -> list[str]:
+    if len(texts) == 1:
+        return lines("return ", texts[0], "", level)
+    plain = INDENT * level + "return " + ", ".join(map(str, texts))
+    return [plain] if len(plain) <= WIDTH else lines("return ", tuple_of(list(texts)), "", level)

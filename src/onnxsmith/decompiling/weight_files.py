@@ -1,0 +1,91 @@
+"""Where the weights of a decompiled model lie: in a safetensors file, in the model's own file, or in the text."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import onnx_ir as ir
+
+from onnxsmith.decompiling.layout import Text, call, lines, string
+from onnxsmith.errors import DecompileError
+from onnxsmith.graphs import safetensors_file
+
+if TYPE_CHECKING:
+    from onnxsmith.decompiling.module_writer import ModuleWriter
+    from onnxsmith.decompiling.reading import Given
+
+#: Tensors below this many bytes are not worth a look whether they are equal.
+_COMPARED_BYTES = 1024
+
+
+class Held:
+    """A file that holds weights: how the module names it, and which weights it has."""
+
+    def __init__(self, name: str, keys: set[str]) -> None:
+        self.name = name
+        self.keys = keys
+
+
+def write_safetensors(writer: ModuleWriter, place: Path) -> Held | None:
+    """Write all weights but text to a file, equal ones once."""
+    tensors = {key: tensor for key, tensor in writer.weights.items() if tensor.dtype != ir.DataType.STRING}
+    if not tensors:
+        return None
+    safetensors_file.write(_shared(tensors), place)
+    return Held(place.name, set(tensors))
+
+
+def _shared(tensors: dict[str, ir.TensorProtocol]) -> dict[str, ir.TensorProtocol]:
+    """The same tensors, with one object for all that are equal. Only those of one type and size are compared."""
+    groups: dict[Any, list[str]] = defaultdict(list)
+    for key, tensor in tensors.items():
+        if tensor.nbytes >= _COMPARED_BYTES:
+            groups[int(tensor.dtype), tuple(cast(Any, tensor.shape))].append(key)
+    result = dict(tensors)
+    for keys in groups.values():
+        if len(keys) == 1:
+            continue
+        first_of: dict[bytes, str] = {}
+        # The first bytes tell nearly all tensors apart, and cost next to nothing.
+        starts: dict[bytes, list[str]] = defaultdict(list)
+        for key in keys:
+            starts[_first_bytes(tensors[key])].append(key)
+        for same_start in starts.values():
+            for key in same_start if len(same_start) > 1 else ():
+                digest = hashlib.blake2b(cast(Any, tensors[key].numpy()).tobytes()).digest()
+                result[key] = tensors[first_of.setdefault(digest, key)]
+    return result
+
+
+def _first_bytes(tensor: ir.TensorProtocol) -> bytes:
+    return cast(Any, tensor.numpy()).reshape(-1)[:64].tobytes()
+
+
+def external_name(given: Given, folder: Path | None = None) -> Held:
+    """The model's own file, as the module refers to it."""
+    if given.place is None:
+        raise DecompileError(
+            'weights="external" leaves the weights in the model\'s file, and this model was not read from one',
+            help='give the path of the model, or say weights="safetensors"',
+        )
+    place = given.place.resolve()
+    name = str(place) if folder is None else os.path.relpath(place, folder.resolve())
+    return Held(name, {key for key in given.model.graph.initializers if key})
+
+
+def in_text(writer: ModuleWriter, held: Held | None) -> list[str]:
+    """`weights = Weights(…)`: a file, what stands in the text, or both."""
+    if not writer.weights:
+        return []
+    items: list[Text] = []
+    keys = list(writer.weights)
+    if held is not None:
+        items.append(string(held.name))
+        keys = [key for key in keys if key not in held.keys]
+    if keys:
+        items.append(writer.inline_weights(keys))
+    return lines("weights = ", call("Weights", items), "", 0)

@@ -1,0 +1,98 @@
+"""C7: what keeps a PyTorch module from becoming a model."""
+
+from __future__ import annotations
+
+from onnxsmith.errors.base import OnnxsmithError
+
+
+class UntranslatedOperatorError(OnnxsmithError, NotImplementedError):
+    """The module calls PyTorch operators that have no translation to ONNX. The message lists all of them.
+
+    A translation can be given with the export: a Python function on tensors, or a script.
+
+    Wrong:
+
+        import torch
+
+        @torch.library.custom_op("my::twice", mutates_args=())
+        def twice(x: torch.Tensor) -> torch.Tensor:
+            return 2 * x
+
+        twice.register_fake(torch.empty_like)
+
+        class Model(torch.nn.Module):
+            def forward(self, x):
+                return twice(x)
+
+        onnxsmith.torch.export(Model(), (torch.ones(3),))
+
+    Right:
+
+        import torch
+
+        @torch.library.custom_op("my::twofold", mutates_args=())
+        def twofold(x: torch.Tensor) -> torch.Tensor:
+            return 2 * x
+
+        twofold.register_fake(torch.empty_like)
+
+        class Model(torch.nn.Module):
+            def forward(self, x):
+                return twofold(x)
+
+        onnxsmith.torch.export(Model(), (torch.ones(3),), translations={twofold: lambda x: x + x})
+    """
+
+    code = "C701"
+
+
+class TranslationError(OnnxsmithError, RuntimeError):
+    """A translation of a PyTorch operator gives something else than PyTorch does: another shape, say.
+
+    Wrong:
+
+        import torch
+
+        class Model(torch.nn.Module):
+            def forward(self, x):
+                return torch.relu(x)
+
+        translations = {torch.ops.aten.relu.default: lambda x: x.sum()}
+        onnxsmith.torch.export(Model(), (torch.ones(3),), translations=translations)
+
+    Right:
+
+        import torch
+
+        class Model(torch.nn.Module):
+            def forward(self, x):
+                return torch.relu(x)
+
+        translations = {torch.ops.aten.relu.default: lambda x: op.Max(x, 0.0)}
+        onnxsmith.torch.export(Model(), (torch.ones(3),), translations=translations, opset_version=21)
+    """
+
+    code = "C702"
+
+
+class ExportError(OnnxsmithError, ValueError):
+    """The module, its example arguments or what is said of them cannot be exported.
+
+    Wrong:
+
+        import torch
+
+        onnxsmith.torch.export(torch.nn.Linear(3, 3), (torch.ones(2, 3),), input_names=["a", "b"])
+
+    Right:
+
+        import torch
+
+        onnxsmith.torch.export(torch.nn.Linear(3, 3), (torch.ones(2, 3),), input_names=["a"])
+    """
+
+    code = "C703"
+
+
+class SpecialisedDimensionWarning(UserWarning):
+    """A dimension that was asked to stay open has a fixed size in the model; the text says which, and why."""

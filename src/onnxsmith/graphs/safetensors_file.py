@@ -1,0 +1,164 @@
+"""Reading and writing safetensors files without copying what is in them.
+
+A file is a length, a header in JSON, and the bytes of all tensors. What the format has no element type for lies there
+as bytes, with its ONNX type in the file's metadata; a tensor that equals another one lies there once.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import onnx_ir as ir
+
+from onnxsmith.errors import WeightError
+from onnxsmith.graphs import files
+from onnxsmith.types.dtypes import DType
+
+#: The format's own name for an element type.
+_NAMES = {
+    DType.FLOAT: "F32",
+    DType.DOUBLE: "F64",
+    DType.FLOAT16: "F16",
+    DType.BFLOAT16: "BF16",
+    DType.INT8: "I8",
+    DType.INT16: "I16",
+    DType.INT32: "I32",
+    DType.INT64: "I64",
+    DType.UINT8: "U8",
+    DType.UINT16: "U16",
+    DType.UINT32: "U32",
+    DType.UINT64: "U64",
+    DType.BOOL: "BOOL",
+    DType.FLOAT8E4M3FN: "F8_E4M3",
+    DType.FLOAT8E5M2: "F8_E5M2",
+}
+_DTYPES = {name: dtype for dtype, name in _NAMES.items()}
+#: A header longer than this is not one of ours, nor of anybody who means well.
+_LONGEST_HEADER = 100_000_000
+_METADATA = "__metadata__"
+#: Metadata keys: the ONNX type of a tensor that lies there as bytes, and the tensor that another one equals.
+_TYPE_PREFIX = "onnx.type:"
+_SAME_PREFIX = "onnx.same:"
+#: A tensor that is called like the metadata lies under another name.
+_ESCAPE = "onnx.tensor:"
+
+
+def write(tensors: Mapping[str, ir.TensorProtocol], place: Path) -> None:
+    """Write tensors to a file, whole or not at all, each straight from where it lies."""
+    header, kept = _header(tensors)
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    with files.replacing(place) as temporary, open(temporary, "wb") as file:
+        file.write(struct.pack("<Q", len(text)))
+        file.write(text)
+        for tensor in kept:
+            _write(tensor, file)
+
+
+def _write(tensor: ir.TensorProtocol, file: BinaryIO) -> None:
+    begun = file.tell()
+    files.write_tensor(tensor, file)
+    if file.tell() - begun != tensor.nbytes:
+        raise WeightError(f"the weight {tensor.name!r} is not as long as its type says")
+
+
+def _header(tensors: Mapping[str, ir.TensorProtocol]) -> tuple[dict[str, Any], list[ir.TensorProtocol]]:
+    header: dict[str, Any] = {}
+    metadata: dict[str, str] = {"format": "onnx"}
+    kept: list[ir.TensorProtocol] = []
+    first_of: dict[Any, str] = {}
+    offset = 0
+    for name, tensor in tensors.items():
+        key = _ESCAPE + name if name == _METADATA or name.startswith("onnx.") else name
+        content = _content_key(tensor)
+        if content in first_of:
+            metadata[_SAME_PREFIX + name] = first_of[content]
+            continue
+        first_of[content] = key
+        dtype = DType(int(tensor.dtype))
+        shape = [int(each) for each in cast(Any, tensor.shape)]
+        spelled = _NAMES.get(dtype)
+        if spelled is None:
+            metadata[_TYPE_PREFIX + key] = json.dumps([dtype.name, shape])
+            spelled, shape = "U8", [tensor.nbytes]
+        header[key] = {
+            "dtype": spelled,
+            "shape": shape,
+            "data_offsets": [offset, offset + tensor.nbytes],
+        }
+        offset += tensor.nbytes
+        kept.append(tensor)
+    return {_METADATA: metadata, **header}, kept
+
+
+def _content_key(tensor: ir.TensorProtocol) -> Any:
+    """What is equal for tensors that are certainly the same: one object, or one place in one file."""
+    if isinstance(tensor, ir.ExternalTensor):
+        shape = tuple(cast(Any, tensor.shape))
+        return (str(tensor.path), tensor.offset, tensor.nbytes, int(tensor.dtype), shape)
+    return id(tensor)
+
+
+def read(place: Path) -> dict[str, ir.TensorProtocol]:
+    """The tensors of a file, by name; their content is mapped when it is first used."""
+    header, begin, size = _read_header(place)
+    metadata: dict[str, str] = header.pop(_METADATA, {})
+    found: dict[str, ir.TensorProtocol] = {}
+    by_key: dict[str, ir.TensorProtocol] = {}
+    for key, entry in header.items():
+        name = key.removeprefix(_ESCAPE)
+        by_key[key] = found[name] = _tensor(place, name, entry, metadata.get(_TYPE_PREFIX + key), begin, size)
+    for key, same in metadata.items():
+        if key.startswith(_SAME_PREFIX) and same in by_key:
+            found[key.removeprefix(_SAME_PREFIX)] = by_key[same]
+    return found
+
+
+def _read_header(place: Path) -> tuple[dict[str, Any], int, int]:
+    try:
+        with open(place, "rb") as file:
+            size = place.stat().st_size
+            (length,) = struct.unpack("<Q", file.read(8))
+            if length > min(size, _LONGEST_HEADER):
+                raise ValueError
+            header = json.loads(file.read(length))
+            if not isinstance(header, dict):
+                raise ValueError
+    except OSError as error:
+        raise WeightError(f"cannot read {str(place)!r}: {error.strerror or error}") from None
+    except (ValueError, struct.error, RecursionError):
+        raise WeightError(
+            f"{str(place)!r} is not a safetensors file, or only part of one", help="get the file again, whole"
+        ) from None
+    return cast("dict[str, Any]", header), 8 + length, size
+
+
+def _tensor(
+    place: Path, name: str, entry: Any, onnx_type: str | None, begin: int, size: int
+) -> ir.TensorProtocol:
+    try:
+        dtype, shape = _DTYPES[entry["dtype"]], entry["shape"]
+        first, last = entry["data_offsets"]
+        if onnx_type is not None:
+            spelled, shape = json.loads(onnx_type)
+            dtype = DType[spelled]
+        tensor = ir.ExternalTensor(
+            place.name,
+            begin + int(first),
+            int(last) - int(first),
+            ir.DataType(int(dtype)),
+            shape=ir.Shape([int(each) for each in shape]),
+            name=name,
+            base_dir=place.parent,
+        )
+    except (KeyError, TypeError, ValueError):
+        raise WeightError(f"{str(place)!r} does not say what its tensor {name!r} is: {entry!r}") from None
+    if not (0 <= first <= last and begin + last <= size and last - first == tensor.nbytes):
+        raise WeightError(
+            f"the tensor {name!r} does not fit into {str(place)!r}", help="get the file again, whole"
+        )
+    return tensor

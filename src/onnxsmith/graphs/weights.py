@@ -1,0 +1,186 @@
+"""`Weights`: the tensors of a model by name, from a file beside a module or from its text.
+
+Nothing is loaded before it is needed, and what becomes part of a model is referred to, not copied.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+import sys
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import onnx_ir as ir
+
+from onnxsmith.core.stored import Stored
+from onnxsmith.errors import UnreadableModelError, WeightError, boundary
+from onnxsmith.graphs import files, safetensors_file
+from onnxsmith.graphs.ir_types import type_from_ir
+from onnxsmith.schema.inference.known import Known
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import TensorType
+
+#: Up to this many elements what is known of a weight carries its content: shapes are computed from small arrays.
+_DATA_ELEMENTS = 64
+
+
+class Weight(Stored):
+    """One tensor of `Weights`: an operand of operators, an array where one is asked for."""
+
+    __slots__ = ("_known", "name", "tensor")
+
+    def __init__(self, name: str, tensor: ir.TensorProtocol) -> None:
+        self.name = name
+        #: onnx-ir's tensor, which maps its file when it is first read.
+        self.tensor = tensor
+        self._known: Known | None = None
+
+    @property
+    def known(self) -> Known:
+        if self._known is None:
+            kind = type_from_ir(ir.TensorType(self.tensor.dtype), cast(Any, self.tensor.shape))
+            is_small = self.tensor.size <= _DATA_ELEMENTS and self.tensor.dtype != ir.DataType.STRING
+            self._known = Known(kind, np.asarray(self.tensor.numpy()) if is_small else None)
+        return self._known
+
+    @property
+    def type(self) -> TensorType:
+        """Element type and shape."""
+        return cast(TensorType, self.known.type)
+
+    @property
+    def dtype(self) -> DType:
+        """The element type."""
+        return DType(int(self.tensor.dtype))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The dimensions."""
+        return cast("tuple[int, ...]", self.type.shape)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        array = np.asarray(self.tensor.numpy())
+        return array if dtype is None else array.astype(dtype)
+
+    def __repr__(self) -> str:
+        return f"<weight {self.name!r}: {self.type!r}>"
+
+
+class Weights(Mapping[str, Weight]):
+    """Tensors by name.
+
+    `Weights("model.safetensors")` and `Weights("model.onnx")` refer to a file beside the module that says so;
+    `Weights({...})` holds a type with the elements, or with their bytes as base64 text, for each name. Several
+    sources may be given.
+
+    >>> from onnxsmith import FLOAT
+    >>> weights = Weights({"bias": (FLOAT[2], [0.5, 1.5])})
+    >>> weights["bias"]
+    <weight 'bias': FLOAT[2]>
+    """
+
+    def __init__(self, *sources: str | os.PathLike[str] | Mapping[str, tuple[TensorType, Any]]) -> None:
+        self._tensors: dict[str, Any] = {}
+        self._made: dict[str, Weight] = {}
+        module_file: str | None = sys._getframe(1).f_globals.get("__file__")
+        for source in sources:
+            held = source if isinstance(source, Mapping) else _read(_beside(source, module_file))
+            self._tensors.update(held)
+
+    @boundary
+    def __getitem__(self, name: str) -> Weight:
+        found = self._made.get(name)
+        if found is None:
+            if name not in self._tensors:
+                raise WeightError(f"there is no weight {name!r}", help=_nearest(name, self._tensors))
+            held = self._tensors[name]
+            tensor = from_text(name, *held) if isinstance(held, tuple) else held
+            found = self._made[name] = Weight(name, tensor)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tensors)
+
+    def __len__(self) -> int:
+        return len(self._tensors)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} weights>"
+
+
+def _nearest(name: str, names: Mapping[str, Any]) -> str | None:
+    from onnxsmith.diagnostics import did_you_mean
+
+    return did_you_mean(name, names)
+
+
+def _beside(place: str | os.PathLike[str], module_file: str | None) -> Path:
+    folder = Path() if module_file is None else Path(module_file).parent
+    return folder / os.fspath(place)
+
+
+@boundary
+def _read(place: Path) -> Mapping[str, ir.TensorProtocol]:
+    if place.suffix == ".safetensors":
+        return safetensors_file.read(place)
+    try:
+        proto, place = files.read(place)
+    except UnreadableModelError as error:
+        raise WeightError(f"the weights cannot be read: {error.message}") from None
+    model = files.attach(files.from_proto(proto, repr(str(place))), place.parent)
+    return {
+        name: value.const_value
+        for name, value in model.graph.initializers.items()
+        if value.const_value is not None
+    }
+
+
+def from_text(name: str, kind: TensorType, content: Any) -> ir.TensorProtocol:
+    """The tensor of a type with its elements, or with their bytes as text."""
+    if kind.dtype is None or kind.shape is None or not all(isinstance(each, int) for each in kind.shape):
+        raise WeightError(f"the weight {name!r} has no full type: {kind!r}", help="FLOAT[2, 3]")
+    shape = cast("tuple[int, ...]", kind.shape)
+    if isinstance(content, str) and kind.dtype is not DType.STRING:
+        return _from_bytes(name, kind.dtype, shape, content)
+    if kind.dtype is DType.STRING:
+        elements = [each if isinstance(each, bytes) else str(each).encode() for each in content]
+        array = np.empty(len(elements), object)
+        array[:] = elements
+        return ir.StringTensor(array.reshape(shape), shape=ir.Shape(shape), name=name)
+    try:
+        array = np.array(content, kind.dtype.numpy).reshape(shape)
+    except (TypeError, ValueError) as error:
+        raise WeightError(f"the weight {name!r} is not {kind!r}: {error}") from None
+    return ir.Tensor(array, dtype=ir.DataType(int(kind.dtype)), name=name)
+
+
+def _from_bytes(name: str, dtype: DType, shape: tuple[int, ...], text: str) -> ir.TensorProtocol:
+    size = -(-int(np.prod(shape)) * dtype.bits // 8)
+    try:
+        # No more is unpacked than the type says there is: a text may claim to be short and be endless.
+        content = zlib.decompressobj().decompress(base64.b64decode(text, validate=True), size + 1)
+    except (binascii.Error, zlib.error, ValueError) as error:
+        raise WeightError(f"the text of the weight {name!r} is damaged: {error}") from None
+    if len(content) != size:
+        raise WeightError(
+            f"the text of the weight {name!r} does not have the bytes of {dtype.name}{list(shape)}"
+        )
+    return tensor_of_bytes(name, dtype, shape, content)
+
+
+def tensor_of_bytes(name: str, dtype: DType, shape: tuple[int, ...], content: bytes) -> ir.TensorProtocol:
+    """A tensor whose elements lie in these bytes as ONNX packs them."""
+    import onnx  # heavy, and needed for no other weight
+
+    proto = onnx.TensorProto(name=name, data_type=int(dtype), dims=shape, raw_data=content)
+    return ir.TensorProtoTensor(proto)
+
+
+def to_text(tensor: ir.TensorProtocol) -> str:
+    """The bytes of a tensor as text that `Weights` reads."""
+    return base64.b64encode(zlib.compress(tensor.tobytes(), 6)).decode("ascii")
