@@ -17,6 +17,7 @@ from onnxsmith import errors as errors
 from onnxsmith import evaluator as evaluator
 from onnxsmith import onnx_opset as onnx_opset
 from onnxsmith import onnx_types as onnx_types
+from onnxsmith import torch as torch
 from onnxsmith import values as values
 from onnxsmith.graphs.model import Model as Model
 from onnxsmith.graphs.model import load as load

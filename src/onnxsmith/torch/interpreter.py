@@ -1,0 +1,180 @@
+# pyright: basic
+"""Walks torch's graph, node by node, and keeps what each became.
+
+Knows nodes, names and mutation by renaming; what an operator means is `dispatch`'s to find.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.fx.node import map_arg
+
+from onnxsmith.core.number import Number
+from onnxsmith.source import STATEMENT
+from onnxsmith.torch import numbers
+from onnxsmith.torch.mutation import written_positions
+from onnxsmith.torch.origins import module_scope, span_of, stored
+from onnxsmith.types.dtypes import DType
+
+if TYPE_CHECKING:
+    from onnxsmith.torch.dispatch import Dispatcher
+
+#: Checks that a model does not make.
+_ASSERTS = frozenset(
+    {
+        *("aten._assert_scalar.default", "aten._assert_async.msg", "aten._assert_async.default"),
+        *("aten._assert_tensor_metadata.default", "aten.sym_constrain_range.default"),
+        *("aten.sym_constrain_range_for_size.default", "aten._functional_assert_async.msg"),
+        *("aten._functional_sym_constrain_range.default", "aten._functional_assert_scalar.default"),
+    }
+)
+
+
+class Subprogram:
+    """A graph that another one has as an attribute: the branch of a `cond`, the body of a loop.
+
+    Calling it translates it into the graph that is active then, on values of that graph, and gives what it returns.
+    """
+
+    def __init__(self, module: torch.fx.GraphModule, dispatcher: Dispatcher) -> None:
+        self.module = module
+        self._dispatcher = dispatcher
+
+    def __call__(self, *arguments: Any) -> Any:
+        return Interpreter(self._dispatcher, self.module).run(arguments)
+
+    @property
+    def output(self) -> Any:
+        """What torch knows of its results."""
+        node = next(each for each in reversed(self.module.graph.nodes) if each.op == "output")
+        return map_arg(node.args[0], lambda each: each.meta.get("val"))
+
+
+class Interpreter:
+    """One walk over one graph."""
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        module: torch.fx.GraphModule,
+        attributes: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.dispatcher = dispatcher
+        self.module = module
+        #: Values of placeholders that are no arguments: weights. Called when a node first needs one.
+        self.attributes = attributes or {}
+        self.values: dict[torch.fx.Node, Any] = {}
+        #: An in-place operator's result -> the node whose value it is.
+        self._same: dict[torch.fx.Node, torch.fx.Node] = {}
+
+    def run(self, arguments: Sequence[Any]) -> Any:
+        """The values that the graph returns, nested as torch has them."""
+        given = iter(arguments)
+        live = _live(self.module.graph)
+        result: Any = None
+        for node in self.module.graph.nodes:
+            if node.op == "placeholder":
+                if node.name not in self.attributes:
+                    self.values[node] = next(given)
+            elif node.op == "output":
+                result = self._mapped(node.args[0])
+            elif node in live:
+                self.values[node] = self._translated(node)
+        return result
+
+    def _translated(self, node: torch.fx.Node) -> Any:
+        if node.op == "get_attr":
+            return self._attribute(node)
+        target = node.target
+        args = self._mapped(node.args)
+        if target is operator.getitem:
+            return args[0][args[1]]
+        kwargs = self._mapped(node.kwargs) if node.kwargs else {}
+        dispatcher = self.dispatcher
+        span = span_of(node)
+        dispatcher.enter(node, module_scope(node), stored(span))
+        token = STATEMENT.set(span)
+        try:
+            if numbers.is_python_function(target):
+                value = numbers.compute(target, args, kwargs)
+                return dispatcher.sizes.remember(node.meta.get("val"), value)
+            result = dispatcher.call(node, target, args, kwargs)
+        finally:
+            STATEMENT.reset(token)
+        self._rename(node, target, result)
+        return result
+
+    def _rename(self, node: torch.fx.Node, target: Any, result: Any) -> None:
+        """What an in-place operator wrote to has its new value from here on."""
+        written = written_positions(target)
+        if written and written[0] < len(node.args) and isinstance(node.args[written[0]], torch.fx.Node):
+            owner = self._owner(node.args[written[0]])
+            self.values[owner] = result
+            self._same[node] = owner
+
+    def _owner(self, node: Any) -> torch.fx.Node:
+        while node in self._same:
+            node = self._same[node]
+        return node
+
+    def _mapped(self, value: Any) -> Any:
+        """An argument of a node with values in the place of nodes."""
+        kind = type(value)
+        if kind is torch.fx.Node:
+            return self._value(value)
+        if isinstance(value, tuple):
+            return tuple([self._mapped(each) for each in value])
+        if isinstance(value, list):
+            return [self._mapped(each) for each in value]
+        if isinstance(value, dict):
+            return {name: self._mapped(each) for name, each in value.items()}
+        if isinstance(value, slice):
+            return slice(*(self._mapped(each) for each in (value.start, value.stop, value.step)))
+        return value
+
+    def _value(self, node: torch.fx.Node) -> Any:
+        node = self._owner(node) if self._same else node
+        try:
+            return self.values[node]
+        except KeyError:
+            value = self.values[node] = self.attributes[node.name]()
+            return value
+
+    def _attribute(self, node: torch.fx.Node) -> Any:
+        found: Any = self.module
+        for part in str(node.target).split("."):
+            found = getattr(found, part)
+        if isinstance(found, torch.fx.GraphModule):
+            return Subprogram(found, self.dispatcher)
+        if isinstance(found, torch.Tensor):
+            return self.dispatcher.weight(found, str(node.target))
+        return found
+
+
+def _live(graph: torch.fx.Graph) -> set[torch.fx.Node]:
+    """The nodes that the results or a write hang on; checks are not among them."""
+    live: set[torch.fx.Node] = set()
+    for node in reversed(graph.nodes):
+        if node.op == "output" or node in live:
+            live.update(node.all_input_nodes)
+        elif node.op == "call_function" and written_positions(node.target):
+            live.add(node)
+            live.update(node.all_input_nodes)
+    return live
+
+
+def as_output(value: Any) -> Any:
+    """A number among the results of a graph as a tensor."""
+    if isinstance(value, Number):
+        dtype = {"int": DType.INT64, "float": DType.DOUBLE, "bool": DType.BOOL}[value.kind]
+        return value.as_dtype(dtype)
+    return value
+
+
+def is_assert(overload: str) -> bool:
+    """Whether an operator only checks something."""
+    return overload in _ASSERTS

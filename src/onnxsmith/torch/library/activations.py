@@ -1,0 +1,141 @@
+# pyright: basic
+"""Activation functions and softmax."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.operators import op
+from onnxsmith.torch.library.registry import translates
+from onnxsmith.torch.library.values import axis_of, cast, rank_of
+
+
+@translates("aten.relu.default")
+def relu(call: Call, x: Any) -> Any:
+    return op.Relu(x)
+
+
+@translates("aten.relu6.default")
+def relu6(call: Call, x: Any) -> Any:
+    return op.Min(op.Relu(x), cast(6, call.dtype))
+
+
+@translates("aten.gelu.default")
+def gelu(call: Call, x: Any, *, approximate: str = "none") -> Any:
+    if op.has("Gelu"):
+        return op.Gelu(x, approximate=approximate)
+    if approximate == "tanh":
+        cube = op.Mul(op.Mul(op.Mul(x, x), x), cast(0.044715, call.dtype))
+        inner = op.Tanh(op.Mul(op.Add(x, cube), cast(np.sqrt(2 / np.pi), call.dtype)))
+    else:
+        inner = op.Erf(op.Mul(x, cast(np.sqrt(0.5), call.dtype)))
+    return op.Mul(op.Mul(x, cast(0.5, call.dtype)), op.Add(inner, cast(1, call.dtype)))
+
+
+@translates("aten.silu.default")
+def silu(call: Call, x: Any) -> Any:
+    return op.Mul(x, op.Sigmoid(x))
+
+
+@translates("aten.sigmoid.default")
+def sigmoid(call: Call, x: Any) -> Any:
+    return op.Sigmoid(cast(x, call.dtype))
+
+
+@translates("aten.log_sigmoid.default")
+def log_sigmoid(call: Call, x: Any) -> Any:
+    return op.Neg(op.Softplus(op.Neg(x)))
+
+
+@translates("aten.mish.default")
+def mish(call: Call, x: Any) -> Any:
+    return op.Mul(x, op.Tanh(op.Softplus(x)))
+
+
+@translates("aten.leaky_relu.default")
+def leaky_relu(call: Call, x: Any, negative_slope: float = 0.01) -> Any:
+    return op.LeakyRelu(x, alpha=float(negative_slope))
+
+
+@translates("aten.elu.default")
+def elu(call: Call, x: Any, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Any:
+    if scale == 1 and input_scale == 1:
+        return op.Elu(x, alpha=float(alpha))
+    below = op.Mul(
+        op.Sub(op.Exp(op.Mul(x, cast(input_scale, call.dtype))), cast(1, call.dtype)), cast(alpha, call.dtype)
+    )
+    return op.Mul(op.Where(op.Greater(x, cast(0, call.dtype)), x, below), cast(scale, call.dtype))
+
+
+@translates("aten.selu.default")
+def selu(call: Call, x: Any) -> Any:
+    return op.Selu(x)
+
+
+@translates("aten.celu.default")
+def celu(call: Call, x: Any, alpha: float = 1.0) -> Any:
+    return op.Celu(x, alpha=float(alpha))
+
+
+@translates("aten.hardtanh.default")
+def hardtanh(call: Call, x: Any, min_val: Any = -1, max_val: Any = 1) -> Any:
+    return op.Clip(x, cast(min_val, call.dtype), cast(max_val, call.dtype))
+
+
+@translates("aten.hardsigmoid.default")
+def hardsigmoid(call: Call, x: Any) -> Any:
+    return op.HardSigmoid(x, alpha=1 / 6, beta=0.5)
+
+
+@translates("aten.hardswish.default")
+def hardswish(call: Call, x: Any) -> Any:
+    return op.HardSwish(x)
+
+
+@translates("aten.softplus.default")
+def softplus(call: Call, x: Any, beta: Any = 1, threshold: Any = 20) -> Any:
+    if beta == 1 and threshold >= 20:
+        return op.Softplus(x)
+    scaled = op.Mul(x, cast(beta, call.dtype))
+    smooth = op.Div(op.Softplus(scaled), cast(beta, call.dtype))
+    return op.Where(op.Greater(scaled, cast(threshold, call.dtype)), x, smooth)
+
+
+@translates(
+    "aten.softmax.int", "aten._softmax.default", "aten._safe_softmax.default", "aten.special_softmax.int"
+)
+def softmax(call: Call, x: Any, dim: int, dtype: Any = None) -> Any:
+    x = cast(x, call.dtype)
+    if rank_of(x) == 0:
+        return op.Div(x, x)
+    result = op.Softmax(x, axis=axis_of(dim, rank_of(x)))
+    if call.overload != "aten._safe_softmax.default":
+        return result
+    # A row of minus infinities has no softmax; here it is zero.
+    lowest = op.ReduceMax(x, np.array([dim]), keepdims=1)
+    return op.Where(op.Equal(lowest, cast(-np.inf, call.dtype)), cast(0, call.dtype), result)
+
+
+@translates("aten.log_softmax.int", "aten._log_softmax.default", "aten.special_log_softmax.int")
+def log_softmax(call: Call, x: Any, dim: int, dtype: Any = None) -> Any:
+    x = cast(x, call.dtype)
+    if rank_of(x) == 0:
+        return op.Sub(x, x)
+    return op.LogSoftmax(x, axis=axis_of(dim, rank_of(x)))
+
+
+@translates("aten.glu.default")
+def glu(call: Call, x: Any, dim: int = -1) -> Any:
+    a, b = op.Split(x, axis=axis_of(dim, rank_of(x)), num_outputs=2, outputs=2)
+    return op.Mul(a, op.Sigmoid(b))
+
+
+@translates("aten.prelu.default", "aten._prelu_kernel.default")
+def prelu(call: Call, x: Any, weight: Any) -> Any:
+    rank = rank_of(x)
+    if rank_of(weight) == 1 and rank > 2:
+        weight = op.Reshape(weight, [-1] + [1] * (rank - 2))
+    return op.PRelu(x, weight)

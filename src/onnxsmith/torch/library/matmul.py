@@ -1,0 +1,57 @@
+# pyright: basic
+"""Products of matrices and vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.operators import op
+from onnxsmith.torch.library.registry import translates
+from onnxsmith.torch.library.values import cast, promoted, rank_of
+
+
+@translates(
+    *("aten.matmul.default", "aten.mm.default", "aten.bmm.default", "aten.mv.default", "aten.dot.default"),
+    "aten.linalg_matmul.default",
+)
+def matmul(call: Call, x: Any, y: Any) -> Any:
+    return op.MatMul(*promoted(call, x, y))
+
+
+def _is_one(value: Any) -> bool:
+    return isinstance(value, int | float) and value == 1
+
+
+@translates("aten.linear.default")
+def linear(call: Call, x: Any, weight: Any, bias: Any = None) -> Any:
+    if rank_of(x) == 2 and rank_of(weight) == 2 and call.dtype.is_float:
+        given = () if bias is None else (bias,)
+        return op.Gemm(x, weight, *given, transB=1)
+    product = op.MatMul(x, op.Transpose(weight, perm=[1, 0]) if rank_of(weight) == 2 else weight)
+    return product if bias is None else op.Add(product, bias)
+
+
+@translates("aten.addmm.default")
+def addmm(call: Call, bias: Any, x: Any, y: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    is_plain = isinstance(beta, int | float) and isinstance(alpha, int | float)
+    if call.dtype.is_float and is_plain:
+        return op.Gemm(x, y, bias, alpha=float(alpha), beta=float(beta))
+    return _sum(call, bias, op.MatMul(x, y), beta, alpha)
+
+
+@translates("aten.baddbmm.default", "aten.addbmm.default", "aten.addmv.default")
+def baddbmm(call: Call, bias: Any, x: Any, y: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    product = op.MatMul(x, y)
+    if call.overload.startswith("aten.addbmm"):
+        product = op.ReduceSum(product, [0], keepdims=0)
+    return _sum(call, bias, product, beta, alpha)
+
+
+def _sum(call: Call, bias: Any, product: Any, beta: Any, alpha: Any) -> Any:
+    if not _is_one(alpha):
+        product = op.Mul(product, cast(alpha, call.dtype))
+    if isinstance(beta, int | float) and beta == 0:
+        return product
+    bias = bias if _is_one(beta) else op.Mul(bias, cast(beta, call.dtype))
+    return op.Add(bias, product)

@@ -1,0 +1,175 @@
+# pyright: basic
+"""torch's primitives, which its decompositions are made of: operands have one element type, shapes are explicit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.operators import op
+from onnxsmith.torch.library.registry import translates
+from onnxsmith.torch.library.values import cast, expand, int64s, rank_of, reshape
+from onnxsmith.types.dtypes import DType
+
+UNARY = {
+    "prims.abs.default": "Abs",
+    "prims.acos.default": "Acos",
+    "prims.acosh.default": "Acosh",
+    "prims.asin.default": "Asin",
+    "prims.asinh.default": "Asinh",
+    "prims.atan.default": "Atan",
+    "prims.atanh.default": "Atanh",
+    "prims.ceil.default": "Ceil",
+    "prims.cos.default": "Cos",
+    "prims.cosh.default": "Cosh",
+    "prims.erf.default": "Erf",
+    "prims.exp.default": "Exp",
+    "prims.floor.default": "Floor",
+    "prims.log.default": "Log",
+    "prims.neg.default": "Neg",
+    "prims.reciprocal.default": "Reciprocal",
+    "prims.round.default": "Round",
+    "prims.sign.default": "Sign",
+    "prims.sin.default": "Sin",
+    "prims.sinh.default": "Sinh",
+    "prims.sqrt.default": "Sqrt",
+    "prims.tan.default": "Tan",
+    "prims.tanh.default": "Tanh",
+}
+BINARY = {
+    "prims.add.default": "Add",
+    "prims.div.default": "Div",
+    "prims.maximum.default": "Max",
+    "prims.minimum.default": "Min",
+    "prims.mul.default": "Mul",
+    "prims.pow.default": "Pow",
+    "prims.sub.default": "Sub",
+}
+#: The same on truth values.
+ON_TRUTH = {"Add": "Or", "Max": "Or", "Mul": "And", "Min": "And"}
+COMPARISONS = {
+    "prims.eq.default": "Equal",
+    "prims.ge.default": "GreaterOrEqual",
+    "prims.gt.default": "Greater",
+    "prims.le.default": "LessOrEqual",
+    "prims.lt.default": "Less",
+}
+BITWISE = {
+    "prims.bitwise_and.default": ("BitwiseAnd", "And"),
+    "prims.bitwise_or.default": ("BitwiseOr", "Or"),
+    "prims.bitwise_xor.default": ("BitwiseXor", "Xor"),
+}
+REDUCTIONS = {
+    "prims.amax.default": "ReduceMax",
+    "prims.amin.default": "ReduceMin",
+    "prims.prod.default": "ReduceProd",
+    "prims.sum.default": "ReduceSum",
+}
+
+
+@translates(*UNARY)
+def unary(call: Call, x: Any) -> Any:
+    return getattr(op, UNARY[call.overload])(x)
+
+
+@translates(*BINARY)
+def binary(call: Call, x: Any, y: Any) -> Any:
+    name = BINARY[call.overload]
+    name = ON_TRUTH.get(name, name) if call.dtype is DType.BOOL else name
+    return getattr(op, name)(cast(x, call.dtype), cast(y, call.dtype))
+
+
+@translates(*COMPARISONS)
+def comparison(call: Call, x: Any, y: Any) -> Any:
+    dtype = x.dtype if hasattr(x, "dtype") else y.dtype
+    return getattr(op, COMPARISONS[call.overload])(cast(x, dtype), cast(y, dtype))
+
+
+@translates("prims.ne.default")
+def not_equal(call: Call, x: Any, y: Any) -> Any:
+    dtype = x.dtype if hasattr(x, "dtype") else y.dtype
+    return op.Not(op.Equal(cast(x, dtype), cast(y, dtype)))
+
+
+@translates(*BITWISE)
+def bitwise(call: Call, x: Any, y: Any) -> Any:
+    on_bits, on_truth = BITWISE[call.overload]
+    return getattr(op, on_truth if call.dtype is DType.BOOL else on_bits)(
+        cast(x, call.dtype), cast(y, call.dtype)
+    )
+
+
+@translates(*REDUCTIONS)
+def reduction(call: Call, x: Any, dims: Any, *, output_dtype: Any = None) -> Any:
+    x = cast(x, call.dtype)
+    axes = range(rank_of(x)) if dims is None else dims
+    return (
+        getattr(op, REDUCTIONS[call.overload])(x, np.array(list(axes), np.int64), keepdims=0)
+        if len(axes)
+        else x
+    )
+
+
+@translates("prims.rsqrt.default")
+def rsqrt(call: Call, x: Any) -> Any:
+    return op.Reciprocal(op.Sqrt(x))
+
+
+@translates("prims.log1p.default")
+def log1p(call: Call, x: Any) -> Any:
+    return op.Log(op.Add(x, cast(1, call.dtype)))
+
+
+@translates("prims.hypot.default")
+def hypot(call: Call, x: Any, y: Any) -> Any:
+    return op.Sqrt(op.Add(op.Mul(x, x), op.Mul(y, y)))
+
+
+@translates("prims.isfinite.default")
+def isfinite(call: Call, x: Any) -> Any:
+    return op.Not(op.Or(op.IsNaN(x), op.IsInf(x))) if x.dtype.is_float else op.Equal(x, x)
+
+
+@translates("prims.where.default", lifts=("x", "y"))
+def where(call: Call, condition: Any, x: Any, y: Any) -> Any:
+    return op.Where(condition, cast(x, call.dtype), cast(y, call.dtype))
+
+
+@translates("prims.broadcast_in_dim.default", lifts=True)
+def broadcast_in_dim(call: Call, x: Any, shape: Sequence[Any], dimensions: Sequence[int]) -> Any:
+    missing = [k for k in range(call.rank) if k not in dimensions]
+    return expand(op.Unsqueeze(x, missing) if missing else x, call.output_shape())
+
+
+@translates(
+    *("prims.reshape.default", "prims.collapse_view.default", "prims.split_dim.default"),
+    *("prims.squeeze.default", "prims.view_of.default", "prims.collapse.default"),
+    lifts=True,
+)
+def reshaped(call: Call, x: Any, *_: Any) -> Any:
+    return reshape(x, call.output_shape())
+
+
+@translates("prims.transpose.default", lifts=True)
+def transpose(call: Call, x: Any, permutation: Sequence[int]) -> Any:
+    return op.Transpose(x, perm=list(permutation)) if len(permutation) else x
+
+
+@translates("prims.cat.default", lifts=("tensors",))
+def cat(call: Call, tensors: Sequence[Any], dim: int) -> Any:
+    return tensors[0] if len(tensors) == 1 else op.Concat(*tensors, axis=dim)
+
+
+@translates("prims.slice.default", lifts=True)
+def slice_(call: Call, x: Any, starts: Sequence[Any], ends: Sequence[Any], strides: Any = None) -> Any:
+    axes = np.arange(len(starts))
+    return op.Slice(x, int64s(starts), int64s(ends), axes, int64s(strides or [1] * len(starts)))
+
+
+@translates("prims.iota.default")
+def iota(call: Call, length: Any, *, start: Any, step: Any, dtype: Any, **_: Any) -> Any:
+    counted = op.Range(np.int64(0), cast(length, DType.INT64), np.int64(1))
+    return op.Add(op.Mul(counted, cast(step, DType.INT64)), cast(start, DType.INT64))

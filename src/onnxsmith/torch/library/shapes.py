@@ -1,0 +1,220 @@
+# pyright: basic
+"""Views and their like: reshaping, permuting, slicing, joining. Elements move, and none is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from onnxsmith.core.number import Number
+from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.operators import op
+from onnxsmith.torch.library.registry import translates
+from onnxsmith.torch.library.values import axis_of, cast, int64s, rank_of, reshape
+from onnxsmith.torch.library.values import expand as expanded
+from onnxsmith.types.dtypes import DType
+
+#: The end of a slice that has none.
+NO_END = 9223372036854775807
+
+
+@translates(
+    "aten.view.default",
+    "aten.reshape.default",
+    "aten._unsafe_view.default",
+    "aten.view_copy.default",
+    lifts=True,
+)
+def view(call: Call, x: Any, size: Sequence[Any]) -> Any:
+    return reshape(x, call.output_shape())
+
+
+@translates("aten.view_as.default", "aten.reshape_as.default", lifts=True)
+def view_as(call: Call, x: Any, other: Any) -> Any:
+    return reshape(x, call.output_shape())
+
+
+@translates("aten.flatten.using_ints", "aten.unflatten.int", "aten.ravel.default", lifts=True)
+def flatten(call: Call, x: Any, *_: Any) -> Any:
+    return reshape(x, call.output_shape())
+
+
+@translates("aten.permute.default", "aten.permute_copy.default", lifts=True)
+def permute(call: Call, x: Any, dims: Sequence[int]) -> Any:
+    order = [axis_of(each, len(dims)) for each in dims]
+    return x if order == list(range(len(order))) else op.Transpose(x, perm=order)
+
+
+@translates("aten.transpose.int", "aten.swapaxes.default", "aten.swapdims.default", lifts=True)
+def transpose(call: Call, x: Any, a: int, b: int) -> Any:
+    rank = rank_of(x)
+    a, b = axis_of(a, rank), axis_of(b, rank)
+    order = list(range(rank))
+    if a == b:
+        return x
+    order[a], order[b] = b, a
+    return op.Transpose(x, perm=order)
+
+
+@translates("aten.t.default", "aten.numpy_T.default", "aten.mT.default", "aten.adjoint.default", lifts=True)
+def matrix_transpose(call: Call, x: Any) -> Any:
+    rank = rank_of(x)
+    if rank < 2:
+        return x
+    if call.overload == "aten.numpy_T.default":
+        return op.Transpose(x, perm=list(range(rank))[::-1])
+    return op.Transpose(x, perm=[*range(rank - 2), rank - 1, rank - 2])
+
+
+@translates(
+    "aten.movedim.int", "aten.moveaxis.int", "aten.movedim.intlist", "aten.moveaxis.intlist", lifts=True
+)
+def movedim(call: Call, x: Any, source: Any, destination: Any) -> Any:
+    rank = rank_of(x)
+    sources = [axis_of(each, rank) for each in ([source] if isinstance(source, int) else source)]
+    targets = [
+        axis_of(each, rank) for each in ([destination] if isinstance(destination, int) else destination)
+    ]
+    rest = iter([k for k in range(rank) if k not in sources])
+    places = dict(zip(targets, sources, strict=True))
+    return op.Transpose(x, perm=[places[k] if k in places else next(rest) for k in range(rank)])
+
+
+@translates("aten.expand.default", "aten.expand_copy.default", "aten.broadcast_to.default", lifts=True)
+def expand(call: Call, x: Any, size: Sequence[Any]) -> Any:
+    return expanded(x, call.output_shape())
+
+
+@translates("aten.expand_as.default", lifts=True)
+def expand_as(call: Call, x: Any, other: Any) -> Any:
+    return expanded(x, call.output_shape())
+
+
+@translates("aten.unsqueeze.default", "aten.unsqueeze_copy.default", lifts=True)
+def unsqueeze(call: Call, x: Any, dim: int) -> Any:
+    return op.Unsqueeze(x, [axis_of(dim, rank_of(x) + 1)])
+
+
+@translates(
+    *("aten.squeeze.default", "aten.squeeze.dim", "aten.squeeze.dims", "aten.squeeze_copy.dim"),
+    lifts=True,
+)
+def squeeze(call: Call, x: Any, dim: Any = None) -> Any:
+    shape = x.type.shape
+    dims = range(len(shape)) if dim is None else [dim] if isinstance(dim, int) else dim
+    axes = sorted({axis_of(each, len(shape)) for each in dims}) if shape else []
+    ones = [each for each in axes if shape[each] == 1]
+    return op.Squeeze(x, ones) if ones else x
+
+
+@translates("aten.slice.Tensor", "aten.slice_copy.Tensor", lifts=True)
+def slice_(call: Call, x: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+    axis = axis_of(dim, rank_of(x))
+    size = x.type.shape[axis]
+    start = 0 if start is None else start
+    is_whole = isinstance(start, int) and start == 0 and step == 1
+    if is_whole and (
+        end is None or (isinstance(end, int) and end >= (size if isinstance(size, int) else NO_END))
+    ):
+        return x
+    if is_whole and isinstance(end, Number) and end.known.data is not None and end.known.data == size:
+        return x
+    ends = int64s([NO_END if end is None else end])
+    return op.Slice(x, int64s([start]), ends, np.array([axis]), np.array([step]))
+
+
+@translates("aten.narrow.default", lifts=True)
+def narrow(call: Call, x: Any, dim: int, start: Any, length: Any) -> Any:
+    axis = axis_of(dim, rank_of(x))
+    if isinstance(start, int) and start < 0:
+        start = start + call.size(x, axis)
+    return op.Slice(x, int64s([start]), int64s([start + length]), np.array([axis]))
+
+
+@translates("aten.select.int", "aten.select_copy.int", lifts=True)
+def select(call: Call, x: Any, dim: int, index: Any) -> Any:
+    position = (
+        index
+        if isinstance(index, int)
+        else index.as_dtype(DType.INT64)
+        if isinstance(index, Number)
+        else index
+    )
+    return op.Gather(x, np.array(position, np.int64) if isinstance(position, int) else position, axis=dim)
+
+
+@translates("aten.cat.default", "aten.concat.default", "aten.concatenate.default", lifts=("tensors",))
+def cat(call: Call, tensors: Sequence[Any], dim: int = 0) -> Any:
+    # torch leaves out empty vectors among tensors of more dimensions.
+    kept = [each for each in tensors if rank_of(each) == call.rank and not _is_empty_vector(each, call)]
+    parts = [cast(each, call.dtype) for each in (kept or tensors[:1])]
+    return parts[0] if len(parts) == 1 else op.Concat(*parts, axis=axis_of(dim, call.rank))
+
+
+def _is_empty_vector(x: Any, call: Call) -> bool:
+    return x.type.shape == (0,) and call.rank != 1
+
+
+@translates("aten.stack.default", lifts=("tensors",))
+def stack(call: Call, tensors: Sequence[Any], dim: int = 0) -> Any:
+    axis = axis_of(dim, call.rank)
+    parts = [op.Unsqueeze(cast(each, call.dtype), [axis]) for each in tensors]
+    return parts[0] if len(parts) == 1 else op.Concat(*parts, axis=axis)
+
+
+@translates(
+    *("aten.split.Tensor", "aten.split.sizes", "aten.split_with_sizes.default", "aten.chunk.default"),
+    *("aten.tensor_split.sections", "aten.tensor_split.indices", "aten.unsafe_split.Tensor"),
+    *("aten.unsafe_chunk.default", "aten.unsafe_split_with_sizes.default", "aten.split_copy.Tensor"),
+    *("aten.split_with_sizes_copy.default",),
+    lifts=True,
+)
+def split(call: Call, x: Any, sizes: Any, dim: int = 0) -> Any:
+    axis = axis_of(dim, rank_of(x))
+    lengths = [call.sizes.value(each.shape[axis]) for each in call.output]
+    if len(lengths) == 1:
+        return [x]
+    parts = op.Split(x, int64s(lengths), axis=axis, outputs=len(lengths))
+    return list(parts)
+
+
+@translates("aten.unbind.int", "aten.unbind_copy.int", lifts=True)
+def unbind(call: Call, x: Any, dim: int = 0) -> Any:
+    axis = axis_of(dim, rank_of(x))
+    return [op.Gather(x, np.array(k), axis=axis) for k in range(len(call.output))]
+
+
+@translates("aten.repeat.default", "aten.tile.default", lifts=True)
+def repeat(call: Call, x: Any, repeats: Sequence[Any]) -> Any:
+    missing = len(repeats) - rank_of(x)
+    if missing > 0:
+        x = op.Unsqueeze(x, list(range(missing)))
+    repeats = [1] * -missing + list(repeats) if missing < 0 else repeats
+    return op.Tile(x, int64s(repeats))
+
+
+@translates("aten.flip.default", lifts=True)
+def flip(call: Call, x: Any, dims: Sequence[int]) -> Any:
+    axes = [axis_of(each, rank_of(x)) for each in dims] if rank_of(x) else []
+    if not axes:
+        return x
+    count = len(axes)
+    return op.Slice(x, np.full(count, -1), np.full(count, -NO_END), np.array(axes), np.full(count, -1))
+
+
+@translates("aten.sym_size.int")
+def sym_size(call: Call, x: Any, dim: int) -> Any:
+    value = call.output
+    return value if isinstance(value, int) else call.sizes.axis(x, dim)
+
+
+@translates("aten.sym_numel.default")
+def sym_numel(call: Call, x: Any) -> Any:
+    return call.sizes.value(call.output)
+
+
+@translates("aten.item.default", "aten._local_scalar_dense.default")
+def item(call: Call, x: Any) -> Any:
+    return op.Reshape(x, np.array([], np.int64)).as_number()

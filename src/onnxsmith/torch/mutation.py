@@ -1,0 +1,114 @@
+# pyright: basic
+"""In-place operators: which argument one writes, what the functional twin is, and when renaming is not enough."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from typing import Any
+
+import torch
+
+
+@functools.lru_cache(maxsize=4096)
+def written_positions(target: Any) -> tuple[int, ...]:
+    """The positional arguments that an operator writes to."""
+    schema = getattr(target, "_schema", None)
+    if schema is None or not schema.is_mutable:
+        return ()
+    return tuple(
+        k
+        for k, each in enumerate(schema.arguments)
+        if each.alias_info is not None and each.alias_info.is_write
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def _viewed_position(target: Any) -> int | None:
+    """The argument that the result of an operator may be a view of."""
+    schema = getattr(target, "_schema", None)
+    if schema is None or schema.is_mutable:
+        return None
+    if not any(each.alias_info is not None for each in schema.returns):
+        return None
+    return next((k for k, each in enumerate(schema.arguments) if each.alias_info is not None), None)
+
+
+@functools.lru_cache(maxsize=4096)
+def functional_twin(target: Any) -> Any:
+    """`aten.add.Tensor` for `aten.add_.Tensor`: same arguments, no writing; None where there is none."""
+    schema = target._schema
+    namespace, _, name = schema.name.partition("::")
+    if not name.endswith("_") or len(written_positions(target)) != 1:
+        return None
+    packet = getattr(getattr(torch.ops, namespace), name[:-1], None)
+    overload = schema.overload_name or "default"
+    twin = getattr(packet, overload, None) if packet is not None else None
+    if twin is None or twin._schema.is_mutable:
+        return None
+    theirs, ours = ([each.name for each in s.arguments] for s in (twin._schema, schema))
+    return twin if theirs[: len(ours)] == ours else None
+
+
+def writes_to_views(graph: torch.fx.Graph) -> bool:
+    """Whether something that is written is read later under another name, or cannot be renamed at all."""
+    nodes = list(graph.nodes)
+    if not any(written_positions(node.target) for node in nodes if node.op == "call_function"):
+        return False
+    position = {node: k for k, node in enumerate(nodes)}
+    root: dict[Any, Any] = {}
+    members: dict[Any, list[Any]] = {}
+    for node in nodes:
+        root[node] = _root(node, root)
+        members.setdefault(root[node], []).append(node)
+    for node in nodes:
+        if node.op != "call_function":
+            continue
+        written = written_positions(node.target)
+        if not written:
+            continue
+        owner = node.args[written[0]] if written[0] < len(node.args) else None
+        if len(written) != 1 or not isinstance(owner, torch.fx.Node) or functional_twin(node.target) is None:
+            return True
+        same = _same_value(owner)
+        for other in members[root[owner]]:
+            if _same_value(other) is not same and any(
+                position[user] > position[node] for user in other.users
+            ):
+                return True
+    return False
+
+
+def functionalised(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
+    """The program without writes: torch's own pass, which is slow, and so only for programs that need it."""
+    with warnings.catch_warnings():
+        # torch copies tree specs in a way that it has itself deprecated.
+        warnings.simplefilter("ignore", FutureWarning)
+        return program.run_decompositions({})
+
+
+def _same_value(node: torch.fx.Node) -> torch.fx.Node:
+    """The node whose value an in-place result is."""
+    while node.op == "call_function":
+        written = written_positions(node.target)
+        if (
+            not written
+            or written[0] >= len(node.args)
+            or not isinstance(node.args[written[0]], torch.fx.Node)
+        ):
+            break
+        node = node.args[written[0]]  # type: ignore[assignment]
+    return node
+
+
+def _root(node: torch.fx.Node, root: dict[Any, Any]) -> Any:
+    if node.op != "call_function":
+        return node
+    if getattr(node.target, "__name__", "") == "getitem" and isinstance(node.args[0], torch.fx.Node):
+        return root[node.args[0]]  # a part of split or unbind
+    written = written_positions(node.target)
+    place = written[0] if written else _viewed_position(node.target)
+    if place is None or place >= len(node.args):
+        return node
+    source = node.args[place]
+    return root[source] if isinstance(source, torch.fx.Node) else node

@@ -1,0 +1,60 @@
+# pyright: basic
+"""Where in the user's model a node of torch's graph comes from: the line of source and the module."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+import torch
+
+from onnxsmith.source import Span
+
+_FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<function>\S+)')
+_TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
+_SITE = f"site-packages{os.sep}"
+#: Stack traces of equal text are equal places; emptied when it has grown past any one model.
+_spans: dict[str, Span | None] = {}
+_MOST_SPANS = 20_000
+
+
+def span_of(node: torch.fx.Node) -> Span | None:
+    """The line of the model that made a node: the innermost one outside torch."""
+    trace = node.meta.get("stack_trace")
+    if not trace:
+        return None
+    try:
+        return _spans[trace]
+    except KeyError:
+        if len(_spans) > _MOST_SPANS:
+            _spans.clear()
+        found = _spans[trace] = _read(trace)
+        return found
+
+
+def _read(trace: str) -> Span | None:
+    found = None
+    for match in _FRAME.finditer(trace):
+        file = match["file"]
+        if not file.startswith((_TORCH, "torch/")):
+            line = int(match["line"])
+            found = Span(file, line, 0, line, 0, match["function"])
+    return found
+
+
+def stored(span: Span | None) -> str:
+    """The place as metadata has it; of an installed package, without where it is installed."""
+    if span is None:
+        return ""
+    text = span.stored
+    return text.partition(_SITE)[2] or text
+
+
+def module_scope(node: torch.fx.Node) -> str:
+    """The path of the module that a node was made in, with a slash behind; empty at the top."""
+    stack: Any = node.meta.get("nn_module_stack")
+    if not stack:
+        return ""
+    path = next(reversed(stack.values()))[0]
+    return f"{path}/" if path and not path.startswith("_empty") else ""

@@ -1,0 +1,38 @@
+# pyright: basic
+"""Tensors of a torch module as arrays that share their memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import torch
+
+#: torch's types that numpy lacks: the torch type of the same size that numpy has, and ml_dtypes' type.
+_VIEWED: dict[torch.dtype, tuple[torch.dtype, Any]] = {
+    torch.bfloat16: (torch.int16, ml_dtypes.bfloat16),
+    torch.float8_e4m3fn: (torch.uint8, ml_dtypes.float8_e4m3fn),
+    torch.float8_e4m3fnuz: (torch.uint8, ml_dtypes.float8_e4m3fnuz),
+    torch.float8_e5m2: (torch.uint8, ml_dtypes.float8_e5m2),
+    torch.float8_e5m2fnuz: (torch.uint8, ml_dtypes.float8_e5m2fnuz),
+}
+
+
+def as_array(tensor: torch.Tensor) -> np.ndarray[Any, Any]:
+    """The tensor as an array; the memory is shared wherever the tensor is on the CPU and dense."""
+    plain = tensor.detach()
+    if plain.layout is not torch.strided:
+        plain = plain.to_dense()
+    plain = plain.cpu().resolve_conj().resolve_neg()
+    viewed = _VIEWED.get(plain.dtype)
+    if viewed is None:
+        return plain.numpy()
+    return plain.view(viewed[0]).numpy().view(viewed[1])
+
+
+def identity(tensor: torch.Tensor) -> tuple[Any, ...] | None:
+    """What two tensors have in common when they are the same memory seen the same way; None for empty ones."""
+    if tensor.numel() == 0 or tensor.layout is not torch.strided:
+        return None
+    return (tensor.data_ptr(), tensor.dtype, tuple(tensor.shape), tuple(tensor.stride()), str(tensor.device))
