@@ -29,6 +29,8 @@ class Details:
     weights: dict[str, str] = field(default_factory=dict[str, str])
     #: `y:body` -> the name of the graph.
     graphs: dict[str, str] = field(default_factory=dict[str, str])
+    #: `y:body` -> the types of the graph's outputs, where the code has no place for them.
+    types: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
     #: `y:body` -> the initializers that live in the graph.
     local: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     #: Variable -> doc string of the node; `y:body` -> of a graph; `value y` -> of an input or output.

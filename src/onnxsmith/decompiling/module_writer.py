@@ -32,7 +32,7 @@ from onnxsmith.errors import DecompileError
 from onnxsmith.graphs.builder import SOURCE_KEY
 from onnxsmith.graphs.weights import to_text
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import AnyValueType
+from onnxsmith.types.value_types import AnyValueType, TensorType, ValueType
 
 #: Names that the module itself gives a meaning.
 _MODULE_NAMES = ("np", "model", "weights", "script", "graph", "rebuild", "Weights", "Opset")
@@ -327,9 +327,9 @@ class ModuleWriter:
             items.append("all_weights=weights")
             if self.given.loose:
                 items.append(Keyed("loose=", listed([string(each) for each in sorted(self.given.loose)])))
-        items += _details_items(main.details)
+        items += _details_items(main.details, self.used)
         functions = [
-            tuple_of([name, call("dict", _details_items(details) + _imports_item(imports))])
+            tuple_of([name, call("dict", _details_items(details, self.used) + _imports_item(imports))])
             for name, details, imports, _ in self._function_details
         ]
         if functions:
@@ -381,8 +381,6 @@ class ModuleWriter:
 def _weight_text(tensor: ir.TensorProtocol, used: set[str]) -> tuple[str, Text]:
     if says_exactly(tensor):
         return typed_elements(tensor, used)
-    from onnxsmith.types.value_types import TensorType
-
     kind = TensorType(DType(int(tensor.dtype)), tuple(int(each) for each in cast(Any, tensor.shape)))
     return type_text(kind, used), string(to_text(tensor))
 
@@ -419,21 +417,23 @@ def _imports_item(imports: Mapping[str, int]) -> list[Text]:
     return [Keyed("opset_imports=", cast(Text, dictionary(entries)))]
 
 
-def _details_items(details: Details) -> list[Text]:
-    return [Keyed(f"{name}=", _plain(value)) for name, value in details.entries().items()]
+def _details_items(details: Details, used: set[str]) -> list[Text]:
+    return [Keyed(f"{name}=", _plain(value, used)) for name, value in details.entries().items()]
 
 
-def _plain(value: Any) -> Text:
-    """Data of strings, lists and dictionaries as text."""
+def _plain(value: Any, used: set[str]) -> Text:
+    """Data of strings, types, lists and dictionaries as text."""
     if isinstance(value, str):
         return string(value)
+    if isinstance(value, ValueType):
+        return type_text(cast(AnyValueType, value), used)
     if isinstance(value, dict):
         entries = cast("dict[str, Any]", value)
-        return dictionary([(string(key), _plain(each)) for key, each in entries.items()])
+        return dictionary([(string(key), _plain(each, used)) for key, each in entries.items()])
     if isinstance(value, tuple):
-        return tuple_of([_plain(each) for each in cast("tuple[Any, ...]", value)])
+        return tuple_of([_plain(each, used) for each in cast("tuple[Any, ...]", value)])
     if isinstance(value, list):
-        return listed([_plain(each) for each in cast("list[Any]", value)])
+        return listed([_plain(each, used) for each in cast("list[Any]", value)])
     return repr(value)
 
 

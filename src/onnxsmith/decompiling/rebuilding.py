@@ -11,11 +11,16 @@ from onnxsmith.decompiling.node_names import name_by_rule
 from onnxsmith.decompiling.order import all_graphs
 from onnxsmith.errors import CallError, boundary
 from onnxsmith.graphs.builder import SOURCE_KEY, VARIABLE_KEY
+from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.program import WEIGHT_KEY
 from onnxsmith.graphs.weights import Weights
 from onnxsmith.scripting.export import generic_function
 from onnxsmith.scripting.function import ScriptFunction
+from onnxsmith.types.annotations import read_value_type
+
+#: The key of a value's own notes that holds what the tables call it.
+_KEY = "onnxsmith.key"
 
 
 @boundary
@@ -110,6 +115,7 @@ class _Restorer:
         self._weights: Mapping[str, str] = tables.get("weights", {})
         self._graphs: Mapping[str, str] = tables.get("graphs", {})
         self._local: Mapping[str, Sequence[str]] = tables.get("local", {})
+        self._types: Mapping[str, Sequence[Any]] = tables.get("types", {})
         self._docs: Mapping[str, str] = tables.get("docs", {})
         self._metadata: Mapping[str, Mapping[str, str]] = tables.get("metadata", {})
         self._attributes: Mapping[str, Mapping[str, Sequence[Any]]] = tables.get("attributes", {})
@@ -129,7 +135,7 @@ class _Restorer:
             key = value.meta.get(WEIGHT_KEY)
             if key is not None:
                 self._rename_initializer(value, self._weights.get(key, key))
-        self._visit(self._graph, "", ())
+        self._visit(self._graph, "", "", {})
         _drop_unused(self._graph)
 
     def _rename_initializer(self, value: ir.Value, name: str) -> None:
@@ -137,11 +143,16 @@ class _Restorer:
         value.name = name
         self._made[self._graph, name] = value
 
-    def _visit(self, graph: ir.Graph, prefix: str, owners: Sequence[str]) -> None:
+    def _visit(self, graph: ir.Graph, prefix: str, attribute: str, owners: Mapping[str, str]) -> None:
+        """Restore one graph; `owners` are the variables that its node assigns, which a branch assigns before it."""
         own = frozenset(self._local.get(prefix, ()))
         self._homes.append((graph, own))
+        for value in (*graph.inputs, *(each for node in graph for each in node.outputs)):
+            variable = value.meta.get(VARIABLE_KEY)
+            if variable is not None:
+                value.meta[_KEY] = f"{owners[variable]}:{attribute}" if variable in owners else variable
         for value in graph.inputs:
-            self._name_value(value, "")
+            self._name_value(value)
         nodes = list(graph)
         for node in nodes:
             self._restore_node(graph, node, _key_of(node))
@@ -169,12 +180,12 @@ class _Restorer:
             if name in graph.initializers:
                 graph.initializers[name] = graph.initializers.pop(name)
 
-    def _name_value(self, value: ir.Value, key: str) -> None:
-        variable = value.meta.get(VARIABLE_KEY)
-        if variable is None:
+    def _name_value(self, value: ir.Value) -> None:
+        key = value.meta.get(_KEY)
+        if key is None:
             return
-        value.name = self._values.get(variable, variable)
-        note = f"value {variable}"
+        value.name = self._values.get(key, value.meta[VARIABLE_KEY])
+        note = f"value {key}"
         value.doc_string = self._docs.get(note) or value.doc_string
         value.metadata_props.update(self._metadata.get(note, {}))
 
@@ -186,7 +197,7 @@ class _Restorer:
             if value.meta.get(VARIABLE_KEY) == "_":
                 value.name = ""
             else:
-                self._name_value(value, key)
+                self._name_value(value)
             first = first or value.name or ""
         self._drop_missing_outputs(node)
         if not self._sources:
@@ -223,7 +234,18 @@ class _Restorer:
                 graph.name = self._graphs.get(prefix, graph.name if prefix in self._graphs else "")
                 graph.doc_string = self._docs.get(prefix) or None
                 graph.metadata_props.update(self._metadata.get(prefix, {}))
-                self._visit(graph, prefix, ())
+                owners = {
+                    value.meta[VARIABLE_KEY]: value.meta[_KEY] for value in node.outputs if _KEY in value.meta
+                }
+                self._visit(graph, prefix, attribute.name, owners)
+                self._declare(graph, prefix)
+
+    def _declare(self, graph: ir.Graph, prefix: str) -> None:
+        for value, kind in zip(graph.outputs, self._types.get(prefix, ()), strict=False):
+            if kind is not None:
+                value.type, value.shape = type_to_ir(read_value_type(kind))
+            elif value.producer() is not None and value.graph is graph:
+                value.type = value.shape = None
 
     # -- constants -------------------------------------------------------------------------------------
 
@@ -296,9 +318,8 @@ class _Restorer:
 def _key_of(node: ir.Node) -> str:
     """The variable of the first output that has one."""
     for value in node.outputs:
-        variable = value.meta.get(VARIABLE_KEY)
-        if variable is not None and variable != "_":
-            return cast(str, variable)
+        if value.meta.get(VARIABLE_KEY) not in (None, "_"):
+            return cast(str, value.meta[_KEY])
     return ""
 
 

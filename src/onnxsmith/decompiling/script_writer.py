@@ -12,23 +12,22 @@ from onnxsmith.decompiling import node_names
 from onnxsmith.decompiling.attributes import attribute_text
 from onnxsmith.decompiling.callees import definition_of
 from onnxsmith.decompiling.constants import Constants
+from onnxsmith.decompiling.control_flow import if_statement, is_if_statement
 from onnxsmith.decompiling.details import Details
 from onnxsmith.decompiling.element_types import ElementTypes
 from onnxsmith.decompiling.identifiers import Identifiers, common_prefix, readable
 from onnxsmith.decompiling.layout import (
     INDENT,
-    WIDTH,
     Bracketed,
     Keyed,
     Text,
     call,
     dictionary,
-    lines,
     string,
 )
-from onnxsmith.decompiling.literals import tuple_of
 from onnxsmith.decompiling.operators import operator_form
 from onnxsmith.decompiling.order import all_graphs, graphs_of, in_order
+from onnxsmith.decompiling.statements import assignment, returning
 from onnxsmith.errors import DecompileError
 from onnxsmith.graphs.builder import SOURCE_KEY
 from onnxsmith.graphs.ir_types import type_from_ir
@@ -57,12 +56,16 @@ class ScriptWriter:
         self.graph = graph
         self.imports = imports
         self.details = Details()
+        #: How many `if` statements stand around the one that is written.
+        self.depth = 0
         self.identifiers = Identifiers(module.reserved)
         #: Attribute of the function -> the parameter that stands for it.
         self.parameters = dict(parameters)
         for name in parameters.values():
             self.identifiers.reserve(name)
         self.names: dict[ir.Value, str] = {}
+        #: What a value is called in the tables: its variable, and where a branch assigns it, which one.
+        self.keys: dict[ir.Value, str] = {}
         # Graphs that were written before the node that has them: node, key of the attribute, graph.
         # Constant node -> the places where it stands as a literal, in the order of the code.
         self._constant_uses: dict[ir.Node, list[str]] = {}
@@ -126,19 +129,23 @@ class ScriptWriter:
                 raise DecompileError(f"the initializer {value.name!r} is also made by a node")
         nodes = in_order(graph)
         for node in nodes:
-            result += self._statement(node, level)
-        self._note_order(nodes)
+            result += self.statement(node, level)
+        self.note_order(nodes)
         texts = [self.operand(value, None, k) for k, value in enumerate(graph.outputs)]
-        for value in graph.outputs:
-            self._note_value(value)
+        self.note_outputs(graph)
         if texts:
-            result += _return(texts, level)
+            result += returning(texts, level)
         elif not result:
             result.append(INDENT * level + "pass")
         return result
 
+    def note_outputs(self, graph: ir.Graph) -> None:
+        """Keep what is said of the outputs of a graph."""
+        for value in graph.outputs:
+            self._note_value(value)
+
     def _note_value(self, value: ir.Value) -> None:
-        key = f"value {self.names.get(value, '')}"
+        key = f"value {self.keys.get(value, '')}"
         if value.doc_string and key not in self.details.docs:
             self.details.docs[key] = value.doc_string
         if value.metadata_props:
@@ -150,7 +157,7 @@ class ScriptWriter:
         """A new variable for a value."""
         name = value.name or ""
         variable = self.identifiers.for_value(name, operator, self._prefix)
-        self.names[value] = variable
+        self.names[value] = self.keys[value] = variable
         if variable != name:
             self.details.values[variable] = name
         return variable
@@ -171,16 +178,18 @@ class ScriptWriter:
 
     # -- nodes -----------------------------------------------------------------------------------------
 
-    def _statement(self, node: ir.Node, level: int) -> list[str]:
+    def statement(self, node: ir.Node, level: int) -> list[str]:
         if any(self.constants.inline(value) is not None for value in node.outputs):
             return []  # it stands where it is used
-        before, expression = self._expression(node, level)
-        targets = self._targets(node)
+        if is_if_statement(self, node):
+            return if_statement(self, node, level)
+        before, expression = self.expression(node, level)
+        targets = self.targets(node)
         key = self.key_of(node)
-        self._note_node(node, key)
-        return [*before, *_assignment(targets, expression, level)]
+        self.note_node(node, key)
+        return [*before, *assignment(targets, expression, level)]
 
-    def _expression(self, node: ir.Node, level: int) -> tuple[list[str], Text]:
+    def expression(self, node: ir.Node, level: int) -> tuple[list[str], Text]:
         """What a node computes, and the functions that must be defined before it."""
         op = self.definition(node)
         inputs = list(node.inputs)
@@ -265,8 +274,10 @@ class ScriptWriter:
         self.module.used.add("graph")
         return result, names[0] if is_one else Bracketed("[", tuple(names), "]")
 
-    def _targets(self, node: ir.Node) -> list[str]:
+    def targets(self, node: ir.Node) -> list[str]:
         """The variables that take a node's outputs; `_` for those that are missing."""
+        if any(value in self.names for value in node.outputs):
+            return [self.names[value] for value in node.outputs]  # a branch has said what it assigns
         has_named = any(value.name for value in node.outputs)
         result: list[str] = []
         for position, value in enumerate(node.outputs):
@@ -278,9 +289,9 @@ class ScriptWriter:
 
     def key_of(self, node: ir.Node) -> str:
         """The variable that a node is known by: that of its first output that has one."""
-        return next(self.names[value] for value in node.outputs if value in self.names)
+        return next(self.keys[value] for value in node.outputs if value in self.keys)
 
-    def _note_node(self, node: ir.Node, key: str) -> None:
+    def note_node(self, node: ir.Node, key: str) -> None:
         details = self.details
         name = node.name or ""
         if node_names.name_by_rule(details.node_rule, _first_name(node), node.op_type) != name:
@@ -302,10 +313,10 @@ class ScriptWriter:
         if node in self._unsaid:
             details.attributes[key] = cast("dict[str, tuple[str, Any]]", self._unsaid[node])
         for owner, attribute, graph in [each for each in self._pending if each[0] is node]:
-            self._note_graph(f"{key}:{attribute}", graph)
+            self.note_graph(f"{key}:{attribute}", graph)
             self._pending.remove((owner, attribute, graph))
 
-    def _note_order(self, nodes: Sequence[ir.Node]) -> None:
+    def note_order(self, nodes: Sequence[ir.Node]) -> None:
         """Note the Constant nodes that stand in the code as literals, in their order, and where each belongs."""
         following = ""
         entries: list[tuple[str, tuple[str, ...]]] = []
@@ -324,7 +335,7 @@ class ScriptWriter:
         """Keep an attribute among the details."""
         self._unsaid.setdefault(node, {})[attribute.name] = (attribute.type.name, list(attribute.value))
 
-    def _note_graph(self, key: str, graph: ir.Graph) -> None:
+    def note_graph(self, key: str, graph: ir.Graph) -> None:
         details = self.details
         if graph.name:
             details.graphs[key] = graph.name
@@ -356,21 +367,3 @@ def _function_name(attribute: str) -> str:
 
 def _is_keyword_argument(name: str) -> bool:
     return name.isidentifier() and name.isascii() and not keyword.iskeyword(name) and name != "outputs"
-
-
-def _assignment(targets: Sequence[str], expression: Text, level: int) -> list[str]:
-    joined = ", ".join(targets)
-    if len(targets) > 1:
-        start = str(expression).split("(", 1)[0]
-        if len(INDENT * level + f"{joined} = {start}(") > WIDTH:
-            left = lines("", tuple_of(list(targets)), " = ", level)
-            right = lines("", expression, "", level)
-            return [*left[:-1], left[-1] + right[0].lstrip(), *right[1:]]
-    return lines(f"{joined} = ", expression, "", level)
-
-
-def _return(texts: Sequence[Text], level: int) -> list[str]:
-    if len(texts) == 1:
-        return lines("return ", texts[0], "", level)
-    plain = INDENT * level + "return " + ", ".join(map(str, texts))
-    return [plain] if len(plain) <= WIDTH else lines("return ", tuple_of(list(texts)), "", level)
