@@ -8,7 +8,7 @@ import onnx_ir as ir
 
 from onnxsmith.decompiling.layout import INDENT
 from onnxsmith.decompiling.order import in_order
-from onnxsmith.decompiling.statements import assignment
+from onnxsmith.decompiling.statements import assignment, joined
 from onnxsmith.types.value_types import TensorType
 
 if TYPE_CHECKING:
@@ -82,8 +82,7 @@ def _branch(script: ScriptWriter, node: ir.Node, name: str, targets: list[str], 
     script.note_order(nodes)
     if direct is None:
         values = [script.operand(value, None, k) for k, value in enumerate(graph.outputs)]
-        joined = ", ".join(map(str, values))
-        result += assignment(targets, joined, level)
+        result += assignment(targets, joined(values), level)
     script.details.types[key] = [script.declared(value) for value in graph.outputs]
     script.note_outputs(graph)
     script.note_graph(key, graph)

@@ -31,6 +31,8 @@ class Details:
     graphs: dict[str, str] = field(default_factory=dict[str, str])
     #: `y:body` -> the types of the graph's outputs, where the code has no place for them.
     types: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
+    #: Variable -> what a loop's statement does not say; see `loops`.
+    loops: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     #: `y:body` -> the initializers that live in the graph.
     local: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     #: Variable -> doc string of the node; `y:body` -> of a graph; `value y` -> of an input or output.

@@ -64,7 +64,17 @@ class Binary:
         return f"{self.left}{space}{self.operator}{space}{self.right}"
 
 
-Text: TypeAlias = str | Bracketed | Keyed | Binary
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`a, b`: a tuple without parentheses, unless it is too long for a line."""
+
+    items: tuple[Text, ...]
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.items))
+
+
+Text: TypeAlias = str | Bracketed | Keyed | Binary | Row
 
 
 def call(function: str, items: Sequence[Text]) -> Bracketed:
@@ -99,6 +109,8 @@ def lines(prefix: str, text: Text, suffix: str, level: int) -> list[str]:
         return [whole]
     if isinstance(text, Keyed):
         return lines(prefix + text.key, text.value, suffix, level)
+    if isinstance(text, Row):
+        text = Bracketed("(", text.items, ")", is_open=True)
     if isinstance(text, Binary):
         return _broken_operation(prefix, text, suffix, level)
     if isinstance(text, str) or not text.items:

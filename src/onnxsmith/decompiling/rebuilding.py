@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
+import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.decompiling.node_names import name_by_rule
@@ -58,8 +59,10 @@ def rebuild(
     for function, tables in functions:
         key = (function.domain, function.onnx_name, function.overload)
         _restore_function(made.functions[key], tables, sources)
-    _Restorer(made.graph, details, sources).run()
+    restorer = _Restorer(made.graph, details, sources)
+    restorer.run()
     _complete_weights(made.graph, details, all_weights, frozenset(loose))
+    restorer.connect(_finder(made.graph))
     _restore_inputs(made.graph, details.get("inputs", ()))
     made.producer_version = producer_version or None
     made.producer_name = producer_name or None
@@ -76,7 +79,9 @@ def rebuild(
 
 
 def _restore_function(function: ir.Function, tables: Mapping[str, Any], sources: bool) -> None:
-    _Restorer(function.graph, tables, sources).run()
+    restorer = _Restorer(function.graph, tables, sources)
+    restorer.run()
+    restorer.connect(_finder(function.graph))
     function.doc_string = tables.get("docs", {}).get("") or None
     function.metadata_props.update(tables.get("metadata", {}).get("", {}))
     imports = tables.get("opset_imports")
@@ -101,6 +106,22 @@ def _rename_attributes(function: ir.Function, renamed: Mapping[str, str]) -> Non
                     node.attributes[each.name] = ir.RefAttr(each.name, renamed[each.ref_attr_name], each.type)
 
 
+def _finder(graph: ir.Graph) -> Callable[[str], ir.Value | None]:
+    """Values of a graph and the graphs inside it, by name."""
+    found: dict[str, ir.Value] = {}
+
+    def find(name: str) -> ir.Value | None:
+        if not found:
+            for each in all_graphs(graph):
+                for value in (*each.inputs, *each.initializers.values()):
+                    found.setdefault(value.name or "", value)
+                for value in (value for node in each for value in node.outputs):
+                    found.setdefault(value.name or "", value)
+        return found.get(name)
+
+    return find
+
+
 class _Restorer:
     """Gives one graph, and the graphs inside it, their names and notes."""
 
@@ -116,6 +137,9 @@ class _Restorer:
         self._graphs: Mapping[str, str] = tables.get("graphs", {})
         self._local: Mapping[str, Sequence[str]] = tables.get("local", {})
         self._types: Mapping[str, Sequence[Any]] = tables.get("types", {})
+        self._loops: Mapping[str, Mapping[str, Any]] = tables.get("loops", {})
+        # What is to be done with a value, and its name.
+        self._later: list[tuple[Callable[[ir.Value], None], str]] = []
         self._docs: Mapping[str, str] = tables.get("docs", {})
         self._metadata: Mapping[str, Mapping[str, str]] = tables.get("metadata", {})
         self._attributes: Mapping[str, Mapping[str, Sequence[Any]]] = tables.get("attributes", {})
@@ -239,6 +263,8 @@ class _Restorer:
                 }
                 self._visit(graph, prefix, attribute.name, owners)
                 self._declare(graph, prefix)
+                if key in self._loops and attribute.name == "body":
+                    self._restore_loop(node, graph, self._loops[key])
 
     def _declare(self, graph: ir.Graph, prefix: str) -> None:
         for value, kind in zip(graph.outputs, self._types.get(prefix, ()), strict=False):
@@ -246,6 +272,48 @@ class _Restorer:
                 value.type, value.shape = type_to_ir(read_value_type(kind))
             elif value.producer() is not None and value.graph is graph:
                 value.type = value.shape = None
+
+    def _restore_loop(self, node: ir.Node, body: ir.Graph, notes: Mapping[str, Any]) -> None:
+        """What the statement of a loop does not say: its inputs, and how its condition goes on."""
+        for value, name, kind in zip(body.inputs, notes["inputs"], notes["types"], strict=False):
+            value.name = name
+            if kind is None:
+                value.type = value.shape = None
+            else:
+                value.type, value.shape = type_to_ir(read_value_type(kind))
+        if "start" in notes:
+            self._later.append((lambda value: node.replace_input_with(1, value), notes["start"]))
+        if "constant" in notes:
+            self._later.append((lambda value: body.outputs.__setitem__(0, value), notes["constant"]))
+        if "left_by" in notes:
+            leaving = body.outputs[0].producer()
+            if leaving is not None and leaving.op_type == "Not" and _KEY not in leaving.outputs[0].meta:
+                leaving.outputs[0].name, leaving.name = notes["left_by"]
+        if "passed_on" in notes:
+            output, name, before, *source = notes["passed_on"]
+            result = ir.Value(name=output)
+            result.type, result.shape = body.outputs[0].type, body.outputs[0].shape
+            if source == [""]:
+                truth = ir.Attr("value", ir.AttributeType.TENSOR, ir.tensor(np.array(True)))
+                passing = ir.Node("", "Constant", [], [truth], outputs=[result], name=name)
+            else:
+                passing = ir.Node("", "Identity", [body.inputs[1]], outputs=[result], name=name)
+            if source and source[0]:
+                identity = passing
+                self._later.append((lambda value: identity.replace_input_with(0, value), source[0]))
+            following = next((each for each in body if _key_of(each) == before), None) if before else None
+            if following is None:
+                body.append(passing)
+            else:
+                body.insert_before(following, passing)
+            body.outputs[0] = result
+
+    def connect(self, find: Callable[[str], ir.Value | None]) -> None:
+        """Give loops the conditions that their statements do not say, once all values have their names."""
+        for use, name in self._later:
+            value = find(name)
+            if value is not None:
+                use(value)
 
     # -- constants -------------------------------------------------------------------------------------
 

@@ -25,6 +25,7 @@ from onnxsmith.decompiling.layout import (
     dictionary,
     string,
 )
+from onnxsmith.decompiling.loops import is_loop_statement, loop_statement
 from onnxsmith.decompiling.operators import operator_form
 from onnxsmith.decompiling.order import all_graphs, graphs_of, in_order
 from onnxsmith.decompiling.statements import assignment, returning
@@ -183,6 +184,8 @@ class ScriptWriter:
             return []  # it stands where it is used
         if is_if_statement(self, node):
             return if_statement(self, node, level)
+        if is_loop_statement(self, node):
+            return loop_statement(self, node, level)
         before, expression = self.expression(node, level)
         targets = self.targets(node)
         key = self.key_of(node)
@@ -330,6 +333,11 @@ class ScriptWriter:
             entry = names if first == following else (*names, following)
             entries += [(place, entry) for place in reversed(uses)]
         self.details.constants.update(reversed(entries))
+
+    def keep(self, value: ir.Value) -> None:
+        """Keep an initializer that the code does not mention."""
+        if value.producer() is None and value not in self.names:
+            self.module.weight(value, self.details)
 
     def unsaid(self, node: ir.Node, attribute: ir.Attr) -> None:
         """Keep an attribute among the details."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from onnxsmith.decompiling.layout import INDENT, WIDTH, Text, lines
+from onnxsmith.decompiling.layout import INDENT, WIDTH, Row, Text, lines
 from onnxsmith.decompiling.literals import tuple_of
 
 
@@ -26,3 +26,8 @@ def returning(texts: Sequence[Text], level: int) -> list[str]:
         return lines("return ", texts[0], "", level)
     plain = INDENT * level + "return " + ", ".join(map(str, texts))
     return [plain] if len(plain) <= WIDTH else lines("return ", tuple_of(list(texts)), "", level)
+
+
+def joined(texts: Sequence[Text]) -> Text:
+    """`a, b`, which gets parentheses where it is too long."""
+    return texts[0] if len(texts) == 1 else Row(tuple(texts))

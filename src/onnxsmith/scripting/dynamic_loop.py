@@ -23,7 +23,7 @@ from onnxsmith.schema.inference.known import Known
 from onnxsmith.scripting import containers
 from onnxsmith.scripting.assignment import assign
 from onnxsmith.scripting.branches import DEEPEST
-from onnxsmith.scripting.flow import loop_names
+from onnxsmith.scripting.flow import is_endless, loop_names
 from onnxsmith.scripting.jumps import Jump, Leaf, Side
 from onnxsmith.scripting.location import located
 from onnxsmith.scripting.loop_state import State, StateLeaf, carried_states, open_shape, widened
@@ -68,6 +68,8 @@ class _Attempt:
     inputs: list[Any]
     side: Side
     go_on: Any
+    #: The input that says whether the iteration before wanted this one.
+    goes_on_before: Any
 
 
 def stage_loop(
@@ -150,8 +152,8 @@ def _stage_body(
     guard = containers.Guard(frame)
     place = frame.span(statement)
     with active(scope):
-        position = scope.input("iteration", TensorType(DType.INT64, ()), place)
-        scope.input("go_on", TensorType(DType.BOOL, ()), place)
+        position = scope.input(_counter_name(statement), TensorType(DType.INT64, ()), place)
+        goes_on_before = scope.input("go_on", TensorType(DType.BOOL, ()), place)
         every: list[Any] = []
         for state in states:
             inputs = [scope.input(f"{each.name}_in", each.type, place) for each in state.leaves]
@@ -181,9 +183,55 @@ def _stage_body(
             side = leaf(jump)
             return Side({**side.value, "go_on": goes_on}, side.variables)
 
-        side = stager.run(statement.body, Leaf(end))
+        last = _trailing_break(stager, statement)
+        side = (
+            stager.run(statement.body, Leaf(end))
+            if last is None
+            else _run_to_break(stager, statement, last, leaf)
+        )
     guard.check(place)
-    return _Attempt(scope, every, side, side.value["go_on"])
+    return _Attempt(scope, every, side, side.value["go_on"], goes_on_before)
+
+
+def _counter_name(statement: ast.For | ast.While) -> str:
+    is_named = isinstance(statement, ast.For) and isinstance(statement.target, ast.Name)
+    return cast(ast.Name, cast(ast.For, statement).target).id if is_named else "iteration"
+
+
+def _trailing_break(stager: Stager, statement: ast.For | ast.While) -> ast.If | None:
+    """The `if …: break` at the end of an iteration that nothing else leaves: it only says whether to go on."""
+    last = statement.body[-1]
+    if not isinstance(last, ast.If) or last.orelse or len(last.body) != 1 or statement.orelse:
+        return None
+    is_endless_loop = isinstance(statement, ast.For) or is_endless(statement)
+    if not isinstance(last.body[0], ast.Break) or not is_endless_loop:
+        return None
+    return None if stager.flow.block_jumps(statement.body[:-1]) else last
+
+
+def _run_to_break(stager: Stager, statement: ast.For | ast.While, last: ast.If, leaf: Leaf) -> Side:
+    frame = stager.frame
+    for inner in statement.body[:-1]:
+        stager.perform(inner)
+    test = last.test
+    is_negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+    operand = cast(ast.UnaryOp, test).operand if is_negated else None
+    if isinstance(operand, ast.Name):
+        go_on = frame.read(operand.id, operand)
+        with located(frame.span(operand)):
+            goes_on: Any = truth(go_on) if is_symbolic(go_on) else bool(go_on)
+    else:
+        value = frame.evaluate(test)
+        with located(frame.span(test)):
+            goes_on = current_graph().operators.Not(truth(value)) if is_symbolic(value) else not value
+    if isinstance(goes_on, Value) and not isinstance(goes_on, Number):
+        goes_on = Number(goes_on, "bool")
+    following, leaving = leaf(Jump("next")), leaf(Jump("break"))
+    variables = {
+        name: leaving.variables[name] if value is MISSING else value
+        for name, value in following.variables.items()
+    }
+    return Side({**following.value, "go_on": goes_on}, variables)
 
 
 def _finish(attempt: _Attempt, states: Sequence[State], extra: Sequence[Any]) -> Body:
@@ -191,7 +239,10 @@ def _finish(attempt: _Attempt, states: Sequence[State], extra: Sequence[Any]) ->
     scope = attempt.scope
     inputs = attempt.inputs
     with active(scope):
-        outputs: list[Any] = [_tensor(scope, attempt.go_on, DType.BOOL)]
+        is_endless_body = scope.program.is_exact and attempt.go_on is True
+        outputs: list[Any] = [
+            attempt.goes_on_before if is_endless_body else _tensor(scope, attempt.go_on, DType.BOOL)
+        ]
         for state in states:
             result = attempt.side.variables.get(state.name, MISSING)
             leaves: list[tuple[str, Any]] = []
@@ -206,7 +257,8 @@ def _finish(attempt: _Attempt, states: Sequence[State], extra: Sequence[Any]) ->
 
 def _tensor(scope: GraphTarget, value: Any, dtype: DType | None) -> Any:
     if isinstance(value, Number):
-        return value.as_dtype(dtype) if dtype is not None else value.tensor
+        is_as_it_is = dtype is None or scope.program.is_exact
+        return value.tensor if is_as_it_is else value.as_dtype(dtype)
     if isinstance(value, Value):
         return value
     kind = kind_of(value)
@@ -233,6 +285,8 @@ def _emit(
 ) -> Sequence[Any]:
     count = None if source.count is None else _tensor(outer, source.count, DType.INT64)
     condition = truth(first_test) if is_symbolic(first_test) else outer.constant(np.array(bool(first_test)))
+    if outer.program.is_exact and first_test is True:
+        condition = None
     leaves = [leaf for state in states for leaf in state.leaves]
     initial = [_as_carried(outer, each, each.initial, None) for each in leaves]
     known = [Known(each.type) for each in leaves]

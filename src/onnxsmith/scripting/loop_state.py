@@ -9,10 +9,19 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from onnxsmith.core.number import NumberKind, kind_of
+from onnxsmith.core.stored import Stored
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LoopTypeError, UnassignedVariableError
 from onnxsmith.scripting.flow import loop_names
-from onnxsmith.scripting.merge import MISSING, NUMBER_DTYPES, Differing, Missing, Unassigned, common_type
+from onnxsmith.scripting.merge import (
+    MISSING,
+    NUMBER_DTYPES,
+    Differing,
+    Missing,
+    Unassigned,
+    common_type,
+    current_graph,
+)
 from onnxsmith.scripting.structure import flatten, is_same_form
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
@@ -66,7 +75,11 @@ def carried_states(stager: Stager, statement: ast.For | ast.While, *, at_least_o
     for name in loop_names(statement):
         if name not in live_after and name not in live_in_body:
             continue
+        if _is_condition(statement, name) and current_graph().program.is_exact and name not in live_after:
+            continue  # Loop itself carries what the test reads
         value = stager.frame.variables.get(name, MISSING)
+        if isinstance(value, Stored):
+            value = current_graph().lift(value)
         if isinstance(value, Differing):
             raise LoopTypeError(
                 f"'{name}' is one of two Python values before the loop and is assigned in it",
@@ -79,6 +92,14 @@ def carried_states(stager: Stager, statement: ast.For | ast.While, *, at_least_o
             continue
         states.append(_state(name, value))
     return states
+
+
+def _is_condition(statement: ast.For | ast.While, name: str) -> bool:
+    return (
+        isinstance(statement, ast.While)
+        and isinstance(statement.test, ast.Name)
+        and statement.test.id == name
+    )
 
 
 def _state(name: str, value: Any) -> State:

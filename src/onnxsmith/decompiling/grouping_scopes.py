@@ -1,0 +1,138 @@
+"""Segments by the modules that names or metadata put nodes in, and what those modules are called."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+
+import onnx_ir as ir
+
+from onnxsmith.decompiling.grouping_choice import FEWEST_NODES
+from onnxsmith.decompiling.grouping_structure import Segment, Wiring
+from onnxsmith.graphs.names import snake_case
+
+Scope = tuple[str, ...]
+_DEEPEST = 16
+_LONGEST_NAME = 400
+_NAME_SCOPES = "pkg.torch.onnx.name_scopes"
+_NAMESPACE = "namespace"
+#: Modules that hold a whole model: their names tell nothing of a part.
+_WHOLE = frozenset({"model", "module", "net", "network", "root", "main", "graph", "self"})
+_NUMBER = re.compile(r"_?[0-9]+")
+
+
+def scope_of_name(name: str) -> Scope:
+    """The modules in a name, the last part left out.
+
+    >>> scope_of_name("/layers.0/attn/MatMul")
+    ('layers', '0', 'attn')
+    >>> scope_of_name("/layer1/layer1.0/conv1/Conv")
+    ('layer1', '0', 'conv1')
+    """
+    if len(name) > _LONGEST_NAME:
+        return ()
+    head, _, last = name.strip("/").rpartition("/")
+    return _joined([*head.split("/"), last.rpartition(".")[0]])
+
+
+def parts_of_name(name: str) -> Scope:
+    """A name in its parts, modules and all."""
+    return _joined(name.strip("/").split("/")) if len(name) <= _LONGEST_NAME else (name,)
+
+
+def _joined(parts: Sequence[str]) -> Scope:
+    """One path of parts that each say some of it: `layer1`, `layer1.0` is `layer1.0`, not `layer1.layer1.0`."""
+    path: list[str] = []
+    for part in parts:
+        words = [word for word in part.split(".") if word]
+        known = next((n for n in range(len(words) - 1, 0, -1) if path[-n:] == words[:n]), 0)
+        path += words[known:]
+    return tuple(path[:_DEEPEST])
+
+
+def scope_of(node: ir.Node) -> Scope:
+    """The modules that a node is in, by its metadata, its name, or the name of what it makes."""
+    scopes = node.metadata_props.get(_NAME_SCOPES)
+    if scopes is not None and len(scopes) < 10 * _LONGEST_NAME:
+        try:
+            names: object = ast.literal_eval(scopes)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            names = None
+        if isinstance(names, list) and all(isinstance(each, str) for each in names):  # pyright: ignore[reportUnknownVariableType]
+            modules: list[str] = names[:-1]
+            return _joined(modules[-1:])
+    namespace = node.metadata_props.get(_NAMESPACE)
+    if namespace is not None:
+        modules = [part.partition(":")[0].strip() for part in namespace.split("/")[:-1]]
+        return _joined(modules)
+    for name in (node.name, *(value.name for value in node.outputs)):
+        scope = scope_of_name(name or "")
+        if scope:
+            return scope
+    return ()
+
+
+def all_scopes(wiring: Wiring) -> list[Scope]:
+    """The scope of each node; one that has none is where all that use it are."""
+    scopes = [scope_of(node) for node in wiring.nodes]
+    for k in range(len(scopes) - 1, -1, -1):
+        # Exporters name equal weights once and pass them on by Identity: that is no part of a layer.
+        if scopes[k] or wiring.nodes[k].op_type == "Identity":
+            continue
+        users = [scopes[user] for value in wiring.nodes[k].outputs for user in wiring.users.get(value, ())]
+        if users:
+            scopes[k] = _common_start(users)
+    return scopes
+
+
+def _common_start(scopes: Sequence[Scope]) -> Scope:
+    first, last = min(scopes), max(scopes)
+    length = next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), None)
+    return first[: min(len(first), len(last)) if length is None else length]
+
+
+def by_scope(wiring: Wiring, scopes: Sequence[Scope]) -> list[Segment]:
+    """A candidate for each module, whatever it is called: equal structure decides which are equal."""
+    nodes: defaultdict[Scope, list[int]] = defaultdict(list)
+    for k, scope in enumerate(scopes):
+        for length in range(1, len(scope) + 1):
+            nodes[scope[:length]].append(k)
+    found: dict[tuple[int, ...], Scope] = {}
+    for scope, members in nodes.items():
+        if len(members) >= FEWEST_NODES:
+            found.setdefault(tuple(members), scope)
+    return [wiring.segment(members, scope) for members, scope in found.items()]
+
+
+def function_name(scopes: Sequence[Scope]) -> str:
+    """What all these modules are.
+
+    >>> function_name([("decoder", "layers", "0"), ("decoder", "layers", "1")])
+    'decoder_layer'
+    >>> function_name([("stem", "conv"), ("layers", "1", "conv")])
+    'conv'
+    """
+    words = [_words(scope) for scope in scopes]
+    shared: list[str] = []
+    for column in zip(*(reversed(each) for each in words), strict=False):
+        if len(set(column)) > 1:
+            break
+        shared.insert(0, column[0])
+    told = [word for word in shared[-2:] if word not in _WHOLE] or shared[-1:]
+    name = "_".join(told)
+    return name if name and len(name) <= 40 else "block"
+
+
+def _words(scope: Scope) -> list[str]:
+    """The names in a path, one of many in the singular, without numbers."""
+    result: list[str] = []
+    for k, part in enumerate(scope):
+        word = snake_case(re.sub(r"[^A-Za-z0-9]+", "_", _NUMBER.sub("", part))).strip("_")
+        is_list = k + 1 < len(scope) and scope[k + 1].isdigit()
+        if is_list and word.endswith("s") and not word.endswith("ss"):
+            word = word[:-1]
+        if word[:1].isalpha() and word.isascii():
+            result.append(word)
+    return result

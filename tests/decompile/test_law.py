@@ -1,0 +1,70 @@
+"""The law of the round trip: any model comes back from Python as it was, and its text as it was to the byte."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Literal
+
+import onnx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import onnxsmith
+from tests.decompile.backend_cases import all_cases
+from tests.decompile.fidelity import differences
+from tests.decompile.judge import STRICTNESS
+from tests.decompile.only_onnxsmith import offences
+from tests.decompile.random_models import models
+from tests.decompile.round_trip import compile_text, first_difference, through_folder
+
+Weights = Literal["inline", "external", "safetensors"]
+
+LENIENT = settings(
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+)
+
+
+@settings(LENIENT, max_examples=300)
+@given(models())
+def test_models_come_back(model: onnx.ModelProto) -> None:
+    before = model.SerializeToString(deterministic=True)
+    text = onnxsmith.decompile(model)
+    assert model.SerializeToString(deterministic=True) == before, "the model itself was changed"
+    assert not offences(text), text
+    proto = compile_text(text)
+    assert not differences(model, proto, STRICTNESS), text
+    assert first_difference(text, onnxsmith.decompile(proto)) is None
+
+
+@pytest.mark.parametrize("weights", ["inline", "external", "safetensors"])
+@settings(LENIENT, max_examples=25)
+@given(model=models())
+def test_models_come_back_from_folders(weights: Weights, model: onnx.ModelProto) -> None:
+    with tempfile.TemporaryDirectory(prefix="decompiled-") as folder:
+        assert not differences(model, through_folder(model, Path(folder), weights), STRICTNESS)
+
+
+@settings(LENIENT, max_examples=1)
+@given(st.lists(models(), min_size=20, max_size=20))
+def test_formatter_leaves_random_models_alone(several: list[onnx.ModelProto]) -> None:
+    assert_formatted({str(index): onnxsmith.decompile(model) for index, model in enumerate(several)})
+
+
+def test_formatter_leaves_backend_cases_alone() -> None:
+    assert_formatted({case.name: onnxsmith.decompile(case.model) for case in all_cases()[::25]})
+
+
+def assert_formatted(text_of: dict[str, str]) -> None:
+    with tempfile.TemporaryDirectory(prefix="decompiled-") as folder:
+        for name, text in text_of.items():
+            (Path(folder) / f"{name}.py").write_bytes(text.encode())
+        command = [sys.executable, "-m", "ruff", "format", "--isolated", "--no-cache", "--diff", folder]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert result.returncode == 0, result.stdout[:5000] + result.stderr[-500:]
