@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any, Literal
 
+from onnxsmith.decompiling.grouping import group_repeated
 from onnxsmith.decompiling.identifiers import readable
 from onnxsmith.decompiling.module_writer import ModuleWriter
 from onnxsmith.decompiling.reading import Given, read
@@ -17,11 +18,12 @@ WeightsPlace = Literal["inline", "external", "safetensors"]
 
 
 @boundary
-def decompile(model: Any, *, weights: Literal["inline", "external"] = "inline") -> str:
+def decompile(model: Any, *, weights: Literal["inline", "external"] = "inline", group: bool = False) -> str:
     """A model as the text of a Python module; imported, the module's `model` is the model again.
 
     `model` is a path, a ModelProto, an onnx-ir model or one of ours. Weights stand in the text, or with
     `weights="external"` are left in the file that the model was read from. `decompile_to` writes them to a file.
+    With `group=True`, segments that repeat (the layers of a transformer) are one function that is called for each.
 
     >>> from onnxsmith import FLOAT, opset21 as op, trace
     >>> model = trace(lambda a, b: op.Relu(a @ b + 1.0), FLOAT["N", 4], FLOAT[4, 8])
@@ -44,6 +46,8 @@ def decompile(model: Any, *, weights: Literal["inline", "external"] = "inline") 
             help='weights="inline" or weights="external"; decompile_to writes files',
         )
     given = read(model)
+    if group:
+        given.model = group_repeated(given.model)
     writer = ModuleWriter(given)
     body = writer.write()
     held = external_name(given) if weights == "external" else None
@@ -57,17 +61,21 @@ def decompile_to(
     *,
     weights: WeightsPlace = "safetensors",
     name: str | None = None,
+    group: bool = False,
 ) -> Path:
     """Write a model as a Python module into a folder, its weights beside it, and give the module's path.
 
     `weights` says where they go: to a safetensors file (`"safetensors"`), into the text (`"inline"`), or nowhere:
-    they are left where the model has them (`"external"`), and the module refers to that file.
+    they are left where the model has them (`"external"`), and the module refers to that file. `group` is as for
+    `decompile`.
     """
     if weights not in ("inline", "external", "safetensors"):
         raise AttributeValueError(
             f"weights={weights!r} is not known", help="it is one of 'safetensors', 'inline', 'external'"
         )
     given = read(model)
+    if group:
+        given.model = group_repeated(given.model)
     place = Path(os.fspath(folder))
     try:
         place.mkdir(parents=True, exist_ok=True)

@@ -71,7 +71,7 @@ def _value(script: ScriptWriter, node: ir.Node, name: str, kind: ir.AttributeTyp
 
 def _tensor(script: ScriptWriter, node: ir.Node, name: str, tensor: ir.TensorProtocol) -> Text:
     dtype = DType(int(tensor.dtype))
-    said = literal(tensor) if dtype.is_native else None
+    said = literal(tensor) if dtype.is_native and not tensor.doc_string else None
     if said is None:
         first = next((value.name for value in node.outputs if value.name), "")
         key = first if node.op_type == "Constant" else f"{first}.{name}"

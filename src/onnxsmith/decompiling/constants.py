@@ -11,6 +11,8 @@ import onnx_ir as ir
 from onnxsmith.decompiling.element_types import ElementTypes
 from onnxsmith.decompiling.layout import Text
 from onnxsmith.decompiling.literals import literal
+from onnxsmith.graphs.beyond import SparseTensor
+from onnxsmith.graphs.builder import QUANTIZATION_KEY, SOURCE_KEY
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.promote import parameter_at, resolve_literals
 from onnxsmith.types.dtypes import DType
@@ -31,13 +33,16 @@ def constant_tensor(value: ir.Value) -> tuple[ir.TensorProtocol, ir.Node | None]
     """The tensor of an initializer, or of a Constant node that says nothing else."""
     node = value.producer()
     if node is None:
-        return None if value.const_value is None else (value.const_value, None)
+        is_dense = value.const_value is not None and not isinstance(value.const_value, SparseTensor)
+        return (cast(ir.TensorProtocol, value.const_value), None) if is_dense else None
     if node.op_type != "Constant" or node.domain not in ("", "ai.onnx") or len(node.outputs) != 1:
         return None
     attribute = node.attributes.get("value")
     if len(node.attributes) != 1 or attribute is None or attribute.is_ref():
         return None
-    if attribute.type != ir.AttributeType.TENSOR or node.doc_string or node.metadata_props:
+    if attribute.type != ir.AttributeType.TENSOR or node.doc_string:
+        return None
+    if attribute.doc_string or node.metadata_props.keys() - {SOURCE_KEY}:
         return None
     return cast(ir.TensorProtocol, attribute.value), node
 
@@ -73,7 +78,10 @@ class Constants:
         tensor, node = constant
         said = literal(tensor)
         uses = list(value.uses())
-        if said is None or not uses:
+        has_notes = (
+            tensor.doc_string or value.doc_string or value.metadata_props or value.meta.get(QUANTIZATION_KEY)
+        )
+        if said is None or not uses or has_notes:
             return None
         if node is not None and any(use.node.graph is not node.graph for use in uses):
             return None

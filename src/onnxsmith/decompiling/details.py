@@ -9,6 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import onnx_ir as ir
+
+from onnxsmith.graphs.builder import QUANTIZATION_KEY
+
 
 @dataclass(slots=True)
 class Details:
@@ -35,7 +39,14 @@ class Details:
     loops: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     #: `y:body` -> the initializers that live in the graph.
     local: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    #: Variable -> doc string of the node; `y:body` -> of a graph; `value y` -> of an input or output.
+    #: `value y` -> dimensions that no type can say: negative ones.
+    shapes: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
+    #: `value y` -> what its type stands for, then what each dimension stands for.
+    denotations: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
+    #: `value y` -> the tensors that say how it is quantised.
+    quantization: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    #: Variable -> doc string of the node; `y.alpha` -> of its attribute; `y:body` -> of a graph; `value y` -> of an
+    #: input or output; `weight w` -> of a weight.
     docs: dict[str, str] = field(default_factory=dict[str, str])
     #: The same keys -> metadata.
     metadata: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
@@ -51,3 +62,19 @@ class Details:
     def entries(self) -> dict[str, Any]:
         """The tables that are not empty, by name."""
         return {name: value for name in self.__slots__ if (value := getattr(self, name))}
+
+    def note_weight(self, key: str, tensor: ir.TensorProtocol) -> None:
+        """Keep what is said of a tensor."""
+        if tensor.doc_string:
+            self.docs[f"weight {key}"] = tensor.doc_string
+
+    def note_initializer(self, value: ir.Value) -> None:
+        """Keep what is said of the value that a tensor fills."""
+        key = f"initializer {value.name}"
+        if value.doc_string:
+            self.docs.setdefault(key, value.doc_string)
+        if value.metadata_props:
+            self.metadata.setdefault(key, dict(sorted(value.metadata_props.items())))
+        quantization = value.meta.get(QUANTIZATION_KEY)
+        if quantization:
+            self.quantization[key] = dict(quantization)

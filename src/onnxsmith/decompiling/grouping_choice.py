@@ -115,9 +115,9 @@ def _strong_components(nodes: Sequence[int], following: defaultdict[int, set[int
                 if stack:
                     low[stack[-1][0]] = min(low[stack[-1][0]], low[here])
                 if low[here] == index[here]:
-                    cut = waiting.index(here) if waiting[-1] != here else len(waiting) - 1
-                    component = waiting[cut:]
-                    del waiting[cut:]
+                    component = [waiting.pop()]
+                    while component[-1] != here:
+                        component.append(waiting.pop())
                     is_waiting.difference_update(component)
                     if len(component) > 1:
                         yield component

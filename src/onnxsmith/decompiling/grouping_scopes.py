@@ -54,24 +54,27 @@ def _joined(parts: Sequence[str]) -> Scope:
 
 def scope_of(node: ir.Node) -> Scope:
     """The modules that a node is in, by its metadata, its name, or the name of what it makes."""
-    scopes = node.metadata_props.get(_NAME_SCOPES)
-    if scopes is not None and len(scopes) < 10 * _LONGEST_NAME:
-        try:
-            names: object = ast.literal_eval(scopes)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            names = None
-        if isinstance(names, list) and all(isinstance(each, str) for each in names):  # pyright: ignore[reportUnknownVariableType]
-            modules: list[str] = names[:-1]
-            return _joined(modules[-1:])
+    modules = _list_of_names(node.metadata_props.get(_NAME_SCOPES, ""))
+    if modules:
+        return _joined(modules[:-1][-1:])
     namespace = node.metadata_props.get(_NAMESPACE)
     if namespace is not None:
         modules = [part.partition(":")[0].strip() for part in namespace.split("/")[:-1]]
         return _joined(modules)
-    for name in (node.name, *(value.name for value in node.outputs)):
-        scope = scope_of_name(name or "")
-        if scope:
-            return scope
-    return ()
+    if node.name:
+        return scope_of_name(node.name)
+    return next((scope_of_name(value.name) for value in node.outputs if value.name), ())
+
+
+def _list_of_names(text: str) -> list[str]:
+    """The names in a list as Python writes it; none where it is no such list."""
+    if not text.startswith("[") or len(text) > 10 * _LONGEST_NAME:
+        return []
+    try:
+        names = ast.literal_eval(text)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return []
+    return names if all(isinstance(each, str) for each in names) else []
 
 
 def all_scopes(wiring: Wiring) -> list[Scope]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import onnx_ir as ir
 
@@ -17,6 +17,7 @@ from onnxsmith.decompiling.order import graphs_of
 
 #: Tensors beyond this many bytes are compared by identity: they are weights, and are not read.
 _SMALL = 4096
+_FEW_STRINGS = 64
 _LEAF = -1
 _GRAPHS = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
 
@@ -70,7 +71,7 @@ class Wiring:
             entry = [self.labels[k]]
             for value in self.uses[k]:
                 source = self.source(value)
-                if source in own and source is not None and value is not None:
+                if value is not None and source in own:
                     entry += (number[source], cast(int, value.index()))
                 else:
                     entry.append(_LEAF)
@@ -78,7 +79,7 @@ class Wiring:
         return Segment(tuple(order), tuple(key), scope)
 
     def _canonical_order(self, nodes: Sequence[int], own: set[int]) -> list[int]:
-        """From the nodes that nothing here uses backwards, inputs by position: the graph's own order is no part of it."""
+        """Backwards from the nodes that nothing here uses, inputs by position: not the graph's own order."""
         used = {source for k in nodes for source in map(self.source, self.uses[k]) if source in own}
         order: list[int] = []
         seen: set[int] = set()
@@ -175,7 +176,7 @@ def attribute_key(attribute: ir.Attr, inner: dict[ir.Value, int] | None = None) 
     """Equal for attributes with equal values, to the bit."""
     if attribute.is_ref():
         return ("reference", attribute.ref_attr_name, int(attribute.type))
-    kind, value = attribute.type, cast(Any, attribute.value)
+    kind, value = attribute.type, attribute.value
     numbers = {} if inner is None else inner
     match kind:
         case ir.AttributeType.INT | ir.AttributeType.STRING:
@@ -199,11 +200,16 @@ def attribute_key(attribute: ir.Attr, inner: dict[ir.Value, int] | None = None) 
 
 def tensor_key(tensor: ir.TensorProtocol) -> Hashable:
     """Equal for small tensors with equal elements; a large one equals only itself."""
-    if tensor.nbytes > _SMALL:
-        return ("large", id(tensor))
     shape = tuple(str(each) for each in tensor.shape)
     if tensor.dtype == ir.DataType.STRING:
-        return ("strings", shape, tuple(cast("list[bytes]", tensor.numpy().ravel().tolist())))
+        is_small = tensor.size <= _FEW_STRINGS
+        return (
+            ("strings", shape, tuple(cast("list[bytes]", tensor.numpy().ravel().tolist())))
+            if is_small
+            else id(tensor)
+        )
+    if tensor.nbytes > _SMALL:
+        return ("large", id(tensor))
     return (int(tensor.dtype), shape, tensor.tobytes())
 
 

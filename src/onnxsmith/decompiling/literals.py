@@ -9,6 +9,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.decompiling.layout import Bracketed, Text, listed, string
+from onnxsmith.errors import DecompileError
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, MapType, OptionalType, SequenceType, TensorType
 
@@ -104,7 +105,15 @@ def is_small(tensor: ir.TensorProtocol) -> bool:
 
 def array_of(tensor: ir.TensorProtocol) -> np.ndarray[Any, Any]:
     """The elements of a tensor; strings as bytes."""
-    return np.asarray(tensor.numpy())
+    try:
+        return np.asarray(tensor.numpy())
+    except (
+        TypeError,
+        ValueError,
+    ) as error:  # what onnx-ir says of bytes that are not as long as they should be
+        raise DecompileError(
+            f"the tensor {tensor.name!r} is damaged: {error}", help="get the file again, whole"
+        ) from None
 
 
 def literal(tensor: ir.TensorProtocol) -> tuple[Any, Text] | None:

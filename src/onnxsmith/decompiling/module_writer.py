@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+import onnx
 import onnx_ir as ir
 
 from onnxsmith.decompiling.attributes import default_text
@@ -29,7 +30,8 @@ from onnxsmith.decompiling.order import all_graphs
 from onnxsmith.decompiling.reading import Given
 from onnxsmith.decompiling.script_writer import ScriptWriter
 from onnxsmith.errors import DecompileError
-from onnxsmith.graphs.builder import SOURCE_KEY
+from onnxsmith.graphs.beyond import SparseTensor
+from onnxsmith.graphs.builder import QUANTIZATION_KEY, SOURCE_KEY
 from onnxsmith.graphs.weights import to_text
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, TensorType, ValueType
@@ -74,6 +76,8 @@ class ModuleWriter:
         #: Key -> tensor, in the order of first mention.
         self.weights: dict[str, ir.TensorProtocol] = {}
         self._weight_keys: dict[ir.Value, str] = {}
+        #: What is said of weights that are attributes.
+        self.weight_details = Details()
         self._function_details: list[tuple[str, Details, Mapping[str, int], str]] = []
         for identifier in self.model.functions:
             self.functions[identifier] = FunctionName(self._function_name(identifier[1]))
@@ -118,6 +122,9 @@ class ModuleWriter:
             self.weights[key] = value.const_value
             if key != name:
                 details.weights[key] = name
+            details.note_weight(key, value.const_value)
+            if value.doc_string or value.metadata_props or value.meta.get(QUANTIZATION_KEY):
+                details.note_initializer(value)
         return Bracketed("weights[", (string(key),), "]")
 
     def stored(self, key: str, tensor: ir.TensorProtocol) -> Text:
@@ -125,6 +132,7 @@ class ModuleWriter:
         key = self._new_key(key)
         self.weights[key] = tensor
         self.given.loose.add(key)
+        self.weight_details.note_weight(key, tensor)
         return Bracketed("weights[", (string(key),), "]")
 
     def _new_key(self, wish: str) -> str:
@@ -135,6 +143,9 @@ class ModuleWriter:
 
     def sparse(self, node: ir.Node, name: str, value: Any) -> Text:
         """A sparse tensor as an attribute."""
+        if isinstance(value, onnx.SparseTensorProto):
+            first = next((each.name for each in node.outputs if each.name), "")
+            return self.stored(f"{first}.{name}", SparseTensor(value))
         raise DecompileError(
             f"the attribute {name!r} of {node.op_type} is of a kind that cannot be written as Python"
         )
@@ -232,7 +243,7 @@ class ModuleWriter:
             writer.details.docs[""] = function.doc_string
         doc = _docstring(function.doc_string)
         if function.metadata_props:
-            writer.details.metadata[""] = dict(function.metadata_props)
+            writer.details.metadata[""] = dict(sorted(function.metadata_props.items()))
         self._function_details.append(
             (called.name, writer.details, dict(function.opset_imports), function.name)
         )
@@ -311,12 +322,12 @@ class ModuleWriter:
         if model.doc_string:
             items.append(f"doc_string={string(model.doc_string)}")
         if model.metadata_props:
-            items.append(Keyed("model_metadata=", _table(model.metadata_props)))
+            items.append(Keyed("model_metadata=", _table(dict(sorted(model.metadata_props.items())))))
         graph = model.graph
         if (graph.doc_string or "") != "" and _docstring(graph.doc_string) is None:
             main.details.docs[""] = graph.doc_string or ""
         if graph.metadata_props:
-            main.details.metadata[""] = dict(graph.metadata_props)
+            main.details.metadata[""] = dict(sorted(graph.metadata_props.items()))
         if any((value.name or "") in graph.initializers for value in graph.inputs):
             main.details.inputs = [value.name or "" for value in graph.inputs]
         if self._has_value_types():
@@ -327,6 +338,7 @@ class ModuleWriter:
             items.append("all_weights=weights")
             if self.given.loose:
                 items.append(Keyed("loose=", listed([string(each) for each in sorted(self.given.loose)])))
+        main.details.docs.update(self.weight_details.docs)
         items += _details_items(main.details, self.used)
         functions = [
             tuple_of([name, call("dict", _details_items(details, self.used) + _imports_item(imports))])
@@ -373,12 +385,22 @@ class ModuleWriter:
         entries: list[tuple[str, Text]] = []
         for name in names:
             tensor = self.weights[name]
-            kind, text = _weight_text(tensor, self.used)
+            kind, text = _weight_text(name, tensor, self.used)
             entries.append((string(name), tuple_of([kind, text])))
         return dictionary(entries)
 
 
-def _weight_text(tensor: ir.TensorProtocol, used: set[str]) -> tuple[str, Text]:
+def _weight_text(key: str, tensor: ir.TensorProtocol, used: set[str]) -> tuple[str, Text]:
+    if isinstance(tensor, SparseTensor):
+        parts = (("values", tensor.proto.values), ("indices", tensor.proto.indices))
+        entries: list[tuple[str, Text]] = []
+        for name, part in parts:
+            part_kind, part_text = _weight_text(key, ir.TensorProtoTensor(part), used)
+            entries.append((string(name), tuple_of([part_kind, part_text])))
+        if tensor.proto.values.name and tensor.proto.values.name != key:
+            entries.append(('"name"', string(tensor.proto.values.name)))
+        kind = TensorType(DType(int(tensor.dtype)), tuple(tensor.proto.dims))
+        return type_text(kind, used), dictionary(entries)
     if says_exactly(tensor):
         return typed_elements(tensor, used)
     kind = TensorType(DType(int(tensor.dtype)), tuple(int(each) for each in cast(Any, tensor.shape)))

@@ -11,7 +11,7 @@ import onnx
 import onnx_ir as ir
 
 from onnxsmith.errors import DecompileError
-from onnxsmith.graphs import files, raw
+from onnxsmith.graphs import beyond, files
 from onnxsmith.graphs.model import Model
 from onnxsmith.types.value_types import AnyValueType
 
@@ -33,18 +33,16 @@ def read(model: Any) -> Given:
     """The model behind a path, a proto, an onnx-ir model or one of ours."""
     if isinstance(model, str | os.PathLike):
         proto, place = files.read(cast("str | os.PathLike[str]", model))
-        return Given(files.attach(files.from_proto(proto, repr(str(place))), place.parent), place)
+        held, types = beyond.from_proto(proto, repr(str(place)))
+        return Given(files.attach(held, place.parent), place, types)
     if isinstance(model, Model):
-        model = model.proto if _is_raw(model) else model.ir
+        model = model.proto if model.is_proto_only else model.ir
     if isinstance(model, onnx.ModelProto):
-        return Given(files.from_proto(model, "the ModelProto"))
+        held, types = beyond.from_proto(model, "the ModelProto")
+        return Given(held, None, types)
     if isinstance(model, ir.Model):
         return Given(model)
     raise DecompileError(
         f"decompile takes a model, not {type(model).__name__}",
         help="give it a path, a ModelProto, an onnx_ir.Model or an onnxsmith.Model",
     )
-
-
-def _is_raw(model: Model) -> bool:
-    return raw.is_beyond_onnx_ir(model.proto)

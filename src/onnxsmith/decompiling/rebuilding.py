@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
@@ -11,7 +12,8 @@ import onnx_ir as ir
 from onnxsmith.decompiling.node_names import name_by_rule
 from onnxsmith.decompiling.order import all_graphs
 from onnxsmith.errors import CallError, boundary
-from onnxsmith.graphs.builder import SOURCE_KEY, VARIABLE_KEY
+from onnxsmith.graphs import beyond
+from onnxsmith.graphs.builder import QUANTIZATION_KEY, SOURCE_KEY, VARIABLE_KEY
 from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.program import WEIGHT_KEY
@@ -19,6 +21,7 @@ from onnxsmith.graphs.weights import Weights
 from onnxsmith.scripting.export import generic_function
 from onnxsmith.scripting.function import ScriptFunction
 from onnxsmith.types.annotations import read_value_type
+from onnxsmith.types.value_types import AnyValueType, MapType, OptionalType, SequenceType
 
 #: The key of a value's own notes that holds what the tables call it.
 _KEY = "onnxsmith.key"
@@ -52,6 +55,8 @@ def rebuild(
     """
     if not isinstance(script, ScriptFunction):
         raise CallError(f"rebuild takes a script, not {type(script).__name__}")
+    for _, tables in ((script, details), *functions):
+        _describe_weights(tables.get("docs", {}), all_weights)
     made = script.to_model(producer_name=producer_name, ir_version=ir_version).ir
     for function, _ in functions:
         held = generic_function(function)
@@ -63,6 +68,8 @@ def rebuild(
     restorer.run()
     _complete_weights(made.graph, details, all_weights, frozenset(loose))
     restorer.connect(_finder(made.graph))
+    _rename_arguments(made, functions)
+    _describe_initializers(made.graph, details)
     _restore_inputs(made.graph, details.get("inputs", ()))
     made.producer_version = producer_version or None
     made.producer_name = producer_name or None
@@ -75,7 +82,34 @@ def rebuild(
         made.opset_imports.update(opset_imports)
     if not value_types:
         _forget_types(made.graph)
-    return Model(made)
+    special = _special_types(script, made.graph)
+    return (
+        Model.from_proto(beyond.to_proto(made, special)) if beyond.needs_proto(made, special) else Model(made)
+    )
+
+
+def _describe_weights(docs: Mapping[str, str], weights: Weights | None) -> None:
+    for key, text in docs.items():
+        name = key.removeprefix("weight ")
+        if weights is not None and key != name and name in weights:
+            weights[name].describe(text)
+
+
+def _special_types(script: ScriptFunction, graph: ir.Graph) -> dict[str, AnyValueType]:
+    """The declared types that onnx-ir does not know."""
+    inputs = [value for value in graph.inputs if VARIABLE_KEY in value.meta]
+    declared = [each.type for each in script.parameters.inputs]
+    pairs = [
+        *zip(inputs, declared, strict=False),
+        *zip(graph.outputs, script.parameters.returns or (), strict=False),
+    ]
+    return {value.name or "": kind for value, kind in pairs if _has_map(kind)}
+
+
+def _has_map(kind: AnyValueType) -> bool:
+    while isinstance(kind, SequenceType | OptionalType):
+        kind = kind.element
+    return isinstance(kind, MapType)
 
 
 def _restore_function(function: ir.Function, tables: Mapping[str, Any], sources: bool) -> None:
@@ -91,6 +125,55 @@ def _restore_function(function: ir.Function, tables: Mapping[str, Any], sources:
     renamed: Mapping[str, str] = tables.get("parameters", {})
     if renamed:
         _rename_attributes(function, renamed)
+
+
+def _rename_arguments(model: ir.Model, functions: Sequence[tuple[Any, Mapping[str, Any]]]) -> None:
+    """Attributes of calls of functions, by the names that ONNX knows them by."""
+    renamed = {
+        (function.domain, function.onnx_name, function.overload): tables["parameters"]
+        for function, tables in functions
+        if "parameters" in tables
+    }
+    if not renamed:
+        return
+    for root in (model.graph, *(each.graph for each in model.functions.values())):
+        for node in (node for graph in all_graphs(root) for node in graph):
+            names = renamed.get(node.op_identifier())
+            if names is None:
+                continue
+            attributes = list(node.attributes.values())
+            node.attributes.clear()
+            for each in attributes:
+                name = names.get(each.name, each.name)
+                node.attributes[name] = (
+                    ir.RefAttr(name, each.ref_attr_name or "", each.type)
+                    if each.is_ref()
+                    else ir.Attr(name, each.type, each.value)
+                )
+
+
+def _describe_initializers(graph: ir.Graph, tables: Mapping[str, Any]) -> None:
+    for each in all_graphs(graph):
+        for value in each.initializers.values():
+            _note(value, f"initializer {value.name}", tables)
+
+
+def _note(value: ir.Value, key: str, tables: Mapping[str, Any]) -> None:
+    """Give a value what the tables say of it besides its name."""
+    value.doc_string = tables.get("docs", {}).get(key) or value.doc_string
+    value.metadata_props.update(tables.get("metadata", {}).get(key, {}))
+    if key in tables.get("quantization", {}):
+        value.meta[QUANTIZATION_KEY] = dict(tables["quantization"][key])
+    if key in tables.get("shapes", {}):
+        value.shape = ir.Shape(tables["shapes"][key])
+    if key in tables.get("denotations", {}):
+        said, *dimensions = tables["denotations"][key]
+        if value.type is not None:
+            kind = copy.copy(value.type)
+            kind.denotation = said or None
+            value.type = kind
+        if value.shape is not None:
+            value.shape = ir.Shape(list(value.shape), denotations=[each or None for each in dimensions])
 
 
 def _rename_attributes(function: ir.Function, renamed: Mapping[str, str]) -> None:
@@ -127,6 +210,7 @@ class _Restorer:
 
     def __init__(self, graph: ir.Graph, tables: Mapping[str, Any], sources: bool) -> None:
         self._graph = graph
+        self._tables = tables
         self._sources = sources
         self._values: Mapping[str, str] = tables.get("values", {})
         self._nodes: Mapping[str, str] = tables.get("nodes", {})
@@ -209,9 +293,7 @@ class _Restorer:
         if key is None:
             return
         value.name = self._values.get(key, value.meta[VARIABLE_KEY])
-        note = f"value {key}"
-        value.doc_string = self._docs.get(note) or value.doc_string
-        value.metadata_props.update(self._metadata.get(note, {}))
+        _note(value, f"value {key}", self._tables)
 
     def _restore_node(self, graph: ir.Graph, node: ir.Node, key: str) -> None:
         for position in range(len(node.inputs)):
@@ -233,6 +315,14 @@ class _Restorer:
         node.metadata_props.update(self._metadata.get(key, {}))
         for name, (kind, value) in self._attributes.get(key, {}).items():
             node.attributes[name] = ir.Attr(name, ir.AttributeType[kind], tuple(value))
+        for attribute in list(node.attributes.values()):
+            doc = self._docs.get(f"{key}.{attribute.name}")
+            if doc and attribute.is_ref():
+                attribute = ir.RefAttr(attribute.name, attribute.ref_attr_name or "", attribute.type, doc)
+                node.attributes[attribute.name] = attribute
+            elif doc:
+                attribute = ir.Attr(attribute.name, attribute.type, attribute.value, doc_string=doc)
+                node.attributes[attribute.name] = attribute
         self._restore_bodies(node, key)
 
     @staticmethod

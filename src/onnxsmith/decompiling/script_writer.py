@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -30,7 +31,7 @@ from onnxsmith.decompiling.operators import operator_form
 from onnxsmith.decompiling.order import all_graphs, graphs_of, in_order
 from onnxsmith.decompiling.statements import assignment, returning
 from onnxsmith.errors import DecompileError
-from onnxsmith.graphs.builder import SOURCE_KEY
+from onnxsmith.graphs.builder import QUANTIZATION_KEY, SOURCE_KEY
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.schema.bind import layout
 from onnxsmith.schema.definition import OperatorDef
@@ -40,6 +41,7 @@ from onnxsmith.types.value_types import AnyValueType, TensorType
 if TYPE_CHECKING:
     from onnxsmith.decompiling.module_writer import ModuleWriter
 
+_OUTPUTS = re.compile("outputs_*")
 _CONTROL_FLOW = ("If", "Loop", "Scan", "SequenceMap")
 
 
@@ -146,11 +148,31 @@ class ScriptWriter:
             self._note_value(value)
 
     def _note_value(self, value: ir.Value) -> None:
-        key = f"value {self.keys.get(value, '')}"
-        if value.doc_string and key not in self.details.docs:
-            self.details.docs[key] = value.doc_string
+        """Keep what is said of an input or output besides its name and type."""
+        details, key = self.details, self._value_key(value)
+        if value.doc_string:
+            details.docs.setdefault(key, value.doc_string)
         if value.metadata_props:
-            self.details.metadata.setdefault(key, dict(value.metadata_props))
+            details.metadata.setdefault(key, dict(sorted(value.metadata_props.items())))
+        shape = [] if value.shape is None else [_dimension(each) for each in value.shape]
+        if any(isinstance(each, int) and each < 0 for each in shape):
+            details.shapes[key] = shape
+        denoted = [getattr(value.type, "denotation", None) or ""]
+        if value.shape is not None:
+            denoted += [value.shape.get_denotation(k) or "" for k in range(len(value.shape))]
+        if any(denoted):
+            details.denotations[key] = denoted
+        self._note_quantization(value)
+
+    def _note_quantization(self, value: ir.Value) -> None:
+        quantization = value.meta.get(QUANTIZATION_KEY)
+        if quantization:
+            self.details.quantization[self._value_key(value)] = dict(quantization)
+
+    def _value_key(self, value: ir.Value) -> str:
+        if value in self.keys:
+            return f"value {self.keys[value]}"
+        return f"initializer {value.name}"
 
     # -- values ----------------------------------------------------------------------------------------
 
@@ -222,6 +244,8 @@ class ScriptWriter:
                     continue
                 text = said
             name = spelled.get(attribute.name, attribute.name)
+            if op is None and function is None and _OUTPUTS.fullmatch(name):
+                name += "_"  # so that it is not taken for the number of outputs
             if op is None and function is None and not _is_keyword_argument(name):
                 others.append((name, text))
             else:
@@ -301,7 +325,12 @@ class ScriptWriter:
             details.nodes[key] = name
         if node.doc_string:
             details.docs[key] = node.doc_string
-        notes = {name: text for name, text in node.metadata_props.items() if name != SOURCE_KEY}
+        for attribute in node.attributes.values():
+            if attribute.doc_string:
+                details.docs[f"{key}.{attribute.name}"] = attribute.doc_string
+        for value in node.outputs:
+            self._note_quantization(value)
+        notes = {name: text for name, text in sorted(node.metadata_props.items()) if name != SOURCE_KEY}
         if notes:
             details.metadata[key] = notes
         for position, value in enumerate(node.inputs):
@@ -350,12 +379,16 @@ class ScriptWriter:
         if graph.doc_string:
             details.docs[key] = graph.doc_string
         if graph.metadata_props:
-            details.metadata[key] = dict(graph.metadata_props)
+            details.metadata[key] = dict(sorted(graph.metadata_props.items()))
         if graph.initializers:
             details.local[key] = list(graph.initializers)
             for value in graph.initializers.values():
                 if value not in self.names and self.constants.inline(value) is None:
                     self.module.weight(value, details)
+
+
+def _dimension(each: Any) -> Any:
+    return each if isinstance(each, int) else each.value
 
 
 def _splits_evenly(node: ir.Node, op: OperatorDef) -> bool:
@@ -374,4 +407,4 @@ def _function_name(attribute: str) -> str:
 
 
 def _is_keyword_argument(name: str) -> bool:
-    return name.isidentifier() and name.isascii() and not keyword.iskeyword(name) and name != "outputs"
+    return name.isidentifier() and name.isascii() and not keyword.iskeyword(name)

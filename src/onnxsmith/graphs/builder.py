@@ -33,6 +33,8 @@ from onnxsmith.types.value_types import AnyValueType, TensorType
 
 #: The key of node metadata that holds where in the user's source a node was made: `file:line:column-line:column`.
 SOURCE_KEY = "onnxsmith.source"
+#: The key of a value's own notes under which onnx-ir keeps how it is quantised.
+QUANTIZATION_KEY = "quant_parameter_tensor_names"
 #: The key of a value's own notes, which are in no file, that holds the variable that the user gave it.
 VARIABLE_KEY = "onnxsmith.variable"
 

@@ -93,25 +93,53 @@ def to_proto(model: ir.Model) -> onnx.ModelProto:
     """The model as a proto that stands alone: weights that were loaded from a file beside it are inside."""
     originals: list[tuple[ir.Value, ir.TensorProtocol]] = []
     for value, tensor in _weights(model):
-        if isinstance(tensor, ir.ExternalTensor) and not isinstance(tensor, _Written):
+        if isinstance(tensor, ir.ExternalTensor) and not isinstance(tensor, Reference):
             originals.append((value, tensor))
-            value.const_value = ir.Tensor(tensor.numpy(), dtype=tensor.dtype, name=tensor.name)
+            value.const_value = _loaded(tensor)
+    attributes = list(_external_attributes(model))
+    for node, attribute in attributes:
+        tensor = _loaded(cast(ir.ExternalTensor, attribute.value))
+        node.attributes[attribute.name] = ir.Attr(attribute.name, attribute.type, tensor)
     try:
         return ir.to_proto(model)
     finally:
         for value, tensor in originals:
             value.const_value = tensor
+        for node, attribute in attributes:
+            node.attributes[attribute.name] = attribute
 
 
-class _Written(ir.ExternalTensor):
-    """A weight that has just been written beside the model, and is to be referred to there."""
+def _loaded(tensor: ir.ExternalTensor) -> ir.Tensor:
+    return ir.Tensor(tensor.numpy(), dtype=tensor.dtype, name=tensor.name, doc_string=tensor.doc_string)
+
+
+def _external_attributes(model: ir.Model) -> Iterator[tuple[ir.Node, ir.Attr]]:
+    """Tensors that are attributes and lie in a file."""
+    for graph in _all_graphs(model):
+        for node in graph:
+            for attribute in node.attributes.values():
+                is_tensor = attribute.type == ir.AttributeType.TENSOR and not attribute.is_ref()
+                value = cast(Any, attribute.value) if is_tensor else None
+                if isinstance(value, ir.ExternalTensor) and not isinstance(value, Reference):
+                    yield node, attribute
+
+
+def _all_graphs(model: ir.Model) -> list[ir.Graph]:
+    graphs: list[ir.Graph] = [model.graph, *model.graph.subgraphs()]
+    for function in model.functions.values():
+        graphs += [function.graph, *function.graph.subgraphs()]
+    return graphs
+
+
+class Reference(ir.ExternalTensor):
+    """A tensor that stays a reference when the model is serialized: it has just been written beside it."""
 
 
 def _reference(
     tensor: ir.TensorProtocol, value: ir.Value, data_name: str, offset: int, length: int, folder: Path
-) -> _Written:
+) -> Reference:
     shape: Any = tensor.shape
-    return _Written(
+    return Reference(
         data_name, offset, length, tensor.dtype, shape=shape, name=value.name or "", base_dir=folder
     )
 
@@ -277,10 +305,7 @@ def from_proto(proto: onnx.ModelProto, called: str) -> ir.Model:
 
 
 def _external_tensors(model: ir.Model) -> Iterator[ir.ExternalTensor]:
-    graphs: list[ir.Graph] = [model.graph, *model.graph.subgraphs()]
-    for function in model.functions.values():
-        graphs += [function.graph, *function.graph.subgraphs()]
-    for graph in graphs:
+    for graph in _all_graphs(model):
         for value in graph.initializers.values():
             if isinstance(value.const_value, ir.ExternalTensor):
                 yield value.const_value

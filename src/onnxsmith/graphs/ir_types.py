@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
+import onnx
 import onnx_ir as ir
 
 from onnxsmith.types.dtypes import DType
@@ -82,3 +83,26 @@ def array_to_ir(array: np.ndarray[Any, Any], name: str | None = None) -> ir.Tens
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     return ir.Tensor(array, dtype=ir.DataType(int(dtype)), name=name)
+
+
+def proto_of_type(kind: AnyValueType) -> onnx.TypeProto:
+    """Any type as a proto, also those that onnx-ir does not know."""
+    result = onnx.TypeProto()
+    if isinstance(kind, TensorType):
+        result.tensor_type.elem_type = int(kind.dtype or 0)
+        for each in kind.shape or ():
+            dimension = result.tensor_type.shape.dim.add()
+            if isinstance(each, int):
+                dimension.dim_value = each
+            elif each is not None:
+                dimension.dim_param = each
+        if kind.shape == ():
+            result.tensor_type.shape.SetInParent()
+    elif isinstance(kind, MapType):
+        result.map_type.key_type = int(kind.key)
+        result.map_type.value_type.CopyFrom(proto_of_type(kind.value))
+    elif isinstance(kind, SequenceType):
+        result.sequence_type.elem_type.CopyFrom(proto_of_type(kind.element))
+    else:
+        result.optional_type.elem_type.CopyFrom(proto_of_type(kind.element))
+    return result

@@ -7,7 +7,7 @@ import html
 import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 import onnx
@@ -46,6 +46,9 @@ class Model:
     >>> model(np.ones((2, 4), np.float32), np.ones((4, 8), np.float32)).shape
     (2, 8)
     """
+
+    #: Whether only the proto says all of it: onnx-ir has no maps and no sparse tensors.
+    is_proto_only: ClassVar[bool] = False
 
     def __init__(self, model: ir.Model) -> None:
         self._ir = model
@@ -288,6 +291,8 @@ def load(path: str | os.PathLike[str]) -> Model:
 
 class _RawModel(Model):
     """A model with maps or sparse weights, which onnx-ir has no place for: kept as its proto, whole."""
+
+    is_proto_only = True
 
     def __init__(self, proto: onnx.ModelProto) -> None:
         self._proto = proto

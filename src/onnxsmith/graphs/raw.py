@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, cast
 
 import onnx
@@ -20,26 +21,37 @@ from onnxsmith.types.value_types import (
 
 def is_beyond_onnx_ir(proto: onnx.ModelProto) -> bool:
     """Whether a model would lose something in onnx-ir."""
-    return any(_is_beyond(graph) for graph in [proto.graph])
+    return _is_beyond(proto.graph) or any(_has_sparse_attribute(each.node) for each in proto.functions)
 
 
 def _is_beyond(graph: onnx.GraphProto) -> bool:
     if graph.sparse_initializer or any(
-        _has_map(each.type) for each in (*graph.input, *graph.output, *graph.value_info)
+        has_map(each.type) for each in (*graph.input, *graph.output, *graph.value_info)
     ):
+        return True
+    if _has_sparse_attribute(graph.node):
         return True
     inner = [attribute.g for node in graph.node for attribute in node.attribute if attribute.HasField("g")]
     return any(_is_beyond(each) for each in inner)
 
 
-def _has_map(proto: onnx.TypeProto) -> bool:
+def _has_sparse_attribute(nodes: Iterable[onnx.NodeProto]) -> bool:
+    return any(
+        attribute.type in (onnx.AttributeProto.SPARSE_TENSOR, onnx.AttributeProto.SPARSE_TENSORS)
+        for node in nodes
+        for attribute in node.attribute
+    )
+
+
+def has_map(proto: onnx.TypeProto) -> bool:
+    """Whether a type is, or contains, one that onnx-ir does not know."""
     match proto.WhichOneof("value"):
         case "map_type" | "sparse_tensor_type":
             return True
         case "sequence_type":
-            return _has_map(proto.sequence_type.elem_type)
+            return has_map(proto.sequence_type.elem_type)
         case "optional_type":
-            return _has_map(proto.optional_type.elem_type)
+            return has_map(proto.optional_type.elem_type)
         case _:
             return False
 

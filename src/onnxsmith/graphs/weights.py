@@ -63,6 +63,14 @@ class Weight(Stored):
         """The dimensions."""
         return cast("tuple[int, ...]", self.type.shape)
 
+    def describe(self, text: str) -> None:
+        """Give the tensor a doc string."""
+        tensor = self.tensor
+        if isinstance(tensor, ir.TensorProtoTensor):
+            tensor = ir.Tensor(tensor.numpy(), dtype=tensor.dtype, name=tensor.name)
+        tensor.doc_string = text
+        self.tensor = tensor
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         array = np.asarray(self.tensor.numpy())
         return array if dtype is None else array.astype(dtype)
@@ -142,6 +150,8 @@ def _read(place: Path) -> Mapping[str, ir.TensorProtocol]:
 
 def from_text(name: str, kind: TensorType, content: Any) -> ir.TensorProtocol:
     """The tensor of a type with its elements, or with their bytes as text."""
+    if isinstance(content, dict):
+        return _sparse(name, kind, cast("dict[str, Any]", content))
     if kind.dtype is None or kind.shape is None or not all(isinstance(each, int) for each in kind.shape):
         raise WeightError(f"the weight {name!r} has no full type: {kind!r}", help="FLOAT[2, 3]")
     shape = cast("tuple[int, ...]", kind.shape)
@@ -157,6 +167,26 @@ def from_text(name: str, kind: TensorType, content: Any) -> ir.TensorProtocol:
     except (TypeError, ValueError) as error:
         raise WeightError(f"the weight {name!r} is not {kind!r}: {error}") from None
     return ir.Tensor(array, dtype=ir.DataType(int(kind.dtype)), name=name)
+
+
+def _sparse(name: str, kind: TensorType, parts: Mapping[str, Any]) -> ir.TensorProtocol:
+    """A sparse tensor: its type, with the elements that are not zero and where they are."""
+    import onnx  # heavy, and needed for no other weight
+
+    from onnxsmith.graphs.beyond import SparseTensor
+
+    try:
+        values, indices = (from_text(f"{name}.{part}", *parts[part]) for part in ("values", "indices"))
+    except (KeyError, TypeError):
+        raise WeightError(
+            f"the sparse weight {name!r} needs values and indices",
+            help='(FLOAT[9], {"values": (FLOAT[2], [1.0, 2.0]), "indices": (INT64[2], [0, 5])})',
+        ) from None
+    proto = onnx.SparseTensorProto(dims=cast("tuple[int, ...]", kind.shape))
+    proto.values.CopyFrom(ir.to_proto(values))
+    proto.values.name = parts.get("name", name)
+    proto.indices.CopyFrom(ir.to_proto(indices))
+    return SparseTensor(proto)
 
 
 def _from_bytes(name: str, dtype: DType, shape: tuple[int, ...], text: str) -> ir.TensorProtocol:

@@ -204,6 +204,8 @@ def _read_type(value: Any) -> Any:
 def _read_sparse(value: Any) -> Any:
     if type(value).__name__ == "SparseTensorProto":
         return value
+    if getattr(value, "is_stored", False) and hasattr(value.tensor, "proto"):
+        return value.tensor.proto
     raise _Refused("a sparse tensor is an onnx.SparseTensorProto")
 
 

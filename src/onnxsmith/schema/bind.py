@@ -6,6 +6,7 @@ Looks at positions, names and attribute values; the element types of inputs are 
 from __future__ import annotations
 
 import keyword
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -20,6 +21,9 @@ from onnxsmith.errors import (
 )
 from onnxsmith.schema.attributes import guess_attribute, read_attribute
 from onnxsmith.schema.definition import Attribute, OperatorDef, Parameter
+
+
+_OUTPUTS = re.compile("outputs_+")
 
 
 class Bound(NamedTuple):
@@ -115,6 +119,8 @@ def _is_none(value: Any) -> bool | None:
 def _bind_unknown(op: OperatorDef, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound:
     attributes = dict(kwargs)
     count = attributes.pop("outputs", 1)
+    # An attribute that is called `outputs` is written `outputs_`, and so on.
+    attributes = {name[:-1] if _OUTPUTS.fullmatch(name) else name: each for name, each in attributes.items()}
     return Bound(
         list(args),
         {name: guess_attribute(op, name, value) for name, value in attributes.items() if value is not None},
