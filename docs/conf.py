@@ -27,6 +27,8 @@ nb_execution_show_tb = True
 nb_execution_timeout = 120
 # They write models; those belong into a temporary folder.
 nb_execution_in_temp = True
+# Where they find what lies beside the pages.
+os.environ["ONNXSMITH_DOCS"] = str(Path(__file__).resolve().parent)
 nb_merge_streams = True
 nb_render_markdown_format = "gfm"
 # Error messages stand in the pages as IPython prints them; its highlighter stumbles over some of their characters.

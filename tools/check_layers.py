@@ -27,7 +27,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("opset",),
     ("graphs", "eager"),
     ("scripting", "tracing"),
-    ("decompile", "passes", "torch", "numpy", "grad", "sklearn", "view", "testing", "migration"),
+    ("decompiling", "passes", "torch", "numpy", "grad", "sklearn", "view", "testing", "migration"),
     ("cli", "mypy_plugin"),
 )
 

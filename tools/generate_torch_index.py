@@ -24,13 +24,14 @@ from __future__ import annotations
 def text() -> tuple[str, list[str]]:
     """The module, and the families that could not be imported."""
     broken: list[str] = []
-    for path in sorted(LIBRARY.glob("*.py")):
+    for path in sorted(LIBRARY.rglob("*.py")):
         if path.stem in ("__init__", "index"):
             continue
+        family = ".".join(path.relative_to(LIBRARY).with_suffix("").parts)
         try:
-            importlib.import_module(f"onnxsmith.torch.library.{path.stem}")
+            importlib.import_module(f"onnxsmith.torch.library.{family}")
         except Exception as error:  # one family that is being worked on does not keep others from being found
-            broken.append(f"{path.stem}: {type(error).__name__}: {error}")
+            broken.append(f"{family}: {type(error).__name__}: {error}")
     from onnxsmith.torch.library.registry import registered
 
     parts = [HEADER]

@@ -6,10 +6,12 @@ Written by hand. The opsets and their operators are generated; the tensor classe
 # mypy: disable-error-code="overload-overlap, misc"
 # pyright: reportOverlappingOverload=false
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, overload
 
 import numpy as np
+import onnx as _onnx
 from typing_extensions import TypeVar
 
 from onnxsmith import eager as eager
@@ -19,8 +21,11 @@ from onnxsmith import onnx_opset as onnx_opset
 from onnxsmith import onnx_types as onnx_types
 from onnxsmith import torch as torch
 from onnxsmith import values as values
+from onnxsmith.decompiling import decompile as decompile
+from onnxsmith.decompiling import decompile_to as decompile_to
 from onnxsmith.graphs.model import Model as Model
 from onnxsmith.graphs.model import load as load
+from onnxsmith.migration import proto2python as proto2python
 from onnxsmith.opset._stubs.functions import OnnxFunction as OnnxFunction
 from onnxsmith.opset._stubs.functions import graph as graph
 from onnxsmith.opset._stubs.functions import jit as jit
@@ -122,6 +127,23 @@ def tensor(value: np.ndarray[Any, np.dtype[np.complex64]]) -> COMPLEX64: ...
 def tensor(value: np.ndarray[Any, np.dtype[np.complex128]]) -> COMPLEX128: ...
 @overload
 def tensor(value: Any, dtype: None = None) -> _AnyTensor: ...
+
+# -- decompiled modules ------------------------------------------------------------------------------------------
+
+class Weights(Mapping[str, _AnyTensor]):
+    """Tensors by name, from files beside the module or from its text: operands of operators."""
+
+    def __init__(self, *sources: str | os.PathLike[str] | Mapping[str, tuple[Any, Any]]) -> None: ...
+    def __getitem__(self, name: str, /) -> _AnyTensor: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def __len__(self) -> int: ...
+
+# What the tables hold, only the decompiler and `rebuild` need to know.
+def rebuild(script: OnnxFunction[..., Any], **tables: Any) -> Model:
+    """The model of a script, with the names and notes of the tables: what a decompiled module ends with."""
+
+def rebuild_function(script: OnnxFunction[..., Any], **tables: Any) -> _onnx.FunctionProto:
+    """The function of a script, with the names and notes of the tables: what a decompiled function ends with."""
 
 # -- trace -------------------------------------------------------------------------------------------------------
 

@@ -31,7 +31,11 @@ LENIENT = settings(
 )
 
 
-@settings(LENIENT, max_examples=300)
+#: Some random models hold operations that cannot work; a model is taken as it is, with a warning.
+pytestmark = pytest.mark.filterwarnings("ignore::onnxsmith.errors.ModelWarning")
+
+
+@settings(LENIENT, max_examples=100)
 @given(models())
 def test_models_come_back(model: onnx.ModelProto) -> None:
     before = model.SerializeToString(deterministic=True)
@@ -44,7 +48,7 @@ def test_models_come_back(model: onnx.ModelProto) -> None:
 
 
 @pytest.mark.parametrize("weights", ["inline", "external", "safetensors"])
-@settings(LENIENT, max_examples=25)
+@settings(LENIENT, max_examples=12)
 @given(model=models())
 def test_models_come_back_from_folders(weights: Weights, model: onnx.ModelProto) -> None:
     with tempfile.TemporaryDirectory(prefix="decompiled-") as folder:

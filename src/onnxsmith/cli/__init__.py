@@ -1,4 +1,4 @@
-"""The command line: `onnxsmith build`, `run`, `info`, `check`, `explain`.
+"""The command line: `onnxsmith build`, `run`, `info`, `check`, `decompile`, `explain`.
 
 Knows which commands there are and what an exit code means; what a command does stands in its own module, which is
 imported when the command is used, so that `onnxsmith --help` imports nothing heavy.
@@ -18,6 +18,7 @@ COMMANDS: dict[str, str] = {
     "run": "run a model on arrays, or on random inputs",
     "info": "show what is in a model",
     "check": "check a model, or all scripts of a Python file",
+    "decompile": "write a model as a Python module that gives it back",
     "explain": "show the page of an error code",
 }
 

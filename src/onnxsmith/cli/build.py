@@ -51,10 +51,11 @@ def run(options: argparse.Namespace, report: Report) -> int:
     file, name = _taken_apart(options.function)
     with progress(f"running {file}"):
         module = load_program(file)
-    found = _the_script(module, file) if name is None else find_object(module, name, file)
+    found = _the_one(module, file) if name is None else find_object(module, name, file)
     with progress("building the model"):
         model = _make_model(found, options)
-    output = Path(options.output or f"{(name or found.name).rpartition('.')[2]}.onnx")
+    called = name or ("model" if isinstance(found, Model) else found.name)
+    output = Path(options.output or f"{called.rpartition('.')[2]}.onnx")
     data = output.parent / f"{output.name}.data"
     before = _written_at(data)
     with progress(f"writing {output}"):
@@ -80,7 +81,11 @@ def _taken_apart(text: str) -> tuple[str, str | None]:
     return file, name
 
 
-def _the_script(module: ModuleType, file: str) -> ScriptFunction:
+def _the_one(module: ModuleType, file: str) -> Model | ScriptFunction:
+    """The model of a module that calls one `model`, as decompiled modules do, or its only script."""
+    model = vars(module).get("model")
+    if isinstance(model, Model):
+        return model
     found = list(scripts_of(module))
     if len(found) != 1:
         known = ", ".join(f"{file}:{name}" for name, _ in found)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from onnxsmith.decompiling.grouping import group_repeated
 from onnxsmith.decompiling.identifiers import readable
 from onnxsmith.decompiling.module_writer import ModuleWriter
+from onnxsmith.decompiling.pieces import decompile_piece, is_piece
 from onnxsmith.decompiling.reading import Given, read
 from onnxsmith.decompiling.weight_files import external_name, in_text, write_safetensors
 from onnxsmith.errors import AttributeValueError, ModelWriteError, boundary
@@ -21,7 +22,8 @@ WeightsPlace = Literal["inline", "external", "safetensors"]
 def decompile(model: Any, *, weights: Literal["inline", "external"] = "inline", group: bool = False) -> str:
     """A model as the text of a Python module; imported, the module's `model` is the model again.
 
-    `model` is a path, a ModelProto, an onnx-ir model or one of ours. Weights stand in the text, or with
+    `model` is a path, a ModelProto, an onnx-ir model or one of ours; a function or a node alone gives the text of that,
+    in which `function` is the FunctionProto again. Weights stand in the text, or with
     `weights="external"` are left in the file that the model was read from. `decompile_to` writes them to a file.
     With `group=True`, segments that repeat (the layers of a transformer) are one function that is called for each.
 
@@ -45,6 +47,8 @@ def decompile(model: Any, *, weights: Literal["inline", "external"] = "inline", 
             f"decompile gives text, and weights={weights!r} does not fit into it",
             help='weights="inline" or weights="external"; decompile_to writes files',
         )
+    if is_piece(model):
+        return decompile_piece(model)
     given = read(model)
     if group:
         given.model = group_repeated(given.model)

@@ -35,19 +35,34 @@ class Callees:
         self._identifiers = identifiers
         self._checked: dict[tuple[str, int], str] = {}
         self._unchecked: dict[tuple[str, int], str] = {}
-        #: `from onnxsmith import opset18 as op`
-        self.imports: list[str] = []
-        #: `custom = Opset("my.domain", 1)`
-        self.definitions: list[str] = []
+        self._imports: dict[str, str] = {}
+        self._definitions: dict[str, str] = {}
+        self._used: set[str] = set()
 
-    def opset(self, domain: str, version: int) -> str:
-        """The name of a domain's operators at a version."""
+    @property
+    def imports(self) -> list[str]:
+        """`opset18 as op` for what the code uses."""
+        return [text for name, text in self._imports.items() if name in self._used]
+
+    @property
+    def definitions(self) -> list[str]:
+        """`custom = Opset("my.domain", 1)` for what the code uses."""
+        return [text for name, text in self._definitions.items() if name in self._used]
+
+    def use(self, domain: str, version: int) -> str:
+        """The name of a domain's operators at a version, which the code mentions."""
+        name = self.name(domain, version)
+        self._used.add(name)
+        return name
+
+    def name(self, domain: str, version: int) -> str:
+        """The name that a domain's operators at a version have, should the code mention them."""
         key = (domain, version)
         if key not in self._checked:
             if domain in _MODULES and 1 <= version <= registry.latest_version(domain):
                 module, wish = _MODULES[domain]
                 name = self._identifiers.unique(wish if not self._has(domain) else f"{wish}{version}")
-                self.imports.append(f"{module}{version} as {name}")
+                self._imports[name] = f"{module}{version} as {name}"
             else:
                 name = self._define(domain, version, "")
             self._checked[key] = name
@@ -62,19 +77,20 @@ class Callees:
         if option:
             wish = "unchecked" if domain in ("", "ai.onnx") else f"unchecked_{wish}"
         name = self._identifiers.unique(wish)
-        self.definitions.append(f"{name} = Opset({string(domain)}, {version}{option})")
+        self._definitions[name] = f"{name} = Opset({string(domain)}, {version}{option})"
         return name
 
     def operator(self, node: ir.Node, version: int, op: OperatorDef | None) -> str:
         """What stands before the parentheses."""
         domain = "" if node.domain == "ai.onnx" else node.domain
         if op is not None or not registry.is_known_domain(domain):
-            opset = self.opset(domain, version)
+            opset = self.use(domain, version)
         else:
             key = (domain, version)
             if key not in self._unchecked:
                 self._unchecked[key] = self._define(domain, version, ", checked=False")
             opset = self._unchecked[key]
+            self._used.add(opset)
         name = node.op_type
         if _IDENTIFIER.fullmatch(name) and name not in _TAKEN_BY_OPSETS and not _is_keyword(name):
             return f"{opset}.{name}"

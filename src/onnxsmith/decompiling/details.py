@@ -45,7 +45,7 @@ class Details:
     denotations: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
     #: `value y` -> the tensors that say how it is quantised.
     quantization: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
-    #: Variable -> doc string of the node; `y.alpha` -> of its attribute; `y:body` -> of a graph; `value y` -> of an
+    #: Variable -> doc string of the node; `y.alpha` -> of its attribute; `graph y:body` -> of a graph; `value y` -> of an
     #: input or output; `weight w` -> of a weight.
     docs: dict[str, str] = field(default_factory=dict[str, str])
     #: The same keys -> metadata.

@@ -170,8 +170,8 @@ class Repetition:
                 old = self.wiring.nodes[member.nodes[place]].outputs[index]
                 _take_over(old, new)
                 replaced[old] = new
-            graph.remove(nodes, safe=True)
             _detach(nodes)
+            graph.remove(nodes, safe=True)
 
     def forget_constants(self, graph: ir.Graph) -> None:
         """Remove the constants that only the repetitions used: the function has them now."""
@@ -352,7 +352,7 @@ def _constant_node(leaf: _Leaf, names: Identifiers) -> ir.Node:
 
 
 def _detach(nodes: Sequence[ir.Node]) -> None:
-    """Let nodes inside removed nodes use nothing any more."""
+    """Let what is inside nodes use nothing any more: removing them does not see to that."""
     waiting = [inner for node in nodes for graph in inner_graphs(node) for inner in graph]
     while waiting:
         node = waiting.pop()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import onnx_ir as ir
 
@@ -17,6 +17,7 @@ Scope = tuple[str, ...]
 _DEEPEST = 16
 _LONGEST_NAME = 400
 _NAME_SCOPES = "pkg.torch.onnx.name_scopes"
+_CLASSES = "pkg.torch.onnx.class_hierarchy"
 _NAMESPACE = "namespace"
 #: Modules that hold a whole model: their names tell nothing of a part.
 _WHOLE = frozenset({"model", "module", "net", "network", "root", "main", "graph", "self"})
@@ -107,6 +108,18 @@ def by_scope(wiring: Wiring, scopes: Sequence[Scope]) -> list[Segment]:
         if len(members) >= FEWEST_NODES:
             found.setdefault(tuple(members), scope)
     return [wiring.segment(members, scope) for members, scope in found.items()]
+
+
+def class_of(nodes: Iterable[ir.Node], scope: Scope) -> str | None:
+    """The class of the module that some nodes are in, as torch notes it."""
+    for node in nodes:
+        names = _list_of_names(node.metadata_props.get(_NAME_SCOPES, ""))
+        classes = _list_of_names(node.metadata_props.get(_CLASSES, ""))
+        for name, qualified in zip(names, classes, strict=False):
+            found = qualified.rpartition(".")[2]
+            if _joined([name]) == scope and re.fullmatch(r"[A-Za-z][A-Za-z0-9]{0,38}", found):
+                return snake_case(found)
+    return None
 
 
 def function_name(scopes: Sequence[Scope]) -> str:

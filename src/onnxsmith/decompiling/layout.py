@@ -132,6 +132,8 @@ def lines(prefix: str, text: Text, suffix: str, level: int) -> list[str]:
 def _broken_operation(prefix: str, text: Binary, suffix: str, level: int) -> list[str]:
     """An operation in parentheses of its own; one that is still too long has its operator on a line of its own."""
     margin, inner = INDENT * level, INDENT * (level + 1)
+    if isinstance(text.right, Bracketed) and text.right.head == "[":
+        return lines(f"{prefix}{text.left} {text.operator} ", text.right, suffix, level)
     middle = [f"{inner}{text}"]
     if not _fits(middle[0]):
         middle = [f"{inner}{text.left}", f"{inner}{text.operator} {text.right}"]

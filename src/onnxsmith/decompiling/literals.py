@@ -45,7 +45,9 @@ def type_text(kind: AnyValueType, used: set[str]) -> str:
             return f"{kind.dtype.name}[...]"
         if not kind.shape:
             return kind.dtype.name
-        dimensions = [string(each) if isinstance(each, str) else str(each) for each in kind.shape]
+        # A name that is no name stands among the details.
+        names = [None if isinstance(each, str) and not each.strip() else each for each in kind.shape]
+        dimensions = [string(each) if isinstance(each, str) else str(each) for each in names]
         return f"{kind.dtype.name}[{', '.join(dimensions)}]"
     if isinstance(kind, MapType):
         used.add(kind.key.name)

@@ -78,7 +78,7 @@ class ModuleWriter:
         self._weight_keys: dict[ir.Value, str] = {}
         #: What is said of weights that are attributes.
         self.weight_details = Details()
-        self._function_details: list[tuple[str, Details, Mapping[str, int], str]] = []
+        self._function_details: list[tuple[str, Details, Mapping[str, int]]] = []
         for identifier in self.model.functions:
             self.functions[identifier] = FunctionName(self._function_name(identifier[1]))
         self.main_name = self._function_name(self.model.graph.name or "main_graph")
@@ -91,19 +91,12 @@ class ModuleWriter:
         """Names that no variable may take: they mean something to the whole module."""
         names = {*_MODULE_NAMES, *(dtype.name for dtype in DType), self.main_name}
         names |= {each.name for each in self.functions.values()}
-        for graph, imports in self._roots():
+        models = [self.model.opset_imports, *(each.opset_imports for each in self.model.functions.values())]
+        for imports in models:
             for domain, version in imports.items():
-                names.add(self.callees.opset("" if domain == "ai.onnx" else domain, max(version, 1)))
-            _ = graph
+                names.add(self.callees.name("" if domain == "ai.onnx" else domain, max(version, 1)))
         names |= {f"unchecked{suffix}" for suffix in ("", *(f"_{name}" for name in list(names)))}
         return frozenset(names)
-
-    def _roots(self) -> list[tuple[ir.Graph, Mapping[str, int]]]:
-        functions = self.model.functions.values()
-        return [
-            (self.model.graph, self.model.opset_imports),
-            *((each.graph, each.opset_imports) for each in functions),
-        ]
 
     # -- what scripts ask for --------------------------------------------------------------------------
 
@@ -204,11 +197,22 @@ class ModuleWriter:
         result += ["", "", *self._rebuild(main)]
         return _tidy(result)
 
+    def write_function(self, function: ir.Function) -> list[str]:
+        """The lines for one function alone, and the function rebuilt from it."""
+        self.used = (self.used - {"rebuild"}) | {"rebuild_function"}
+        result = ["", "", *self._function(function.identifier(), function)]
+        name, details, imports = self._function_details[0]
+        details.docs.update(self.weight_details.docs)
+        items: list[Text] = [name, *_imports_item(imports), *_details_items(details, self.used)]
+        if self.weights:
+            items.append("all_weights=weights")
+        return _tidy([*result, "", "", *lines("function = ", call("rebuild_function", items), "", 0)])
+
     def _decorator(
         self, writer: ScriptWriter, name: str, onnx_name: str, function: ir.Function | None
     ) -> list[str]:
         options: list[Text] = ["exact=True"]
-        opset = self.callees.opset("", max(writer.imports.get("", 1), 1)) if "" in writer.imports else None
+        opset = self.callees.use("", max(writer.imports.get("", 1), 1)) if "" in writer.imports else None
         if opset is not None:
             options.insert(0, f"default_opset={opset}")
         if function is not None:
@@ -221,7 +225,7 @@ class ModuleWriter:
 
     def _function(self, identifier: ir.OperatorIdentifier, function: ir.Function) -> list[str]:
         called = self.functions[identifier]
-        kinds = _attribute_kinds(function)
+        kinds = {**self._called_with(identifier), **_attribute_kinds(function)}
         names = Identifiers(self.reserved)
         for attribute in (*function.attributes, *kinds):
             if attribute not in called.parameters:
@@ -244,10 +248,20 @@ class ModuleWriter:
         doc = _docstring(function.doc_string)
         if function.metadata_props:
             writer.details.metadata[""] = dict(sorted(function.metadata_props.items()))
-        self._function_details.append(
-            (called.name, writer.details, dict(function.opset_imports), function.name)
-        )
+        self._function_details.append((called.name, writer.details, dict(function.opset_imports)))
         return [*result, *([doc] if doc else []), *body]
+
+    def _called_with(self, identifier: ir.OperatorIdentifier) -> dict[str, ir.AttributeType]:
+        """The kinds of attributes that a function is called with."""
+        roots = [self.model.graph, *(each.graph for each in self.model.functions.values())]
+        return {
+            attribute.name: attribute.type
+            for root in roots
+            for graph in all_graphs(root)
+            for node in graph
+            if node.op_identifier() == identifier
+            for attribute in node.attributes.values()
+        }
 
     def _parameter(
         self, function: ir.Function, attribute: str, kinds: Mapping[str, ir.AttributeType]
@@ -342,7 +356,7 @@ class ModuleWriter:
         items += _details_items(main.details, self.used)
         functions = [
             tuple_of([name, call("dict", _details_items(details, self.used) + _imports_item(imports))])
-            for name, details, imports, _ in self._function_details
+            for name, details, imports in self._function_details
         ]
         if functions:
             items.append(Keyed("functions=", Bracketed("[", tuple(functions), "]")))
@@ -372,7 +386,7 @@ class ModuleWriter:
             result += ["from typing import Any", ""]
         if self.needs_numpy:
             result += ["import numpy as np", ""]
-        result += _import_lines([*names])
+        result += _import_lines(names) if names else []
         result += [f"from onnxsmith import {each}" for each in sorted(self.callees.imports)]
         if self.callees.definitions:
             result += ["", *self.callees.definitions]

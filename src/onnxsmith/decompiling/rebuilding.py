@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
+import onnx
 import onnx_ir as ir
 
 from onnxsmith.decompiling.node_names import name_by_rule
@@ -86,6 +87,17 @@ def rebuild(
     return (
         Model.from_proto(beyond.to_proto(made, special)) if beyond.needs_proto(made, special) else Model(made)
     )
+
+
+@boundary
+def rebuild_function(script: Any, *, all_weights: Weights | None = None, **tables: Any) -> onnx.FunctionProto:
+    """The function of a script, as the tables beside it say; they are those of `rebuild`."""
+    if not isinstance(script, ScriptFunction):
+        raise CallError(f"rebuild_function takes a script, not {type(script).__name__}")
+    _describe_weights(tables.get("docs", {}), all_weights)
+    function = generic_function(script)
+    _restore_function(function, tables, sources=False)
+    return ir.serde.serialize_function(function)
 
 
 def _describe_weights(docs: Mapping[str, str], weights: Weights | None) -> None:
@@ -346,8 +358,8 @@ class _Restorer:
                 continue
             for prefix, graph in inner:
                 graph.name = self._graphs.get(prefix, graph.name if prefix in self._graphs else "")
-                graph.doc_string = self._docs.get(prefix) or None
-                graph.metadata_props.update(self._metadata.get(prefix, {}))
+                graph.doc_string = self._docs.get(f"graph {prefix}") or None
+                graph.metadata_props.update(self._metadata.get(f"graph {prefix}", {}))
                 owners = {
                     value.meta[VARIABLE_KEY]: value.meta[_KEY] for value in node.outputs if _KEY in value.meta
                 }

@@ -155,7 +155,7 @@ class ScriptWriter:
         if value.metadata_props:
             details.metadata.setdefault(key, dict(sorted(value.metadata_props.items())))
         shape = [] if value.shape is None else [_dimension(each) for each in value.shape]
-        if any(isinstance(each, int) and each < 0 for each in shape):
+        if any(each < 0 if isinstance(each, int) else each is not None and not each.strip() for each in shape):
             details.shapes[key] = shape
         denoted = [getattr(value.type, "denotation", None) or ""]
         if value.shape is not None:
@@ -265,7 +265,7 @@ class ScriptWriter:
 
     def _output_count(self, node: ir.Node, op: OperatorDef | None, is_function: bool) -> int | None:
         """`outputs=` where nothing else says how many there are."""
-        count = len(node.outputs)
+        count = len(named_outputs(node))
         if is_function:
             return None
         if op is None:
@@ -305,9 +305,10 @@ class ScriptWriter:
         """The variables that take a node's outputs; `_` for those that are missing."""
         if any(value in self.names for value in node.outputs):
             return [self.names[value] for value in node.outputs]  # a branch has said what it assigns
-        has_named = any(value.name for value in node.outputs)
+        outputs = named_outputs(node)
+        has_named = any(value.name for value in outputs)
         result: list[str] = []
-        for position, value in enumerate(node.outputs):
+        for position, value in enumerate(outputs):
             if not value.name and (has_named or position):
                 result.append("_")
             else:
@@ -365,7 +366,7 @@ class ScriptWriter:
 
     def keep(self, value: ir.Value) -> None:
         """Keep an initializer that the code does not mention."""
-        if value.producer() is None and value not in self.names:
+        if value.producer() is None and value.const_value is not None:
             self.module.weight(value, self.details)
 
     def unsaid(self, node: ir.Node, attribute: ir.Attr) -> None:
@@ -377,14 +378,22 @@ class ScriptWriter:
         if graph.name:
             details.graphs[key] = graph.name
         if graph.doc_string:
-            details.docs[key] = graph.doc_string
+            details.docs[f"graph {key}"] = graph.doc_string
         if graph.metadata_props:
-            details.metadata[key] = dict(sorted(graph.metadata_props.items()))
+            details.metadata[f"graph {key}"] = dict(sorted(graph.metadata_props.items()))
         if graph.initializers:
             details.local[key] = list(graph.initializers)
             for value in graph.initializers.values():
                 if value not in self.names and self.constants.inline(value) is None:
                     self.module.weight(value, details)
+
+
+def named_outputs(node: ir.Node) -> list[ir.Value]:
+    """The outputs up to the last that has a name: those behind it are missing, and need no mention."""
+    outputs = list(node.outputs)
+    while len(outputs) > 1 and not outputs[-1].name:
+        outputs.pop()
+    return outputs
 
 
 def _dimension(each: Any) -> Any:

@@ -65,3 +65,4 @@ from onnxsmith.errors.torch import ExportError as ExportError
 from onnxsmith.errors.torch import SpecialisedDimensionWarning as SpecialisedDimensionWarning
 from onnxsmith.errors.torch import TranslationError as TranslationError
 from onnxsmith.errors.torch import UntranslatedOperatorError as UntranslatedOperatorError
+from onnxsmith.errors.torch import VerificationError as VerificationError

@@ -94,5 +94,35 @@ class ExportError(OnnxsmithError, ValueError):
     code = "C703"
 
 
+class VerificationError(OnnxsmithError, AssertionError):
+    """A model does not compute what its module computes; raised by `export(verify=True)`.
+
+    The message has the largest difference of each output, and the first operator of the module that deviates.
+
+    Wrong:
+
+        import torch
+
+        class Model(torch.nn.Module):
+            def forward(self, x):
+                return torch.relu(x) + 1
+
+        translations = {torch.ops.aten.relu.default: lambda x: x}
+        onnxsmith.torch.export(Model(), (-torch.ones(3),), translations=translations, verify=True)
+
+    Right:
+
+        import torch
+
+        class Model(torch.nn.Module):
+            def forward(self, x):
+                return torch.relu(x) + 1
+
+        onnxsmith.torch.export(Model(), (-torch.ones(3),), verify=True)
+    """
+
+    code = "C704"
+
+
 class SpecialisedDimensionWarning(UserWarning):
     """A dimension that was asked to stay open has a fixed size in the model; the text says which, and why."""

@@ -140,7 +140,10 @@ def _read(place: Path) -> Mapping[str, ir.TensorProtocol]:
         proto, place = files.read(place)
     except UnreadableModelError as error:
         raise WeightError(f"the weights cannot be read: {error.message}") from None
-    model = files.attach(files.from_proto(proto, repr(str(place))), place.parent)
+    from onnxsmith.graphs import beyond
+
+    held, _ = beyond.from_proto(proto, repr(str(place)))
+    model = files.attach(held, place.parent)
     return {
         name: value.const_value
         for name, value in model.graph.initializers.items()

@@ -56,6 +56,8 @@ def read_attribute(op: OperatorDef, attribute: Attribute, value: Any) -> Any:
 def guess_attribute(op: OperatorDef, name: str, value: Any) -> Any:
     """The normal form of an attribute of an operator nobody has a schema for: by the value's own type."""
     value = getattr(value, "reference", value)
+    if getattr(value, "is_stored", False) and hasattr(value.tensor, "proto"):
+        return value.tensor.proto
     if (
         isinstance(value, AttributeReference | ValueType)
         or callable(value)

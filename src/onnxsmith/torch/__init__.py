@@ -10,11 +10,20 @@ from onnxsmith.errors import MissingDependencyError
 
 if TYPE_CHECKING:
     from onnxsmith.torch.exporting import export as export
+    from onnxsmith.torch.reporting import ExportedModel as ExportedModel
+    from onnxsmith.torch.reporting import ExportReport as ExportReport
+    from onnxsmith.torch.torch_onnx import for_torch_onnx as for_torch_onnx
     from onnxsmith.torch.translating import translate as translate
 
-_LAZY = {"export": "onnxsmith.torch.exporting", "translate": "onnxsmith.torch.translating"}
+_LAZY = {
+    "ExportReport": "onnxsmith.torch.reporting",
+    "ExportedModel": "onnxsmith.torch.reporting",
+    "export": "onnxsmith.torch.exporting",
+    "for_torch_onnx": "onnxsmith.torch.torch_onnx",
+    "translate": "onnxsmith.torch.translating",
+}
 
-__all__ = ["export", "translate"]
+__all__ = ["ExportReport", "ExportedModel", "export", "for_torch_onnx", "translate"]
 
 
 def __getattr__(name: str) -> Any:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch.utils._pytree import tree_leaves
 
 from onnxsmith.torch.library.complex_pair import Complex, parts_of
 from onnxsmith.torch.library.registry import Translation
@@ -73,12 +74,16 @@ def lifted(translation: Translation, call: Any, args: tuple[Any, ...], kwargs: d
             return getattr(parts_of(value), which)
         return value
 
+    # What is complex may be there for its shape only, as in `expand_as`.
+    is_complex = any(
+        each.dtype.is_complex for each in tree_leaves(call.output) if isinstance(each, torch.Tensor)
+    )
     halves = []
-    for which in ("real", "imag"):
+    for which in ("real", "imag") if is_complex else ("real",):
         mine = [part(each, which, k < len(names) and names[k] in data) for k, each in enumerate(args)]
         named = {name: part(each, which, name in data) for name, each in kwargs.items()}
         halves.append(translation.function(call, *mine, **named))
-    return _joined(*halves)
+    return _joined(*halves) if is_complex else halves[0]
 
 
 def _joined(real: Any, imag: Any) -> Any:

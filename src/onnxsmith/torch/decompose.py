@@ -61,6 +61,14 @@ def _function(target: Any) -> Any:
     return None
 
 
+def _for_all_sizes(modes: list[Any], inputs: list[Any]) -> Any:
+    """Forbids a trace to ask about sizes what is not true of all of them: it would hold for the example only."""
+    environments = [each.shape_env for each in modes]
+    environments += [each.node.shape_env for each in inputs if not isinstance(each, torch.Tensor)]
+    found = next((each for each in environments if hasattr(each, "error_on_new_guards")), None)
+    return contextlib.nullcontext() if found is None else found.error_on_new_guards()
+
+
 def _trace(target: Any, flat: list[Any], spec: Any) -> torch.fx.GraphModule | None:
     function = _function(target)
     if function is None:
@@ -80,7 +88,7 @@ def _trace(target: Any, flat: list[Any], spec: Any) -> torch.fx.GraphModule | No
     inputs = [flat[k] for k in positions]
     modes = [each.fake_mode for each in flat if hasattr(each, "fake_mode")]
     try:
-        with torch.no_grad(), modes[0] if modes else contextlib.nullcontext():
+        with torch.no_grad(), modes[0] if modes else contextlib.nullcontext(), _for_all_sizes(modes, inputs):
             graph = make_fx(run)(*inputs)
             return make_fx(torch.func.functionalize(run))(*inputs) if writes_to_views(graph.graph) else graph
     except Exception:  # whatever torch's own code raises here, there is no decomposition of this call

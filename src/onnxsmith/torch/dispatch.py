@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,18 +19,21 @@ from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
 from onnxsmith.errors import TranslationError
 from onnxsmith.graphs.ir_types import shape_to_ir
+from onnxsmith.graphs.program import WEIGHT_KEY
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.torch.arguments import bound, has_complex, lifted, overload_name
+from onnxsmith.torch.custom import called_custom
 from onnxsmith.torch.decompose import Decompositions, decomposed, is_input
 from onnxsmith.torch.interpreter import Interpreter, is_assert
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_pair import Complex
-from onnxsmith.torch.library.dtypes import onnx_dtype
+from onnxsmith.torch.library.dtypes import SUBSTITUTES, onnx_dtype, torch_dtype
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import Translation, Untranslatable, find, find_complex
 from onnxsmith.torch.mutation import functional_twin
-from onnxsmith.torch.origins import span_of
+from onnxsmith.torch.origins import module_calls, span_of
+from onnxsmith.torch.reporting import OperatorRow, Way
 from onnxsmith.torch.sizes import Sizes
 from onnxsmith.torch.target import Origin
 from onnxsmith.torch.untranslated import Failure
@@ -46,25 +50,37 @@ class Dispatcher:
         self.origin = origin
         self.custom = custom
         self.failures: list[Failure] = []
-        #: How each call was translated: overload -> "translation", "decomposition".
-        self.ways: dict[str, str] = {}
+        #: How each operator was translated, how often, into how many nodes.
+        self.operators: dict[str, OperatorRow] = {}
         self._decompositions: Decompositions = {}
         self._weights: dict[Any, Any] = {}
         self._depth = 0
+        #: Whether nodes note the calls of modules that they are in.
+        self.keeps_modules = False
 
     def enter(self, node: torch.fx.Node, scope: str, source: str) -> None:
         """Say which node is translated now. Nodes of a decomposition belong to the node that was decomposed."""
         if not self._depth:
-            self.origin.name, self.origin.scope, self.origin.source = node.name, scope, source
+            origin = self.origin
+            origin.name, origin.scope, origin.source = node.name, scope, source
+            if self.keeps_modules:
+                origin.modules = module_calls(node) or origin.modules
 
     # -- weights ---------------------------------------------------------------------------------------
 
-    def weight(self, tensor: torch.Tensor, name: str) -> Any:
-        """A tensor of the module as an initializer; tensors that are the same memory are the same one."""
+    def weight(self, tensor: torch.Tensor, name: str, *, is_written: bool = False) -> Any:
+        """A tensor of the module as an initializer; tensors that are the same memory are the same one.
+
+        One that the module writes to is copied: the model has its value of now.
+        """
         key = identity(tensor)
         if key is not None and key in self._weights:
             return self._weights[key][1]
-        array = as_array(tensor)
+        substitute = SUBSTITUTES.get().get(tensor.dtype)
+        if substitute is not None:
+            array = as_array(tensor.detach().to(torch_dtype(substitute)))
+        else:
+            array = as_array(tensor.detach().clone() if is_written else tensor)
         value: Any
         if np.iscomplexobj(array):
             value = Complex(
@@ -79,6 +95,7 @@ class Dispatcher:
     def _initializer(self, array: np.ndarray[Any, Any], name: str) -> Any:
         root = ACTIVE.get().root  # type: ignore[union-attr]
         value, known = self.program.named_initializer(array, name)
+        value.meta[WEIGHT_KEY] = name
         return SymbolicTensor(value, known, root, None)  # type: ignore[arg-type]
 
     # -- calls -----------------------------------------------------------------------------------------
@@ -89,23 +106,32 @@ class Dispatcher:
         if is_assert(overload):
             return None
         output = node.meta.get("val")
+        began, nodes = time.perf_counter(), ACTIVE.get().nodes  # type: ignore[union-attr]
+        count = len(nodes)
         try:
-            result = self._result(node, overload, target, output, args, kwargs)
+            result, way = self._result(node, overload, target, output, args, kwargs)
         except Untranslatable as reason:
             if self._depth:
                 detail = str(reason) or f"what its decomposition needs: {overload}"
                 raise Untranslatable(detail) from None
             self.failures.append(Failure(overload, target, node, span_of(node), str(reason)))
             return _stand_in(output, self.sizes)
-        return self._settled(result, output, overload, node)
+        settled = self._settled(result, output, overload, node)
+        if not self._depth:
+            row = self.operators.get(overload)
+            if row is None:
+                row = self.operators[overload] = OperatorRow(overload, way)
+            row.calls += 1
+            row.nodes += len(nodes) - count
+            row.seconds += time.perf_counter() - began
+        return settled
 
     def _result(
         self, node: torch.fx.Node, overload: str, target: Any, output: Any, args: Any, kwargs: Any
-    ) -> Any:
+    ) -> tuple[Any, Way]:
         custom = self.custom.get(target)
         if custom is not None:
-            self.ways[overload] = "custom"
-            return custom(*args, **kwargs)
+            return called_custom(custom, target, args, kwargs), "custom"
         reason = ""
         for name, each in ((overload, target), self._twin(target)):
             if each is None:
@@ -116,8 +142,7 @@ class Dispatcher:
                 reason = str(error)
                 continue
             if result is not _NONE:
-                self.ways[overload] = "translation"
-                return result
+                return result, "translation"
         graph = None
         if isinstance(target, torch._ops.OpOverload):
             twin = self._twin(target)[1] or target
@@ -125,13 +150,12 @@ class Dispatcher:
             graph = decomposed(twin, fakes[0], fakes[1], self._decompositions)
         if graph is None:
             raise Untranslatable(reason)
-        self.ways[overload] = "decomposition"
         flat_fakes = tree_leaves(fakes, is_leaf=lambda each: each is None)
         flat = tree_leaves((args, kwargs), is_leaf=lambda each: each is None)
         inputs = [value for value, fake in zip(flat, flat_fakes, strict=True) if is_input(fake)]
         self._depth += 1
         try:
-            return Interpreter(self, graph).run(inputs)
+            return Interpreter(self, graph).run(inputs), "decomposition"
         finally:
             self._depth -= 1
 
@@ -170,6 +194,20 @@ class Dispatcher:
             return self.sizes.remember(fake, value)
         return value
 
+    def received(self, value: Any, fake: Any) -> Any:
+        """What a subgraph is given, with what torch knows of it there."""
+        if isinstance(value, Number):
+            return self.sizes.remember(fake, value)
+        if isinstance(value, SymbolicTensor) and isinstance(fake, torch.Tensor):
+            shape = value.type.shape
+            if shape is None or None in shape:
+                theirs = self.sizes.shape(fake)
+                if shape is not None:
+                    theirs = tuple(b if a is None else a for a, b in zip(shape, theirs, strict=True))
+                value = _with_shape(value, theirs)
+            self.sizes.announce(value, fake)
+        return value
+
     def _settled_tensor(self, value: Any, fake: torch.Tensor, overload: str, node: torch.fx.Node) -> Any:
         if isinstance(value, Complex):
             real = fake.real if fake.dtype.is_complex else fake
@@ -202,9 +240,12 @@ class Dispatcher:
                     help="this is a mistake in the translation; export(translations=…) can replace it",
                 ).locate(span_of(node))
             if None not in shape:
+                self.sizes.announce(value, fake)
                 return value
             theirs = tuple(b if a is None else a for a, b in zip(shape, theirs, strict=True))
-        return _with_shape(value, theirs)
+        value = _with_shape(value, theirs)
+        self.sizes.announce(value, fake)
+        return value
 
 
 def _is_plainly(shape: tuple[Any, ...], fake: torch.Tensor) -> bool:

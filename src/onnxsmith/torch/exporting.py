@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
 from onnxsmith.errors import ExportError, boundary
-from onnxsmith.graphs.model import Model
+from onnxsmith.torch.progress import Progress
+from onnxsmith.torch.reporting import ExportedModel
 from onnxsmith.torch.signature import with_torch_dims
-from onnxsmith.torch.translating import translate
+from onnxsmith.torch.translating import Options, Translator
 
 
 @boundary
@@ -22,37 +23,74 @@ def export(
     *,
     dynamic_shapes: Any = None,
     opset_version: int | None = None,
+    functions: Literal["modules"] | None = None,
     input_names: Sequence[str] | None = None,
     output_names: Sequence[str] | None = None,
     translations: Mapping[Any, Any] | None = None,
+    verify: bool | float = False,
+    fallback_dtype: torch.dtype | None = None,
+    keep_mutations: bool = False,
     metadata: bool = True,
     strict: bool = False,
-) -> Model:
+) -> ExportedModel:
     """The model of a PyTorch module, traced on example arguments.
 
-    `dynamic_shapes` says which dimensions stay open, as for torch.export; a name in quotes is enough. The module is
-    exported as it is: call `eval()` first for dropout and batch normalisation as they are in use.
+    The module is exported as it is: call `eval()` first for dropout and batch normalisation as they are in use.
+
+    - `dynamic_shapes` says which dimensions stay open, as for torch.export; a name in quotes is enough.
+    - `opset_version`: by default the newest that the installed ONNX Runtime runs.
+    - `functions="modules"` makes each class of modules an ONNX function; without it the graph is flat.
+    - `input_names`, `output_names`: in the place of those from the signature and from what `forward` returns.
+    - `translations` maps operators of torch to scripts, operators of a custom domain, or functions on tensors.
+    - `verify` runs the model and the module, on the example and on other sizes of dynamic dimensions, and raises
+      where they differ; a number is the relative difference that is allowed.
+    - `fallback_dtype` is what the model computes in where torch has float16 or bfloat16.
+    - `keep_mutations` makes the buffers and inputs that the module writes to outputs of the model.
+    - `metadata=False` leaves out where in the module each node comes from.
+    - `strict` is torch.export's.
     """
-    if isinstance(module, torch.export.ExportedProgram):
-        program = module
-    elif isinstance(module, torch.nn.Module):
-        given = args if isinstance(args, tuple) else (args,)
-        with torch.no_grad():
-            program = torch.export.export(
-                module, given, kwargs, dynamic_shapes=with_torch_dims(dynamic_shapes), strict=strict
+    with Progress() as progress:
+        name = "main_graph"
+        reference: Any = None
+        if isinstance(module, torch.export.ExportedProgram):
+            program = module
+        elif isinstance(module, torch.nn.Module):
+            name = type(module).__name__
+            reference = _without_traces(module) if verify is not False else None
+            program = _exported(module, args, kwargs, dynamic_shapes, strict, progress)
+        else:
+            raise ExportError(
+                f"export takes a torch.nn.Module or an ExportedProgram, not {type(module).__name__}",
+                help="put a function into the forward of a module",
             )
-    else:
-        raise ExportError(
-            f"export takes a torch.nn.Module or an ExportedProgram, not {type(module).__name__}",
-            help="put a function into the forward of a module",
+        options = Options(
+            dynamic_shapes, opset_version, functions, input_names, output_names, translations, verify,
+            fallback_dtype, keep_mutations, metadata, name,
+        )  # fmt: skip
+        return Translator(program, options, progress, reference).model()
+
+
+def _exported(
+    module: torch.nn.Module, args: Any, kwargs: Any, dynamic_shapes: Any, strict: bool, progress: Progress
+) -> torch.export.ExportedProgram:
+    progress.stage("torch.export")
+    given = args if isinstance(args, tuple) else (args,)
+    with torch.no_grad():
+        return torch.export.export(
+            module, given, kwargs, dynamic_shapes=with_torch_dims(dynamic_shapes), strict=strict
         )
-    return translate(
-        program,
-        dynamic_shapes=dynamic_shapes,
-        opset_version=opset_version,
-        input_names=input_names,
-        output_names=output_names,
-        translations=translations,
-        metadata=metadata,
-        name=type(module).__name__ if isinstance(module, torch.nn.Module) else None,
-    )
+
+
+def _without_traces(module: torch.nn.Module) -> Any:
+    """The module as a function that leaves its buffers as they are."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        before = {name: each.detach().clone() for name, each in module.named_buffers()}
+        try:
+            return module(*args, **kwargs)
+        finally:
+            with torch.no_grad():
+                for name, each in module.named_buffers():
+                    each.copy_(before[name])
+
+    return run

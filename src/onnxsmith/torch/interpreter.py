@@ -16,12 +16,13 @@ from torch.fx.node import map_arg
 from onnxsmith.core.number import Number
 from onnxsmith.source import STATEMENT
 from onnxsmith.torch import numbers
-from onnxsmith.torch.mutation import written_positions
+from onnxsmith.torch.mutation import same_value, written_positions
 from onnxsmith.torch.origins import module_scope, span_of, stored
 from onnxsmith.types.dtypes import DType
 
 if TYPE_CHECKING:
     from onnxsmith.torch.dispatch import Dispatcher
+    from onnxsmith.torch.progress import Progress
 
 #: Checks that a model does not make.
 _ASSERTS = frozenset(
@@ -45,7 +46,15 @@ class Subprogram:
         self._dispatcher = dispatcher
 
     def __call__(self, *arguments: Any) -> Any:
-        return Interpreter(self._dispatcher, self.module).run(arguments)
+        dispatcher, fakes = self._dispatcher, self.inputs
+        with dispatcher.sizes.rebound(fakes):
+            received = [dispatcher.received(each, fake) for each, fake in zip(arguments, fakes, strict=True)]
+            return Interpreter(dispatcher, self.module).run(received)
+
+    @property
+    def inputs(self) -> list[Any]:
+        """What torch knows of its parameters."""
+        return [each.meta.get("val") for each in self.module.graph.nodes if each.op == "placeholder"]
 
     @property
     def output(self) -> Any:
@@ -62,12 +71,16 @@ class Interpreter:
         dispatcher: Dispatcher,
         module: torch.fx.GraphModule,
         attributes: Mapping[str, Any] | None = None,
+        progress: Progress | None = None,
     ) -> None:
         self.dispatcher = dispatcher
         self.module = module
         #: Values of placeholders that are no arguments: weights. Called when a node first needs one.
         self.attributes = attributes or {}
+        self.progress = progress
         self.values: dict[torch.fx.Node, Any] = {}
+        #: What each node became, before anything wrote to it.
+        self.translated: dict[torch.fx.Node, Any] = {}
         #: An in-place operator's result -> the node whose value it is.
         self._same: dict[torch.fx.Node, torch.fx.Node] = {}
 
@@ -75,6 +88,9 @@ class Interpreter:
         """The values that the graph returns, nested as torch has them."""
         given = iter(arguments)
         live = _live(self.module.graph)
+        progress = self.progress
+        if progress is not None:
+            progress.total = len(live)
         result: Any = None
         for node in self.module.graph.nodes:
             if node.op == "placeholder":
@@ -83,7 +99,9 @@ class Interpreter:
             elif node.op == "output":
                 result = self._mapped(node.args[0])
             elif node in live:
-                self.values[node] = self._translated(node)
+                self.values[node] = self.translated[node] = self._translated(node)
+                if progress is not None:
+                    progress.done += 1
         return result
 
     def _translated(self, node: torch.fx.Node) -> Any:
@@ -165,6 +183,18 @@ def _live(graph: torch.fx.Graph) -> set[torch.fx.Node]:
             live.add(node)
             live.update(node.all_input_nodes)
     return live
+
+
+def written_placeholders(graph: torch.fx.Graph) -> dict[str, torch.fx.Node]:
+    """The parameters of a graph that it writes to, by name."""
+    found: dict[str, torch.fx.Node] = {}
+    for node in graph.nodes:
+        if node.op != "call_function" or not written_positions(node.target):
+            continue
+        owner = same_value(node)
+        if owner.op == "placeholder":
+            found[owner.name] = owner
+    return found
 
 
 def as_output(value: Any) -> Any:

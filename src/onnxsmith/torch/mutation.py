@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from typing import Any
 
 import torch
@@ -70,24 +69,14 @@ def writes_to_views(graph: torch.fx.Graph) -> bool:
         owner = node.args[written[0]] if written[0] < len(node.args) else None
         if len(written) != 1 or not isinstance(owner, torch.fx.Node) or functional_twin(node.target) is None:
             return True
-        same = _same_value(owner)
+        same = same_value(owner)
         for other in members[root[owner]]:
-            if _same_value(other) is not same and any(
-                position[user] > position[node] for user in other.users
-            ):
+            if same_value(other) is not same and any(position[user] > position[node] for user in other.users):
                 return True
     return False
 
 
-def functionalised(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
-    """The program without writes: torch's own pass, which is slow, and so only for programs that need it."""
-    with warnings.catch_warnings():
-        # torch copies tree specs in a way that it has itself deprecated.
-        warnings.simplefilter("ignore", FutureWarning)
-        return program.run_decompositions({})
-
-
-def _same_value(node: torch.fx.Node) -> torch.fx.Node:
+def same_value(node: torch.fx.Node) -> torch.fx.Node:
     """The node whose value an in-place result is."""
     while node.op == "call_function":
         written = written_positions(node.target)

@@ -7,13 +7,10 @@ Names of inputs come from the signature of `forward`, those of outputs from wher
 from __future__ import annotations
 
 import re
-import warnings
 from typing import Any
 
 import torch
 from torch.utils import _pytree as pytree
-
-from onnxsmith.errors import SpecialisedDimensionWarning
 
 _NOT_A_WORD = re.compile(r"\W+")
 
@@ -56,13 +53,16 @@ def with_torch_dims(dynamic_shapes: Any) -> Any:
     return dynamic_shapes
 
 
-def dimension_names(fakes: list[tuple[str, Any]], dynamic_shapes: Any, in_spec: Any) -> dict[str, str]:
-    """torch's symbols -> the user's names. Warns of dimensions that were asked to be open and are not.
+def dimension_names(
+    fakes: list[tuple[str, Any]], dynamic_shapes: Any, in_spec: Any
+) -> tuple[dict[str, str], list[str]]:
+    """torch's symbols -> the user's names; and what to say of dimensions that were asked to be open and are not.
 
     `fakes` are the flat user inputs, by name.
     """
     if dynamic_shapes is None:
-        return {}
+        return {}, []
+    fixed: list[str] = []
     wishes = _flat_wishes(dynamic_shapes, in_spec, len(fakes))
     names: dict[str, str] = {}
     for (name, fake), wish in zip(fakes, wishes, strict=False):
@@ -77,12 +77,10 @@ def dimension_names(fakes: list[tuple[str, Any]], dynamic_shapes: Any, in_spec: 
                 size = int(size.node.expr)
             called = _dim_name(asked)
             if isinstance(size, int) and _is_open(asked):
-                warnings.warn(
+                fixed.append(
                     f"dimension {axis} of input '{name}' was asked to be dynamic"
                     f"{f' as {called!r}' if called else ''}, and is {size} in the model: the module's code, or its "
-                    "example of size 0 or 1, fixes it",
-                    SpecialisedDimensionWarning,
-                    stacklevel=4,
+                    "example of size 0 or 1, fixes it"
                 )
             elif called and size is not None and not isinstance(size, int):
                 expression = size.node.expr
@@ -90,7 +88,7 @@ def dimension_names(fakes: list[tuple[str, Any]], dynamic_shapes: Any, in_spec: 
                     names.setdefault(expression.name, called)
                 else:
                     _name_root(expression, asked, names)
-    return names
+    return names, fixed
 
 
 def _name_root(expression: Any, asked: Any, names: dict[str, str]) -> None:

@@ -7,6 +7,9 @@ and used wherever the same expression stands.
 
 from __future__ import annotations
 
+import contextlib
+import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -23,6 +26,7 @@ from onnxsmith.torch.library.operators import op
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import Dimension
 
+_WORD = re.compile(r"\w+")
 _SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
 
@@ -31,12 +35,12 @@ class Sizes:
 
     def __init__(self, names: dict[str, str]) -> None:
         #: torch's symbol -> the user's name for it.
-        self._names = names
+        self.names = names
         self._texts: dict[sympy.Expr, Dimension] = {}
         #: (id of the graph, text) -> the number; the graph is held so that its id stays its own.
         self._numbers: dict[tuple[int, str], tuple[Any, Number]] = {}
-        #: text -> the input and axis that it can be read off.
-        self._sources: dict[str, tuple[Any, int]] = {}
+        #: (id of the graph, text) -> the tensor and axis that it can be read off; the tensor holds its graph.
+        self._sources: dict[tuple[int, str], tuple[Any, int]] = {}
 
     # -- what they are called --------------------------------------------------------------------------
 
@@ -55,18 +59,36 @@ class Sizes:
         try:
             return self._texts[expression]
         except KeyError:
-            found = self._texts[expression] = _text(expression, self._names)
+            found = self._texts[expression] = _text(expression, self.names)
             return found
 
     # -- what they are ---------------------------------------------------------------------------------
 
     def announce(self, tensor: Any, fake: torch.Tensor) -> None:
-        """Say that an input's dimensions can be read off it."""
+        """Say that a tensor's dimensions can be read off it; of several that have one, the first is asked."""
         for axis, size in enumerate(fake.shape):
             if not isinstance(size, int):
                 text = self.text(size.node.expr)
-                if isinstance(text, str):
-                    self._sources.setdefault(text, (tensor, axis))
+                if isinstance(text, str) and self._source(text) is None:
+                    self._sources[id(tensor.scope), text] = (tensor, axis)
+
+    @contextlib.contextmanager
+    def rebound(self, fakes: Iterable[Any]) -> Iterator[None]:
+        """For a subgraph with these parameters: sizes that the data decides may be others there than outside.
+
+        The condition and the body of a loop, for one, have the same symbols for what they are given.
+        """
+        names = {name for each in fakes for name in _unbacked(each)}
+        if not names:
+            yield
+            return
+        numbers, sources = self._numbers, self._sources
+        self._numbers = {key: each for key, each in numbers.items() if not _mentions(key[1], names)}
+        self._sources = {key: each for key, each in sources.items() if not _mentions(key[1], names)}
+        try:
+            yield
+        finally:
+            self._numbers, self._sources = numbers, sources
 
     def of(self, tensor: Any) -> list[Any]:
         """The shape of a tensor: ints and numbers."""
@@ -107,20 +129,18 @@ class Sizes:
         return named
 
     def _find(self, text: str) -> Number | None:
-        here: Any = ACTIVE.get()
-        while here is not None:
-            found = self._numbers.get((id(here), text))
-            if found is not None:
-                return found[1]
-            here = here.parent
-        return None
+        found = _visible(self._numbers, text)
+        return None if found is None else found[1]
+
+    def _source(self, text: str) -> tuple[Any, int] | None:
+        return _visible(self._sources, text)
 
     def _read(self, text: Dimension, tensor: Any, axis: int) -> Any:
         if not isinstance(text, str):
             return dimension(tensor, axis)
         found = self._find(text)
         if found is None:
-            tensor, axis = self._sources.get(text, (tensor, axis))
+            tensor, axis = self._source(text) or (tensor, axis)
             found = dimension(tensor, axis)
             if isinstance(found, Number):
                 scope = found.scope
@@ -136,8 +156,8 @@ class Sizes:
         text = self.text(expression)
         if isinstance(text, str):
             found = self._find(text)
-            if found is None and text in self._sources:
-                found = self._read(text, *self._sources[text])
+            source = self._source(text) if found is None else None
+            found = self._read(text, *source) if source is not None else found
             if found is not None:
                 return found
         if isinstance(expression, sympy.Symbol):
@@ -147,6 +167,29 @@ class Sizes:
             value = with_content(value, text)
             self._numbers[id(value.scope), text] = (value.scope, value)
         return value
+
+
+def _unbacked(fake: Any) -> Iterator[str]:
+    """The symbols in what torch knows of a value whose size the data decides."""
+    parts = fake.shape if isinstance(fake, torch.Tensor) else [fake]
+    for each in parts:
+        if isinstance(each, _SYMBOLIC):
+            yield from (symbol.name for symbol in each.node.expr.free_symbols if symbol.name[0] == "u")
+
+
+def _mentions(text: str, names: set[str]) -> bool:
+    return not names.isdisjoint(_WORD.findall(text))
+
+
+def _visible(entries: dict[tuple[int, str], Any], text: str) -> Any:
+    """What is noted under a text in the graph that is active or in one around it."""
+    here: Any = ACTIVE.get()
+    while here is not None:
+        found = entries.get((id(here), text))
+        if found is not None:
+            return found
+        here = here.parent
+    return None
 
 
 def with_content(value: Number, text: str) -> Number:

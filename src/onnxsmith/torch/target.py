@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
+import onnx_ir as ir
 
 from onnxsmith.graphs.builder import SOURCE_KEY, GraphTarget
 from onnxsmith.graphs.names import snake_case
 from onnxsmith.graphs.program import Program
+from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.torch.library.operators import PortableOperators, portable_operators
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import TensorType
 
 #: The key of node metadata that holds the node of torch's graph. The path of the `nn.Module` is in the node's name.
 NODE_KEY = "onnxsmith.fx_node"
@@ -26,17 +32,29 @@ class Origin:
     scope: str = ""
     #: The line of the model's source, as metadata has it.
     source: str = ""
+    #: The calls of modules that it is in, the outermost first: what tells a call from others, and the class.
+    modules: tuple[tuple[str, str], ...] = ()
 
 
 class TorchTarget(GraphTarget):
     """A graph target whose operators are portable and whose nodes are named after torch's."""
 
     def __init__(
-        self, program: Program, parent: TorchTarget | None = None, *, origin: Origin, has_metadata: bool
+        self,
+        program: Program,
+        parent: TorchTarget | None = None,
+        *,
+        origin: Origin,
+        has_metadata: bool,
+        keeps_modules: bool = False,
     ) -> None:
         super().__init__(program, parent)
         self.origin = origin
         self.has_metadata = has_metadata
+        #: Sizes and the like that were computed: what computes them -> the results.
+        self._made: dict[Any, tuple[Any, ...]] = {}
+        #: The calls of modules that each node of the outermost graph is in, where that is asked for.
+        self.modules: dict[ir.Node, tuple[tuple[str, str], ...]] | None = {} if keeps_modules else None
 
     @property
     def operators(self) -> PortableOperators:
@@ -50,6 +68,16 @@ class TorchTarget(GraphTarget):
         result.depth = self.depth
         return result
 
+    def _equal(self, key: Any) -> tuple[Any, ...] | None:
+        """What an equal call gave, here or in a graph around."""
+        here: Any = self
+        while here is not None:
+            found = here._made.get(key)
+            if found is not None:
+                return found
+            here = here.parent
+        return None
+
     def emit(
         self,
         op: OperatorDef,
@@ -59,9 +87,21 @@ class TorchTarget(GraphTarget):
         output_count: int,
         outputs: Sequence[Known],
     ) -> tuple[Any, ...]:
+        known = _without_node(op, inputs, outputs)
+        if known is not None:
+            return (known,) if isinstance(known, SymbolicTensor) else tuple(map(self.constant, known))
+        key = _key(op, inputs, attributes, output_count, outputs)
+        if key is not None:
+            found = self._equal(key)
+            if found is not None:
+                return found
         results = super().emit(op, version, inputs, attributes, output_count, outputs)
+        if key is not None:
+            self._made[key] = results
         node = self.nodes[-1]
         origin = self.origin
+        if self.modules is not None:
+            self.modules[node] = origin.modules
         metadata = node.metadata_props
         metadata.clear()
         if self.has_metadata:
@@ -72,3 +112,70 @@ class TorchTarget(GraphTarget):
             if origin.name:
                 metadata[NODE_KEY] = origin.name
         return results
+
+
+#: Operators that give their first operand back when the other is this number.
+_NEUTRAL: dict[str, Any] = {"Add": 0, "Sub": 0, "Mul": 1, "Div": 1, "And": True, "Or": False}
+_EITHER_WAY = frozenset({"Add", "Mul", "And", "Or"})
+#: What sizes and masks are computed in. Numbers with fractions are seldom computed twice, and cost a look each.
+_SHARED_DTYPES = frozenset({DType.INT64, DType.BOOL})
+
+
+def _without_node(op: OperatorDef, inputs: Sequence[Any], outputs: Sequence[Known]) -> Any:
+    """The value of a call that needs no node: arrays where all is known, or an operand that nothing changes."""
+    if op.domain:
+        return None
+    arrays = [each.data for each in outputs]
+    if all(isinstance(each, np.ndarray) and each.dtype != object for each in arrays):
+        kinds = [each.type for each in outputs]
+        if all(
+            isinstance(kind, TensorType) and kind.dtype is not None and kind.dtype.numpy == array.dtype
+            for kind, array in zip(kinds, arrays, strict=True)
+        ):
+            return arrays
+    neutral = _NEUTRAL.get(op.name)
+    if neutral is None or len(inputs) != 2:
+        return None
+    for value, other in ((inputs[0], inputs[1]), (inputs[1], inputs[0])):
+        if isinstance(value, SymbolicTensor) and _is_scalar(other, neutral):
+            return value
+        if op.name not in _EITHER_WAY:
+            break
+    return None
+
+
+def _is_scalar(value: Any, number: Any) -> bool:
+    data = value.known.data if isinstance(value, SymbolicTensor) else getattr(value, "array", value)
+    return isinstance(data, np.ndarray) and data.shape == () and data.dtype != object and bool(data == number)
+
+
+def _key(
+    op: OperatorDef,
+    inputs: Sequence[Any],
+    attributes: Mapping[str, Any],
+    output_count: int,
+    outputs: Sequence[Known],
+) -> Any:
+    """What tells a call from others, for calls that are worth sharing."""
+    for each in outputs:
+        kind = each.type
+        if not isinstance(kind, TensorType) or kind.dtype not in _SHARED_DTYPES:
+            return None
+    if op.domain or op.name.startswith(("Random", "Bernoulli", "Multinomial")):
+        return None
+    values: list[Any] = []
+    for each in inputs:
+        if each is None:
+            values.append(None)
+        elif isinstance(each, SymbolicTensor):
+            values.append(each.ir_value)
+        else:
+            return None
+    settings: list[Any] = []
+    for name, value in sorted(attributes.items()):
+        if isinstance(value, list):
+            value = tuple(cast("list[Any]", value))
+        if not isinstance(value, int | float | str | tuple):
+            return None
+        settings.append((name, value))
+    return (op.name, output_count, *values, *settings)

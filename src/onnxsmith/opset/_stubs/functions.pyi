@@ -100,6 +100,8 @@ def script(
     domain: str | None = None,
     overload: str = "",
     inline: bool = False,
+    name: str | None = None,
+    exact: bool = False,
 ) -> OnnxFunction[_P, _R]:
     """Make a Python function an ONNX function: `@script`, `@script()`, `@script(default_opset=opset18)`."""
 
@@ -111,6 +113,8 @@ def script(
     domain: str | None = None,
     overload: str = "",
     inline: bool = False,
+    name: str | None = None,
+    exact: bool = False,
 ) -> _Decorator: ...
 @overload
 def graph(function: _F) -> _F:

@@ -6,9 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.complex_pair import Complex
+from onnxsmith.torch.library.complex_pair import Complex, parts_of, zeros_like
+from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates, translates_complex
 from onnxsmith.torch.library.values import cast
+from onnxsmith.types.dtypes import DType
 
 COPIES = (
     "aten.clone.default",
@@ -42,19 +44,15 @@ def copied(call: Call, x: Any) -> Any:
 @translates(*CASTS)
 def converted(call: Call, x: Any, *_: Any, **__: Any) -> Any:
     result = cast(x, call.dtype)
-    return Complex(result, result * 0) if call.is_complex else result
+    return Complex(result, zeros_like(result)) if call.is_complex else result
 
 
 @translates_complex(*CASTS)
 def converted_complex(call: Call, x: Any, *_: Any, **__: Any) -> Any:
     if not call.is_complex:
-        return cast(x.real if isinstance(x, Complex) else x, call.dtype)
-    pair = x if isinstance(x, Complex) else Complex(x, x * 0)
+        parts = [x.real, x.imag] if isinstance(x, Complex) else [x]
+        if call.dtype is DType.BOOL and len(parts) == 2:
+            return op.Or(*[cast(each, DType.BOOL) for each in parts])
+        return cast(parts[0], call.dtype)
+    pair = x if isinstance(x, Complex) else parts_of(x)
     return Complex(cast(pair.real, call.dtype), cast(pair.imag, call.dtype))
-
-
-@translates("aten.dropout.default", "aten.alpha_dropout.default", "aten.feature_dropout.default")
-def dropout(call: Call, x: Any, p: float, train: bool) -> Any:
-    if train and p > 0:
-        raise call.refuse("dropout that is in training")
-    return x

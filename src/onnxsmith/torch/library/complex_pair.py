@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from onnxsmith.core.number import Number
+from onnxsmith.core.target import ACTIVE
 from onnxsmith.torch.library.operators import op
 
 
@@ -27,9 +31,18 @@ def parts_of(value: Any) -> Complex:
         return value
     if isinstance(value, complex):
         return Complex(value.real, value.imag)
-    if isinstance(value, bool | int | float):
+    if isinstance(value, bool | int | float | Number):
         return Complex(value, 0.0)
-    return Complex(value, value * 0)
+    return Complex(value, zeros_like(value))
+
+
+def zeros_like(value: Any) -> Any:
+    """Zeros in a tensor's shape; infinite elements, which times zero are NaN, give zeros too."""
+    zero = np.asarray(0, value.dtype.numpy)
+    shape = value.type.shape
+    if all(isinstance(each, int) for each in shape):
+        return op.Expand(ACTIVE.get().constant(zero), np.array(shape, np.int64))  # type: ignore[union-attr]
+    return op.Where(op.Equal(value, value), zero, zero)
 
 
 def packed(value: Complex) -> Any:

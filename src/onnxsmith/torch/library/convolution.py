@@ -6,10 +6,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.complex_pair import Complex, parts_of
 from onnxsmith.torch.library.operators import op
-from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import rank_of
+from onnxsmith.torch.library.registry import translates, translates_complex
+from onnxsmith.torch.library.values import is_static, rank_of, reshape
+from onnxsmith.torch.library.windows import is_exact_only, padded, product, unfolded
 
 
 def repeated(value: Any, count: int) -> list[int]:
@@ -18,29 +22,52 @@ def repeated(value: Any, count: int) -> list[int]:
     return values * count if len(values) == 1 else values
 
 
-def convolve(x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
+def convolve(
+    call: Call, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
+) -> Any:
     """A convolution of a batch, or of a single sample, which has one dimension less."""
     spatial = rank_of(weight) - 2
     is_single = rank_of(x) == spatial + 1
     if is_single:
         x = op.Unsqueeze(x, [0])
-    attributes: dict[str, Any] = {
-        "strides": repeated(stride, spatial),
-        "dilations": repeated(dilation, spatial),
-        "group": groups,
-        "pads": _pads(padding, weight, repeated(dilation, spatial)),
-    }
-    given = () if bias is None else (bias,)
-    result = op.Conv(x, weight, *given, **attributes)
+    stride, dilation = repeated(stride, spatial), repeated(dilation, spatial)
+    pads = _pads(call, padding, weight, dilation)
+    if is_exact_only(x.dtype):
+        result = _exact(call, x, weight, bias, stride, pads, dilation, groups)
+    else:
+        given = () if bias is None else (bias,)
+        if not is_static(pads):
+            x, pads = padded(x, pads[:spatial], pads[spatial:]), [0] * len(pads)
+        result = op.Conv(x, weight, *given, strides=stride, dilations=dilation, group=groups, pads=pads)
     return op.Squeeze(result, [0]) if is_single else result
 
 
-def _pads(padding: Any, weight: Any, dilation: Sequence[int]) -> list[int]:
+def _exact(
+    call: Call, x: Any, weight: Any, bias: Any, stride: Any, pads: list[Any], dilation: Any, groups: int
+) -> Any:
+    """A convolution as a product of matrices, which ONNX Runtime has for double and integers too."""
+    kernel = call.shape_of(weight)[2:]
+    spatial = len(kernel)
+    outputs = call.output_shape()[-spatial:]
+    windows = unfolded(call, padded(x, pads[:spatial], pads[spatial:]), kernel, outputs, stride, dilation)
+    batch, features = call.size(x, 0), call.size(weight, 0)
+    inner = call.size(weight, 1) * product(kernel)
+    columns = reshape(windows, [batch, groups, inner, product(outputs)])
+    rows = reshape(weight, [groups, features // groups, inner])
+    result = reshape(op.MatMul(rows, columns), [batch, features, *outputs])
+    return result if bias is None else op.Add(result, _beside_channels(bias, spatial))
+
+
+def _beside_channels(bias: Any, spatial: int) -> Any:
+    return op.Reshape(bias, [-1] + [1] * spatial)
+
+
+def _pads(call: Call, padding: Any, weight: Any, dilation: Sequence[int]) -> list[Any]:
     spatial = rank_of(weight) - 2
     if padding == "valid":
         return [0] * (2 * spatial)
     if padding == "same":
-        totals = [d * (k - 1) for d, k in zip(dilation, weight.type.shape[2:], strict=True)]
+        totals = [(k - 1) * d for d, k in zip(dilation, call.shape_of(weight)[2:], strict=True)]
         return [each // 2 for each in totals] + [each - each // 2 for each in totals]
     return repeated(padding, spatial) * 2
 
@@ -61,7 +88,7 @@ def conv(
 ) -> Any:
     if call.overload.endswith(".padding") and isinstance(padding, int):
         padding = "valid"
-    return convolve(x, weight, bias, stride, padding, dilation, groups)
+    return convolve(call, x, weight, bias, stride, padding, dilation, groups)
 
 
 @translates("aten.convolution.default", "aten._convolution.default")
@@ -79,8 +106,10 @@ def convolution(
     *_: Any,
 ) -> Any:
     if transposed:
-        return transposed_convolution(x, weight, bias, stride, padding, output_padding, groups, dilation)
-    return convolve(x, weight, bias, stride, padding, dilation, groups)
+        return transposed_convolution(
+            call, x, weight, bias, stride, padding, output_padding, groups, dilation
+        )
+    return convolve(call, x, weight, bias, stride, padding, dilation, groups)
 
 
 @translates("aten.conv_transpose1d.default", "aten.conv_transpose2d.input", "aten.conv_transpose3d.input")
@@ -95,26 +124,121 @@ def conv_transpose(
     groups: int = 1,
     dilation: Any = 1,
 ) -> Any:
-    return transposed_convolution(x, weight, bias, stride, padding, output_padding, groups, dilation)
+    return transposed_convolution(call, x, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
 def transposed_convolution(
-    x: Any, weight: Any, bias: Any, stride: Any, padding: Any, output_padding: Any, groups: int, dilation: Any
+    call: Call,
+    x: Any,
+    weight: Any,
+    bias: Any,
+    stride: Any,
+    padding: Any,
+    output_padding: Any,
+    groups: int,
+    dilation: Any,
 ) -> Any:
     """The gradient of a convolution; of a batch or of a single sample."""
     spatial = rank_of(weight) - 2
     is_single = rank_of(x) == spatial + 1
     if is_single:
         x = op.Unsqueeze(x, [0])
-    given = () if bias is None else (bias,)
-    result = op.ConvTranspose(
-        x,
-        weight,
-        *given,
-        strides=repeated(stride, spatial),
-        dilations=repeated(dilation, spatial),
-        group=groups,
-        pads=repeated(padding, spatial) * 2,
-        output_padding=repeated(output_padding, spatial),
+    stride, padding, more, dilation = (
+        repeated(each, spatial) for each in (stride, padding, output_padding, dilation)
     )
+    if is_exact_only(x.dtype):
+        result = _exact_transposed(call, x, weight, bias, stride, padding, more, groups, dilation)
+    elif all(a < b for a, b in zip(more, stride, strict=True)):
+        result = op.ConvTranspose(
+            x,
+            weight,
+            *(() if bias is None else (bias,)),
+            strides=stride,
+            dilations=dilation,
+            group=groups,
+            pads=padding * 2,
+            output_padding=more,
+        )
+    else:
+        # ONNX Runtime wants less output padding than stride. What is cut off behind is less by it, and where that
+        # is not enough, zeros follow.
+        cut = [max(a - b, 0) for a, b in zip(padding, more, strict=True)]
+        zeros = [max(b - a, 0) for a, b in zip(padding, more, strict=True)]
+        result = op.ConvTranspose(
+            x, weight, strides=stride, dilations=dilation, group=groups, pads=[*padding, *cut]
+        )
+        result = padded(result, [0] * spatial, zeros)
+        result = result if bias is None else op.Add(result, _beside_channels(bias, spatial))
     return op.Squeeze(result, [0]) if is_single else result
+
+
+def _exact_transposed(
+    call: Call,
+    x: Any,
+    weight: Any,
+    bias: Any,
+    stride: list[int],
+    padding: list[int],
+    more: list[int],
+    groups: int,
+    dilation: list[int],
+) -> Any:
+    """A plain convolution, with the kernel turned around, of the input with zeros between its elements."""
+    kernel = call.shape_of(weight)[2:]
+    spatial = len(kernel)
+    before = [(k - 1) * d - p for d, k, p in zip(dilation, kernel, padding, strict=True)]
+    after = [a + b for a, b in zip(before, more, strict=True)]
+    for k in range(spatial):
+        x = _spread(call, x, 2 + k, stride[k])
+    width, features = call.size(weight, 0) // groups, call.size(weight, 1)
+    turned = reshape(weight, [groups, width, features, *kernel])
+    turned = op.Transpose(turned, perm=[0, 2, 1, *range(3, 3 + spatial)])
+    turned = reshape(turned, [groups * features, width, *kernel])
+    axes = np.arange(2, 2 + spatial)
+    ends = np.full(spatial, np.iinfo(np.int64).min)
+    turned = op.Slice(turned, np.full(spatial, -1), ends, axes, np.full(spatial, -1))
+    return _exact(call, x, turned, bias, [1] * spatial, [*before, *after], dilation, groups)
+
+
+def _spread(call: Call, x: Any, axis: int, stride: int) -> Any:
+    """Zeros between the elements along a dimension."""
+    if stride == 1:
+        return x
+    sizes = call.shape_of(x)
+    rank = len(sizes)
+    pads = np.zeros(2 * (rank + 1), np.int64)
+    pads[rank + 1 + axis + 1] = stride - 1
+    wide = op.Pad(op.Unsqueeze(x, [axis + 1]), pads)
+    wide = reshape(wide, [*sizes[:axis], sizes[axis] * stride, *sizes[axis + 1 :]])
+    return op.Slice(wide, [0], np.array([1 - stride]), [axis])
+
+
+COMPLEX = (
+    *("aten.conv1d.default", "aten.conv2d.default", "aten.conv3d.default"),
+    *("aten.conv1d.padding", "aten.conv2d.padding", "aten.conv3d.padding"),
+    *("aten.conv_transpose1d.default", "aten.conv_transpose2d.input", "aten.conv_transpose3d.input"),
+    *("aten.convolution.default", "aten._convolution.default"),
+)
+
+
+@translates_complex(*COMPLEX)
+def complex_convolution(call: Call, x: Any, weight: Any, bias: Any = None, *rest: Any) -> Any:
+    """As (a + bi)(c + di), with convolutions for products."""
+    if "transpose" in call.overload:
+        function = conv_transpose
+    else:
+        function = convolution if "convolution" in call.overload else conv
+    x, weight = parts_of(x), parts_of(weight)
+
+    def convolved(part: Any, kernel: Any) -> Any:
+        return function(call, part, kernel, None, *rest)
+
+    real = op.Sub(convolved(x.real, weight.real), convolved(x.imag, weight.imag))
+    imag = op.Add(convolved(x.real, weight.imag), convolved(x.imag, weight.real))
+    if bias is None:
+        return Complex(real, imag)
+    bias = parts_of(bias)
+    spatial = rank_of(weight.real) - 2
+    return Complex(
+        op.Add(real, _beside_channels(bias.real, spatial)), op.Add(imag, _beside_channels(bias.imag, spatial))
+    )

@@ -10,11 +10,15 @@ import numpy as np
 
 from onnxsmith.core.value import Value
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.complex_pair import Complex
+from onnxsmith.torch.library.indexing import counted
 from onnxsmith.torch.library.operators import op
-from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import cast, constant, filled, int64s
+from onnxsmith.torch.library.registry import translates, translates_complex
+from onnxsmith.torch.library.values import cast, constant, expand, filled, reshape
+from onnxsmith.torch.sizes import greatest
 from onnxsmith.types.dtypes import DType
 
+HALVES = (DType.FLOAT16, DType.BFLOAT16)
 #: Those whose first argument, if any, is only looked at for its shape, and the value they are filled with.
 CONSTANTS = {
     "aten.zeros.default": 0,
@@ -34,34 +38,64 @@ CONSTANTS = {
 }
 
 
-@translates(*CONSTANTS, lifts=False)
+def _filled(call: Call, value: Any) -> Any:
+    """A result of one value, real or complex."""
+    shape, dtype = call.output_shape(), call.dtype
+    if isinstance(value, Complex | complex):
+        real, imag = value.real, value.imag
+    else:
+        real, imag = value, 0
+    if not call.is_complex:
+        return filled(shape, real, dtype)
+    return Complex(filled(shape, real, dtype), filled(shape, imag, dtype))
+
+
+def _both(*overloads: str) -> Any:
+    """Registers a function for real and for complex arguments."""
+
+    def register(function: Any) -> Any:
+        return translates_complex(*overloads)(translates(*overloads)(function))
+
+    return register
+
+
+def _real_or_complex(call: Call, real: Any) -> Any:
+    """A real tensor as the result that torch has: with an imaginary part of zero if that is complex."""
+    return Complex(real, filled(call.output_shape(), 0, call.dtype)) if call.is_complex else real
+
+
+@_both(*CONSTANTS)
 def of_one_value(call: Call, *_: Any, **__: Any) -> Any:
-    return filled(call.output_shape(), CONSTANTS[call.overload], call.dtype)
+    return _filled(call, CONSTANTS[call.overload])
 
 
-@translates("aten.full.default")
+@_both("aten.full.default")
 def full(call: Call, size: Sequence[Any], value: Any, **_: Any) -> Any:
-    return filled(call.output_shape(), value, call.dtype)
+    return _filled(call, value)
 
 
-@translates("aten.full_like.default", "aten.fill.Scalar", "aten.fill.Tensor")
+@_both("aten.full_like.default", "aten.fill.Scalar", "aten.fill.Tensor")
 def full_like(call: Call, x: Any, value: Any, **_: Any) -> Any:
-    return filled(call.output_shape(), value, call.dtype)
+    return _filled(call, value)
 
 
-@translates("aten.new_full.default")
+@_both("aten.new_full.default")
 def new_full(call: Call, x: Any, size: Sequence[Any], value: Any, **_: Any) -> Any:
-    return filled(call.output_shape(), value, call.dtype)
+    return _filled(call, value)
 
 
-@translates("aten.copy.default")
-def copy(call: Call, x: Any, source: Any, non_blocking: bool = False) -> Any:
-    return op.Expand(cast(source, call.dtype), int64s(call.output_shape()))
-
-
-@translates("aten.scalar_tensor.default")
+@_both("aten.scalar_tensor.default")
 def scalar_tensor(call: Call, value: Any, **_: Any) -> Any:
-    return filled([], value, call.dtype)
+    return _filled(call, value)
+
+
+@_both("aten.copy.default")
+def copy(call: Call, x: Any, source: Any, non_blocking: bool = False) -> Any:
+    shape = call.output_shape()
+    if not isinstance(source, Complex):
+        return _real_or_complex(call, expand(cast(source, call.dtype), shape))
+    real, imag = (expand(cast(each, call.dtype), shape) for each in (source.real, source.imag))
+    return Complex(real, imag) if call.is_complex else real
 
 
 @translates("aten.arange.default")
@@ -94,6 +128,47 @@ def _range(call: Call, start: Any, end: Any, step: Any) -> Any:
     return cast(op.Add(cast(start, working), op.Mul(cast(positions, working), cast(step, working))), dtype)
 
 
+LINSPACES = ("default", "Tensor_Tensor", "Tensor_Scalar", "Scalar_Tensor")
+
+
+@translates(*(f"aten.linspace.{each}" for each in LINSPACES))
+def linspace(call: Call, start: Any, end: Any, steps: Any, **_: Any) -> Any:
+    if call.is_complex:
+        raise call.refuse("complex steps")
+    dtype = call.dtype
+    # Whole numbers are stepped through in double precision and cut off, after their ends are.
+    working = DType.DOUBLE if dtype.is_integer else DType.FLOAT if dtype in HALVES else dtype
+    ends = [cast(cast(each, dtype), working) if dtype.is_integer else each for each in (start, end)]
+    return cast(_stepped(*ends, steps=call.output_shape()[0], dtype=working), dtype)
+
+
+@translates(*(f"aten.logspace.{each}" for each in LINSPACES))
+def logspace(call: Call, start: Any, end: Any, steps: Any, base: float = 10.0, **_: Any) -> Any:
+    if call.is_complex or base < 0:
+        raise call.refuse("complex steps, or powers of a negative number")
+    if call.dtype.is_integer:
+        start, end = cast(start, call.dtype), cast(end, call.dtype)
+    exponents = _stepped(start, end, steps=call.output_shape()[0], dtype=DType.DOUBLE)
+    return cast(op.Pow(cast(base, DType.DOUBLE), exponents), call.dtype)
+
+
+def _stepped(start: Any, end: Any, *, steps: Any, dtype: DType) -> Any:
+    """Equal steps from one number to another: the first half counted from the start, the rest from the end."""
+    start, end = (reshape(each, []) if isinstance(each, Value) else each for each in (start, end))
+    start, end = cast(start, dtype), cast(end, dtype)
+    first_half, count = greatest(steps // 2, 1), greatest(steps - 1, 1)
+    positions = counted(steps)
+    step = op.Div(op.Sub(_tensor(end), start), cast(count, dtype))
+    forward = op.Add(start, op.Mul(step, cast(positions, dtype)))
+    remaining = op.Sub(cast(steps - 1, DType.INT64), positions)
+    backward = op.Sub(end, op.Mul(step, cast(remaining, dtype)))
+    return op.Where(op.Less(positions, cast(first_half, DType.INT64)), forward, backward)
+
+
+def _tensor(value: Any) -> Any:
+    return value if isinstance(value, Value) else constant(value)
+
+
 @translates("aten.eye.default")
 def eye(call: Call, n: Any, **_: Any) -> Any:
     return _eye(call)
@@ -107,8 +182,9 @@ def eye_m(call: Call, n: Any, m: Any, **_: Any) -> Any:
 def _eye(call: Call) -> Any:
     rows, columns = call.output_shape()
     if isinstance(rows, int) and isinstance(columns, int):
-        return constant(np.eye(rows, columns, dtype=call.dtype.numpy))
-    return cast(op.EyeLike(filled([rows, columns], 0, DType.FLOAT)), call.dtype)
+        return _real_or_complex(call, constant(np.eye(rows, columns, dtype=call.dtype.numpy)))
+    diagonal = op.EyeLike(filled([rows, columns], 0, DType.FLOAT))
+    return _real_or_complex(call, cast(diagonal, call.dtype))
 
 
 @translates("aten.tril.default", lifts=True)
@@ -125,3 +201,13 @@ def _triangle(x: Any, diagonal: Any, upper: int) -> Any:
     if not isinstance(x, Value) or x.dtype is not DType.BOOL:  # type: ignore[attr-defined]
         return op.Trilu(x, cast(diagonal, DType.INT64), upper=upper)
     return cast(op.Trilu(cast(x, DType.INT64), cast(diagonal, DType.INT64), upper=upper), DType.BOOL)
+
+
+@translates("aten.tril_indices.default")
+def tril_indices(call: Call, rows: int, columns: int, offset: int = 0, **_: Any) -> Any:
+    return constant(np.stack(np.nonzero(np.tri(rows, columns, offset))).astype(call.dtype.numpy))
+
+
+@translates("aten.triu_indices.default")
+def triu_indices(call: Call, rows: int, columns: int, offset: int = 0, **_: Any) -> Any:
+    return constant(np.stack(np.nonzero(1 - np.tri(rows, columns, offset - 1))).astype(call.dtype.numpy))

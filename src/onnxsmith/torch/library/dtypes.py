@@ -3,9 +3,14 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
+
 import torch
 
 from onnxsmith.types.dtypes import DType
+
+#: Element types that an export computes in another: `fallback_dtype`.
+SUBSTITUTES: ContextVar[dict[torch.dtype, DType]] = ContextVar("SUBSTITUTES", default={})
 
 _BY_TORCH: dict[torch.dtype, DType] = {
     torch.float32: DType.FLOAT,
@@ -42,6 +47,11 @@ _BY_ONNX = {dtype: each for each, dtype in reversed(_BY_TORCH.items())}
 
 def onnx_dtype(dtype: torch.dtype) -> DType:
     """ONNX's element type for torch's; of a complex one, that of its parts."""
+    return SUBSTITUTES.get().get(dtype) or _PARTS.get(dtype) or _BY_TORCH[dtype]
+
+
+def boundary_dtype(dtype: torch.dtype) -> DType:
+    """ONNX's element type for torch's at the model's inputs and outputs, which no substitute changes."""
     return _PARTS.get(dtype) or _BY_TORCH[dtype]
 
 

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from onnxsmith.core.value import Value
+from onnxsmith.torch.library import precise
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import cast, promoted
+from onnxsmith.torch.library.values import cast, constant, promoted
 from onnxsmith.types.dtypes import DType
 
 #: Functions of floats that ONNX has under another name; ints are made floats first, as the result says.
@@ -42,9 +43,32 @@ ROUNDINGS = {
 }
 
 
+#: Those that ONNX Runtime has for single precision only.
+IN_DOUBLE = {
+    "Acos": precise.acos,
+    "Acosh": precise.acosh,
+    "Asin": precise.asin,
+    "Asinh": precise.asinh,
+    "Atan": precise.atan,
+    "Atanh": precise.atanh,
+    "Cosh": precise.cosh,
+    "Erf": precise.erf,
+    "Sinh": precise.sinh,
+    "Tan": precise.tan,
+}
+
+
 @translates(*FLOAT_FUNCTIONS)
 def float_function(call: Call, x: Any) -> Any:
-    return getattr(op, FLOAT_FUNCTIONS[call.overload])(cast(x, call.dtype))
+    name = FLOAT_FUNCTIONS[call.overload]
+    if call.dtype is DType.DOUBLE and name in IN_DOUBLE:
+        return IN_DOUBLE[name](cast(x, call.dtype))
+    return getattr(op, name)(cast(x, call.dtype))
+
+
+def computed(call: Call, x: Any) -> Any:
+    """An operand in the precision that a formula of several steps needs: halves are too short for it."""
+    return cast(x, DType.FLOAT if call.dtype in (DType.FLOAT16, DType.BFLOAT16) else call.dtype)
 
 
 @translates(*ROUNDINGS)
@@ -52,7 +76,7 @@ def rounding(call: Call, x: Any) -> Any:
     return getattr(op, ROUNDINGS[call.overload])(x) if call.dtype.is_float else x
 
 
-@translates("aten.trunc.default", "aten.fix.default")
+@translates("aten.trunc.default", "aten.fix.default", "prims.trunc.default")
 def trunc(call: Call, x: Any) -> Any:
     return op.Where(op.Less(x, 0.0), op.Ceil(x), op.Floor(x)) if call.dtype.is_float else x
 
@@ -97,9 +121,27 @@ def div_mode(call: Call, x: Any, y: Any, *, rounding_mode: str | None = None) ->
     if rounding_mode is None:
         return op.Div(x, y)
     if call.dtype.is_float:
-        quotient = op.Div(x, y)
-        return op.Floor(quotient) if rounding_mode == "floor" else trunc(call, quotient)
+        if rounding_mode == "floor":
+            return _floored_quotient_of_floats(*(_as_tensor(computed(call, each)) for each in (x, y)))
+        return trunc(call, op.Div(x, y))
     return floored_quotient(x, y) if rounding_mode == "floor" else op.Div(x, y)
+
+
+def _as_tensor(value: Any) -> Any:
+    return value if isinstance(value, Value) else constant(value)
+
+
+def _floored_quotient_of_floats(x: Any, y: Any) -> Any:
+    """By the remainder: the quotient of 1 and 0.1 rounds to 10, but 0.1 fits into 1 only nine times."""
+    zero, one = np.zeros((), x.dtype.numpy), np.ones((), x.dtype.numpy)
+    rest = op.Mod(x, y, fmod=1)
+    quotient = op.Div(op.Sub(x, rest), y)
+    is_below = op.And(op.Not(op.Equal(rest, zero)), op.Xor(op.Less(rest, zero), op.Less(y, zero)))
+    quotient = op.Where(is_below, op.Sub(quotient, one), quotient)
+    floor = op.Floor(quotient)
+    is_short = op.Greater(op.Sub(quotient, floor), np.asarray(0.5, x.dtype.numpy))
+    floor = op.Where(is_short, op.Add(floor, one), floor)
+    return op.Where(op.Equal(y, zero), op.Div(x, y), floor)
 
 
 @translates("aten.floor_divide.default", "aten.floor_divide.Scalar")
@@ -112,7 +154,12 @@ def floored_quotient(x: Any, y: Any) -> Any:
     return op.Div(op.Sub(x, op.Mod(x, y)), y)
 
 
-@translates("aten.remainder.Tensor", "aten.remainder.Scalar", "aten.remainder.Scalar_Tensor")
+@translates(
+    "aten.remainder.Tensor",
+    "aten.remainder.Scalar",
+    "aten.remainder.Scalar_Tensor",
+    "prims.remainder.default",
+)
 def remainder(call: Call, x: Any, y: Any) -> Any:
     x, y = promoted(call, x, y)
     if not call.dtype.is_float:
@@ -125,7 +172,7 @@ def remainder(call: Call, x: Any, y: Any) -> Any:
     return op.Where(differs, op.Add(rest, y), rest)
 
 
-@translates("aten.fmod.Tensor", "aten.fmod.Scalar")
+@translates("aten.fmod.Tensor", "aten.fmod.Scalar", "prims.fmod.default")
 def fmod(call: Call, x: Any, y: Any) -> Any:
     return op.Mod(*promoted(call, x, y), fmod=1)
 
@@ -135,6 +182,8 @@ def power(call: Call, x: Any, y: Any) -> Any:
     dtype = call.dtype
     if isinstance(y, int | float) and isinstance(x, Value):
         x = cast(x, dtype)
+        if dtype.is_integer and not isinstance(y, float) and 0 < y <= 64:
+            return _whole_power(x, int(y))
         if y == 2:
             return op.Mul(x, x)
         if y == 1:
@@ -146,6 +195,18 @@ def power(call: Call, x: Any, y: Any) -> Any:
         if y == -1:
             return op.Reciprocal(x)
     return op.Pow(cast(x, dtype), cast(y, dtype))
+
+
+def _whole_power(x: Any, exponent: int) -> Any:
+    """An integer to a power by multiplication, which wraps around as torch's does; `Pow` goes through doubles."""
+    result = None
+    while exponent:
+        if exponent & 1:
+            result = x if result is None else op.Mul(result, x)
+        exponent >>= 1
+        if exponent:
+            x = op.Mul(x, x)
+    return result
 
 
 @translates("aten.neg.default", "aten.negative.default")
@@ -160,7 +221,9 @@ def absolute(call: Call, x: Any) -> Any:
 
 @translates("aten.sign.default", "aten.sgn.default")
 def sign(call: Call, x: Any) -> Any:
-    return x if call.dtype is DType.BOOL else op.Sign(x)
+    if call.dtype is DType.BOOL:
+        return x
+    return op.Where(op.IsNaN(x), cast(0, x.dtype), op.Sign(x)) if x.dtype.is_float else op.Sign(x)
 
 
 @translates("aten.square.default")
@@ -174,29 +237,33 @@ def rsqrt(call: Call, x: Any) -> Any:
     return op.Reciprocal(op.Sqrt(cast(x, call.dtype)))
 
 
-@translates("aten.log2.default")
-def log2(call: Call, x: Any) -> Any:
-    return op.Div(op.Log(cast(x, call.dtype)), cast(np.log(2.0), call.dtype))
+#: log2 and log10 of powers are whole numbers only with more digits than the result has.
+LOGARITHMS = {
+    "aten.log2.default": 2.0,
+    "prims.log2.default": 2.0,
+    "aten.log10.default": 10.0,
+    "prims.log10.default": 10.0,
+}
 
 
-@translates("aten.log10.default")
-def log10(call: Call, x: Any) -> Any:
-    return op.Div(op.Log(cast(x, call.dtype)), cast(np.log(10.0), call.dtype))
+@translates(*LOGARITHMS)
+def logarithm(call: Call, x: Any) -> Any:
+    return op.Div(op.Log(cast(x, DType.DOUBLE)), np.float64(np.log(LOGARITHMS[call.overload])))
 
 
-@translates("aten.log1p.default")
+@translates("aten.log1p.default", "aten.special_log1p.default")
 def log1p(call: Call, x: Any) -> Any:
-    return op.Log(op.Add(cast(x, call.dtype), cast(1, call.dtype)))
+    return precise.log1p(computed(call, x))
 
 
-@translates("aten.exp2.default")
+@translates("aten.exp2.default", "aten.special_exp2.default", "prims.exp2.default")
 def exp2(call: Call, x: Any) -> Any:
     return op.Pow(cast(2, call.dtype), cast(x, call.dtype))
 
 
-@translates("aten.expm1.default")
+@translates("aten.expm1.default", "aten.special_expm1.default", "prims.expm1.default")
 def expm1(call: Call, x: Any) -> Any:
-    return op.Sub(op.Exp(cast(x, call.dtype)), cast(1, call.dtype))
+    return precise.expm1(computed(call, x))
 
 
 @translates("aten.maximum.default")
@@ -245,34 +312,6 @@ def addcdiv(call: Call, x: Any, a: Any, b: Any, *, value: Any = 1) -> Any:
 def lerp(call: Call, x: Any, end: Any, weight: Any) -> Any:
     x, end, weight = promoted(call, x, end, weight)
     return op.Add(x, op.Mul(weight, op.Sub(end, x)))
-
-
-#: Operators on bits; on truth values the logical ones.
-BITWISE = {
-    "aten.bitwise_and.Tensor": ("BitwiseAnd", "And"),
-    "aten.bitwise_and.Scalar": ("BitwiseAnd", "And"),
-    "aten.__and__.Tensor": ("BitwiseAnd", "And"),
-    "aten.__and__.Scalar": ("BitwiseAnd", "And"),
-    "aten.bitwise_or.Tensor": ("BitwiseOr", "Or"),
-    "aten.bitwise_or.Scalar": ("BitwiseOr", "Or"),
-    "aten.__or__.Tensor": ("BitwiseOr", "Or"),
-    "aten.__or__.Scalar": ("BitwiseOr", "Or"),
-    "aten.bitwise_xor.Tensor": ("BitwiseXor", "Xor"),
-    "aten.bitwise_xor.Scalar": ("BitwiseXor", "Xor"),
-    "aten.__xor__.Tensor": ("BitwiseXor", "Xor"),
-    "aten.__xor__.Scalar": ("BitwiseXor", "Xor"),
-}
-
-
-@translates(*BITWISE)
-def bitwise(call: Call, x: Any, y: Any) -> Any:
-    on_bits, on_truth = BITWISE[call.overload]
-    return getattr(op, on_truth if call.dtype is DType.BOOL else on_bits)(*promoted(call, x, y))
-
-
-@translates("aten.bitwise_not.default")
-def bitwise_not(call: Call, x: Any) -> Any:
-    return op.Not(x) if call.dtype is DType.BOOL else op.BitwiseNot(x)
 
 
 @translates(

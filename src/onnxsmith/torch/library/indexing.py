@@ -1,5 +1,5 @@
 # pyright: basic
-"""Reading elements by index tensors."""
+"""Reading elements by index tensors and masks."""
 
 from __future__ import annotations
 
@@ -9,15 +9,38 @@ from typing import Any
 import numpy as np
 
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.complex_pair import Complex
 from onnxsmith.torch.library.operators import op
-from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import axis_of, cast, expand, rank_of
+from onnxsmith.torch.library.registry import translates, translates_complex
+from onnxsmith.torch.library.values import axis_of, cast, constant, expand, filled, int64s, rank_of, reshape
 from onnxsmith.types.dtypes import DType
+
+#: Element types whose nonzero elements ONNX Runtime finds as they are; others are asked whether they are true.
+_FOUND_AS_THEY_ARE = (DType.BOOL, DType.UINT8, DType.INT32, DType.INT64, DType.FLOAT)
+
+
+def counted(length: Any) -> Any:
+    """0, 1, 2, … up to a length, which the model may have to compute."""
+    if isinstance(length, int):
+        return constant(np.arange(length, dtype=np.int64))
+    return op.Range(np.int64(0), cast(length, DType.INT64), np.int64(1))
+
+
+def flattened(x: Any) -> Any:
+    """The elements as a vector."""
+    return x if rank_of(x) == 1 else op.Reshape(x, np.array([-1], np.int64))
+
+
+def at_least_vector(x: Any) -> Any:
+    """A scalar as a vector of one; anything else as it is."""
+    return op.Reshape(x, np.array([1], np.int64)) if rank_of(x) == 0 else x
 
 
 @translates("aten.gather.default", lifts=True)
 def gather(call: Call, x: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
     index = cast(index, DType.INT64)
+    if 0 in index.type.shape:
+        return filled(call.output_shape(), 0, x.dtype)  # an empty index may have any number of dimensions
     if rank_of(index) == 0:
         return x if rank_of(x) == 0 else op.Gather(x, index, axis=0)
     if rank_of(x) == 0:
@@ -27,66 +50,223 @@ def gather(call: Call, x: Any, dim: int, index: Any, *, sparse_grad: bool = Fals
 
 @translates("aten.index_select.default", lifts=True)
 def index_select(call: Call, x: Any, dim: int, index: Any) -> Any:
-    index = cast(index, DType.INT64)
+    index = at_least_vector(cast(index, DType.INT64))
     if rank_of(x) == 0:
-        return x
-    if rank_of(index) == 0:
-        index = op.Unsqueeze(index, [0])
+        return reshape(op.Gather(at_least_vector(x), index, axis=0), [])
     return op.Gather(x, index, axis=axis_of(dim, rank_of(x)))
 
 
-@translates("aten.nonzero.default")
+@translates("aten.take.default", lifts=True)
+def take(call: Call, x: Any, index: Any) -> Any:
+    return op.Gather(flattened(x), cast(index, DType.INT64), axis=0)
+
+
+# -- where elements are ----------------------------------------------------------------------------------
+
+
+def _is_nonzero(x: Any) -> Any:
+    """The truth of each element, where that says the same as the element, or the element itself."""
+    if isinstance(x, Complex):
+        return op.Or(cast(x.real, DType.BOOL), cast(x.imag, DType.BOOL))
+    return x if x.dtype in _FOUND_AS_THEY_ARE else cast(x, DType.BOOL)
+
+
+def _nonzero(x: Any) -> Any:
+    """The positions of the elements that are not zero: a row for each dimension."""
+    return op.NonZero(at_least_vector(x))
+
+
+@translates_complex("aten.nonzero.default", "aten.argwhere.default")
+@translates("aten.nonzero.default", "aten.argwhere.default")
 def nonzero(call: Call, x: Any) -> Any:
+    return _positions(_is_nonzero(x))
+
+
+def _positions(x: Any) -> Any:
+    """The positions of the elements that are not zero: a row for each of them."""
     if rank_of(x) == 0:
-        return op.Unsqueeze(op.Squeeze(op.NonZero(op.Unsqueeze(x, [0])), [0]), [1])[:, :0]
-    return op.Transpose(op.NonZero(x), perm=[1, 0])
+        # A scalar has one position, which takes no numbers to say.
+        return op.Transpose(_nonzero(x), perm=[1, 0])[:, :0]
+    return op.Transpose(_nonzero(x), perm=[1, 0])
 
 
-@translates("aten.index.Tensor", "aten._unsafe_index.Tensor", lifts=True)
+@translates_complex("aten.nonzero_numpy.default", "aten.where.default")
+@translates("aten.nonzero_numpy.default", "aten.where.default")
+def nonzero_by_dimension(call: Call, x: Any) -> Any:
+    rows = _nonzero(_is_nonzero(x))
+    return [op.Gather(rows, np.array(k), axis=0) for k in range(len(call.output))]
+
+
+@translates_complex("aten.nonzero_static.default")
+@translates("aten.nonzero_static.default")
+def nonzero_static(call: Call, x: Any, *, size: Any, fill_value: int = -1) -> Any:
+    rest = filled(call.output_shape(), fill_value, DType.INT64)
+    return op.Slice(
+        op.Concat(_positions(_is_nonzero(x)), rest, axis=0), np.array([0]), int64s([size]), np.array([0])
+    )
+
+
+# -- masks -----------------------------------------------------------------------------------------------
+
+
+def is_mask(index: Any) -> bool:
+    """Whether an index says for each element if it is meant."""
+    return index.dtype in (DType.BOOL, DType.UINT8)
+
+
+@translates("aten.masked_select.default", lifts=True)
+def masked_select(call: Call, x: Any, mask: Any) -> Any:
+    x, mask = broadcast_together(call, [x, mask])
+    return op.Compress(at_least_vector(x), flattened(cast(mask, DType.BOOL)))
+
+
+def without_masks(indices: Sequence[Any]) -> list[Any]:
+    """Indices in which a mask is the positions of its true elements, one tensor for each of its dimensions."""
+    result: list[Any] = []
+    for each in indices:
+        if each is None or not is_mask(each):
+            result.append(None if each is None else cast(each, DType.INT64))
+            continue
+        rows = _nonzero(each)
+        result += [op.Gather(rows, np.array(k), axis=0) for k in range(rank_of(each))]
+    return result
+
+
+# -- index tensors ---------------------------------------------------------------------------------------
+
+
+@translates("aten.index.Tensor", "aten._unsafe_index.Tensor", "aten._index.Tensor", lifts=True)
 def index(call: Call, x: Any, indices: Sequence[Any]) -> Any:
-    indices = _without_masks(indices)
-    axes = [k for k, each in enumerate(indices) if each is not None]
-    if not axes:
+    return indexed(call, x, indices)
+
+
+def indexed(call: Call, x: Any, indices: Sequence[Any]) -> Any:
+    """What `x[indices]` is, where None stands for a whole dimension."""
+    given = [k for k, each in enumerate(indices) if each is not None]
+    if not given:
         return x
-    given = [cast(indices[k], DType.INT64) for k in axes]
+    if len(given) == 1 and is_mask(indices[given[0]]):
+        selected = _selected(x, indices[given[0]], given[0])
+        if selected is not None:
+            return selected
+    indices = without_masks(indices)
+    axes = [k for k, each in enumerate(indices) if each is not None]
     if len(axes) == 1:
-        return op.Gather(x, given[0], axis=axes[0])
-    rank = rank_of(x)
-    rest = [k for k in range(rank) if k not in axes]
+        return op.Gather(x, indices[axes[0]], axis=axes[0])
+    rest = [k for k in range(rank_of(x)) if k not in axes]
     first = x if axes == list(range(len(axes))) else op.Transpose(x, perm=[*axes, *rest])
-    result = op.GatherND(first, _index_tuples(given))
-    is_together = axes == list(range(axes[0], axes[0] + len(axes)))
-    if not is_together or axes[0] == 0:
+    tensors = [indices[k] for k in axes]
+    result = op.GatherND(first, index_tuples(call, tensors))
+    before = dimensions_before(axes)
+    if not before:
         return result
-    # Indexed dimensions that stand together leave their result in their place.
-    width = max(rank_of(each) for each in given)
-    before = axes[0]
+    width = max(rank_of(each) for each in tensors)
     order = [*range(width, width + before), *range(width), *range(width + before, rank_of(result))]
     return op.Transpose(result, perm=order)
 
 
-def _index_tuples(given: Sequence[Any]) -> Any:
+def _selected(x: Any, mask: Any, axis: int) -> Any:
+    """What a single mask selects, in one step; None where it takes more."""
+    mask = cast(mask, DType.BOOL)
+    if rank_of(mask) == 1:
+        return op.Compress(x, mask, axis=axis)
+    return op.Compress(x, flattened(mask)) if rank_of(mask) == rank_of(x) else None
+
+
+def dimensions_before(axes: Sequence[int]) -> int:
+    """How many dimensions of the result stand before those of the index tensors.
+
+    Indexed dimensions that stand together leave their result in their place; others leave it in front.
+    """
+    is_together = list(axes) == list(range(axes[0], axes[0] + len(axes)))
+    return axes[0] if is_together else 0
+
+
+def index_tuples(call: Call, tensors: Sequence[Any]) -> Any:
     """Index tensors, broadcast, as one tensor whose last dimension holds an index for each axis."""
-    # GatherND counts negative indices from the end, as torch does.
-    shape = op.Shape(_sum(given)) if len({each.type.shape for each in given}) > 1 else None
-    full = [each if shape is None else op.Expand(each, shape) for each in given]
-    return op.Concat(*[op.Unsqueeze(each, [-1]) for each in full], axis=-1)
+    # GatherND and ScatterND count negative indices from the end, as torch does.
+    tensors = broadcast_together(call, tensors)
+    return op.Concat(*[op.Unsqueeze(each, [-1]) for each in tensors], axis=-1)
 
 
-def _sum(values: Sequence[Any]) -> Any:
-    result = values[0]
-    for each in values[1:]:
-        result = op.Add(result, each)
+def broadcast_sizes(call: Call, tensors: Sequence[Any]) -> list[Any]:
+    """The shape that tensors broadcast to: ints and numbers of the model."""
+    rank = max(rank_of(each) for each in tensors)
+    result: list[Any] = [1] * rank
+    for tensor in tensors:
+        for axis in range(-rank_of(tensor), 0):
+            # A size that only the model knows counts as other than one, as it does for torch.
+            if tensor.type.shape[axis] != 1 and not (isinstance(result[axis], int) and result[axis] != 1):
+                result[axis] = call.size(tensor, axis)
     return result
 
 
-def _without_masks(indices: Sequence[Any]) -> list[Any]:
-    """A mask is the indices of its true elements, one tensor for each of its dimensions."""
+def broadcast_together(call: Call, tensors: Sequence[Any]) -> list[Any]:
+    """Tensors in the shape that they broadcast to."""
+    if len({each.type.shape for each in tensors}) == 1 and None not in tensors[0].type.shape:
+        return list(tensors)
+    sizes = broadcast_sizes(call, tensors)
+    return [expand(each, sizes) for each in tensors]
+
+
+def _within(x: Any, call: Call, indices: Sequence[Any], least_of_one: int) -> list[Any]:
+    """Indices moved into the bounds of their dimensions; the least is a multiple of the dimension's size."""
     result: list[Any] = []
-    for each in indices:
-        if each is None or each.dtype not in (DType.BOOL, DType.UINT8):
-            result.append(each)
+    for axis, each in enumerate(indices):
+        if each is None:
+            result.append(None)
             continue
-        positions = op.NonZero(each)
-        result += [op.Gather(positions, np.array(k), axis=0) for k in range(rank_of(each))]
+        size = call.size(x, axis)
+        least, most = cast(least_of_one * size, DType.INT64), cast(size - 1, DType.INT64)
+        result.append(op.Min(op.Max(cast(each, DType.INT64), least), most))
     return result
+
+
+@translates("aten._unsafe_masked_index.default", lifts=("x", "fill"))
+def masked_index(call: Call, x: Any, mask: Any, indices: Sequence[Any], fill: Any) -> Any:
+    if 0 in x.type.shape:
+        return filled(call.output_shape(), fill, call.dtype)
+    return op.Where(mask, indexed(call, x, _within(x, call, indices, 0)), cast(fill, call.dtype))
+
+
+def masked_positions(call: Call, x: Any, indices: Sequence[Any]) -> list[Any]:
+    """Indices of which those out of bounds are moved to the nearest element; a mask says that they do not count."""
+    return _within(x, call, indices, -1)
+
+
+# -- repeating -------------------------------------------------------------------------------------------
+
+
+@translates("aten.repeat_interleave.self_int", lifts=True)
+def repeat_each(call: Call, x: Any, repeats: Any, dim: Any = None, *, output_size: Any = None) -> Any:
+    x = flattened(x) if dim is None else at_least_vector(x)
+    rank = rank_of(x)
+    axis = axis_of(dim or 0, rank)
+    counts = int64s([repeats if k == axis + 1 else 1 for k in range(rank + 1)])
+    return reshape(op.Tile(op.Unsqueeze(x, [axis + 1]), counts), call.output_shape())
+
+
+@translates("aten.repeat_interleave.self_Tensor", lifts=True)
+def repeat_by_tensor(call: Call, x: Any, repeats: Any, dim: Any = None, *, output_size: Any = None) -> Any:
+    x = flattened(x) if dim is None else at_least_vector(x)
+    axis = axis_of(dim or 0, rank_of(x))
+    repeats = at_least_vector(cast(repeats, DType.INT64))
+    if repeats.type.shape != (x.type.shape[axis],):
+        repeats = expand(repeats, [call.size(x, axis)])
+    return op.Gather(x, _repeated_positions(repeats, output_size), axis=axis)
+
+
+@translates("aten.repeat_interleave.Tensor")
+def repeat_positions(call: Call, repeats: Any, *, output_size: Any = None) -> Any:
+    return _repeated_positions(cast(repeats, DType.INT64), output_size)
+
+
+def _repeated_positions(repeats: Any, output_size: Any) -> Any:
+    """Each position as often as `repeats` says."""
+    # A mark where each run ends; the number of runs that ended before a place is the position that stands there.
+    ends = op.CumSum(repeats, np.array(0))
+    total = int64s([output_size]) if output_size is not None else op.ReduceSum(repeats, [0], keepdims=1)
+    marks = op.Expand(np.array(0, np.int64), op.Add(total, np.array([1])))
+    ones = op.Expand(np.array(1, np.int64), op.Shape(repeats))
+    counts = op.CumSum(op.ScatterElements(marks, ends, ones, axis=0, reduction="add"), np.array(0))
+    return op.Slice(counts, np.array([0]), total, np.array([0]))

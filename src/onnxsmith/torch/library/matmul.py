@@ -8,7 +8,7 @@ from typing import Any
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import cast, promoted, rank_of
+from onnxsmith.torch.library.values import cast, promoted, rank_of, reshape
 
 
 @translates(
@@ -55,3 +55,13 @@ def _sum(call: Call, bias: Any, product: Any, beta: Any, alpha: Any) -> Any:
         return product
     bias = bias if _is_one(beta) else op.Mul(bias, cast(beta, call.dtype))
     return op.Add(bias, product)
+
+
+@translates("aten.bilinear.default")
+def bilinear(call: Call, x: Any, y: Any, weight: Any, bias: Any = None) -> Any:
+    """For each of the weight's matrices, the product of a row of `x`, the matrix and a row of `y`."""
+    outputs, left, right = call.shape_of(weight)
+    matrices = reshape(op.Transpose(weight, perm=[1, 0, 2]), [left, outputs * right])
+    rows = reshape(op.MatMul(x, matrices), [*call.output_shape(), right])
+    result = op.Squeeze(op.MatMul(rows, op.Unsqueeze(y, [-1])), [-1])
+    return result if bias is None else op.Add(result, bias)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+import numpy as np
+
 from onnxsmith.core.number import Number
 from onnxsmith.core.operator import Operator, Operators
 from onnxsmith.core.target import ACTIVE
@@ -64,11 +66,7 @@ class PortableOperator(Operator):
         before = self._bound(dtypes)
         convert = ACTIVE.get().operators.Cast  # type: ignore[union-attr]
         changed = [
-            convert(each, to=plan[variable])
-            if isinstance(each, Value)
-            and not isinstance(each, Number)
-            and (variable := self._variable(k)) in plan
-            else each
+            _converted(each, plan[variable], convert) if (variable := self._variable(k)) in plan else each
             for k, each in enumerate(args)
         ]
         results = super().__call__(*changed, **kwargs)
@@ -97,6 +95,13 @@ def _dtype(value: Any) -> DType | None:
         kind = value.known.type
         return kind.dtype if isinstance(kind, TensorType) else None
     return None
+
+
+def _converted(value: Any, dtype: DType, convert: Operator) -> Any:
+    """A tensor or array in another element type; literals take the type of what they stand beside."""
+    if isinstance(value, np.ndarray | np.generic):
+        return cast("np.ndarray[Any, Any]", value).astype(dtype.numpy)
+    return convert(value, to=dtype) if isinstance(value, Value) and not isinstance(value, Number) else value
 
 
 def _repeated(formals: tuple[Parameter, ...], count: int) -> list[Parameter]:

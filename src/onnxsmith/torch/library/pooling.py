@@ -1,8 +1,9 @@
 # pyright: basic
-"""Pools: the greatest or the mean of windows."""
+"""Pools: the greatest or the mean of windows at even steps."""
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -11,20 +12,32 @@ from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.convolution import repeated
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import cast, rank_of
+from onnxsmith.torch.library.values import cast, int64s, rank_of, reshape
+from onnxsmith.torch.library.windows import counted, is_exact_only, padded, product, sliding
+from onnxsmith.types.dtypes import DType
 
 
-def _batched(x: Any, spatial: int) -> tuple[Any, bool]:
-    """A single sample as a batch of one."""
+def batched(x: Any, spatial: int) -> tuple[Any, bool]:
+    """A single sample as a batch of one, and whether it was single."""
     is_single = rank_of(x) == spatial + 1
     return (op.Unsqueeze(x, [0]) if is_single else x), is_single
 
 
-def _spatial(call: Call) -> int:
+def unbatched(x: Any, is_single: bool) -> Any:
+    """The result of a batch of one as that of a single sample again."""
+    return op.Squeeze(x, [0]) if is_single else x
+
+
+def spatial_of(call: Call) -> int:
+    """How many dimensions an operator's windows have, by its name."""
     return next(n for n in (1, 2, 3) if f"{n}d" in call.overload)
 
 
-@translates("aten.max_pool1d.default", "aten.max_pool2d.default", "aten.max_pool3d.default")
+@translates(
+    *("aten.max_pool1d.default", "aten.max_pool2d.default", "aten.max_pool3d.default"),
+    *("aten.max_pool1d_with_indices.default", "aten.max_pool2d_with_indices.default"),
+    "aten.max_pool3d_with_indices.default",
+)
 def max_pool(
     call: Call,
     x: Any,
@@ -34,19 +47,29 @@ def max_pool(
     dilation: Any = 1,
     ceil_mode: bool = False,
 ) -> Any:
-    spatial = _spatial(call)
-    x, is_single = _batched(x, spatial)
+    spatial = spatial_of(call)
+    wants_places = "with_indices" in call.overload
+    plane = call.shape_of(x)[-spatial:]
+    x, is_single = batched(x, spatial)
     kernel = repeated(kernel, spatial)
-    result = op.MaxPool(
+    results = op.MaxPool(
         x,
         kernel_shape=kernel,
-        strides=repeated(stride, spatial) if stride else kernel,
+        strides=repeated(stride, spatial) if _is_given(stride) else kernel,
         pads=repeated(padding, spatial) * 2,
         dilations=repeated(dilation, spatial),
         ceil_mode=int(ceil_mode),
-        outputs=1,
+        outputs=2 if wants_places else 1,
     )
-    return op.Squeeze(result, [0]) if is_single else result
+    if not wants_places:
+        return unbatched(results, is_single)
+    # ONNX counts places over the whole tensor, torch within each channel.
+    places = op.Mod(results[1], cast(product(plane), DType.INT64))
+    return [unbatched(results[0], is_single), unbatched(places, is_single)]
+
+
+def _is_given(stride: Any) -> bool:
+    return isinstance(stride, int) or len(stride) > 0
 
 
 @translates("aten.avg_pool1d.default", "aten.avg_pool2d.default", "aten.avg_pool3d.default")
@@ -60,39 +83,124 @@ def avg_pool(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Any:
-    spatial = _spatial(call)
-    x, is_single = _batched(x, spatial)
+    spatial = spatial_of(call)
     kernel = repeated(kernel, spatial)
+    stride = repeated(stride, spatial) if _is_given(stride) else kernel
+    padding = repeated(padding, spatial)
+    if divisor_override is not None:
+        total = _window_sums(call, x, kernel, stride, padding)
+        return op.Div(total, cast(divisor_override, total.dtype))
+    if is_exact_only(x.dtype):
+        counts = _window_counts(call, x, kernel, stride, padding, count_include_pad)
+        divisor = cast(functools.reduce(op.Mul, counts), x.dtype)
+        return op.Div(_window_sums(call, x, kernel, stride, padding), divisor)
+    x, is_single = batched(x, spatial)
     result = op.AveragePool(
         x,
         kernel_shape=kernel,
-        strides=repeated(stride, spatial) if stride else kernel,
-        pads=repeated(padding, spatial) * 2,
+        strides=stride,
+        pads=padding * 2,
         ceil_mode=int(ceil_mode),
-        count_include_pad=int(count_include_pad or divisor_override is not None),
+        count_include_pad=int(count_include_pad),
     )
-    if divisor_override is not None:
-        if ceil_mode:
-            raise call.refuse("divisor_override with ceil_mode")
-        result = op.Mul(result, cast(float(np.prod(kernel)) / divisor_override, call.dtype))
-    return op.Squeeze(result, [0]) if is_single else result
+    return unbatched(result, is_single)
 
 
-@translates(
-    *(
-        "aten.adaptive_avg_pool1d.default",
-        "aten.adaptive_avg_pool2d.default",
-        "aten.adaptive_avg_pool3d.default",
-    ),
-)
-def adaptive_avg_pool(call: Call, x: Any, output_size: Any) -> Any:
-    spatial = _spatial(call)
-    sizes = [call.size(x, -spatial + k) for k in range(spatial)]
-    if all(each == 1 for each in output_size):
-        return op.ReduceMean(x, np.arange(-spatial, 0), keepdims=1)
-    if not all(isinstance(a, int) and a % b == 0 for a, b in zip(sizes, output_size, strict=True)):
-        raise call.refuse("an adaptive pool whose windows differ in size")
-    kernel = [a // b for a, b in zip(sizes, output_size, strict=True)]
-    x, is_single = _batched(x, spatial)
-    result = op.AveragePool(x, kernel_shape=kernel, strides=kernel)
-    return op.Squeeze(result, [0]) if is_single else result
+def _window_sums(call: Call, x: Any, kernel: list[int], stride: list[int], padding: list[int]) -> Any:
+    """The sums of windows. The zeros around are made first, so that every window has all its elements."""
+    spatial = len(kernel)
+    sizes, outputs = call.shape_of(x)[-spatial:], call.output_shape()[-spatial:]
+    after = [
+        (out - 1) * step + width - size - before
+        for out, step, width, size, before in zip(outputs, stride, kernel, sizes, padding, strict=True)
+    ]
+    x = padded(x, padding, after)
+    if is_exact_only(x.dtype):
+        for k in range(spatial):
+            axis = rank_of(x) - spatial + k
+            windows = sliding(x, axis, kernel[k], outputs[k], stride[k], 1)
+            x = op.ReduceSum(windows, np.array([axis]), keepdims=0)
+        return x
+    x, is_single = batched(x, spatial)
+    count = cast(float(np.prod(kernel)), x.dtype)
+    return unbatched(op.Mul(op.AveragePool(x, kernel_shape=kernel, strides=stride), count), is_single)
+
+
+def _window_counts(
+    call: Call, x: Any, kernel: Any, stride: Any, padding: Any, with_padding: bool
+) -> list[Any]:
+    """For each dimension: how many elements of each window count, shaped to stand beside the windows."""
+    spatial = len(kernel)
+    sizes, outputs = call.shape_of(x)[-spatial:], call.output_shape()[-spatial:]
+    counts = []
+    for k in range(spatial):
+        starts = op.Sub(op.Mul(counted(outputs[k]), np.int64(stride[k])), np.int64(padding[k]))
+        end = sizes[k] + padding[k] if with_padding else sizes[k]
+        ends = op.Min(op.Add(starts, np.int64(kernel[k])), cast(end, DType.INT64))
+        begins = starts if with_padding else op.Max(starts, np.int64(0))
+        counts.append(op.Reshape(op.Sub(ends, begins), [-1] + [1] * (spatial - 1 - k)))
+    return counts
+
+
+@translates("aten.max_unpool2d.default", "aten.max_unpool3d.default")
+def max_unpool(call: Call, x: Any, places: Any, output_size: Any, *_: Any) -> Any:
+    """Zeros, but for the values of `x` at their places."""
+    spatial = spatial_of(call)
+    sizes = call.output_shape()
+    lead = sizes[:-spatial]
+    zeros = op.Expand(cast(0, x.dtype), int64s([*lead, product(sizes[-spatial:])]))
+    own = product(call.shape_of(x)[-spatial:])
+    values, flat = reshape(x, [*lead, own]), reshape(places, [*lead, own])
+    return reshape(op.ScatterElements(zeros, flat, values, axis=len(lead)), sizes)
+
+
+@translates("aten.fractional_max_pool2d.default", "aten.fractional_max_pool3d.default")
+def fractional_max_pool(call: Call, x: Any, kernel: Any, output_size: Any, samples: Any) -> Any:
+    """The greatest of windows whose places along each dimension depend on a random number for each channel."""
+    spatial = spatial_of(call)
+    x, is_single = batched(x, spatial)
+    kernel = repeated(kernel, spatial)
+    sizes = call.shape_of(x)
+    outputs = call.output_shape()[-spatial:]
+    # In two dimensions the first random number is for the width; in three they stand in order.
+    order = [1, 0] if spatial == 2 else [0, 1, 2]
+    places: Any = None
+    for axis in range(spatial):
+        sample = op.Gather(samples, np.array([order[axis]]), axis=2)
+        starts = _fractional_starts(sample, sizes[2 + axis], outputs[axis], kernel[axis])
+        within = op.Add(op.Unsqueeze(starts, [3]), np.arange(kernel[axis]).reshape(1, 1, 1, -1))
+        # (batch, channel, output and window of each dimension in turn)
+        shape = [*sizes[:2], *([1, 1] * axis), outputs[axis], kernel[axis], *([1, 1] * (spatial - 1 - axis))]
+        within = reshape(within, shape)
+        places = (
+            within if places is None else op.Add(op.Mul(places, cast(sizes[2 + axis], DType.INT64)), within)
+        )
+    perm = [0, 1, *(2 + 2 * k for k in range(spatial)), *(3 + 2 * k for k in range(spatial))]
+    window = int(np.prod(kernel))
+    plane = product(outputs)
+    places = reshape(op.Transpose(places, perm=perm), [*sizes[:2], plane * window])
+    values = op.GatherElements(reshape(x, [*sizes[:2], product(sizes[2:])]), places, axis=2)
+    values, places = (reshape(each, [*sizes[:2], plane, window]) for each in (values, places))
+    best = op.ArgMax(values, axis=3, keepdims=1)
+    found = [
+        reshape(op.GatherElements(each, best, axis=3), [*sizes[:2], *outputs]) for each in (values, places)
+    ]
+    return [unbatched(each, is_single) for each in found]
+
+
+def _fractional_starts(sample: Any, size: Any, output: Any, width: int) -> Any:
+    """Where windows begin, for each channel: (batch, channel, output)."""
+    dtype = sample.dtype
+    last = size - width
+    steps = output - 1
+    if isinstance(steps, int):
+        steps = max(steps, 1)
+        numbers: Any = np.arange(output).reshape(1, 1, -1)
+    else:
+        numbers = op.Range(np.int64(0), cast(output, DType.INT64), np.int64(1))
+        steps = op.Max(cast(steps, DType.INT64), np.int64(1))
+    alpha = op.Div(cast(last, dtype), cast(steps, dtype))
+    begin = cast(op.Mul(op.Add(cast(numbers, dtype), sample), alpha), DType.INT64)
+    starts = op.Sub(begin, cast(op.Mul(sample, alpha), DType.INT64))
+    is_last = op.Equal(numbers, cast(output - 1, DType.INT64))
+    return op.Where(is_last, cast(last, DType.INT64), starts)

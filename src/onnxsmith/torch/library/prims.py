@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from onnxsmith.torch.library import precise
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
@@ -120,12 +121,7 @@ def rsqrt(call: Call, x: Any) -> Any:
 
 @translates("prims.log1p.default")
 def log1p(call: Call, x: Any) -> Any:
-    return op.Log(op.Add(x, cast(1, call.dtype)))
-
-
-@translates("prims.hypot.default")
-def hypot(call: Call, x: Any, y: Any) -> Any:
-    return op.Sqrt(op.Add(op.Mul(x, x), op.Mul(y, y)))
+    return precise.log1p(x)
 
 
 @translates("prims.isfinite.default")

@@ -10,7 +10,7 @@ import numpy as np
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import axes_of, axis_of, cast, rank_of
+from onnxsmith.torch.library.values import axes_of, axis_of, cast, filled, rank_of
 from onnxsmith.types.dtypes import DType
 
 
@@ -35,12 +35,21 @@ def sum_(call: Call, x: Any, dim: Any, keepdim: bool = False, *, dtype: Any = No
 
 @translates("aten.mean.default")
 def mean_all(call: Call, x: Any, *, dtype: Any = None) -> Any:
-    return reduce("ReduceMean", cast(x, call.dtype), None, False)
+    return _mean(call, x, None, False)
 
 
 @translates("aten.mean.dim")
 def mean(call: Call, x: Any, dim: Any, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    return reduce("ReduceMean", cast(x, call.dtype), dim, keepdim)
+    return _mean(call, x, dim, keepdim)
+
+
+def _mean(call: Call, x: Any, dims: Any, keepdim: bool) -> Any:
+    x = cast(x, call.dtype)
+    if any(
+        call.size(x, axis) == 0 for axis in axes_of(dims, rank_of(x)) if isinstance(call.size(x, axis), int)
+    ):
+        return filled(call.output_shape(), np.nan, call.dtype)  # ONNX Runtime says 0
+    return reduce("ReduceMean", x, dims, keepdim)
 
 
 @translates("aten.prod.default")
@@ -74,19 +83,43 @@ def min_all(call: Call, x: Any) -> Any:
 
 
 def _extreme(name: str, x: Any, dims: Any, keepdim: bool) -> Any:
+    """The largest or smallest, and no number if one of them is none, which ONNX Runtime passes over."""
     if x.dtype is DType.BOOL:
         return cast(reduce(name, cast(x, DType.INT32), dims, keepdim), DType.BOOL)
-    return reduce(name, x, dims, keepdim)
+    result = reduce(name, x, dims, keepdim)
+    if not x.dtype.is_float or rank_of(x) == 0:
+        return result
+    holes = op.Where(op.IsNaN(x), x, cast(0, x.dtype))
+    return op.Add(result, reduce("ReduceSum", holes, dims, keepdim))
+
+
+@translates("aten.aminmax.default")
+def aminmax(call: Call, x: Any, *, dim: int | None = None, keepdim: bool = False) -> Any:
+    both = [_extreme(name, x, dim, keepdim) for name in ("ReduceMin", "ReduceMax")]
+    # Of one dimension less or none, but torch keeps all of them where it is told to.
+    return [
+        op.Reshape(each, [1] * rank_of(x)) if keepdim and dim is None and rank_of(x) else each
+        for each in both
+    ]
 
 
 @translates("aten.max.dim")
 def max_dim(call: Call, x: Any, dim: int, keepdim: bool = False) -> Any:
-    return [_extreme("ReduceMax", x, dim, keepdim), _position("ArgMax", x, dim, keepdim)]
+    return _extreme_and_position("Max", x, dim, keepdim)
 
 
 @translates("aten.min.dim")
 def min_dim(call: Call, x: Any, dim: int, keepdim: bool = False) -> Any:
-    return [_extreme("ReduceMin", x, dim, keepdim), _position("ArgMin", x, dim, keepdim)]
+    return _extreme_and_position("Min", x, dim, keepdim)
+
+
+def _extreme_and_position(which: str, x: Any, dim: int, keepdim: bool) -> list[Any]:
+    if not x.dtype.is_float or rank_of(x) == 0:
+        return [_extreme(f"Reduce{which}", x, dim, keepdim), _position(f"Arg{which}", x, dim, keepdim)]
+    axis = axis_of(dim, rank_of(x))
+    places = _position(f"Arg{which}", x, dim, True)
+    both = [op.GatherElements(x, places, axis=axis), places]
+    return both if keepdim else [op.Squeeze(each, [axis]) for each in both]
 
 
 @translates("aten.max.other")
@@ -112,14 +145,25 @@ def argmin(call: Call, x: Any, dim: int | None = None, keepdim: bool = False) ->
 
 
 def _position(name: str, x: Any, dim: int | None, keepdim: bool) -> Any:
-    """Where an extreme stands; in the flat tensor for None."""
+    """Where an extreme stands, the first one of several; in the flat tensor for None."""
     rank = rank_of(x)
     if rank == 0:
-        return cast(op.Mul(cast(x, DType.INT64), np.int64(0)), DType.INT64)
+        return np.int64(0)
+    x = _with_extreme_holes(name, x)
     if dim is not None:
         return getattr(op, name)(x, axis=axis_of(dim, rank), keepdims=int(keepdim))
     flat = getattr(op, name)(op.Reshape(x, [-1]), axis=0, keepdims=0)
     return op.Reshape(flat, [1] * rank) if keepdim else flat
+
+
+def _with_extreme_holes(name: str, x: Any) -> Any:
+    """Values of which what is no number is the most extreme, as torch has it; infinity comes close."""
+    if not x.dtype.is_float:
+        return x
+    is_max = name == "ArgMax"
+    largest = np.finfo(np.float32 if x.dtype is DType.BFLOAT16 else x.dtype.numpy).max
+    finite = op.Min(x, cast(largest, x.dtype)) if is_max else op.Max(x, cast(-largest, x.dtype))
+    return op.Where(op.IsNaN(x), cast(np.inf if is_max else -np.inf, x.dtype), finite)
 
 
 @translates("aten.any.default")
@@ -195,9 +239,40 @@ def var_mean(call: Call, x: Any, dim: Any = None, *, correction: Any = None, kee
     return variance_and_mean(call, x, dim, 1 if correction is None else correction, keepdim)
 
 
+@translates("aten.var_mean.dim")
+def var_mean_dim(call: Call, x: Any, dim: Any, unbiased: bool = True, keepdim: bool = False) -> Any:
+    return variance_and_mean(call, x, dim, int(unbiased), keepdim)
+
+
+@translates("aten.var_mean.default")
+def var_mean_all(call: Call, x: Any, unbiased: bool = True) -> Any:
+    return variance_and_mean(call, x, None, int(unbiased), False)
+
+
+@translates("aten.std_mean.correction")
+def std_mean(call: Call, x: Any, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Any:
+    return _with_root(var_mean(call, x, dim, correction=correction, keepdim=keepdim))
+
+
+@translates("aten.std_mean.dim")
+def std_mean_dim(call: Call, x: Any, dim: Any, unbiased: bool = True, keepdim: bool = False) -> Any:
+    return _with_root(var_mean_dim(call, x, dim, unbiased, keepdim))
+
+
+@translates("aten.std_mean.default")
+def std_mean_all(call: Call, x: Any, unbiased: bool = True) -> Any:
+    return _with_root(var_mean_all(call, x, unbiased))
+
+
+def _with_root(variance_and_mean: list[Any]) -> list[Any]:
+    return [op.Sqrt(variance_and_mean[0]), variance_and_mean[1]]
+
+
 def variance_and_mean(call: Call, x: Any, dims: Any, correction: Any, keepdim: bool) -> list[Any]:
     """The variance, divided by the count less `correction`, and the mean."""
-    dtype = call.dtype
+    # Squares of halves soon leave their range.
+    dtype = DType.FLOAT if call.dtype in (DType.FLOAT16, DType.BFLOAT16) else call.dtype
+    x = cast(x, dtype)
     axes = axes_of(dims, rank_of(x))
     mean = reduce("ReduceMean", x, axes, True) if rank_of(x) else x
     spread = op.Sub(x, mean)
@@ -210,5 +285,7 @@ def variance_and_mean(call: Call, x: Any, dims: Any, correction: Any, keepdim: b
         divisor = max(divisor, 0)
     else:
         divisor = op.Max(cast(divisor, dtype), cast(0, dtype))
+    if isinstance(count, int) and count == 0:
+        mean = op.Add(mean, cast(np.nan, dtype))  # of nothing, which ONNX Runtime gives as 0
     squeezed = mean if keepdim or not rank_of(x) else op.Squeeze(mean, axes)
     return [op.Div(total, cast(divisor, dtype)), squeezed]

@@ -11,6 +11,9 @@ from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+#: The package of the families; an index names them without it.
+_LIBRARY = "onnxsmith.torch.library."
+
 
 @dataclass(frozen=True, slots=True)
 class Translation:
@@ -95,7 +98,7 @@ def _load(overload: str, table: str, entries: dict[str, Translation]) -> Transla
     family = getattr(index, table).get(overload)
     if family is None:
         return None
-    importlib.import_module(f"onnxsmith.torch.library.{family}")
+    importlib.import_module(_LIBRARY + family)
     return entries.get(overload)
 
 
@@ -109,6 +112,6 @@ def registered() -> tuple[dict[str, str], dict[str, str]]:
     """Overload -> family module of all that was imported so far; what the generator of the index reads."""
     tables = (_TRANSLATIONS, _COMPLEX)
     plain, complex_ = (
-        {name: each.function.__module__.rpartition(".")[2] for name, each in t.items()} for t in tables
+        {name: each.function.__module__.removeprefix(_LIBRARY) for name, each in t.items()} for t in tables
     )
     return plain, complex_

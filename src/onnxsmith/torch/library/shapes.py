@@ -11,6 +11,7 @@ import numpy as np
 from onnxsmith.core.number import Number
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.operators import op
+from onnxsmith.torch.library.padding import padded
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import axis_of, cast, int64s, rank_of, reshape
 from onnxsmith.torch.library.values import expand as expanded
@@ -47,7 +48,10 @@ def permute(call: Call, x: Any, dims: Sequence[int]) -> Any:
     return x if order == list(range(len(order))) else op.Transpose(x, perm=order)
 
 
-@translates("aten.transpose.int", "aten.swapaxes.default", "aten.swapdims.default", lifts=True)
+@translates(
+    *("aten.transpose.int", "aten.swapaxes.default", "aten.swapdims.default", "aten.transpose_copy.int"),
+    lifts=True,
+)
 def transpose(call: Call, x: Any, a: int, b: int) -> Any:
     rank = rank_of(x)
     a, b = axis_of(a, rank), axis_of(b, rank)
@@ -98,7 +102,8 @@ def unsqueeze(call: Call, x: Any, dim: int) -> Any:
 
 
 @translates(
-    *("aten.squeeze.default", "aten.squeeze.dim", "aten.squeeze.dims", "aten.squeeze_copy.dim"),
+    *("aten.squeeze.default", "aten.squeeze.dim", "aten.squeeze.dims"),
+    *("aten.squeeze_copy.default", "aten.squeeze_copy.dim", "aten.squeeze_copy.dims"),
     lifts=True,
 )
 def squeeze(call: Call, x: Any, dim: Any = None) -> Any:
@@ -193,6 +198,55 @@ def repeat(call: Call, x: Any, repeats: Sequence[Any]) -> Any:
         x = op.Unsqueeze(x, list(range(missing)))
     repeats = [1] * -missing + list(repeats) if missing < 0 else repeats
     return op.Tile(x, int64s(repeats))
+
+
+@translates("aten.roll.default", lifts=True)
+def roll(call: Call, x: Any, shifts: Sequence[Any], dims: Sequence[int] = ()) -> Any:
+    if not len(dims):
+        flat = op.Reshape(x, np.array([-1], np.int64))
+        return reshape(_rolled(call, flat, shifts[0], 0), call.output_shape())
+    for shift, dim in zip(shifts, dims, strict=True):
+        x = _rolled(call, x, shift, axis_of(dim, rank_of(x)))
+    return x
+
+
+def _rolled(call: Call, x: Any, shift: Any, axis: int) -> Any:
+    """A tensor of which the last elements along an axis come first."""
+    size = call.size(x, axis)
+    if isinstance(size, int) and size < 2:
+        return x
+    start = -shift % size
+    if isinstance(start, int) and start == 0:
+        return x
+    cut, axes = int64s([start]), np.array([axis])
+    back = op.Slice(x, cut, np.array([NO_END]), axes)
+    return op.Concat(back, op.Slice(x, np.array([0]), cut, axes), axis=axis)
+
+
+@translates("aten._chunk_cat.default", lifts=("tensors",))
+def chunk_cat(call: Call, tensors: Sequence[Any], dim: int, count: int) -> Any:
+    """Each tensor cut into so many equal chunks, the last filled up with zeros; the chunks' contents side by side."""
+    axis = axis_of(dim, rank_of(tensors[0]))
+    parts: list[Any] = []
+    for each in tensors:
+        sizes = call.shape_of(each)
+        missing = -sizes[axis] % count
+        pads = [0, 0] * (len(sizes) - 1 - axis) + [0, missing]
+        filled_up = padded(call, cast(each, call.dtype), pads)
+        parts.append(
+            reshape(
+                filled_up,
+                [*sizes[:axis], count, _product([sizes[axis] + missing, *sizes[axis + 1 :]]) // count],
+            )
+        )
+    return op.Concat(*parts, axis=axis + 1) if len(parts) > 1 else parts[0]
+
+
+def _product(sizes: Sequence[Any]) -> Any:
+    result = sizes[0]
+    for each in sizes[1:]:
+        result = result * each
+    return result
 
 
 @translates("aten.flip.default", lifts=True)

@@ -134,7 +134,8 @@ def reshape(x: Any, sizes: Sequence[Any]) -> Any:
     ):
         return x
     unknown = [k for k, each in enumerate(sizes) if not isinstance(each, int)]
-    if unknown and before is not None and -1 not in sizes and 0 not in sizes:
+    known = [each for each in sizes if isinstance(each, int)]
+    if unknown and before is not None and -1 not in known and 0 not in known:
         kept = [k for k in unknown if k < len(before) and _is_same(sizes[k], before[k])]
         rest = [k for k in unknown if k not in kept]
         # A size of zero beside -1 leaves the latter open; sizes that the data decides may well be zero.
@@ -144,7 +145,7 @@ def reshape(x: Any, sizes: Sequence[Any]) -> Any:
                 sizes[k] = 0
             for k in rest:
                 sizes[k] = -1
-    elif not unknown and before is not None and 0 in sizes and -1 not in sizes:
+    elif before is not None and 0 in known and -1 not in known:
         return op.Reshape(x, int64s(sizes), allowzero=1)
     return op.Reshape(x, int64s(sizes))
 

@@ -1,0 +1,124 @@
+# pyright: basic
+"""Adaptive pools: windows, of differing lengths, that divide a dimension into a given number of parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.operators import op
+from onnxsmith.torch.library.pooling import batched, spatial_of, unbatched
+from onnxsmith.torch.library.registry import translates
+from onnxsmith.torch.library.values import cast, constant, expand, is_static, rank_of
+from onnxsmith.types.dtypes import DType
+
+
+@translates(
+    *("aten.adaptive_avg_pool1d.default", "aten.adaptive_avg_pool2d.default"),
+    *("aten.adaptive_avg_pool3d.default", "aten._adaptive_avg_pool2d.default"),
+    "aten._adaptive_avg_pool3d.default",
+)
+def adaptive_avg_pool(call: Call, x: Any, output_size: Any) -> Any:
+    spatial = spatial_of(call)
+    sizes, outputs = call.shape_of(x)[-spatial:], call.output_shape()[-spatial:]
+    if all(isinstance(each, int) and each == 1 for each in outputs):
+        return op.ReduceMean(x, np.arange(-spatial, 0), keepdims=1)
+    if is_static([*sizes, *outputs]) and all(b and a % b == 0 for a, b in zip(sizes, outputs, strict=True)):
+        kernel = [a // b for a, b in zip(sizes, outputs, strict=True)]
+        x, is_single = batched(x, spatial)
+        return unbatched(op.AveragePool(x, kernel_shape=kernel, strides=kernel), is_single)
+    for k in reversed(range(spatial)):
+        x = _mean_of_parts(x, rank_of(x) - spatial + k, sizes[k], outputs[k])
+    return x
+
+
+def _mean_of_parts(x: Any, axis: int, size: Any, output: Any) -> Any:
+    """The means of the parts of one dimension."""
+    if isinstance(size, int) and isinstance(output, int) and size == output:
+        return x
+    places, is_inside, lengths = _windows(size, output)
+    windows = op.Gather(x, places, axis=axis)
+    after = [1] * (rank_of(x) - axis - 1)
+    if is_inside is not None:
+        mask = op.Reshape(is_inside, _beside(after))
+        windows = op.Where(mask, windows, cast(0, x.dtype))
+    total = op.ReduceSum(windows, np.array([axis + 1]), keepdims=0)
+    return op.Div(total, op.Reshape(cast(lengths, x.dtype), np.array([-1, *after])))
+
+
+def _beside(after: list[int]) -> Any:
+    """The shape of a (part, element) mask beside the windows, which may have dimensions behind."""
+    return np.array([0, -1, *after])
+
+
+def _windows(size: Any, output: Any) -> tuple[Any, Any, Any]:
+    """For each part: the places of its elements, as many as the longest has; which of them are its own; its length.
+
+    A part begins at floor(k * size / output) and ends before ceil((k + 1) * size / output).
+    """
+    if isinstance(size, int) and isinstance(output, int):
+        return _known_windows(size, output)
+    size, output = cast(size, DType.INT64), cast(output, DType.INT64)
+    numbers = op.Range(np.int64(0), output, np.int64(1))
+    starts = op.Div(op.Mul(numbers, size), output)
+    # All is positive, so a division that rounds down serves to round up.
+    ends = op.Div(op.Add(op.Mul(op.Add(numbers, np.int64(1)), size), op.Sub(output, np.int64(1))), output)
+    lengths = op.Sub(ends, starts)
+    longest = op.ReduceMax(lengths, np.array([0]), keepdims=0)
+    places = op.Add(op.Unsqueeze(starts, [1]), op.Range(np.int64(0), longest, np.int64(1)))
+    is_inside = op.Less(places, op.Unsqueeze(ends, [1]))
+    return op.Min(places, op.Sub(size, np.int64(1))), is_inside, lengths
+
+
+def _known_windows(size: int, output: int) -> tuple[Any, Any, Any]:
+    numbers = np.arange(output)
+    starts, ends = numbers * size // output, -(-(numbers + 1) * size // output)
+    lengths = ends - starts
+    places = starts[:, None] + np.arange(lengths.max(initial=0))
+    is_inside = places < ends[:, None]
+    masked = None if is_inside.all() else constant(is_inside)
+    return constant(np.minimum(places, max(size - 1, 0))), masked, lengths
+
+
+@translates(
+    *("aten.adaptive_max_pool1d.default", "aten.adaptive_max_pool2d.default"),
+    "aten.adaptive_max_pool3d.default",
+)
+def adaptive_max_pool(call: Call, x: Any, output_size: Any) -> Any:
+    """The greatest of each part and its place, one dimension after the other.
+
+    Places are counted within a channel. The first of equal ones wins in each dimension, and so over all of them.
+    """
+    spatial = spatial_of(call)
+    sizes, outputs = call.shape_of(x)[-spatial:], call.output_shape()[-spatial:]
+    first = rank_of(x) - spatial
+    places: Any = None
+    for k in reversed(range(spatial)):
+        x, places = _greatest_of_parts(call, x, places, first + k, sizes[k], outputs[k], sizes[k + 1 :])
+    return [x, places]
+
+
+def _greatest_of_parts(
+    call: Call, x: Any, inner: Any, axis: int, size: Any, output: Any, inner_sizes: list[Any]
+) -> tuple[Any, Any]:
+    """The greatest of each part of one dimension; and its place, given the places in the dimensions behind."""
+    places, is_inside, _ = _windows(size, output)
+    windows = op.Gather(x, places, axis=axis)
+    after = [1] * (rank_of(x) - axis - 1)
+    if is_inside is not None:
+        lowest = -np.inf if x.dtype.is_float else np.iinfo(x.dtype.numpy).min
+        mask = op.Reshape(is_inside, _beside(after))
+        windows = op.Where(mask, windows, cast(lowest, x.dtype))
+    best = op.ArgMax(windows, axis=axis + 1, keepdims=1)
+    greatest = op.Squeeze(op.GatherElements(windows, best, axis=axis + 1), [axis + 1])
+    stride: Any = 1
+    for each in inner_sizes:
+        stride = stride * each
+    own = op.Mul(op.Reshape(places, _beside(after)), cast(stride, DType.INT64))
+    if inner is None:
+        candidates = expand(own, call.shape_of(windows))
+    else:
+        candidates = op.Add(own, op.Gather(inner, places, axis=axis))
+    return greatest, op.Squeeze(op.GatherElements(candidates, best, axis=axis + 1), [axis + 1])

@@ -1,0 +1,379 @@
+# pyright: basic
+"""Complex numbers: their parts, arithmetic and comparisons, on pairs of real tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onnxsmith.core.number import Number
+from onnxsmith.core.value import Value
+from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.complex_pair import Complex, packed, unpacked
+from onnxsmith.torch.library.field import Field, alike, hypot, real
+from onnxsmith.torch.library.operators import op
+from onnxsmith.torch.library.registry import translates, translates_complex
+from onnxsmith.torch.library.values import cast, constant, expand
+from onnxsmith.types.dtypes import DType
+
+
+def operand(value: Any, dtype: DType) -> Field:
+    """A complex or real tensor, or a number, in an element type."""
+    if isinstance(value, Complex):
+        return Field(cast(value.real, dtype), cast(value.imag, dtype))
+    if isinstance(value, Value | Number):
+        return Field(cast(value, dtype))
+    if isinstance(value, complex):
+        return Field(constant(cast(value.real, dtype)), constant(cast(value.imag, dtype)))
+    return Field(constant(cast(value, dtype)))
+
+
+def pair(value: Field) -> Any:
+    """A result as a complex one."""
+    like = value if value.is_complex else Field(value.re, value.re)
+    return alike(value, like).as_value()
+
+
+# -- parts ----------------------------------------------------------------------------------------------------
+
+
+@translates("aten.complex.default")
+def complex_(call: Call, x: Any, y: Any) -> Any:
+    return _broadcast(call, cast(x, call.dtype), cast(y, call.dtype))
+
+
+def _broadcast(call: Call, re: Any, im: Any) -> Complex:
+    shape = call.output_shape()
+    return Complex(expand(re, shape), expand(im, shape))
+
+
+@translates("aten.polar.default")
+def polar(call: Call, length: Any, angle: Any) -> Any:
+    return Complex(op.Mul(length, op.Cos(angle)), op.Mul(length, op.Sin(angle)))
+
+
+@translates("aten.view_as_complex.default", "aten.view_as_complex_copy.default")
+def view_as_complex(call: Call, x: Any) -> Any:
+    return unpacked(x)
+
+
+@translates_complex("aten.view_as_real.default", "aten.view_as_real_copy.default")
+def view_as_real(call: Call, x: Any) -> Any:
+    return packed(x)
+
+
+@translates_complex("aten.real.default", "prims.real.default")
+def real_part(call: Call, x: Any) -> Any:
+    return x.real
+
+
+@translates("aten.real.default")
+def real_of_real(call: Call, x: Any) -> Any:
+    return x
+
+
+@translates_complex("aten.imag.default", "prims.imag.default")
+def imaginary_part(call: Call, x: Any) -> Any:
+    return x.imag
+
+
+CONJUGATES = (
+    *("aten._conj.default", "aten.conj.default", "aten.conj_physical.default", "aten._conj_physical.default"),
+    *("aten._conj_copy.default", "prims.conj.default", "prims.conj_physical.default"),
+)
+UNCHANGED = ("aten.resolve_conj.default", "aten.resolve_neg.default")
+
+
+@translates_complex(*CONJUGATES)
+def conjugate(call: Call, x: Any) -> Any:
+    return Complex(x.real, op.Neg(x.imag))
+
+
+@translates(*CONJUGATES, *UNCHANGED)
+def unchanged(call: Call, x: Any) -> Any:
+    return x
+
+
+@translates_complex(*UNCHANGED)
+def resolved(call: Call, x: Any) -> Any:
+    return x
+
+
+@translates_complex(
+    "aten.neg.default", "aten.negative.default", "aten._neg_view.default", "prims.neg.default"
+)
+def negated(call: Call, x: Any) -> Any:
+    return Complex(op.Neg(x.real), op.Neg(x.imag))
+
+
+@translates("aten._neg_view.default")
+def negated_view(call: Call, x: Any) -> Any:
+    return op.Neg(x)
+
+
+@translates_complex("aten.adjoint.default", "aten.mH.default", "aten.matrix_H.default")
+def adjoint(call: Call, x: Any) -> Any:
+    made = Field(x.real, x.imag)
+    return made.conj().as_value() if made.rank < 2 else made.adjoint().as_value()
+
+
+@translates("aten.mH.default", "aten.matrix_H.default")
+def real_adjoint(call: Call, x: Any) -> Any:
+    made = Field(x)
+    return x if made.rank < 2 else made.transposed().re
+
+
+@translates_complex("aten.abs.default", "aten.absolute.default", "prims.abs.default")
+def absolute(call: Call, x: Any) -> Any:
+    return hypot(x.real, x.imag)
+
+
+@translates_complex("aten.angle.default")
+def angle(call: Call, x: Any) -> Any:
+    return angle_of(Field(x.real, x.imag))
+
+
+@translates("aten.angle.default")
+def angle_of_real(call: Call, x: Any) -> Any:
+    if not x.dtype.is_float:
+        x = cast(x, call.dtype)
+    turned = op.Where(op.Less(x, cast(0, x.dtype)), cast(np.pi, x.dtype), cast(0, x.dtype))
+    return op.Where(op.IsNaN(x), x, turned)
+
+
+def angle_of(z: Field) -> Any:
+    """The angle of each element, from -pi to pi."""
+    return arc(z.im, z.re)
+
+
+def arc(y: Any, x: Any) -> Any:
+    """`atan2`: the arctangent of the smaller part over the larger, turned to the right octant."""
+    dtype = x.dtype
+    zero, one = cast(0, dtype), cast(1, dtype)
+    across, along = op.Abs(y), op.Abs(x)
+    is_steep = op.Greater(across, along)
+    smaller, larger = op.Where(is_steep, along, across), op.Where(is_steep, across, along)
+    is_one = op.Or(op.Equal(larger, zero), op.And(op.IsInf(smaller), op.IsInf(larger)))
+    ratio = op.Where(
+        is_one,
+        op.Where(op.Equal(larger, zero), zero, one),
+        op.Div(smaller, op.Where(op.Equal(larger, zero), one, larger)),
+    )
+    turn = _arctangent(ratio)
+    turn = op.Where(is_steep, op.Sub(cast(np.pi / 2, dtype), turn), turn)
+    turn = op.Where(_is_negative(x), op.Sub(cast(np.pi, dtype), turn), turn)
+    turn = op.Where(_is_negative(y), op.Neg(turn), turn)
+    return op.Where(op.Or(op.IsNaN(x), op.IsNaN(y)), cast(np.nan, dtype), turn)
+
+
+def _is_negative(x: Any) -> Any:
+    """Whether a number has a sign: that of zero is seen in its reciprocal."""
+    zero = cast(0, x.dtype)
+    is_zero = op.Equal(x, zero)
+    return op.Less(op.Where(is_zero, op.Reciprocal(x), x), zero)
+
+
+def _arctangent(ratio: Any) -> Any:
+    """Of numbers up to one. ONNX Runtime has none in double precision; one step from the single one gets there."""
+    if ratio.dtype is not DType.DOUBLE:
+        return op.Atan(ratio)
+    turn = cast(op.Atan(cast(ratio, DType.FLOAT)), DType.DOUBLE)
+    cosine, sine = op.Cos(turn), op.Sin(turn)
+    rest = op.Div(op.Sub(op.Mul(ratio, cosine), sine), op.Add(cosine, op.Mul(ratio, sine)))
+    return op.Add(turn, rest)
+
+
+@translates_complex("aten.sgn.default")
+def sgn(call: Call, x: Any) -> Any:
+    z = Field(x.real, x.imag)
+    size = z.size()
+    safe = op.Where(op.Equal(size, real(0, z)), real(1, z), size)
+    return z.map(lambda part: op.Div(part, safe)).as_value()
+
+
+# -- arithmetic -----------------------------------------------------------------------------------------------
+
+
+def _scaled(call: Call, y: Any, alpha: Any) -> Field:
+    y = operand(y, call.dtype)
+    return y if isinstance(alpha, int | float) and alpha == 1 else y * operand(alpha, call.dtype)
+
+
+@translates_complex("aten.add.Tensor", "aten.add.Scalar", "prims.add.default")
+def add(call: Call, x: Any, y: Any, alpha: Any = 1) -> Any:
+    return pair(operand(x, call.dtype) + _scaled(call, y, alpha))
+
+
+@translates_complex("aten.sub.Tensor", "aten.sub.Scalar", "prims.sub.default")
+def sub(call: Call, x: Any, y: Any, alpha: Any = 1) -> Any:
+    return pair(operand(x, call.dtype) - _scaled(call, y, alpha))
+
+
+@translates_complex("aten.rsub.Tensor", "aten.rsub.Scalar")
+def rsub(call: Call, x: Any, y: Any, alpha: Any = 1) -> Any:
+    return pair(operand(y, call.dtype) - _scaled(call, x, alpha))
+
+
+@translates_complex("aten.mul.Tensor", "aten.mul.Scalar", "aten.multiply.Tensor", "prims.mul.default")
+def mul(call: Call, x: Any, y: Any) -> Any:
+    return pair(operand(x, call.dtype) * operand(y, call.dtype))
+
+
+@translates_complex(
+    *("aten.div.Tensor", "aten.div.Scalar", "aten.true_divide.Tensor", "aten.divide.Tensor"),
+    "prims.div.default",
+)
+def div(call: Call, x: Any, y: Any) -> Any:
+    return pair(operand(x, call.dtype) / operand(y, call.dtype))
+
+
+@translates_complex("aten.div.Tensor_mode", "aten.div.Scalar_mode")
+def div_mode(call: Call, x: Any, y: Any, *, rounding_mode: str | None = None) -> Any:
+    if rounding_mode is not None:
+        raise call.refuse("rounding of complex quotients")
+    return div(call, x, y)
+
+
+@translates_complex("aten.reciprocal.default", "prims.reciprocal.default")
+def reciprocal(call: Call, x: Any) -> Any:
+    z = operand(x, call.dtype)
+    return (Field(constant(real(1, z))) / z).as_value()
+
+
+@translates_complex("aten.square.default")
+def square(call: Call, x: Any) -> Any:
+    z = operand(x, call.dtype)
+    return (z * z).as_value()
+
+
+@translates_complex("aten.addcmul.default")
+def addcmul(call: Call, x: Any, a: Any, b: Any, *, value: Any = 1) -> Any:
+    product = operand(a, call.dtype) * operand(b, call.dtype)
+    return pair(operand(x, call.dtype) + _scaled_field(call, product, value))
+
+
+@translates_complex("aten.addcdiv.default")
+def addcdiv(call: Call, x: Any, a: Any, b: Any, *, value: Any = 1) -> Any:
+    quotient = operand(a, call.dtype) / operand(b, call.dtype)
+    return pair(operand(x, call.dtype) + _scaled_field(call, quotient, value))
+
+
+def _scaled_field(call: Call, x: Field, value: Any) -> Field:
+    return x if isinstance(value, int | float) and value == 1 else x * operand(value, call.dtype)
+
+
+@translates_complex("aten.lerp.Tensor", "aten.lerp.Scalar")
+def lerp(call: Call, x: Any, end: Any, weight: Any) -> Any:
+    x, end, weight = (operand(each, call.dtype) for each in (x, end, weight))
+    return pair(x + weight * (end - x))
+
+
+# -- comparisons ----------------------------------------------------------------------------------------------
+
+
+def _both(x: Any, y: Any) -> tuple[Field, Field]:
+    dtypes = [each.dtype for each in (x, y) if isinstance(each, Complex)]
+    dtype = DType.DOUBLE if DType.DOUBLE in dtypes else dtypes[0] if dtypes else x.dtype
+    return operand(x, dtype), operand(y, dtype)
+
+
+def _equal(x: Any, y: Any) -> Any:
+    a, b = _both(x, y)
+    zero = real(0, a)
+    same = op.Equal(a.re, b.re)
+    if a.im is None and b.im is None:
+        return same
+    return op.And(same, op.Equal(zero if a.im is None else a.im, zero if b.im is None else b.im))
+
+
+@translates_complex("aten.eq.Tensor", "aten.eq.Scalar", "prims.eq.default")
+def eq(call: Call, x: Any, y: Any) -> Any:
+    return _equal(x, y)
+
+
+@translates_complex("aten.ne.Tensor", "aten.ne.Scalar", "aten.not_equal.Tensor", "prims.ne.default")
+def ne(call: Call, x: Any, y: Any) -> Any:
+    return op.Not(_equal(x, y))
+
+
+def _either(call: Call, x: Any, name: str) -> Any:
+    check = getattr(op, name)
+    return op.Or(check(x.real), check(x.imag))
+
+
+@translates_complex("aten.isnan.default")
+def isnan(call: Call, x: Any) -> Any:
+    return _either(call, x, "IsNaN")
+
+
+@translates_complex("aten.isinf.default")
+def isinf(call: Call, x: Any) -> Any:
+    return _either(call, x, "IsInf")
+
+
+@translates_complex("aten.isfinite.default", "prims.isfinite.default")
+def isfinite(call: Call, x: Any) -> Any:
+    return op.Not(op.Or(_either(call, x, "IsNaN"), _either(call, x, "IsInf")))
+
+
+@translates_complex("aten.isreal.default")
+def isreal(call: Call, x: Any) -> Any:
+    return op.Equal(x.imag, cast(0, x.imag.dtype))
+
+
+def nonzero(value: Any) -> Any:
+    """Where a complex or real tensor is not zero."""
+    if isinstance(value, Complex):
+        return Field(value.real, value.imag).is_nonzero()
+    return cast(value, DType.BOOL)
+
+
+LOGICAL = {
+    "aten.logical_and.default": "And",
+    "aten.logical_or.default": "Or",
+    "aten.logical_xor.default": "Xor",
+}
+
+
+@translates_complex(*LOGICAL)
+def logical(call: Call, x: Any, y: Any) -> Any:
+    return getattr(op, LOGICAL[call.overload])(nonzero(x), nonzero(y))
+
+
+@translates_complex("aten.logical_not.default")
+def logical_not(call: Call, x: Any) -> Any:
+    return op.Not(nonzero(x))
+
+
+@translates_complex("aten.isclose.default")
+def isclose(
+    call: Call, x: Any, y: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Any:
+    a, b = _both(x, y)
+    difference = (a - b).size()
+    limit = op.Add(op.Mul(b.size(), real(abs(rtol), a)), real(atol, a))
+    finite = op.Not(op.Or(op.IsInf(difference), op.IsNaN(difference)))
+    close = op.Or(_equal(x, y), op.And(finite, op.LessOrEqual(difference, limit)))
+    if not equal_nan:
+        return close
+    both = op.And(_is_nan(a), _is_nan(b))
+    return op.Or(close, both)
+
+
+def _is_nan(z: Field) -> Any:
+    return op.IsNaN(z.re) if z.im is None else op.Or(op.IsNaN(z.re), op.IsNaN(z.im))
+
+
+@translates_complex("aten.nan_to_num.default")
+def nan_to_num(call: Call, x: Any, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Any:
+    limits = np.finfo(call.dtype.numpy)
+    values = [0.0 if nan is None else nan, limits.max if posinf is None else posinf]
+    lowest = limits.min if neginf is None else neginf
+
+    def plain(part: Any) -> Any:
+        part = op.Where(op.IsNaN(part), cast(values[0], call.dtype), part)
+        part = op.Where(op.IsInf(part, detect_negative=0), cast(values[1], call.dtype), part)
+        return op.Where(op.IsInf(part, detect_positive=0), cast(lowest, call.dtype), part)
+
+    return Complex(plain(x.real), plain(x.imag))

@@ -1,0 +1,24 @@
+# pyright: basic
+"""Random complex numbers in the shape of a tensor: both parts are drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onnxsmith.torch.library import random
+from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.complex_pair import Complex
+from onnxsmith.torch.library.registry import translates_complex
+
+
+@translates_complex("aten.uniform.default")
+def uniform(call: Call, x: Any, low: Any = 0.0, high: Any = 1.0, **_: Any) -> Any:
+    return Complex(*[random.uniform(call, part, low, high) for part in (x.real, x.imag)])
+
+
+@translates_complex("aten.normal_functional.default")
+def normal(call: Call, x: Any, mean: Any = 0.0, std: Any = 1.0, **_: Any) -> Any:
+    spread = std * float(np.sqrt(0.5))  # the variance is that of both parts together
+    return Complex(random.normal(call, mean, spread), random.normal(call, 0.0, spread))

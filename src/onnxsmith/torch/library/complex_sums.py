@@ -1,0 +1,235 @@
+# pyright: basic
+"""Operators on complex tensors that are linear in their data, or in each of two operands, and reductions.
+
+A linear one is its real translation on each part; a product is four real ones.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from onnxsmith.torch.arguments import lifted
+from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.complex_functions import exp, log_of_one_more
+from onnxsmith.torch.library.complex_numbers import nonzero, operand, pair
+from onnxsmith.torch.library.complex_pair import Complex
+from onnxsmith.torch.library.field import Field, loop, where
+from onnxsmith.torch.library.operators import op
+from onnxsmith.torch.library.reductions import variance_and_mean
+from onnxsmith.torch.library.registry import find, translates_complex
+from onnxsmith.torch.library.values import axis_of, cast, filled
+
+#: Linear in all their tensors: the translation of real tensors on each part.
+LINEAR = (
+    *("aten.sum.default", "aten.sum.dim_IntList", "aten.mean.default", "aten.mean.dim", "prims.sum.default"),
+    *("aten.cumsum.default", "aten.diff.default", "aten.trace.default", "aten.nansum.default"),
+    *("aten.trapezoid.x", "aten.trapezoid.dx", "aten.trapz.x", "aten.trapz.dx"),
+    *("aten.cumulative_trapezoid.x", "aten.cumulative_trapezoid.dx"),
+)
+
+
+def real_translation(call: Call) -> Any:
+    """The function that translates the same overload for real tensors."""
+    found = find(call.overload)
+    if found is None:
+        raise call.refuse("no translation of it for real tensors")
+    return found
+
+
+@translates_complex(*LINEAR)
+def linear_operator(call: Call, *args: Any, **kwargs: Any) -> Any:
+    whole = dataclasses.replace(real_translation(call), lifts=True)
+    return lifted(whole, call, args, kwargs)
+
+
+# -- products -------------------------------------------------------------------------------------------------
+
+#: Linear in each of the first two arguments.
+BILINEAR = (
+    *("aten.matmul.default", "aten.mm.default", "aten.bmm.default", "aten.mv.default", "aten.dot.default"),
+    *("aten.linalg_matmul.default", "aten.inner.default", "aten.outer.default", "aten.ger.default"),
+    *("aten.kron.default", "aten.tensordot.default"),
+)
+
+
+def _real(value: Any) -> Any:
+    return value.real if isinstance(value, Complex) else value
+
+
+def _imaginary(value: Any) -> Any:
+    return value.imag if isinstance(value, Complex) else None
+
+
+def _bilinear(compute: Any, x: Any, y: Any) -> Complex:
+    """A product of pairs by real products."""
+    a, b, c, d = _real(x), _imaginary(x), _real(y), _imaginary(y)
+    if b is None:
+        return Complex(compute(a, c), compute(a, d))
+    if d is None:
+        return Complex(compute(a, c), compute(b, c))
+    return Complex(op.Sub(compute(a, c), compute(b, d)), op.Add(compute(a, d), compute(b, c)))
+
+
+@translates_complex(*BILINEAR)
+def product(call: Call, x: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
+    function = real_translation(call).function
+    x, y = _promoted(call, x), _promoted(call, y)
+    return _bilinear(lambda a, b: function(call, a, b, *args, **kwargs), x, y)
+
+
+def _promoted(call: Call, x: Any) -> Any:
+    if isinstance(x, Complex):
+        return Complex(cast(x.real, call.dtype), cast(x.imag, call.dtype))
+    return cast(x, call.dtype)
+
+
+@translates_complex("aten.linear.default")
+def linear(call: Call, x: Any, weight: Any, bias: Any = None) -> Any:
+    weight = operand(weight, call.dtype)
+    made = operand(x, call.dtype) @ (weight.transposed() if weight.rank == 2 else weight)
+    return pair(made if bias is None else made + operand(bias, call.dtype))
+
+
+@translates_complex("aten.vdot.default", "aten.linalg_vecdot.default")
+def conjugate_dot(call: Call, x: Any, y: Any, *, dim: int = -1) -> Any:
+    terms = operand(x, call.dtype).conj() * operand(y, call.dtype)
+    axis = axis_of(dim, terms.rank)
+    return pair(terms.map(lambda part: op.ReduceSum(part, [axis], keepdims=0)))
+
+
+SUMS = {
+    "aten.addmm.default": "matrix",
+    "aten.addmv.default": "matrix",
+    "aten.baddbmm.default": "matrix",
+    "aten.addbmm.default": "batch",
+    "aten.addr.default": "outer",
+}
+
+
+@translates_complex(*SUMS)
+def sum_of_product(call: Call, x: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    a, b = operand(a, call.dtype), operand(b, call.dtype)
+    if SUMS[call.overload] == "outer":
+        a, b = (
+            a.map(lambda part: op.Unsqueeze(part, [1])),
+            b.map(lambda part: op.Unsqueeze(part, [0])),
+        )
+        made = a * b
+    else:
+        made = a @ b
+    if SUMS[call.overload] == "batch":
+        made = made.map(lambda part: op.ReduceSum(part, [0], keepdims=0))
+    if alpha != 1:
+        made = made * operand(alpha, call.dtype)
+    if beta == 0:
+        return pair(made)
+    x = operand(x, call.dtype)
+    return pair((x if beta == 1 else x * operand(beta, call.dtype)) + made)
+
+
+# -- products along a dimension -------------------------------------------------------------------------------
+
+
+def _multiplied(call: Call, z: Field, axis: int, collect: bool) -> Field:
+    """The product along an axis; all the products on the way if `collect`."""
+    shape = call.shape_of(z.re)
+    rest = [each for k, each in enumerate(shape) if k != axis]
+    start = Field(filled(rest, 1.0, z.dtype), filled(rest, 0.0, z.dtype))
+
+    def step(k: Any, total: Field) -> Any:
+        total = total * z.map(lambda part: op.Gather(part, k, axis=axis))
+        return [total], [total] if collect else []
+
+    (total,), collected = loop(shape[axis], [start], step, [True] if collect else [])
+    if not collect:
+        return total
+    order = [*range(1, axis + 1), 0, *range(axis + 1, len(shape))]
+    return collected[0].map(lambda part: op.Transpose(part, perm=order))
+
+
+@translates_complex("aten.prod.default")
+def prod_all(call: Call, x: Any, *, dtype: Any = None) -> Any:
+    z = operand(x, call.dtype)
+    flat = z.map(lambda part: op.Reshape(part, [-1]))
+    return pair(z if z.rank == 0 else _multiplied(call, flat, 0, False))
+
+
+@translates_complex("aten.prod.dim_int")
+def prod(call: Call, x: Any, dim: int, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    z = operand(x, call.dtype)
+    if z.rank == 0:
+        return pair(z)
+    axis = axis_of(dim, z.rank)
+    made = _multiplied(call, z, axis, False)
+    return pair(made.map(lambda part: op.Unsqueeze(part, [axis])) if keepdim else made)
+
+
+@translates_complex("aten.cumprod.default")
+def cumprod(call: Call, x: Any, dim: int, *, dtype: Any = None) -> Any:
+    z = operand(x, call.dtype)
+    if z.rank == 0 or 0 in z.re.type.shape:
+        return pair(z)
+    return pair(_multiplied(call, z, axis_of(dim, z.rank), True))
+
+
+@translates_complex("aten.logcumsumexp.default")
+def logcumsumexp(call: Call, x: Any, dim: int) -> Any:
+    """The logarithm of the sum so far: the larger of it and the next, and what the smaller adds to it."""
+    z = operand(x, call.dtype)
+    if z.rank == 0 or 0 in z.re.type.shape:
+        return pair(z)
+    axis = axis_of(dim, z.rank)
+    shape = call.shape_of(z.re)
+    rest = [each for k, each in enumerate(shape) if k != axis]
+    start = Field(filled(rest, float("-inf"), z.dtype), filled(rest, 0.0, z.dtype))
+
+    def step(k: Any, total: Field) -> Any:
+        following = z.map(lambda part: op.Gather(part, k, axis=axis))
+        is_larger = op.Greater(following.re, total.re)
+        larger, smaller = where(is_larger, following, total), where(is_larger, total, following)
+        added = log_of_one_more(exp(smaller - larger))
+        total = where(op.IsInf(smaller.re), larger, larger + added)
+        return [total], [total]
+
+    collected = loop(shape[axis], [start], step, [True])[1][0]
+    order = [*range(1, axis + 1), 0, *range(axis + 1, len(shape))]
+    return pair(collected.map(lambda part: op.Transpose(part, perm=order)))
+
+
+# -- variance -------------------------------------------------------------------------------------------------
+
+VARIANCES = (
+    *("aten.var.correction", "aten.var.dim", "aten.var.default"),
+    *("aten.std.correction", "aten.std.dim", "aten.std.default"),
+    *("aten.var_mean.correction", "aten.var_mean.dim", "aten.var_mean.default"),
+    *("aten.std_mean.correction", "aten.std_mean.dim", "aten.std_mean.default"),
+)
+
+
+@translates_complex(*VARIANCES)
+def variance(call: Call, x: Any, dim: Any = None, *args: Any, **kwargs: Any) -> Any:
+    """The sum of the variances of the parts: the mean square of the distances."""
+    schema = [each.name for each in call.target._schema.arguments[1:]]
+    given = dict(zip(schema, [dim, *args], strict=False)) | kwargs
+    given = {name: value for name, value in given.items() if value is not None}
+    dims = given.get("dim")
+    correction = given.get("correction", int(given.get("unbiased", True)))
+    keepdim = bool(given.get("keepdim", False))
+    real, imag = (variance_and_mean(call, each, dims, correction, keepdim) for each in (x.real, x.imag))
+    spread = op.Add(real[0], imag[0])
+    spread = op.Sqrt(spread) if ".std" in call.overload else spread
+    return [spread, Complex(real[1], imag[1])] if "_mean" in call.overload else spread
+
+
+# -- truth ----------------------------------------------------------------------------------------------------
+
+TRUTH = (
+    *("aten.any.default", "aten.any.dim", "aten.any.dims", "aten.all.default", "aten.all.dim"),
+    *("aten.all.dims", "aten.count_nonzero.default", "aten.count_nonzero.dim_IntList"),
+)
+
+
+@translates_complex(*TRUTH)
+def truth(call: Call, x: Any, *args: Any, **kwargs: Any) -> Any:
+    return real_translation(call).function(call, nonzero(x), *args, **kwargs)

@@ -1,0 +1,172 @@
+# pyright: basic
+"""Einstein summation: two operands at a time, as products of matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.operators import op
+from onnxsmith.torch.library.registry import translates
+from onnxsmith.torch.library.strided import diagonal_of
+from onnxsmith.torch.library.values import cast, is_static, rank_of, reshape
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A tensor with a label for each dimension, none of them twice."""
+
+    tensor: Any
+    labels: tuple[str, ...]
+
+    def ordered(self, labels: Sequence[str]) -> Operand:
+        """The same with its dimensions in another order."""
+        if tuple(labels) == self.labels:
+            return self
+        order = [self.labels.index(each) for each in labels]
+        return Operand(op.Transpose(self.tensor, perm=order), tuple(labels))
+
+    def summed(self, unwanted: Sequence[str]) -> Operand:
+        """The sums over some dimensions."""
+        if not unwanted:
+            return self
+        axes = [self.labels.index(each) for each in unwanted]
+        kept = tuple(each for each in self.labels if each not in unwanted)
+        return Operand(op.ReduceSum(self.tensor, axes, keepdims=0), kept)
+
+    def without_ones(self, labels: Sequence[str]) -> Operand:
+        """The same without some dimensions, of which each is of size one."""
+        if not labels:
+            return self
+        axes = [self.labels.index(each) for each in labels]
+        kept = tuple(each for each in self.labels if each not in labels)
+        return Operand(op.Squeeze(self.tensor, axes), kept)
+
+
+@translates("aten.einsum.default")
+def einsum(call: Call, equation: str, tensors: Sequence[Any], *, path: Any = None) -> Any:
+    inputs, output = _subscripts(equation, [rank_of(each) for each in tensors])
+    operands = [
+        _diagonal(call, cast(each, call.dtype), labels) for each, labels in zip(tensors, inputs, strict=True)
+    ]
+    steps = list(path or ())
+    while len(operands) > 1:
+        first, second = (steps.pop(0), steps.pop(0)) if steps else (0, 1)
+        pair = [operands[first], operands[second]]
+        rest = [each for k, each in enumerate(operands) if k not in (first, second)]
+        needed = {*output, *(label for each in rest for label in each.labels)}
+        product = _product(call, pair[0], pair[1], needed)
+        operands = [*rest, product] if path else [product, *rest]
+    (result,) = operands
+    result = result.summed([each for each in result.labels if each not in output])
+    return result.ordered(output).tensor
+
+
+# -- the equation ----------------------------------------------------------------------------------------
+
+
+def _subscripts(equation: str, ranks: Sequence[int]) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
+    """A label for each dimension of the operands and of the result; dots are labels with numbers, from the right."""
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    terms = left.split(",")
+    inputs = [_labels(term, rank) for term, rank in zip(terms, ranks, strict=True)]
+    dots = sorted({each for labels in inputs for each in labels if not each.isalpha()}, key=int)
+    if arrow:
+        before, _, after = right.partition("...")
+        return inputs, (*before, *(dots if "..." in right else ()), *after)
+    letters = [each for labels in inputs for each in labels if each.isalpha()]
+    return inputs, (*dots, *sorted(each for each in letters if letters.count(each) == 1))
+
+
+def _labels(term: str, rank: int) -> tuple[str, ...]:
+    if "..." not in term:
+        return tuple(term)
+    before, _, after = term.partition("...")
+    count = rank - len(before) - len(after)
+    return (*before, *(str(-k) for k in range(count, 0, -1)), *after)
+
+
+def _diagonal(call: Call, x: Any, labels: tuple[str, ...]) -> Operand:
+    """An operand of which a letter that stands twice names a diagonal."""
+    for label in dict.fromkeys(labels):
+        while labels.count(label) > 1:
+            first = labels.index(label)
+            second = labels.index(label, first + 1)
+            x = diagonal_of(call, x, 0, first, second, call.size(x, first))
+            labels = (*(each for k, each in enumerate(labels) if k not in (first, second)), label)
+    return Operand(x, labels)
+
+
+# -- one product -----------------------------------------------------------------------------------------
+
+
+def _product(call: Call, a: Operand, b: Operand, needed: set[str]) -> Operand:
+    """The product of two operands, summed over what nobody needs any more."""
+    a, b = _without_shared_ones(a, b), _without_shared_ones(b, a)
+    a = a.summed([each for each in a.labels if each not in b.labels and each not in needed])
+    b = b.summed([each for each in b.labels if each not in a.labels and each not in needed])
+    shared = [each for each in a.labels if each in b.labels]
+    inner = [each for each in shared if each not in needed]
+    batch = [each for each in shared if each in needed]
+    rows = [each for each in a.labels if each not in shared]
+    columns = [each for each in b.labels if each not in shared]
+    if not inner:
+        return _outer(a, b, [*batch, *rows, *columns])
+    left = _grouped(call, a, batch, rows, inner)
+    right = _grouped(call, b, batch, inner, columns)
+    sizes = {
+        **{label: call.size(b.tensor, k) for k, label in enumerate(b.labels)},
+        **{label: call.size(a.tensor, k) for k, label in enumerate(a.labels)},
+    }
+    result = op.MatMul(left, right)
+    labels = (*batch, *rows, *columns)
+    if len(rows) != 1 or len(columns) != 1:
+        result = reshape(result, [sizes[each] for each in labels])
+    return Operand(result, labels)
+
+
+def _without_shared_ones(a: Operand, b: Operand) -> Operand:
+    """An operand without dimensions of size one that the other has, too: it is broadcast along those."""
+    sizes = dict(zip(b.labels, b.tensor.type.shape, strict=True))
+    ones = [
+        label
+        for label, size in zip(a.labels, a.tensor.type.shape, strict=True)
+        if size == 1 and sizes.get(label, 1) != 1
+    ]
+    return a.without_ones(ones)
+
+
+def _outer(a: Operand, b: Operand, labels: Sequence[str]) -> Operand:
+    """A product of which nothing is summed, by broadcasting."""
+    first, second = (_aligned(each, labels) for each in (a, b))
+    return Operand(op.Mul(first, second), tuple(labels))
+
+
+def _aligned(operand: Operand, labels: Sequence[str]) -> Any:
+    present = [each for each in labels if each in operand.labels]
+    missing = [k for k, each in enumerate(labels) if each not in present]
+    tensor = operand.ordered(present).tensor
+    return op.Unsqueeze(tensor, missing) if missing else tensor
+
+
+def _grouped(call: Call, x: Operand, batch: list[str], first: list[str], second: list[str]) -> Any:
+    """An operand as matrices: the batch, then two groups of dimensions, each as one."""
+    x = x.ordered([*batch, *first, *second])
+    if len(first) == 1 and len(second) == 1:
+        return x.tensor
+    sizes = call.shape_of(x.tensor)
+    count = len(batch)
+    groups = sizes[count : count + len(first)], sizes[count + len(first) :]
+    return reshape(x.tensor, [*sizes[:count], *(_count(group) for group in groups)])
+
+
+def _count(sizes: Sequence[Any]) -> Any:
+    """How many elements there are; one where there are no dimensions."""
+    if is_static(sizes) and 0 in sizes:
+        return 0
+    result: Any = 1
+    for each in sizes:
+        result = each if isinstance(result, int) and result == 1 else result * each
+    return result

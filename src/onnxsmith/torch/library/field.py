@@ -1,0 +1,247 @@
+# pyright: basic
+"""Real or complex tensors under one set of operators, so that an algorithm is written once for both.
+
+A `Field` is a complex tensor as its two parts, or a real one whose imaginary part is None and costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from onnxsmith.torch.library.complex_pair import Complex, zeros_like
+from onnxsmith.torch.library.operators import op
+from onnxsmith.torch.library.values import cast, rank_of
+from onnxsmith.types.dtypes import DType
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A tensor with arithmetic; `im` is None for a real one."""
+
+    re: Any
+    im: Any = None
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether there is an imaginary part."""
+        return self.im is not None
+
+    @property
+    def dtype(self) -> DType:
+        """The element type of the parts."""
+        return self.re.dtype
+
+    @property
+    def rank(self) -> int:
+        """How many dimensions there are."""
+        return rank_of(self.re)
+
+    def map(self, function: Callable[[Any], Any]) -> Field:
+        """A linear function of real tensors on each part."""
+        return Field(function(self.re), None if self.im is None else function(self.im))
+
+    def __add__(self, other: Field) -> Field:
+        return _joined(self, other, op.Add)
+
+    def __sub__(self, other: Field) -> Field:
+        if self.im is None and other.im is not None:
+            return Field(op.Sub(self.re, other.re), _like(op.Neg(other.im), self.re))
+        return _joined(self, other, op.Sub)
+
+    def __neg__(self) -> Field:
+        return self.map(op.Neg)
+
+    def __mul__(self, other: Field) -> Field:
+        return _product(self, other, op.Mul)
+
+    def __matmul__(self, other: Field) -> Field:
+        return _product(self, other, op.MatMul)
+
+    def __truediv__(self, other: Field) -> Field:
+        if other.im is None:
+            return self.map(lambda part: op.Div(part, other.re))
+        return quotient(self, other)
+
+    def conj(self) -> Field:
+        """The complex conjugate."""
+        return self if self.im is None else Field(self.re, op.Neg(self.im))
+
+    def transposed(self) -> Field:
+        """The last two dimensions exchanged."""
+        rank = self.rank
+        return self.map(lambda part: op.Transpose(part, perm=[*range(rank - 2), rank - 1, rank - 2]))
+
+    def adjoint(self) -> Field:
+        """Transposed and conjugate."""
+        return self.transposed().conj()
+
+    def squared_size(self) -> Any:
+        """The square of each element's absolute value, a real tensor."""
+        square = op.Mul(self.re, self.re)
+        return square if self.im is None else op.Add(square, op.Mul(self.im, self.im))
+
+    def size(self) -> Any:
+        """Each element's absolute value, a real tensor; nothing overflows on the way."""
+        if self.im is None:
+            return op.Abs(self.re)
+        return hypot(self.re, self.im)
+
+    def phase(self) -> Field:
+        """Each element divided by its absolute value; one for zero."""
+        if self.im is None:
+            return Field(op.Where(op.Less(self.re, real(0, self)), real(-1, self), real(1, self)))
+        size = self.size()
+        is_zero = op.Equal(size, real(0, self))
+        safe = op.Where(is_zero, real(1, self), size)
+        return Field(op.Where(is_zero, real(1, self), op.Div(self.re, safe)), op.Div(self.im, safe))
+
+    def is_nonzero(self) -> Any:
+        """Where an element is not zero."""
+        nonzero = op.Not(op.Equal(self.re, real(0, self)))
+        return nonzero if self.im is None else op.Or(nonzero, op.Not(op.Equal(self.im, real(0, self))))
+
+    def cast(self, dtype: DType) -> Field:
+        """In another element type."""
+        return self.map(lambda part: cast(part, dtype))
+
+    def as_value(self) -> Any:
+        """As translations return it."""
+        return self.re if self.im is None else Complex(self.re, self.im)
+
+    def parts(self) -> list[Any]:
+        """The one or two tensors."""
+        return [self.re] if self.im is None else [self.re, self.im]
+
+
+def field(value: Any, like: Field | None = None) -> Field:
+    """A tensor or a pair as a `Field`; complex with a zero part if `like` is complex."""
+    made = Field(value.real, value.imag) if isinstance(value, Complex) else Field(value)
+    return made if like is None else alike(made, like)
+
+
+def alike(value: Field, like: Field) -> Field:
+    """A real value as a complex one if `like` is complex."""
+    if value.im is not None or like.im is None:
+        return value
+    return Field(value.re, zeros_like(value.re))
+
+
+def real(value: float, like: Field) -> np.ndarray[Any, Any]:
+    """A real number in the element type of the parts."""
+    return np.asarray(value, like.dtype.numpy)
+
+
+def where(condition: Any, x: Field, y: Field) -> Field:
+    """Elements of one or the other. Zeros stand for a missing imaginary part."""
+    re = op.Where(condition, x.re, y.re)
+    if x.im is None and y.im is None:
+        return Field(re)
+    zero = real(0, y if x.im is None else x)
+    return Field(re, op.Where(condition, zero if x.im is None else x.im, zero if y.im is None else y.im))
+
+
+def hypot(x: Any, y: Any) -> Any:
+    """The length of (x, y) without overflow, as C's `hypot`: infinite where either is, even beside NaN."""
+    zero, one = np.asarray(0, x.dtype.numpy), np.asarray(1, x.dtype.numpy)
+    x, y = op.Abs(x), op.Abs(y)
+    is_less = op.Less(x, y)
+    larger, smaller = op.Where(is_less, y, x), op.Where(is_less, x, y)
+    is_plain = op.Greater(larger, zero)
+    ratio = op.Div(smaller, op.Where(is_plain, larger, one))
+    length = op.Mul(larger, op.Sqrt(op.Add(one, op.Mul(ratio, ratio))))
+    infinite = np.asarray(np.inf, x.dtype.numpy)
+    return op.Where(op.Or(op.Equal(x, infinite), op.Equal(y, infinite)), infinite, length)
+
+
+def quotient(x: Field, y: Field) -> Field:
+    """A quotient of complex numbers by Smith's method: the larger part of the divisor is divided out first."""
+    by_real = op.GreaterOrEqual(op.Abs(y.re), op.Abs(y.im))
+    larger, smaller = op.Where(by_real, y.re, y.im), op.Where(by_real, y.im, y.re)
+    ratio = op.Div(smaller, larger)
+    divisor = op.Add(larger, op.Mul(smaller, ratio))
+    if x.im is None:
+        re, im = op.Where(by_real, x.re, op.Mul(x.re, ratio)), op.Where(by_real, op.Mul(x.re, ratio), x.re)
+        return Field(op.Div(re, divisor), op.Neg(op.Div(im, divisor)))
+    re = op.Where(by_real, op.Add(x.re, op.Mul(x.im, ratio)), op.Add(op.Mul(x.re, ratio), x.im))
+    im = op.Where(by_real, op.Sub(x.im, op.Mul(x.re, ratio)), op.Sub(op.Mul(x.im, ratio), x.re))
+    return Field(op.Div(re, divisor), op.Div(im, divisor))
+
+
+def joined(tensors: Sequence[Field], axis: int) -> Field:
+    """Tensors one after the other along an axis."""
+    if not any(each.is_complex for each in tensors):
+        return Field(op.Concat(*[each.re for each in tensors], axis=axis))
+    like = next(each for each in tensors if each.is_complex)
+    pairs = [alike(each, like) for each in tensors]
+    return Field(
+        op.Concat(*[each.re for each in pairs], axis=axis), op.Concat(*[each.im for each in pairs], axis=axis)
+    )
+
+
+def loop(
+    count: Any,
+    state: Sequence[Any],
+    body: Callable[..., tuple[Any, ...]],
+    collects: Sequence[bool] = (),
+) -> tuple[list[Any], list[Any]]:
+    """`op.Loop` over `Field`s and tensors: `body(i, *state)` returns the next state and the values to collect.
+
+    `collects` says of each of those whether it is as complex as the first of the state; else it is a real tensor.
+    A body may return a third thing: whether to go on.
+    """
+    flat = [part for each in state for part in _parts(each)]
+    kinds = [state[0] if is_like_first else None for is_like_first in collects]
+
+    def run(i: Any, keep: Any, *parts: Any) -> Any:
+        following, collected, *going_on = body(i, *_grouped(parts, state))
+        outputs = [part for each in (*following, *collected) for part in _parts(each)]
+        return (going_on[0] if going_on else keep, *outputs)
+
+    width = sum(len(_parts(each)) for each in (*state, *kinds))
+    outputs = op.Loop(cast(count, DType.INT64), np.array(True), *flat, body=run, outputs=width)
+    outputs = outputs if isinstance(outputs, tuple | list) else (outputs,)
+    return _grouped(outputs[: len(flat)], state), _grouped(outputs[len(flat) :], kinds)
+
+
+def _parts(value: Any) -> list[Any]:
+    return value.parts() if isinstance(value, Field) else [value]
+
+
+def _grouped(parts: Sequence[Any], like: Sequence[Any]) -> list[Any]:
+    rest = iter(parts)
+    return [
+        Field(next(rest), next(rest) if each.is_complex else None) if isinstance(each, Field) else next(rest)
+        for each in like
+    ]
+
+
+def _joined(x: Field, y: Field, operator: Any) -> Field:
+    re = operator(x.re, y.re)
+    if x.im is None and y.im is None:
+        return Field(re)
+    if y.im is None:
+        return Field(re, _like(x.im, y.re))
+    return Field(re, _like(y.im, x.re) if x.im is None else operator(x.im, y.im))
+
+
+def _like(part: Any, other: Any) -> Any:
+    """A part broadcast as a sum with a real tensor is."""
+    if part.type.shape == other.type.shape and None not in part.type.shape:
+        return part
+    return op.Where(op.Equal(other, other), part, part)
+
+
+def _product(x: Field, y: Field, operator: Any) -> Field:
+    if x.im is None and y.im is None:
+        return Field(operator(x.re, y.re))
+    if y.im is None:
+        return Field(operator(x.re, y.re), operator(x.im, y.re))
+    if x.im is None:
+        return Field(operator(x.re, y.re), operator(x.re, y.im))
+    return Field(
+        op.Sub(operator(x.re, y.re), operator(x.im, y.im)), op.Add(operator(x.re, y.im), operator(x.im, y.re))
+    )

@@ -1,0 +1,171 @@
+# pyright: basic
+"""Eigenvalues of symmetric matrices and singular values, by Jacobi's rotations.
+
+Each step rotates n/2 pairs of columns at once: in step r, columns i and j with i + j = r modulo n. So n steps visit
+every pair once, whatever n is, a step is a few products of matrices, and its graph is small.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.field import Field, joined, loop, where
+from onnxsmith.torch.library.linalg.householder import orthonormal, reflected, signed
+from onnxsmith.torch.library.linalg.matrices import (
+    ONE,
+    ZERO,
+    batch_identity,
+    chosen_columns,
+    column_numbers,
+    columns_until,
+    diagonal,
+    masked,
+    norm_of_columns,
+    row_numbers,
+    sizes,
+    triangle,
+)
+from onnxsmith.torch.library.operators import op
+from onnxsmith.torch.library.values import cast, int64s, rank_of
+from onnxsmith.torch.sizes import least
+from onnxsmith.types.dtypes import DType
+
+#: How often every pair is visited at most; convergence is quadratic, and the loop ends when it is reached.
+_SWEEPS = 30
+#: An off-diagonal element is nothing below this part of its diagonal ones.
+_PRECISION = np.float64(4e-16)
+
+
+def rotation(a: Field, step: Any, count: Any, rows: Any, columns: Any) -> tuple[Field, Any]:
+    """The rotations of one step as one unitary matrix, and the largest part of a diagonal that they remove."""
+    partner = op.Mod(op.Sub(step, rows), cast(count, DType.INT64))  # (n, 1), for each row
+    is_partner = op.And(op.Equal(columns, partner), op.Not(op.Equal(columns, rows)))
+    is_diagonal = op.Equal(rows, columns)
+    axis = a.rank - 1
+    across = masked(is_partner, a)  # one element in each row
+    element = across.map(lambda part: op.ReduceSum(part, [axis], keepdims=1))
+    entries = op.Where(is_diagonal, a.re, ZERO)
+    mine = op.ReduceSum(entries, [axis], keepdims=1)
+    all_entries = op.ReduceSum(entries, [axis - 1], keepdims=1)
+    other = op.ReduceSum(op.Where(is_partner, all_entries, ZERO), [axis], keepdims=1)
+    size = element.size()
+    is_zero = op.Equal(size, ZERO)
+    tau = op.Div(op.Sub(other, mine), op.Mul(np.float64(2), op.Where(is_zero, ONE, size)))
+    # Both rows of a pair turn the same way round, also where tau is zero.
+    is_first = op.Less(rows, partner)
+    sign = op.Where(op.Equal(tau, ZERO), op.Where(is_first, ONE, -ONE), op.Sign(tau))
+    tangent = op.Div(
+        sign,
+        op.Add(op.Abs(tau), op.Where(op.Greater(op.Abs(tau), np.float64(1e150)), op.Abs(tau), _root(tau))),
+    )
+    tangent = op.Where(is_zero, ZERO, tangent)
+    cosine = op.Div(ONE, _root(tangent))
+    sine = op.Mul(tangent, cosine)
+    phase = element.phase()
+    turned = phase.map(lambda part: op.Mul(part, sine))
+    matrix = where(is_diagonal, Field(cosine), masked(is_partner, turned))
+    scale = op.Sqrt(op.Mul(op.Abs(mine), op.Abs(other)))
+    return matrix, _relative(size, scale)
+
+
+def _root(x: Any) -> Any:
+    return op.Sqrt(op.Add(ONE, op.Mul(x, x)))
+
+
+def _relative(size: Any, scale: Any) -> Any:
+    """The largest ratio, where a size is not zero."""
+    floor = np.float64(1e-30)  # matrices come scaled to one, and columns of this length squared are rounding
+    ratio = op.Where(op.Equal(size, ZERO), ZERO, op.Div(size, op.Max(scale, floor)))
+    return op.ReduceMax(ratio, keepdims=0)
+
+
+def symmetric(a: Field, upper: bool) -> Field:
+    """A Hermitian matrix from one of its triangles."""
+    half = triangle(a, upper, 1 if upper else -1)
+    whole = half + half.adjoint()
+    entries = op.Sub(
+        a.re, op.Add(op.Trilu(a.re, np.int64(1), upper=1), op.Trilu(a.re, np.int64(-1), upper=0))
+    )
+    return whole + Field(entries)
+
+
+def eigh(call: Call, a: Field) -> tuple[Any, Field]:
+    """Eigenvalues from the smallest and eigenvectors of Hermitian matrices."""
+    shape = sizes(call, a)
+    count = shape[-1]
+    rows, columns = row_numbers(count), column_numbers(count)
+    vectors = batch_identity(shape[:-2], count, count, a)
+
+    # What is off the diagonal counts against the whole matrix here, not against the two on the diagonal.
+    scale = op.Sqrt(op.ReduceSum(a.squared_size(), [a.rank - 2, a.rank - 1], keepdims=1))
+    scale = op.Where(op.Greater(scale, ZERO), scale, ONE)
+    a = a.map(lambda part: op.Div(part, scale))
+
+    def step(i: Any, a: Field, vectors: Field) -> Any:
+        turn, _ = rotation(a, i, count, rows, columns)
+        a = turn.adjoint() @ a @ turn
+        rest = op.ReduceMax(where(op.Equal(rows, columns), Field(ZERO), a).squared_size(), keepdims=0)
+        return [a, vectors @ turn], [], op.Greater(rest, np.float64(1e-33))
+
+    trips = op.Mul(cast(count, DType.INT64), np.int64(_SWEEPS))
+    (a, vectors), _ = loop(trips, [a, vectors], step)
+    values = op.Mul(diagonal(call, Field(a.re)).re, op.Squeeze(scale, [a.rank - 1]))
+    values, order = op.TopK(values, int64s([count]), axis=rank_of(values) - 1, largest=0, sorted=1)
+    return values, chosen_columns(call, vectors, order)
+
+
+def svd(
+    call: Call, a: Field, full: bool, with_vectors: bool = True
+) -> tuple[Field | None, Any, Field | None]:
+    """U, the singular values from the largest, and V (not its adjoint)."""
+    rows, columns = sizes(call, a)[-2:]
+    is_wide = isinstance(rows, int) and isinstance(columns, int) and rows < columns
+    if is_wide:
+        v, values, u = svd(call, a.adjoint(), full, with_vectors)
+        return u, values, v
+    return _svd(call, a, full, with_vectors)
+
+
+def _svd(call: Call, a: Field, full: bool, with_vectors: bool) -> tuple[Field | None, Any, Field | None]:
+    """Rotations that make the columns orthogonal; their lengths are the singular values."""
+    shape = sizes(call, a)
+    count = shape[-1]
+    rows, columns = row_numbers(count), column_numbers(count)
+    scale = op.ReduceMax(a.size(), [a.rank - 2, a.rank - 1], keepdims=1)
+    scale = op.Where(op.Greater(scale, ZERO), scale, ONE)
+    a = a.map(lambda part: op.Div(part, scale))
+    number = cast(count, DType.INT64)
+    last = op.Sub(number, np.int64(1))
+
+    def step(i: Any, a: Field, v: Field, worst: Any) -> Any:
+        turn, ratio = rotation(a.adjoint() @ a, i, count, rows, columns)
+        is_last = op.Equal(op.Mod(i, number), last)
+        worst = op.Max(worst, ratio)
+        going_on = op.Or(op.Not(is_last), op.Greater(worst, _PRECISION))
+        return [a @ turn, v @ turn, op.Where(is_last, ZERO, worst)], [], going_on
+
+    start = batch_identity(shape[:-2], count, count, a)
+    trips = op.Mul(number, np.int64(_SWEEPS))
+    (a, v, _), _ = loop(trips, [a, start, cast(0.0, DType.DOUBLE)], step)
+    lengths = op.Squeeze(norm_of_columns(a), [a.rank - 2])
+    values, order = op.TopK(lengths, int64s([count]), axis=rank_of(lengths) - 1, largest=1, sorted=1)
+    values = op.Mul(values, op.Squeeze(scale, [a.rank - 1]))
+    fewer = least(shape[-2], count)  # where it is not known which is, there may be more columns than rows
+    is_tall = isinstance(fewer, int)
+    values = values if is_tall else columns_until(Field(values), fewer).re
+    if not with_vectors:
+        return None, values, None
+    # The columns, longest first, are U times the values. Reflections give U also where a value is zero.
+    packed, factors = reflected(call, chosen_columns(call, a, order))
+    u = signed(orthonormal(call, packed, factors, fewer), diagonal(call, packed))
+    v = chosen_columns(call, v, order)
+    if full:
+        return _with_first_columns(orthonormal(call, packed, factors, shape[-2]), u, fewer), values, v
+    return u, values, v if is_tall else columns_until(v, fewer)
+
+
+def _with_first_columns(whole: Field, first: Field, count: Any) -> Field:
+    return joined([first, columns_until(whole, np.iinfo(np.int64).max, count)], whole.rank - 1)

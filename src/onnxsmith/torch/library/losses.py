@@ -1,0 +1,171 @@
+# pyright: basic
+"""Losses between a prediction and a target of the same shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.operators import op
+from onnxsmith.torch.library.registry import translates
+from onnxsmith.torch.library.values import cast, common_torch_dtype, rank_of
+
+#: torch's numbers for how the losses of elements become one.
+NONE, MEAN, SUM = 0, 1, 2
+
+
+def reduced(loss: Any, reduction: int) -> Any:
+    """The losses of elements as they are, or their mean or sum."""
+    if reduction == NONE or rank_of(loss) == 0:
+        return loss
+    name = "ReduceMean" if reduction == MEAN else "ReduceSum"
+    # The axes are written out: without any, ONNX Runtime takes an empty tensor for one that needs no reduction.
+    return getattr(op, name)(loss, np.arange(rank_of(loss)), keepdims=0)
+
+
+def _pair(call: Call, x: Any, y: Any) -> tuple[Any, Any]:
+    dtype = common_torch_dtype(call)
+    return cast(x, dtype), cast(y, dtype)
+
+
+@translates("aten.mse_loss.default")
+def mse_loss(call: Call, x: Any, target: Any, reduction: int = MEAN) -> Any:
+    x, target = _pair(call, x, target)
+    difference = op.Sub(x, target)
+    return reduced(op.Mul(difference, difference), reduction)
+
+
+@translates("aten.l1_loss.default")
+def l1_loss(call: Call, x: Any, target: Any, reduction: int = MEAN) -> Any:
+    x, target = _pair(call, x, target)
+    return reduced(cast(op.Abs(op.Sub(x, target)), call.dtype), reduction)
+
+
+@translates("aten.smooth_l1_loss.default")
+def smooth_l1_loss(call: Call, x: Any, target: Any, reduction: int = MEAN, beta: float = 1.0) -> Any:
+    x, target = _pair(call, x, target)
+    distance = op.Abs(op.Sub(x, target))
+    if beta == 0:
+        return reduced(distance, reduction)
+    dtype = distance.dtype
+    square = op.Mul(op.Mul(distance, distance), cast(0.5 / beta, dtype))
+    line = op.Sub(distance, cast(0.5 * beta, dtype))
+    return reduced(op.Where(op.Less(distance, cast(beta, dtype)), square, line), reduction)
+
+
+@translates("aten.huber_loss.default")
+def huber_loss(call: Call, x: Any, target: Any, reduction: int = MEAN, delta: float = 1.0) -> Any:
+    x, target = _pair(call, x, target)
+    distance = op.Abs(op.Sub(x, target))
+    dtype = distance.dtype
+    square = op.Mul(op.Mul(distance, distance), cast(0.5, dtype))
+    line = op.Mul(op.Sub(distance, cast(0.5 * delta, dtype)), cast(delta, dtype))
+    return reduced(op.Where(op.LessOrEqual(distance, cast(delta, dtype)), square, line), reduction)
+
+
+@translates("aten.binary_cross_entropy.default")
+def binary_cross_entropy(call: Call, x: Any, target: Any, weight: Any = None, reduction: int = MEAN) -> Any:
+    dtype = x.dtype
+    one, floor = cast(1, dtype), cast(-100, dtype)
+    yes = op.Max(op.Log(x), floor)
+    no = op.Max(op.Log(op.Sub(one, x)), floor)
+    target = cast(target, dtype)
+    loss = op.Sub(op.Mul(op.Sub(target, one), no), op.Mul(target, yes))
+    return reduced(loss if weight is None else op.Mul(loss, cast(weight, dtype)), reduction)
+
+
+@translates("aten.binary_cross_entropy_with_logits.default")
+def binary_cross_entropy_with_logits(
+    call: Call, x: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: int = MEAN
+) -> Any:
+    dtype = call.dtype
+    x, target, one = cast(x, dtype), cast(target, dtype), cast(1, dtype)
+    # log(sigmoid(x)) is min(x, 0) - log(1 + exp(-|x|)), which never overflows.
+    small = op.Log(op.Add(op.Exp(op.Neg(op.Abs(x))), one))
+    log_sigmoid = op.Sub(op.Min(x, cast(0, dtype)), small)
+    if pos_weight is not None:
+        factor = op.Add(op.Mul(op.Sub(cast(pos_weight, dtype), one), target), one)
+        log_sigmoid = op.Mul(factor, log_sigmoid)
+    loss = op.Sub(op.Mul(op.Sub(one, target), x), log_sigmoid)
+    return reduced(loss if weight is None else op.Mul(loss, cast(weight, dtype)), reduction)
+
+
+@translates("aten.soft_margin_loss.default")
+def soft_margin_loss(call: Call, x: Any, target: Any, reduction: int = MEAN) -> Any:
+    x, target = _pair(call, x, target)
+    return reduced(op.Log(op.Add(op.Exp(op.Neg(op.Mul(x, target))), cast(1, x.dtype))), reduction)
+
+
+@translates("aten.hinge_embedding_loss.default")
+def hinge_embedding_loss(call: Call, x: Any, target: Any, margin: float = 1.0, reduction: int = MEAN) -> Any:
+    dtype = call.dtype
+    zero = cast(0, dtype)
+    x = cast(x, dtype)
+    apart = op.Max(op.Sub(cast(margin, dtype), x), zero)
+    apart = op.Where(op.Equal(target, cast(1, target.dtype)), zero, apart)
+    near = op.Where(op.Equal(target, cast(-1, target.dtype)), zero, x)
+    return reduced(op.Add(apart, near), reduction)
+
+
+@translates("aten.margin_ranking_loss.default")
+def margin_ranking_loss(
+    call: Call, x: Any, y: Any, target: Any, margin: float = 0.0, reduction: int = MEAN
+) -> Any:
+    dtype = call.dtype
+    x, y, target = (cast(each, dtype) for each in (x, y, target))
+    loss = op.Mul(op.Neg(target), op.Sub(x, y))
+    if margin:
+        loss = op.Add(loss, cast(margin, dtype))
+    return reduced(op.Max(loss, cast(0, dtype)), reduction)
+
+
+@translates("aten.kl_div.default")
+def kl_div(call: Call, x: Any, target: Any, reduction: int = MEAN, *, log_target: bool = False) -> Any:
+    dtype = call.dtype
+    x, target = cast(x, dtype), cast(target, dtype)
+    if log_target:
+        return reduced(op.Mul(op.Exp(target), op.Sub(target, x)), reduction)
+    # Where the target is zero, so is its logarithm times it.
+    entropy = op.Where(op.Equal(target, cast(0, dtype)), cast(0, dtype), op.Mul(target, op.Log(target)))
+    return reduced(op.Sub(entropy, op.Mul(target, x)), reduction)
+
+
+@translates("aten.poisson_nll_loss.default")
+def poisson_nll_loss(
+    call: Call, x: Any, target: Any, log_input: bool, full: bool, eps: float, reduction: int
+) -> Any:
+    dtype = call.dtype
+    x, target = cast(x, dtype), cast(target, dtype)
+    if log_input:
+        loss = op.Sub(op.Exp(x), op.Mul(target, x))
+    else:
+        loss = op.Sub(x, op.Mul(target, op.Log(op.Add(x, cast(eps, dtype)))))
+    if full:
+        # Stirling's approximation of log(target!), for targets greater than one.
+        circle = op.Log(op.Mul(target, cast(2 * np.pi, dtype)))
+        stirling = op.Add(op.Sub(op.Mul(target, op.Log(target)), target), op.Mul(circle, cast(0.5, dtype)))
+        stirling = op.Where(op.LessOrEqual(target, cast(1, dtype)), cast(0, dtype), stirling)
+        loss = op.Add(loss, stirling)
+    return reduced(loss, reduction)
+
+
+@translates("aten.cosine_embedding_loss.default")
+def cosine_embedding_loss(
+    call: Call, x: Any, y: Any, target: Any, margin: float = 0.0, reduction: int = MEAN
+) -> Any:
+    dtype = call.dtype
+    x, y = cast(x, dtype), cast(y, dtype)
+    zero, one = cast(0, dtype), cast(1, dtype)
+
+    def total(a: Any, b: Any) -> Any:
+        return op.ReduceSum(op.Mul(a, b), np.array([-1]), keepdims=0)
+
+    epsilon = cast(1e-12, dtype)
+    lengths = op.Mul(op.Add(total(x, x), epsilon), op.Add(total(y, y), epsilon))
+    cosine = op.Div(total(x, y), op.Sqrt(lengths))
+    near = op.Where(op.Equal(target, cast(1, target.dtype)), op.Sub(one, cosine), zero)
+    apart = op.Max(op.Sub(cosine, cast(margin, dtype)), zero)
+    apart = op.Where(op.Equal(target, cast(-1, target.dtype)), apart, zero)
+    return reduced(op.Add(near, apart), reduction)

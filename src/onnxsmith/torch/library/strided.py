@@ -1,0 +1,204 @@
+# pyright: basic
+"""Views that a reshape does not give: diagonals, windows, strides over memory; and writing through them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch._prims_common import is_contiguous_or_false
+
+from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.indexing import at_least_vector, counted, flattened
+from onnxsmith.torch.library.operators import op
+from onnxsmith.torch.library.padding import padded
+from onnxsmith.torch.library.registry import translates
+from onnxsmith.torch.library.values import (
+    axis_of,
+    cast,
+    constant,
+    expand,
+    is_static,
+    rank_of,
+    reshape,
+)
+from onnxsmith.types.dtypes import DType
+
+# -- diagonals -------------------------------------------------------------------------------------------
+
+
+def _planes(x: Any, dim1: int, dim2: int) -> tuple[Any, list[int]]:
+    """A tensor with two dimensions moved to the end, and the order that did it."""
+    rank = rank_of(x)
+    first, second = axis_of(dim1, rank), axis_of(dim2, rank)
+    order = [*(k for k in range(rank) if k not in (first, second)), first, second]
+    return (x if order == sorted(order) else op.Transpose(x, perm=order)), order
+
+
+def _back(x: Any, order: Sequence[int]) -> Any:
+    """The dimensions where they were before `order` moved them."""
+    if list(order) == sorted(order):
+        return x
+    return op.Transpose(x, perm=[order.index(k) for k in range(len(order))])
+
+
+def _on_diagonal(length: Any, columns: Any, offset: int) -> Any:
+    """The places of a diagonal in a plane of so many columns, counted row by row."""
+    row, column = max(-offset, 0), max(offset, 0)
+    if isinstance(length, int) and isinstance(columns, int):
+        return constant(row * columns + column + np.arange(length, dtype=np.int64) * (columns + 1))
+    start, step = cast(row * columns + column, DType.INT64), cast(columns + 1, DType.INT64)
+    return op.Add(op.Mul(counted(length), step), start)
+
+
+def diagonal_of(call: Call, x: Any, offset: int, dim1: int, dim2: int, length: Any) -> Any:
+    """The diagonals of planes, of a known length, in the last dimension."""
+    planes, _ = _planes(x, dim1, dim2)
+    *batch, rows, columns = call.shape_of(planes)
+    flat = reshape(planes, [*batch, rows * columns])
+    return op.Gather(flat, _on_diagonal(length, columns, offset), axis=len(batch))
+
+
+@translates("aten.diagonal.default", "aten.diagonal_copy.default", lifts=True)
+def diagonal(call: Call, x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    return diagonal_of(call, x, offset, dim1, dim2, call.output_shape()[-1])
+
+
+@translates("aten.linalg_diagonal.default", lifts=True)
+def matrix_diagonal(call: Call, x: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    return diagonal_of(call, x, offset, dim1, dim2, call.output_shape()[-1])
+
+
+@translates("aten.diagonal_scatter.default", lifts=("x", "source"))
+def diagonal_scatter(call: Call, x: Any, source: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    source = cast(source, call.dtype)
+    planes, order = _planes(x, dim1, dim2)
+    *batch, rows, columns = sizes = call.shape_of(planes)
+    if 0 in sizes or 0 in source.type.shape:
+        return x
+    places = _on_diagonal(call.size(source, -1), columns, offset)
+    index = expand(places, call.shape_of(source))
+    flat = op.ScatterElements(reshape(planes, [*batch, rows * columns]), index, source, axis=len(batch))
+    return _back(reshape(flat, sizes), order)
+
+
+@translates("aten.diag_embed.default", lifts=True)
+def diag_embed(call: Call, x: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    rank = call.rank
+    first, second = axis_of(dim1, rank), axis_of(dim2, rank)
+    order = [*(k for k in range(rank) if k not in (first, second)), first, second]
+    return _back(_embedded(call, x, offset, call.output_shape()[first]), order)
+
+
+def _embedded(call: Call, x: Any, offset: int, size: Any) -> Any:
+    """Vectors as diagonals of planes that are zero elsewhere."""
+    if offset:
+        x = padded(call, x, [0, abs(offset)])
+    lines = op.Unsqueeze(x, [-1 if offset >= 0 else -2])
+    return op.Where(_is_on_diagonal(size, offset), lines, cast(0, x.dtype))
+
+
+def _is_on_diagonal(size: Any, offset: int) -> Any:
+    if isinstance(size, int):
+        return constant(np.eye(size, k=offset, dtype=np.bool_))
+    places = counted(size)
+    return op.Equal(op.Add(op.Unsqueeze(places, [1]), np.array(offset)), op.Unsqueeze(places, [0]))
+
+
+@translates("aten.diag.default", lifts=True)
+def diag(call: Call, x: Any, offset: int = 0) -> Any:
+    if rank_of(x) == 1:
+        return _embedded(call, x, offset, call.output_shape()[0])
+    return diagonal_of(call, x, offset, 0, 1, call.output_shape()[0])
+
+
+@translates("aten.trace.default", lifts=True)
+def trace(call: Call, x: Any) -> Any:
+    rows, columns = call.inputs[0].shape
+    length = call.sizes.value(torch.sym_min(rows, columns))
+    return op.ReduceSum(cast(diagonal_of(call, x, 0, 0, 1, length), call.dtype), [0], keepdims=0)
+
+
+# -- windows ---------------------------------------------------------------------------------------------
+
+
+@translates("aten.unfold.default", "aten.unfold_copy.default", lifts=True)
+def unfold(call: Call, x: Any, dim: int, size: int, step: int) -> Any:
+    rank = rank_of(x)
+    if rank == 0:
+        return op.Slice(at_least_vector(x), np.array([0]), np.array([size]), np.array([0]))
+    axis = axis_of(dim, rank)
+    count = call.output_shape()[axis]
+    if isinstance(count, int):
+        places: Any = np.arange(count)[:, None] * step + np.arange(size)
+    else:
+        starts = op.Mul(op.Unsqueeze(counted(count), [1]), np.array(step))
+        places = op.Add(starts, np.arange(size)[None, :])
+    windows = op.Gather(x, places, axis=axis)
+    order = [k for k in range(rank + 1) if k != axis + 1]
+    return windows if axis == rank - 1 else op.Transpose(windows, perm=[*order, axis + 1])
+
+
+# -- strides ---------------------------------------------------------------------------------------------
+
+
+def _places(sizes: Sequence[int], strides: Sequence[int], offset: int) -> np.ndarray[Any, Any]:
+    """The place in memory of each element of a tensor with these strides."""
+    result = np.full((), offset, np.int64)
+    for size, stride in zip(sizes, strides, strict=True):
+        result = result[..., None] + np.arange(size, dtype=np.int64) * stride
+    return result
+
+
+def _strided_index(call: Call, sizes: Sequence[Any], strides: Sequence[Any], offset: Any) -> Any:
+    """For each element of a strided view, its number among the elements of the argument that it is a view of."""
+    fake = call.inputs[0]
+    own = fake.storage_offset()
+    offset = own if offset is None else offset
+    known = [*sizes, *strides, offset, own, *fake.shape, *fake.stride()]
+    if is_static(known):
+        held = _places(fake.shape, fake.stride(), own).reshape(-1)
+        wanted = _places(sizes, strides, offset)
+        numbers = np.full(max(held.max(initial=0), wanted.max(initial=0)) + 1, -1, np.int64)
+        numbers[held] = np.arange(held.size)
+        found = numbers[wanted]
+        if (found < 0).any():
+            raise call.refuse("a view of memory that is not the tensor's own")
+        return constant(found)
+    if not is_contiguous_or_false(fake) or not (isinstance(own, int) and own == 0):
+        raise call.refuse("strides over a tensor of unknown size that is not contiguous")
+    index: Any = cast(offset, DType.INT64)
+    for size, stride in zip(sizes, strides, strict=True):
+        steps = op.Mul(counted(size), cast(stride, DType.INT64))
+        index = op.Add(op.Unsqueeze(index, [-1]) if hasattr(index, "type") else index, steps)
+    return index if hasattr(index, "type") else constant(index)
+
+
+@translates("aten.as_strided.default", "aten.as_strided_copy.default", lifts=True)
+def as_strided(
+    call: Call, x: Any, size: Sequence[Any], stride: Sequence[Any], storage_offset: Any = None
+) -> Any:
+    return op.Gather(flattened(x), _strided_index(call, size, stride, storage_offset), axis=0)
+
+
+@translates("aten.as_strided_scatter.default", lifts=("x", "source"))
+def as_strided_scatter(
+    call: Call, x: Any, source: Any, size: Sequence[Any], stride: Sequence[Any], storage_offset: Any = None
+) -> Any:
+    index = flattened(_strided_index(call, size, stride, storage_offset))
+    written = op.ScatterElements(flattened(x), index, flattened(cast(source, call.dtype)), axis=0)
+    return reshape(written, call.output_shape())
+
+
+@translates("aten.resize.default", "aten.resize_as.default", lifts=True)
+def resize(call: Call, x: Any, size: Any, *_: Any, **__: Any) -> Any:
+    if not is_contiguous_or_false(call.inputs[0]):
+        raise call.refuse("resizing a tensor that is not contiguous")
+    sizes, before = call.output_shape(), call.shape_of(x)
+    if not is_static([*sizes, *before]):
+        raise call.refuse("resizing between sizes that are not known")
+    missing = int(np.prod(sizes)) - int(np.prod(before))
+    # What is new holds anything in torch; zero is as good.
+    return reshape(padded(call, flattened(x), [0, missing]), sizes)

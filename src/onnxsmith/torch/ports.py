@@ -1,0 +1,208 @@
+# pyright: basic
+"""The inputs and outputs of a model: which there are, what they are called, and what becomes of None and writes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
+
+from onnxsmith.core.number import Number
+from onnxsmith.core.value import Value
+from onnxsmith.errors import ExportError, SpecialisedDimensionWarning
+from onnxsmith.torch.dispatch import Dispatcher
+from onnxsmith.torch.interpreter import as_output, written_placeholders
+from onnxsmith.torch.library.complex_pair import Complex, packed, unpacked
+from onnxsmith.torch.library.dtypes import boundary_dtype, onnx_dtype
+from onnxsmith.torch.library.values import cast
+from onnxsmith.torch.reporting import ExportReport
+from onnxsmith.torch.signature import dimension_names
+from onnxsmith.torch.signature import output_names as names_of_outputs
+from onnxsmith.torch.target import TorchTarget
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import TensorType
+
+if TYPE_CHECKING:
+    from onnxsmith.torch.translating import Options
+
+#: Results that `forward` returns; others are what it wrote to.
+_RETURNED = (OutputKind.USER_OUTPUT, OutputKind.LOSS_OUTPUT)
+
+
+class Ports:
+    """Inputs and outputs of one program."""
+
+    def __init__(
+        self,
+        program: torch.export.ExportedProgram,
+        options: Options,
+        scope: TorchTarget,
+        dispatcher: Dispatcher,
+        report: ExportReport,
+    ) -> None:
+        self.program = program
+        self.options = options
+        self.scope = scope
+        self.dispatcher = dispatcher
+        self.sizes = dispatcher.sizes
+        self.placeholders = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
+        self.written = written_placeholders(program.graph)
+        names, fixed = self._dimension_names()
+        self.sizes.names.update(names)
+        for each in fixed:
+            warnings.warn(each, SpecialisedDimensionWarning, stacklevel=5)
+        report.notes += fixed
+
+    def _dimension_names(self) -> tuple[dict[str, str], list[str]]:
+        specs = [
+            each for each in self.program.graph_signature.input_specs if each.kind == InputKind.USER_INPUT
+        ]
+        fakes = [
+            (each.arg.name, node.meta.get("val") if (node := self.placeholders.get(each.arg.name)) else None)
+            for each in specs
+        ]
+        return dimension_names(fakes, self.options.dynamic_shapes, self.program.call_spec.in_spec)
+
+    # -- inputs ----------------------------------------------------------------------------------------
+
+    def inputs(self) -> tuple[list[Any], dict[str, Any]]:
+        """The graph's inputs in order, and how weights are made when they are needed."""
+        specs = self.program.graph_signature.input_specs
+        wanted = [each for each in specs if each.kind == InputKind.USER_INPUT and not _is_constant(each)]
+        names = self.options.input_names
+        if names is not None and len(names) != len(wanted):
+            raise ExportError(
+                f"input_names has {len(names)} names for {len(wanted)} inputs",
+                help=f"the inputs are {', '.join(each.arg.name for each in wanted)}",
+            )
+        chosen = iter(names if names is not None else [each.arg.name for each in wanted])
+        arguments: list[Any] = []
+        weights: dict[str, Any] = {}
+        for spec in specs:
+            if spec.kind == InputKind.USER_INPUT:
+                node = self.placeholders[spec.arg.name]
+                arguments.append(spec.arg.value if _is_constant(spec) else self._input(node, next(chosen)))
+            else:
+                weights[spec.arg.name] = self._weight(spec)
+        return arguments, weights
+
+    def _input(self, node: torch.fx.Node, name: str) -> Any:
+        fake = node.meta["val"]
+        if not isinstance(fake, torch.Tensor):
+            kind = (
+                DType.BOOL
+                if isinstance(fake, torch.SymBool | bool)
+                else DType.DOUBLE
+                if isinstance(fake, torch.SymFloat | float)
+                else DType.INT64
+            )
+            number: Number = self.scope.input(name, TensorType(kind, ())).as_number()
+            return self.sizes.remember(fake, number)
+        shape = self.sizes.shape(fake)
+        dtype = boundary_dtype(fake.dtype)
+        if fake.dtype.is_complex:
+            return unpacked(self.scope.input(name, TensorType(dtype, (*shape, 2))))
+        value = self.scope.input(name, TensorType(dtype, shape))
+        self.sizes.announce(value, fake)
+        return cast(value, onnx_dtype(fake.dtype))
+
+    def _weight(self, spec: Any) -> Any:
+        target = spec.target
+        state = self.program.state_dict
+        constants = self.program.constants
+        is_written = spec.arg.name in self.written or target in self._mutated()
+
+        def make() -> Any:
+            found = state[target] if target in state else constants[target]
+            if not isinstance(found, torch.Tensor):
+                return found
+            return self.dispatcher.weight(found, target, is_written=is_written)
+
+        return make
+
+    def _mutated(self) -> set[str]:
+        return {
+            each.target or ""
+            for each in self.program.graph_signature.output_specs
+            if each.kind == OutputKind.BUFFER_MUTATION
+        }
+
+    # -- outputs ---------------------------------------------------------------------------------------
+
+    def outputs(self, results: Sequence[Any], values: Mapping[torch.fx.Node, Any]) -> list[Any]:
+        """What `forward` returns as the model's outputs; None has no place in a model."""
+        specs = self.program.graph_signature.output_specs
+        returned = [value for value, spec in zip(results, specs, strict=True) if spec.kind in _RETURNED]
+        names = names_of_outputs(self.program)
+        if len(names) != len(returned):
+            names = [f"output_{k}" for k in range(len(returned))]
+        fakes = self._fakes()
+        kept = [
+            (name, value, fake)
+            for name, value, fake in zip(names, returned, fakes, strict=False)
+            if value is not None
+        ]
+        if self.options.keep_mutations:
+            kept += self._mutations(results, values)
+        given = self.options.output_names
+        if given is not None:
+            if len(given) != len(kept):
+                raise ExportError(
+                    f"output_names has {len(given)} names for {len(kept)} outputs",
+                    help=f"the outputs are {', '.join(name for name, _, _ in kept)}",
+                )
+            kept = [(name, value, fake) for name, (_, value, fake) in zip(given, kept, strict=True)]
+        outputs: list[Any] = []
+        seen: set[int] = set()
+        origin = self.dispatcher.origin
+        origin.name = origin.scope = origin.source = ""
+        origin.modules = ()
+        for name, value, fake in kept:
+            lifted = self._output(value, fake)
+            if lifted.ir_value.producer() is None or id(lifted.ir_value) in seen:
+                lifted = self.scope.operators.Identity(lifted)
+            seen.add(id(lifted.ir_value))
+            self.scope.suggest_name(lifted, name)
+            outputs.append(lifted)
+        return outputs
+
+    def _fakes(self) -> list[Any]:
+        """What torch knows of what `forward` returns."""
+        node = next(each for each in reversed(self.program.graph.nodes) if each.op == "output")
+        specs = self.program.graph_signature.output_specs
+        return [
+            each.meta.get("val") if isinstance(each, torch.fx.Node) else each
+            for each, spec in zip(node.args[0], specs, strict=True)  # type: ignore[arg-type]
+            if spec.kind in _RETURNED
+        ]
+
+    def _mutations(
+        self, results: Sequence[Any], values: Mapping[torch.fx.Node, Any]
+    ) -> list[tuple[str, Any, Any]]:
+        """What the module wrote to, buffers and inputs, as they are afterwards."""
+        signature = self.program.graph_signature
+        found: list[tuple[str, Any, Any]] = []
+        for value, spec in zip(results, signature.output_specs, strict=True):
+            if spec.kind in (OutputKind.BUFFER_MUTATION, OutputKind.USER_INPUT_MUTATION):
+                found.append((spec.target or spec.arg.name, value, None))
+        targets = {each.arg.name: each.target or each.arg.name for each in signature.input_specs}
+        found += [
+            (targets[name], values[node], node.meta.get("val"))
+            for name, node in self.written.items()
+            if node in values
+        ]
+        return [(name.replace(".", "_"), value, fake) for name, value, fake in found]
+
+    def _output(self, value: Any, fake: Any) -> Any:
+        if isinstance(value, Complex):
+            return packed(value)
+        value = as_output(value)
+        value = value if isinstance(value, Value) else self.scope.lift(value)
+        return cast(value, boundary_dtype(fake.dtype)) if isinstance(fake, torch.Tensor) else value
+
+
+def _is_constant(spec: Any) -> bool:
+    return isinstance(spec.arg, ConstantArgument)

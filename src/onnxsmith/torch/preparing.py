@@ -1,0 +1,64 @@
+# pyright: basic
+"""Which programs torch has to rewrite before they can be walked: those that renaming values cannot follow.
+
+torch's own pass is slow, as it traces the whole program again, and so only programs that need it go through it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import torch
+
+from onnxsmith.torch.mutation import written_positions, writes_to_views
+
+#: The functions that `torch.vmap` leaves in a graph; what stands between them has a dimension less than it runs with.
+_VMAP_MODULE = "torch._functorch.predispatch"
+
+
+def prepared(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
+    """The program as it can be walked: without writes to views, batched regions and autocast."""
+    if not _needs_rewriting(program.graph_module):
+        return program
+    with warnings.catch_warnings():
+        # torch copies tree specs in a way that it has itself deprecated.
+        warnings.simplefilter("ignore", FutureWarning)
+        return program.run_decompositions({})
+
+
+def _needs_rewriting(module: torch.fx.GraphModule) -> bool:
+    graphs = [each for each in module.modules() if isinstance(each, torch.fx.GraphModule)]
+    return any(
+        writes_to_views(each.graph)
+        or _has_region(each.graph)
+        or (each is not module and _writes_to_operands(each.graph))
+        for each in graphs
+    )
+
+
+def _has_region(graph: torch.fx.Graph) -> bool:
+    """Whether a graph has nodes that run under a mode which changes what they compute."""
+    for node in graph.nodes:
+        if node.op != "call_function":
+            continue
+        if getattr(node.target, "__module__", "") == _VMAP_MODULE:
+            return True
+        if node.target is torch.ops.higher_order.wrap_with_autocast and _is_enabled(node):
+            return True
+    return False
+
+
+def _is_enabled(autocast: Any) -> bool:
+    return autocast.args[2] is not False
+
+
+def _writes_to_operands(graph: torch.fx.Graph) -> bool:
+    """Whether a subgraph writes to what it was given; the graph around it would not see the new name."""
+    for node in graph.nodes:
+        written = written_positions(node.target) if node.op == "call_function" else ()
+        for position in written:
+            owner = node.args[position] if position < len(node.args) else None
+            if isinstance(owner, torch.fx.Node) and owner.op == "placeholder":
+                return True
+    return False

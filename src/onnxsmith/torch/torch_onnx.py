@@ -1,0 +1,90 @@
+# pyright: basic
+"""`for_torch_onnx`: a script as an entry of `torch.onnx.export`'s own `custom_translation_table`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import onnx
+import onnx_ir as ir
+from onnx.defs import OpSchema
+
+from onnxsmith.errors import ExportError, MissingDependencyError, boundary
+from onnxsmith.scripting.function import ScriptFunction
+
+_TENSORS = sorted(
+    kind
+    for each in onnx.defs.get_schema("Identity").type_constraints
+    for kind in each.allowed_type_strs
+    if kind.startswith("tensor(")
+)
+
+
+@boundary
+def for_torch_onnx(script: ScriptFunction) -> Callable[..., Any]:
+    """The script as a function that `torch.onnx.export(custom_translation_table={…: …})` takes.
+
+    What torch.onnx makes of it is a call of the ONNX function that the script is. Its opset version has to be the
+    model's: export with the same `opset_version`.
+    """
+    if not isinstance(script, ScriptFunction):
+        raise ExportError(
+            f"for_torch_onnx takes a script, not {type(script).__name__}", help="decorate the function with @script"
+        )
+    try:
+        from onnxscript import evaluator  # what torch.onnx records with; only needed here
+    except ImportError:
+        raise MissingDependencyError(
+            "torch.onnx.export needs onnxscript, which is not installed", help="pip install onnxscript"
+        ).locate_at_caller() from None
+    proto = script.to_function_proto()
+    function = ir.from_proto(proto)
+    schema = _schema(proto)
+
+    def translation(*args: Any, **kwargs: Any) -> Any:
+        recorder: Any = evaluator.default()
+        outputs = recorder.eval(schema, args, kwargs)
+        recorder.functions[function.identifier()] = function
+        return outputs
+
+    translation.__name__ = proto.name
+    translation.__doc__ = proto.doc_string
+    return translation
+
+
+def _schema(proto: onnx.FunctionProto) -> OpSchema:
+    """What the function takes and gives; every input may have a type of its own."""
+    ports = [f"T_{k}" for k in range(len(proto.input) + len(proto.output))]
+    inputs = [OpSchema.FormalParameter(name, kind) for name, kind in zip(proto.input, ports, strict=False)]
+    outputs = [
+        OpSchema.FormalParameter(name, kind)
+        for name, kind in zip(proto.output, ports[len(proto.input) :], strict=True)
+    ]
+    given = [
+        OpSchema.Attribute(each.name, OpSchema.AttrType(int(each.type)), "", required=False)
+        for each in proto.attribute_proto
+    ]
+    return OpSchema(
+        proto.name,
+        proto.domain,
+        1,
+        inputs=inputs,
+        outputs=outputs,
+        type_constraints=[(each, _TENSORS, "") for each in ports],
+        attributes=[*given, *_required(proto)],
+    )
+
+
+def _required(proto: onnx.FunctionProto) -> list[OpSchema.Attribute]:
+    """Attributes without a default; what kind they are, the nodes that refer to them say."""
+    kinds = {
+        attribute.ref_attr_name: attribute.type
+        for node in proto.node
+        for attribute in node.attribute
+        if attribute.ref_attr_name
+    }
+    return [
+        OpSchema.Attribute(name, OpSchema.AttrType(int(kinds.get(name, onnx.AttributeProto.FLOAT))), "")
+        for name in proto.attribute
+    ]

@@ -1,0 +1,317 @@
+# pyright: basic
+"""Runs a model and its module side by side, and finds the first operator that deviates.
+
+The example is compared, and for dynamic dimensions the example in other sizes.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+import sympy
+import torch
+from torch.export.graph_signature import ConstantArgument, InputKind
+from torch.utils import _pytree as pytree
+
+from onnxsmith.errors import VerificationError
+from onnxsmith.graphs.model import Model
+from onnxsmith.source import Span
+from onnxsmith.torch.library.complex_pair import Complex
+from onnxsmith.torch.origins import span_of, stored
+from onnxsmith.torch.reporting import ExportReport, OutputRow
+from onnxsmith.torch.weights import as_array
+
+#: How far results may be apart, as a part of the largest number among them: by what torch computes in.
+_TOLERANCES = {torch.float64: 1e-6, torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 5e-2}
+#: What is added to the size of a dynamic dimension for the second run; when torch refuses one, the next is tried.
+_STEPS = (1, 2, 8)
+
+
+class Verification:
+    """One model beside the module that it was made of."""
+
+    def __init__(
+        self,
+        model: Model,
+        program: torch.export.ExportedProgram,
+        reference: Callable[..., Any],
+        translated: Mapping[torch.fx.Node, Any],
+        sizes: Any,
+        tolerance: float | None,
+    ) -> None:
+        self.model = model
+        self.program = program
+        self.reference = reference
+        #: Nodes of torch's graph -> what they became in the model.
+        self.translated = translated
+        self.sizes = sizes
+        self.tolerance = tolerance
+
+    def run(self, report: ExportReport) -> None:
+        """Compare, write the differences into the report, and raise where they are too large."""
+        if _is_random(self.program.graph_module):
+            report.notes.append("not verified: the module draws random numbers")
+            return
+        for label, args, kwargs in self._examples(report):
+            rows = self._compared(label, args, kwargs)
+            report.verification += rows
+            if not all(each.is_close for each in rows):
+                raise self._deviation(rows, args, kwargs)
+
+    # -- what it is run on -----------------------------------------------------------------------------
+
+    def _examples(self, report: ExportReport) -> list[tuple[str, Any, Any]]:
+        if self.program.example_inputs is None:
+            report.notes.append("not verified: the program has no example inputs")
+            return []
+        args, kwargs = self.program.example_inputs
+        found = [("example", args, kwargs)]
+        symbols = self._symbols()
+        if not symbols:
+            return found
+        for step in _STEPS:
+            resized = self._resized(symbols, step)
+            if resized is None:
+                continue
+            label, args, kwargs = resized
+            try:
+                self._wanted(args, kwargs)
+            except Exception:  # torch's code, or the module's, refuses the sizes in whatever way
+                continue
+            return [*found, resized]
+        names = ", ".join(str(self.sizes.text(each)) for each in symbols)
+        report.notes.append(
+            f"not verified in other sizes of {names}: the module refuses those that were tried"
+        )
+        return found
+
+    def _user_fakes(self) -> list[Any]:
+        nodes = {node.name: node for node in self.program.graph.nodes if node.op == "placeholder"}
+        return [
+            None if isinstance(each.arg, ConstantArgument) else nodes[each.arg.name].meta.get("val")
+            for each in self.program.graph_signature.input_specs
+            if each.kind == InputKind.USER_INPUT
+        ]
+
+    def _symbols(self) -> dict[Any, int]:
+        """The symbols of the inputs' dimensions, and what they are in the example."""
+        found: dict[Any, int] = {}
+        flat = pytree.tree_leaves(self.program.example_inputs)
+        for fake, value in zip(self._user_fakes(), flat, strict=True):
+            if not isinstance(fake, torch.Tensor):
+                continue
+            for size, actual in zip(fake.shape, value.shape, strict=True):
+                if isinstance(size, torch.SymInt) and size.node.expr.is_Symbol:
+                    found.setdefault(size.node.expr, int(actual))
+        return found
+
+    def _resized(self, symbols: dict[Any, int], step: int) -> tuple[str, Any, Any] | None:
+        chosen: dict[Any, int] = {}
+        for symbol, size in symbols.items():
+            allowed = self.program.range_constraints.get(symbol)
+            low, high = (int(allowed.lower), allowed.upper) if allowed is not None else (0, math.inf)
+            wanted = size + step
+            chosen[symbol] = wanted if wanted <= high else max(low, size - step)
+        if chosen == symbols:
+            return None
+        flat, spec = pytree.tree_flatten(self.program.example_inputs)
+        new = []
+        for fake, value in zip(self._user_fakes(), flat, strict=True):
+            if isinstance(fake, torch.Tensor):
+                shape = [_size(each, chosen) for each in fake.shape]
+                if any(each is None for each in shape):
+                    return None
+                value = _fitted(value, shape)  # type: ignore[arg-type]
+            new.append(value)
+        args, kwargs = pytree.tree_unflatten(new, spec)
+        label = ", ".join(f"{self.sizes.text(each)}={size}" for each, size in chosen.items())
+        return label, args, kwargs
+
+    # -- comparing -------------------------------------------------------------------------------------
+
+    def _wanted(self, args: Any, kwargs: Any) -> list[Any]:
+        args, kwargs = pytree.tree_map(
+            lambda each: each.detach().clone() if isinstance(each, torch.Tensor) else copy.copy(each),
+            (args, kwargs),
+        )
+        with torch.no_grad():
+            result = self.reference(*args, **(kwargs or {}))
+        return [each for each in pytree.tree_leaves(result) if each is not None]
+
+    def _feeds(self, args: Any, kwargs: Any) -> list[np.ndarray]:
+        leaves = pytree.tree_leaves((args, kwargs))
+        return [
+            _array(leaf) for leaf, fake in zip(leaves, self._user_fakes(), strict=True) if fake is not None
+        ]
+
+    def _compared(self, label: str, args: Any, kwargs: Any) -> list[OutputRow]:
+        feeds = self._feeds(args, kwargs)
+        wanted = self._wanted(args, kwargs)
+        got = self.model(*feeds)
+        got = got if isinstance(got, tuple) else (got,)
+        rows = []
+        for port, mine, theirs in zip(self.model.outputs, got, wanted, strict=False):
+            difference, relative = _difference(np.asarray(mine), _array(theirs))
+            is_close = relative <= self._tolerance(theirs)
+            rows.append(OutputRow(label, port.name, difference, relative, is_close))
+        return rows
+
+    def _tolerance(self, theirs: Any) -> float:
+        if self.tolerance is not None:
+            return self.tolerance
+        dtype = theirs.dtype if isinstance(theirs, torch.Tensor) else torch.float64
+        if dtype.is_complex:
+            dtype = {torch.complex128: torch.float64}.get(dtype, torch.float32)
+        narrow = [
+            each.dtype
+            for each in (*self.program.state_dict.values(), theirs)
+            if isinstance(each, torch.Tensor)
+        ]
+        # What passes through a narrow type has its precision, whatever it is cast to in the end.
+        return max([_TOLERANCES.get(each, 0.0) for each in (dtype, *narrow)])
+
+    # -- where it begins -------------------------------------------------------------------------------
+
+    def _deviation(self, rows: Sequence[OutputRow], args: Any, kwargs: Any) -> VerificationError:
+        lines = ["the model computes something else than the module:"]
+        for each in rows:
+            verdict = "" if each.is_close else "  <-- too far apart"
+            lines.append(
+                f"  {each.output}: the largest difference is {each.difference:.3g}, "
+                f"{each.relative:.2g} of the largest number ({each.inputs}){verdict}"
+            )
+        span: Span | None = None
+        first = self._first_deviation(args, kwargs)
+        if first is not None:
+            node, difference = first
+            span = span_of(node)
+            place = f" at {stored(span)}" if span is not None else ""
+            lines.append(f"the first to deviate is {node.target} ({node.name}){place}: by {difference:.3g}")
+        error = VerificationError(
+            "\n".join(lines),
+            help="export(translations=…) can replace the translation of an operator; verify=1e-2 allows for more",
+        )
+        return error.locate(span)
+
+    def _first_deviation(self, args: Any, kwargs: Any) -> tuple[torch.fx.Node, float] | None:
+        theirs = self._torch_values(args, kwargs)
+        graph = self.model.ir.graph
+        wanted: dict[str, ir.Value] = {}
+        for node in theirs:
+            for value in _ir_values(self.translated.get(node)):
+                if value.producer() is not None and value.graph is graph:
+                    wanted.setdefault(value.name or "", value)
+        before = list(graph.outputs)
+        known = {id(each) for each in before}
+        graph.outputs.extend(each for each in wanted.values() if id(each) not in known)
+        try:
+            probe = Model(self.model.ir)
+            names = [each.name for each in graph.outputs]
+            results = probe(*self._feeds(args, kwargs))
+        finally:
+            del graph.outputs[len(before) :]
+        mine = dict(zip(names, results if isinstance(results, tuple) else (results,), strict=True))
+        for node, value in theirs.items():
+            arrays = [mine.get(each.name) for each in _ir_values(self.translated.get(node))]
+            if not arrays or any(each is None for each in arrays) or not isinstance(value, torch.Tensor):
+                continue
+            array = np.stack(arrays, -1) if len(arrays) == 2 else np.asarray(arrays[0])
+            difference, relative = _difference(array, _array(value))
+            if relative > self._tolerance(value):
+                return node, difference
+        return None
+
+    def _torch_values(self, args: Any, kwargs: Any) -> dict[torch.fx.Node, Any]:
+        """What torch computes for each node of the graph that was translated."""
+        found: dict[torch.fx.Node, Any] = {}
+
+        class Recorder(torch.fx.Interpreter):
+            def run_node(self, n: torch.fx.Node) -> Any:
+                result = super().run_node(n)
+                found[n] = result.detach().clone() if isinstance(result, torch.Tensor) else result
+                return result
+
+        user = iter(pytree.tree_leaves((args, kwargs)))
+        state, constants = self.program.state_dict, self.program.constants
+        flat = []
+        for spec in self.program.graph_signature.input_specs:
+            if spec.kind == InputKind.USER_INPUT:
+                value = next(user)
+            else:
+                value = state[spec.target] if spec.target in state else constants[spec.target]
+            flat.append(value.detach().clone() if isinstance(value, torch.Tensor) else value)
+        with torch.no_grad():
+            Recorder(self.program.graph_module).run(*flat)
+        return found
+
+
+def _is_random(module: torch.fx.GraphModule) -> bool:
+    graphs = [each.graph for each in module.modules() if isinstance(each, torch.fx.GraphModule)]
+    return any(
+        isinstance(node.target, torch._ops.OpOverload)
+        and torch.Tag.nondeterministic_seeded in node.target.tags
+        and not _is_idle(node)
+        for graph in graphs
+        for node in graph.nodes
+    )
+
+
+def _is_idle(node: torch.fx.Node) -> bool:
+    """Whether a call draws nothing: dropout outside of training."""
+    name = str(node.target)
+    if "dropout" in name:
+        return len(node.args) > 2 and node.args[2] is False
+    return "scaled_dot_product" in name and not any(
+        isinstance(each, float) and each for each in node.args[4:5]
+    )
+
+
+def _size(size: Any, chosen: dict[Any, int]) -> int | None:
+    if isinstance(size, int):
+        return size
+    found = sympy.sympify(size.node.expr.xreplace(chosen))
+    return int(found) if found.is_number else None
+
+
+def _fitted(tensor: torch.Tensor, shape: Sequence[int]) -> torch.Tensor:
+    """The tensor in another size: cut off, or begun again, so that its values stay as plausible as they are."""
+    for axis, size in enumerate(shape):
+        if tensor.shape[axis] != size:
+            index = torch.arange(size) % max(tensor.shape[axis], 1)
+            tensor = tensor.index_select(axis, index)
+    return tensor
+
+
+def _array(value: Any) -> np.ndarray:
+    if not isinstance(value, torch.Tensor):
+        return np.asarray(value)
+    array = as_array(value.detach())
+    return np.stack([array.real, array.imag], -1) if np.iscomplexobj(array) else array
+
+
+def _difference(mine: np.ndarray, theirs: np.ndarray) -> tuple[float, float]:
+    """The largest absolute difference, and the same as a part of the largest number."""
+    if mine.shape != theirs.shape:
+        return math.inf, math.inf
+    if not mine.size:
+        return 0.0, 0.0
+    a, b = (np.asarray(each).astype(np.float64) for each in (mine, theirs))
+    with np.errstate(invalid="ignore"):
+        apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
+    if np.isnan(apart).any():
+        return math.inf, math.inf
+    difference = float(apart.max())
+    finite = np.abs(b[np.isfinite(b)])
+    return difference, difference / max(float(finite.max()) if finite.size else 0.0, 1e-3)
+
+
+def _ir_values(value: Any) -> list[ir.Value]:
+    if isinstance(value, Complex):
+        return [value.real.ir_value, value.imag.ir_value]
+    found = getattr(value, "ir_value", None)
+    return [found] if found is not None else []
