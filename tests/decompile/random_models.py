@@ -102,6 +102,11 @@ def _graph(setting: Setting) -> onnx.GraphProto:
     for name in draw(st.lists(st.sampled_from(others), unique=True, max_size=2)) if others else ():
         if name in made:
             outputs.append(_output(scope, name))
+    # An input that is an output is one value: onnx-ir has no second place for what is said of it.
+    said = {each.name: each.doc_string for each in inputs}
+    for each in outputs:
+        if said.get(each.name):
+            each.doc_string = said[each.name]
     return helper.make_graph(
         scope.nodes,
         draw(names),

@@ -32,7 +32,7 @@ from onnxsmith.schema.promote import (
 )
 from onnxsmith.source import unpack_count
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import AnyValueType, OptionalType, TensorType
+from onnxsmith.types.value_types import AnyValueType, OptionalType, TensorType, ValueType
 
 if TYPE_CHECKING:
     from onnxsmith.core.operator import Operator
@@ -239,7 +239,7 @@ def stack(elements: Sequence[Any], target: Target) -> Any:
 
 def _has_graph(op: OperatorDef, attributes: Mapping[str, Any]) -> bool:
     if not op.is_known:
-        return any(callable(value) for value in attributes.values())
+        return any(callable(value) and not isinstance(value, ValueType) for value in attributes.values())
     return any(op.attributes[name].type in (AttributeType.GRAPH, AttributeType.GRAPHS) for name in attributes)
 
 

@@ -86,6 +86,11 @@ def decompile_to(
     except OSError as error:
         raise ModelWriteError(f"cannot make the folder {str(place)!r}: {error.strerror or error}") from None
     stem = name or _stem(given)
+    if Path(stem).name != stem or not stem.isidentifier():
+        raise AttributeValueError(
+            f"name={name!r} is no name of a module",
+            help="it is a Python identifier, without a path and an ending",
+        )
     writer = ModuleWriter(given)
     body = writer.write()
     if weights == "safetensors":

@@ -28,9 +28,7 @@ def attribute_text(
         return script.parameters[attribute.ref_attr_name or ""]
     value = cast(Any, attribute.value)
     is_unchecked = op is None and node.op_identifier() not in script.module.functions
-    if is_unchecked and (
-        (attribute.type in _LISTS and not value) or attribute.type in (_Kind.TENSORS, _Kind.TYPE_PROTOS)
-    ):
+    if is_unchecked and attribute.type in _LISTS and not value:  # nothing in it says what it is a list of
         script.unsaid(node, attribute)
         return None
     formal = None if op is None else op.attributes.get(attribute.name)

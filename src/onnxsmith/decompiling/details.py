@@ -39,14 +39,19 @@ class Details:
     loops: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     #: `y:body` -> the initializers that live in the graph.
     local: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    #: `y:body`, or nothing for the main graph -> the weights that are initializers of the graph and that nothing in
+    #: the code mentions.
+    unused: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    #: `y.value` -> the name of the tensor that is an attribute; `constant c` -> of one that is a literal in the code.
+    tensors: dict[str, str] = field(default_factory=dict[str, str])
     #: `value y` -> dimensions that no type can say: negative ones.
     shapes: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
     #: `value y` -> what its type stands for, then what each dimension stands for.
     denotations: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
     #: `value y` -> the tensors that say how it is quantised.
     quantization: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
-    #: Variable -> doc string of the node; `y.alpha` -> of its attribute; `graph y:body` -> of a graph; `value y` -> of an
-    #: input or output; `weight w` -> of a weight.
+    #: Variable -> doc string of the node; `y.alpha` -> of its attribute; `graph y:body` -> of a graph; `value y` -> of
+    #: an input or output; `weight w` -> of a weight.
     docs: dict[str, str] = field(default_factory=dict[str, str])
     #: The same keys -> metadata.
     metadata: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])

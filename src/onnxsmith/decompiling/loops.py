@@ -78,7 +78,8 @@ def _has_plain_condition(script: ScriptWriter, node: ir.Node, body: ir.Graph) ->
         is_passed = result is given or passing is not None or _is_true(result)
         return trips in script.names and (start is None or _is_true(start)) and (is_passed or is_made)
     # Without a count only a condition ends it, and it must be one that the model computes.
-    return start is not None and start in script.names and is_made
+    # And only `for` has a name for how often it has run.
+    return start is not None and start in script.names and is_made and not body.inputs[0].uses()
 
 
 def _passing(body: ir.Graph) -> ir.Node | None:

@@ -76,6 +76,8 @@ class ModuleWriter:
         #: Key -> tensor, in the order of first mention.
         self.weights: dict[str, ir.TensorProtocol] = {}
         self._weight_keys: dict[ir.Value, str] = {}
+        #: Initializers that the code mentions.
+        self.mentioned: set[ir.Value] = set()
         #: What is said of weights that are attributes.
         self.weight_details = Details()
         self._function_details: list[tuple[str, Details, Mapping[str, int]]] = []
@@ -106,6 +108,11 @@ class ModuleWriter:
 
     def weight(self, value: ir.Value, details: Details) -> Text:
         """An initializer as `weights["name"]`."""
+        self.mentioned.add(value)
+        return Bracketed("weights[", (string(self.weight_key(value, details)),), "]")
+
+    def weight_key(self, value: ir.Value, details: Details) -> str:
+        """The key of an initializer among the weights."""
         key = self._weight_keys.get(value)
         name = value.name or ""
         if key is None:
@@ -118,13 +125,12 @@ class ModuleWriter:
             details.note_weight(key, value.const_value)
             if value.doc_string or value.metadata_props or value.meta.get(QUANTIZATION_KEY):
                 details.note_initializer(value)
-        return Bracketed("weights[", (string(key),), "]")
+        return key
 
     def stored(self, key: str, tensor: ir.TensorProtocol) -> Text:
         """A tensor that is an attribute, kept with the weights."""
         key = self._new_key(key)
         self.weights[key] = tensor
-        self.given.loose.add(key)
         self.weight_details.note_weight(key, tensor)
         return Bracketed("weights[", (string(key),), "]")
 
@@ -186,9 +192,7 @@ class ModuleWriter:
         main = ScriptWriter(self, self.model.graph, self.model.opset_imports, {})
         parameters = main.name_inputs(self.model.graph)
         body = main.block(self.model.graph, 1)
-        for value in self.model.graph.initializers.values():
-            if value not in main.names and main.constants.inline(value) is None:
-                self.weight(value, main.details)
+        main.note_unused("", self.model.graph)
         result += ["", "", *self._decorator(main, self.main_name, self.model.graph.name or "", None)]
         returns = [main.declared(value) for value in self.model.graph.outputs]
         result += self.signature(self.main_name, parameters, returns, 0)
@@ -204,7 +208,7 @@ class ModuleWriter:
         name, details, imports = self._function_details[0]
         details.docs.update(self.weight_details.docs)
         items: list[Text] = [name, *_imports_item(imports), *_details_items(details, self.used)]
-        if self.weights:
+        if any(key.startswith("weight ") for key in details.docs):
             items.append("all_weights=weights")
         return _tidy([*result, "", "", *lines("function = ", call("rebuild_function", items), "", 0)])
 
@@ -348,12 +352,12 @@ class ModuleWriter:
             items.append("value_types=True")
         if any(SOURCE_KEY in node.metadata_props for node in graph):
             items.append("sources=True")
-        if self.weights:
+        if main.details.unused or any(key.startswith("weight ") for key in self._all_docs(main)):
             items.append("all_weights=weights")
-            if self.given.loose:
-                items.append(Keyed("loose=", listed([string(each) for each in sorted(self.given.loose)])))
         main.details.docs.update(self.weight_details.docs)
         items += _details_items(main.details, self.used)
+        order = {each.name: position for position, each in enumerate(self.functions.values())}
+        self._function_details.sort(key=lambda each: order[each[0]])
         functions = [
             tuple_of([name, call("dict", _details_items(details, self.used) + _imports_item(imports))])
             for name, details, imports in self._function_details
@@ -361,6 +365,10 @@ class ModuleWriter:
         if functions:
             items.append(Keyed("functions=", Bracketed("[", tuple(functions), "]")))
         return lines("model = ", call("rebuild", items), "", 0)
+
+    def _all_docs(self, main: ScriptWriter) -> list[str]:
+        tables = [main.details, self.weight_details, *(details for _, details, _ in self._function_details)]
+        return [key for table in tables for key in table.docs]
 
     def _has_value_types(self) -> bool:
         """Whether the model says what the values inside it are."""
@@ -411,7 +419,7 @@ def _weight_text(key: str, tensor: ir.TensorProtocol, used: set[str]) -> tuple[s
         for name, part in parts:
             part_kind, part_text = _weight_text(key, ir.TensorProtoTensor(part), used)
             entries.append((string(name), tuple_of([part_kind, part_text])))
-        if tensor.proto.values.name and tensor.proto.values.name != key:
+        if tensor.proto.values.name:
             entries.append(('"name"', string(tensor.proto.values.name)))
         kind = TensorType(DType(int(tensor.dtype)), tuple(tensor.proto.dims))
         return type_text(kind, used), dictionary(entries)

@@ -25,8 +25,6 @@ class Given:
     place: Path | None = None
     #: Types of inputs and outputs that onnx-ir does not know.
     types: dict[str, AnyValueType] = field(default_factory=dict[str, AnyValueType])
-    #: Keys of weights that are attributes, not initializers.
-    loose: set[str] = field(default_factory=set[str])
 
 
 def read(model: Any) -> Given:
@@ -35,13 +33,15 @@ def read(model: Any) -> Given:
         proto, place = files.read(cast("str | os.PathLike[str]", model))
         held, types = beyond.from_proto(proto, repr(str(place)))
         return Given(files.attach(held, place.parent), place, types)
+    place: Path | None = None
     if isinstance(model, Model):
+        place = model.place
         model = model.proto if model.is_proto_only else model.ir
     if isinstance(model, onnx.ModelProto):
         held, types = beyond.from_proto(model, "the ModelProto")
-        return Given(held, None, types)
+        return Given(held, place, types)
     if isinstance(model, ir.Model):
-        return Given(model)
+        return Given(model, place)
     raise DecompileError(
         f"decompile takes a model, not {type(model).__name__}",
         help="give it a path, a ModelProto, an onnx_ir.Model or an onnxsmith.Model",

@@ -43,7 +43,6 @@ def rebuild(
     value_types: bool = False,
     sources: bool = False,
     all_weights: Weights | None = None,
-    loose: Sequence[str] = (),
     functions: Sequence[tuple[Any, Mapping[str, Any]]] = (),
     **details: Any,
 ) -> Model:
@@ -59,15 +58,17 @@ def rebuild(
     for _, tables in ((script, details), *functions):
         _describe_weights(tables.get("docs", {}), all_weights)
     made = script.to_model(producer_name=producer_name, ir_version=ir_version).ir
-    for function, _ in functions:
+    called = dict(made.functions)
+    made.functions.clear()
+    for function, _ in functions:  # in the order of the model
         held = generic_function(function)
-        made.functions.setdefault(held.identifier(), held)
+        made.functions[held.identifier()] = called.pop(held.identifier(), held)
+    made.functions.update(called)
     for function, tables in functions:
         key = (function.domain, function.onnx_name, function.overload)
         _restore_function(made.functions[key], tables, sources)
-    restorer = _Restorer(made.graph, details, sources)
+    restorer = _Restorer(made.graph, details, sources, all_weights)
     restorer.run()
-    _complete_weights(made.graph, details, all_weights, frozenset(loose))
     restorer.connect(_finder(made.graph))
     _rename_arguments(made, functions)
     _describe_initializers(made.graph, details)
@@ -220,8 +221,13 @@ def _finder(graph: ir.Graph) -> Callable[[str], ir.Value | None]:
 class _Restorer:
     """Gives one graph, and the graphs inside it, their names and notes."""
 
-    def __init__(self, graph: ir.Graph, tables: Mapping[str, Any], sources: bool) -> None:
+    def __init__(
+        self, graph: ir.Graph, tables: Mapping[str, Any], sources: bool, weights: Weights | None = None
+    ) -> None:
         self._graph = graph
+        self._all_weights = weights
+        self._unused: Mapping[str, Sequence[str]] = tables.get("unused", {})
+        self._tensors: Mapping[str, str] = tables.get("tensors", {})
         self._tables = tables
         self._sources = sources
         self._values: Mapping[str, str] = tables.get("values", {})
@@ -239,6 +245,8 @@ class _Restorer:
         self._docs: Mapping[str, str] = tables.get("docs", {})
         self._metadata: Mapping[str, Mapping[str, str]] = tables.get("metadata", {})
         self._attributes: Mapping[str, Mapping[str, Sequence[Any]]] = tables.get("attributes", {})
+        # Values that are named by their variables.
+        self._implicit: set[ir.Value] = set()
         # Initializers by the graph they live in and their name.
         self._made: dict[tuple[ir.Graph, str], ir.Value] = {}
         # Constant nodes to be placed: graph -> output -> node, the variable it comes before, the first user.
@@ -250,18 +258,14 @@ class _Restorer:
     def run(self) -> None:
         self._graph.doc_string = self._docs.get("") or self._graph.doc_string
         self._graph.metadata_props.update(self._metadata.get("", {}))
-        # Initializers get their final names first, out of the way of variables.
+        # Each is put back under its name, into the graph where it lives, when somebody uses it.
         for value in list(self._graph.initializers.values()):
-            key = value.meta.get(WEIGHT_KEY)
-            if key is not None:
-                self._rename_initializer(value, self._weights.get(key, key))
+            if WEIGHT_KEY in value.meta:
+                del self._graph.initializers[value.name or ""]
         self._visit(self._graph, "", "", {})
         _drop_unused(self._graph)
-
-    def _rename_initializer(self, value: ir.Value, name: str) -> None:
-        del self._graph.initializers[value.name or ""]
-        value.name = name
-        self._made[self._graph, name] = value
+        for graph in all_graphs(self._graph):
+            self._tell_apart(graph)
 
     def _visit(self, graph: ir.Graph, prefix: str, attribute: str, owners: Mapping[str, str]) -> None:
         """Restore one graph; `owners` are the variables that its node assigns, which a branch assigns before it."""
@@ -276,7 +280,12 @@ class _Restorer:
         nodes = list(graph)
         for node in nodes:
             self._restore_node(graph, node, _key_of(node))
+        for position, value in enumerate(graph.outputs):
+            if WEIGHT_KEY in value.meta:
+                key = value.meta[WEIGHT_KEY]
+                graph.outputs[position] = self._initializer(value, self._weights.get(key, key))
         self._place_constants(graph, nodes)
+        self._add_unused(graph, self._unused.get(prefix, ()))
         self._order_initializers(graph, self._local.get(prefix, ()))
         self._homes.pop()
 
@@ -294,6 +303,20 @@ class _Restorer:
         for position, _, node in sorted(placed, key=lambda each: each[:2]):
             graph.insert_before(nodes[position], node)
 
+    def _add_unused(self, graph: ir.Graph, keys: Sequence[str]) -> None:
+        """Put the initializers back that the code does not mention."""
+        for key in keys if self._all_weights is not None else ():
+            weight = cast(Weights, self._all_weights)[key]
+            name = self._weights.get(key, key)
+            value = ir.Value(
+                name=name,
+                type=ir.TensorType(weight.tensor.dtype),
+                shape=ir.Shape(weight.shape),
+                const_value=weight.tensor,
+            )
+            value.meta[WEIGHT_KEY] = key
+            graph.initializers.setdefault(name, value)
+
     @staticmethod
     def _order_initializers(graph: ir.Graph, names: Sequence[str]) -> None:
         for name in names:
@@ -304,8 +327,22 @@ class _Restorer:
         key = value.meta.get(_KEY)
         if key is None:
             return
-        value.name = self._values.get(key, value.meta[VARIABLE_KEY])
+        named = self._values.get(key)
+        value.name = named if named is not None else value.meta[VARIABLE_KEY]
+        if named is None:
+            self._implicit.add(value)
         _note(value, f"value {key}", self._tables)
+
+    def _tell_apart(self, graph: ir.Graph) -> None:
+        """Where an edited variable is called like something else of the same graph, its value gets another name."""
+        made = [value for node in graph for value in node.outputs if value.name]
+        values = dict.fromkeys([*graph.inputs, *graph.initializers.values(), *made])
+        taken = {value.name for value in values if value not in self._implicit}
+        for value in values:
+            if value in self._implicit:
+                while value.name in taken:
+                    value.name = f"{value.name}_"
+                taken.add(value.name)
 
     def _restore_node(self, graph: ir.Graph, node: ir.Node, key: str) -> None:
         for position in range(len(node.inputs)):
@@ -327,6 +364,7 @@ class _Restorer:
         node.metadata_props.update(self._metadata.get(key, {}))
         for name, (kind, value) in self._attributes.get(key, {}).items():
             node.attributes[name] = ir.Attr(name, ir.AttributeType[kind], tuple(value))
+        self._name_tensors(node, key)
         for attribute in list(node.attributes.values()):
             doc = self._docs.get(f"{key}.{attribute.name}")
             if doc and attribute.is_ref():
@@ -336,6 +374,13 @@ class _Restorer:
                 attribute = ir.Attr(attribute.name, attribute.type, attribute.value, doc_string=doc)
                 node.attributes[attribute.name] = attribute
         self._restore_bodies(node, key)
+
+    def _name_tensors(self, node: ir.Node, key: str) -> None:
+        """Tensors that are attributes have names of their own, mostly none."""
+        for attribute in node.attributes.values():
+            if attribute.type == ir.AttributeType.TENSOR and not attribute.is_ref():
+                tensor = cast(ir.TensorProtocol, attribute.value)
+                tensor.name = self._tensors.get(f"{key}.{attribute.name}", "")
 
     @staticmethod
     def _drop_missing_outputs(node: ir.Node) -> None:
@@ -364,12 +409,14 @@ class _Restorer:
                     value.meta[VARIABLE_KEY]: value.meta[_KEY] for value in node.outputs if _KEY in value.meta
                 }
                 self._visit(graph, prefix, attribute.name, owners)
-                self._declare(graph, prefix)
                 if key in self._loops and attribute.name == "body":
                     self._restore_loop(node, graph, self._loops[key])
+                self._declare(graph, prefix)
 
     def _declare(self, graph: ir.Graph, prefix: str) -> None:
         for value, kind in zip(graph.outputs, self._types.get(prefix, ()), strict=False):
+            if value.is_graph_input():
+                continue  # it has been said what it is
             if kind is not None:
                 value.type, value.shape = type_to_ir(read_value_type(kind))
             elif value.producer() is not None and value.graph is graph:
@@ -478,6 +525,9 @@ class _Restorer:
             name=output, type=ir.TensorType(tensor.dtype), shape=ir.Shape(list(cast(Any, tensor.shape)))
         )
         result.const_value = tensor
+        tensor = ir.Tensor(
+            tensor.numpy(), dtype=tensor.dtype, name=self._tensors.get(f"constant {order}", "")
+        )
         attribute = ir.Attr("value", ir.AttributeType.TENSOR, tensor)
         constant = ir.Node("", "Constant", [], [attribute], outputs=[result], name=name)
         self._waiting.setdefault(graph, {})[order] = (constant, before, node)
@@ -521,29 +571,6 @@ def _drop_unused(graph: ir.Graph) -> None:
     for name, value in list(graph.initializers.items()):
         if not value.uses() and value not in outputs and WEIGHT_KEY not in value.meta:
             del graph.initializers[name]
-
-
-def _complete_weights(
-    graph: ir.Graph, tables: Mapping[str, Any], weights: Weights | None, loose: frozenset[str]
-) -> None:
-    """Put the initializers back that nothing uses."""
-    if weights is None:
-        return
-    names: Mapping[str, str] = tables.get("weights", {})
-    local: Mapping[str, Sequence[str]] = tables.get("local", {})
-    held = {name for each in all_graphs(graph) for name in each.initializers}
-    homes = {name for each in local.values() for name in each}
-    for key in weights:
-        name = names.get(key, key)
-        if key in loose or name in held or name in homes:
-            continue
-        weight = weights[key]
-        graph.initializers[name] = ir.Value(
-            name=name,
-            type=ir.TensorType(weight.tensor.dtype),
-            shape=ir.Shape(weight.shape),
-            const_value=weight.tensor,
-        )
 
 
 def _restore_inputs(graph: ir.Graph, names: Sequence[str]) -> None:

@@ -155,7 +155,9 @@ class ScriptWriter:
         if value.metadata_props:
             details.metadata.setdefault(key, dict(sorted(value.metadata_props.items())))
         shape = [] if value.shape is None else [_dimension(each) for each in value.shape]
-        if any(each < 0 if isinstance(each, int) else each is not None and not each.strip() for each in shape):
+        if any(
+            each < 0 if isinstance(each, int) else each is not None and not each.strip() for each in shape
+        ):
             details.shapes[key] = shape
         denoted = [getattr(value.type, "denotation", None) or ""]
         if value.shape is not None:
@@ -329,6 +331,10 @@ class ScriptWriter:
         for attribute in node.attributes.values():
             if attribute.doc_string:
                 details.docs[f"{key}.{attribute.name}"] = attribute.doc_string
+            if attribute.type == ir.AttributeType.TENSOR and not attribute.is_ref():
+                name = cast(ir.TensorProtocol, attribute.value).name
+                if name:
+                    details.tensors[f"{key}.{attribute.name}"] = name
         for value in node.outputs:
             self._note_quantization(value)
         notes = {name: text for name, text in sorted(node.metadata_props.items()) if name != SOURCE_KEY}
@@ -359,15 +365,30 @@ class ScriptWriter:
                 following = self.key_of(node)
                 continue
             names = (node.outputs[0].name or "", node.name or "")
+            tensor = cast(ir.TensorProtocol, node.attributes["value"].value)
+            if tensor.name:
+                self.details.tensors[f"constant {names[0]}"] = tensor.name
             first = uses[0].rpartition("[")[0]
             entry = names if first == following else (*names, following)
             entries += [(place, entry) for place in reversed(uses)]
         self.details.constants.update(reversed(entries))
 
+    def note_unused(self, key: str, graph: ir.Graph) -> None:
+        """Keep the initializers of a graph that the code does not mention."""
+        unused = [
+            self.module.weight_key(value, self.details)
+            for value in graph.initializers.values()
+            if value not in self.module.mentioned
+            and value not in self.names
+            and self.constants.inline(value) is None
+        ]
+        if unused:
+            self.details.unused[key] = unused
+
     def keep(self, value: ir.Value) -> None:
         """Keep an initializer that the code does not mention."""
         if value.producer() is None and value.const_value is not None:
-            self.module.weight(value, self.details)
+            self.module.weight_key(value, self.details)
 
     def unsaid(self, node: ir.Node, attribute: ir.Attr) -> None:
         """Keep an attribute among the details."""
@@ -383,9 +404,7 @@ class ScriptWriter:
             details.metadata[f"graph {key}"] = dict(sorted(graph.metadata_props.items()))
         if graph.initializers:
             details.local[key] = list(graph.initializers)
-            for value in graph.initializers.values():
-                if value not in self.names and self.constants.inline(value) is None:
-                    self.module.weight(value, details)
+            self.note_unused(key, graph)
 
 
 def named_outputs(node: ir.Node) -> list[ir.Value]:

@@ -8,6 +8,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.decompiling.layout import Text, call, lines, string
@@ -56,7 +57,8 @@ def _shared(tensors: dict[str, ir.TensorProtocol]) -> dict[str, ir.TensorProtoco
             starts[_first_bytes(tensors[key])].append(key)
         for same_start in starts.values():
             for key in same_start if len(same_start) > 1 else ():
-                digest = hashlib.blake2b(cast(Any, tensors[key].numpy()).tobytes()).digest()
+                array = np.ascontiguousarray(tensors[key].numpy())
+                digest = hashlib.blake2b(array.reshape(-1).view(np.uint8)).digest()
                 result[key] = tensors[first_of.setdefault(digest, key)]
     return result
 

@@ -24,6 +24,7 @@ from onnxsmith.types.value_types import (
     AnyValueType,
     SequenceType,
     TensorType,
+    ValueType,
 )
 
 if TYPE_CHECKING:
@@ -38,14 +39,18 @@ def make_bodies(
     """The attributes with every function among them made into a body."""
     made: dict[str, Any] = {}
     for name, value in attributes.items():
-        if callable(value) and not isinstance(value, ir.Graph):
+        if _is_function(value):
             made[name] = _make(scope, op, name, value, inputs, attributes)
-        elif isinstance(value, tuple) and value and callable(cast("tuple[Any, ...]", value)[0]):
+        elif isinstance(value, tuple) and value and _is_function(cast("tuple[Any, ...]", value)[0]):
             functions = cast("tuple[Any, ...]", value)
             made[name] = tuple(_make(scope, op, name, each, inputs, attributes) for each in functions)
         else:
             made[name] = value
     return made
+
+
+def _is_function(value: Any) -> bool:
+    return callable(value) and not isinstance(value, ir.Graph | ValueType)
 
 
 def _make(

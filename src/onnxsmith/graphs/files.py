@@ -270,8 +270,9 @@ def read(path: str | os.PathLike[str]) -> tuple[onnx.ModelProto, Path]:
 
 def attach(model: ir.Model, folder: Path) -> ir.Model:
     """Say where a model's external data lies, and check that it does; it is mapped when it is first used."""
+    sizes: dict[str, int] = {}
     for tensor in _external_tensors(model):
-        _check_external(tensor, folder)
+        _check_external(tensor, folder, sizes)
         tensor.base_dir = str(folder)
     return model
 
@@ -317,10 +318,26 @@ def _external_tensors(model: ir.Model) -> Iterator[ir.ExternalTensor]:
                     yield attribute.value
 
 
-def _check_external(tensor: ir.ExternalTensor, folder: Path) -> None:
-    """External data lies in the model's folder, is there, and is long enough."""
+def _check_external(tensor: ir.ExternalTensor, folder: Path, sizes: dict[str, int]) -> None:
+    """External data lies in the model's folder, is there, and is long enough; `sizes` knows the files seen before."""
     location = str(cast(Any, tensor).location)
     called = f"the external data of {tensor.name!r}"
+    if location not in sizes:
+        sizes[location] = _external_size(called, location, folder)
+    size = sizes[location]
+    end = (tensor.offset or 0) + (tensor.nbytes if tensor.length is None else tensor.length)
+    if (
+        (tensor.offset or 0) < 0
+        or end > size
+        or (tensor.length is not None and tensor.length < tensor.nbytes)
+    ):
+        raise ExternalDataError(
+            f"{called} does not fit: it ends at byte {end} of {location!r}, which has {size}",
+            help="get the file again, whole",
+        )
+
+
+def _external_size(called: str, location: str, folder: Path) -> int:
     place = (folder / location).resolve()
     if Path(location).is_absolute() or not place.is_relative_to(folder.resolve()):
         raise ExternalDataError(
@@ -332,14 +349,4 @@ def _check_external(tensor: ir.ExternalTensor, folder: Path) -> None:
             f"{called} is missing: there is no file {location!r} beside the model",
             help="a model and its data file are moved together",
         )
-    end = (tensor.offset or 0) + (tensor.nbytes if tensor.length is None else tensor.length)
-    size = place.stat().st_size
-    if (
-        (tensor.offset or 0) < 0
-        or end > size
-        or (tensor.length is not None and tensor.length < tensor.nbytes)
-    ):
-        raise ExternalDataError(
-            f"{called} does not fit: it ends at byte {end} of {location!r}, which has {size}",
-            help="get the file again, whole",
-        )
+    return place.stat().st_size

@@ -7,6 +7,7 @@ import html
 import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
@@ -49,6 +50,9 @@ class Model:
 
     #: Whether only the proto says all of it: onnx-ir has no maps and no sparse tensors.
     is_proto_only: ClassVar[bool] = False
+
+    #: The file that it was read from.
+    place: Path | None = None
 
     def __init__(self, model: ir.Model) -> None:
         self._ir = model
@@ -275,8 +279,11 @@ def checker_words(error: Exception) -> str:
 def _read(path: str | os.PathLike[str]) -> Model:
     proto, place = files.read(path)
     if raw.is_beyond_onnx_ir(proto):
-        return _RawModel(proto)
-    return Model(files.attach(files.from_proto(proto, repr(str(place))), place.parent))
+        model: Model = _RawModel(proto)
+    else:
+        model = Model(files.attach(files.from_proto(proto, repr(str(place))), place.parent))
+    model.place = place
+    return model
 
 
 def _of_proto(proto: onnx.ModelProto, called: str) -> Model:

@@ -69,6 +69,8 @@ class Weight(Stored):
         if isinstance(tensor, ir.TensorProtoTensor):
             tensor = ir.Tensor(tensor.numpy(), dtype=tensor.dtype, name=tensor.name)
         tensor.doc_string = text
+        if hasattr(tensor, "proto"):
+            cast(Any, tensor).proto.values.doc_string = text
         self.tensor = tensor
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -187,7 +189,7 @@ def _sparse(name: str, kind: TensorType, parts: Mapping[str, Any]) -> ir.TensorP
         ) from None
     proto = onnx.SparseTensorProto(dims=cast("tuple[int, ...]", kind.shape))
     proto.values.CopyFrom(ir.to_proto(values))
-    proto.values.name = parts.get("name", name)
+    proto.values.name = parts.get("name", "")
     proto.indices.CopyFrom(ir.to_proto(indices))
     return SparseTensor(proto)
 

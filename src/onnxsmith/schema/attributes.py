@@ -80,6 +80,10 @@ def guess_attribute(op: OperatorDef, name: str, value: Any) -> Any:
             return tuple(float(each) for each in items)
         if all(isinstance(each, str | bytes) for each in items):
             return tuple(_read_string(each) for each in items)
+        if all(isinstance(each, np.ndarray) or getattr(each, "is_stored", False) for each in items):
+            return tuple(items)
+        if all(callable(each) or isinstance(each, ValueType) for each in items):
+            return tuple(items)
     raise AttributeTypeError(
         f"{op.qualified_name} cannot take {name}={_describe(value)}: an attribute is a number, a string, an array, "
         "a graph, or a list of these",
@@ -103,12 +107,24 @@ def attribute_type_of(value: Any) -> AttributeType:
         first = value[0] if value else 0  # pyright: ignore[reportUnknownVariableType]  # an empty list is a list of ints
         if isinstance(first, int):
             return AttributeType.INTS
+        if not isinstance(first, float | str | bytes):
+            return _list_type_of(first)
         return AttributeType.FLOATS if isinstance(first, float) else AttributeType.STRINGS
     if isinstance(value, ValueType) or type(value).__name__ == "TypeProto":
         return AttributeType.TYPE_PROTO
     if type(value).__name__ == "SparseTensorProto":
         return AttributeType.SPARSE_TENSOR
     return AttributeType.GRAPH
+
+
+def _list_type_of(first: Any) -> AttributeType:
+    kind = attribute_type_of(first)
+    lists = {
+        AttributeType.TENSOR: AttributeType.TENSORS,
+        AttributeType.TYPE_PROTO: AttributeType.TYPE_PROTOS,
+        AttributeType.SPARSE_TENSOR: AttributeType.SPARSE_TENSORS,
+    }
+    return lists.get(kind, AttributeType.GRAPHS)
 
 
 def _check_reference(op: OperatorDef, attribute: Attribute, value: AttributeReference) -> AttributeReference:

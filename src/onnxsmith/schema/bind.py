@@ -22,7 +22,6 @@ from onnxsmith.errors import (
 from onnxsmith.schema.attributes import guess_attribute, read_attribute
 from onnxsmith.schema.definition import Attribute, OperatorDef, Parameter
 
-
 _OUTPUTS = re.compile("outputs_+")
 
 

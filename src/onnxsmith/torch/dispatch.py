@@ -18,7 +18,7 @@ from onnxsmith.core.number import Number
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
 from onnxsmith.errors import TranslationError
-from onnxsmith.graphs.ir_types import shape_to_ir
+from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.graphs.program import WEIGHT_KEY
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.schema.inference.known import Known
@@ -222,6 +222,8 @@ class Dispatcher:
             value = ACTIVE.get().constant(np.asarray(value, dtype.numpy))  # type: ignore[union-attr]
         if not isinstance(value, SymbolicTensor):
             return value
+        if value.dtype is None:  # an operator of which nothing is known gives what torch says it does
+            return _with_type(value, TensorType(dtype, self.sizes.shape(fake)))
         if value.dtype is not dtype:
             value = op.Cast(value, to=dtype)
         shape = value.type.shape
@@ -259,12 +261,14 @@ def _is_plainly(shape: tuple[Any, ...], fake: torch.Tensor) -> bool:
 
 
 def _with_shape(value: SymbolicTensor, shape: Any) -> SymbolicTensor:
-    known = value.known
-    assert isinstance(known.type, TensorType)
-    value.ir_value.shape = shape_to_ir(shape)
-    return SymbolicTensor(
-        value.ir_value, Known(TensorType(known.type.dtype, shape), known.data), value.scope, value.span
-    )
+    known = value.known.type
+    assert isinstance(known, TensorType)
+    return _with_type(value, TensorType(known.dtype, shape))
+
+
+def _with_type(value: SymbolicTensor, kind: TensorType) -> SymbolicTensor:
+    value.ir_value.type, value.ir_value.shape = type_to_ir(kind)
+    return SymbolicTensor(value.ir_value, Known(kind, value.known.data), value.scope, value.span)
 
 
 #: No translation; None is a result.

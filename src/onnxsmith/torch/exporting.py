@@ -9,6 +9,7 @@ from typing import Any, Literal
 import torch
 
 from onnxsmith.errors import ExportError, boundary
+from onnxsmith.torch.open_time import open_time
 from onnxsmith.torch.progress import Progress
 from onnxsmith.torch.reporting import ExportedModel
 from onnxsmith.torch.signature import with_torch_dims
@@ -75,7 +76,7 @@ def _exported(
 ) -> torch.export.ExportedProgram:
     progress.stage("torch.export")
     given = args if isinstance(args, tuple) else (args,)
-    with torch.no_grad():
+    with torch.no_grad(), open_time():
         return torch.export.export(
             module, given, kwargs, dynamic_shapes=with_torch_dims(dynamic_shapes), strict=strict
         )

@@ -194,7 +194,7 @@ class Ports:
             for name, node in self.written.items()
             if node in values
         ]
-        return [(name.replace(".", "_"), value, fake) for name, value, fake in found]
+        return [(f"{name.replace('.', '_')}_after", value, fake) for name, value, fake in found]
 
     def _output(self, value: Any, fake: Any) -> Any:
         if isinstance(value, Complex):

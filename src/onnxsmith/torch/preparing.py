@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from onnxsmith.torch.mutation import written_positions, writes_to_views
+from onnxsmith.torch.mutation import writes_to_views, written_positions
 
 #: The functions that `torch.vmap` leaves in a graph; what stands between them has a dimension less than it runs with.
 _VMAP_MODULE = "torch._functorch.predispatch"

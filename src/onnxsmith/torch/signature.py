@@ -122,10 +122,18 @@ def _flat_wishes(dynamic_shapes: Any, in_spec: Any, count: int) -> list[Any]:
     args_spec, kwargs_spec = _children(in_spec)
     parts = [*_children(args_spec), *_children(kwargs_spec)]
     given = list(dynamic_shapes.values()) if isinstance(dynamic_shapes, dict) else list(dynamic_shapes)
+    for k, part in enumerate(parts):  # what `*args` takes is one tuple of wishes
+        if k < len(given) and not _children(part) and _holds_wishes(given[k]):
+            given[k : k + 1] = given[k]
     flat: list[Any] = []
     for part, each in zip(parts, given, strict=False):
         flat += _matched(part, each)
     return flat + [None] * (count - len(flat))
+
+
+def _holds_wishes(wish: Any) -> bool:
+    """Whether a tuple has what is asked of tensors in it, and not of one tensor's dimensions."""
+    return isinstance(wish, tuple | list) and any(isinstance(each, dict | tuple | list) for each in wish)
 
 
 def _children(spec: Any) -> list[Any]:

@@ -41,6 +41,8 @@ class Sizes:
         self._numbers: dict[tuple[int, str], tuple[Any, Number]] = {}
         #: (id of the graph, text) -> the tensor and axis that it can be read off; the tensor holds its graph.
         self._sources: dict[tuple[int, str], tuple[Any, int]] = {}
+        #: A symbol -> a dimension of an input that is `factor * symbol + offset`, and those two.
+        self._solutions: dict[Any, tuple[Any, int, int]] = {}
 
     # -- what they are called --------------------------------------------------------------------------
 
@@ -71,6 +73,18 @@ class Sizes:
                 text = self.text(size.node.expr)
                 if isinstance(text, str) and self._source(text) is None:
                     self._sources[id(tensor.scope), text] = (tensor, axis)
+                    self._solve(size.node.expr)
+
+    def _solve(self, expression: Any) -> None:
+        """Take note of how a symbol follows from a dimension that is computed from it: `2 * half`, say."""
+        symbols = expression.free_symbols
+        if expression.is_Symbol or len(symbols) != 1:
+            return
+        (symbol,) = symbols
+        factor = expression.coeff(symbol)
+        offset = sympy.expand(expression - factor * symbol)
+        if factor.is_Integer and offset.is_Integer and factor != 0:
+            self._solutions.setdefault(symbol, (expression, int(factor), int(offset)))
 
     @contextlib.contextmanager
     def rebound(self, fakes: Iterable[Any]) -> Iterator[None]:
@@ -160,6 +174,9 @@ class Sizes:
             found = self._read(text, *source) if source is not None else found
             if found is not None:
                 return found
+        if expression in self._solutions:
+            whole, factor, offset = self._solutions[expression]
+            return (self._evaluate(whole) - offset) // factor
         if isinstance(expression, sympy.Symbol):
             raise KeyError(f"nothing in the graph has the size {expression}")
         value = _computed(expression, [self._evaluate(each) for each in expression.args])

@@ -25,12 +25,13 @@ _TENSORS = sorted(
 def for_torch_onnx(script: ScriptFunction) -> Callable[..., Any]:
     """The script as a function that `torch.onnx.export(custom_translation_table={…: …})` takes.
 
-    What torch.onnx makes of it is a call of the ONNX function that the script is. Its opset version has to be the
-    model's: export with the same `opset_version`.
+    What torch.onnx makes of it is a call of the ONNX function that the script is. torch.onnx records in opset 18 and
+    converts to others afterwards, so a script for it is written with `opset18`.
     """
     if not isinstance(script, ScriptFunction):
         raise ExportError(
-            f"for_torch_onnx takes a script, not {type(script).__name__}", help="decorate the function with @script"
+            f"for_torch_onnx takes a script, not {type(script).__name__}",
+            help="decorate the function with @script",
         )
     try:
         from onnxscript import evaluator  # what torch.onnx records with; only needed here

@@ -13,7 +13,7 @@ from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_pair import Complex, packed, unpacked
 from onnxsmith.torch.library.field import Field, alike, hypot, real
 from onnxsmith.torch.library.operators import op
-from onnxsmith.torch.library.registry import translates, translates_complex
+from onnxsmith.torch.library.registry import find, translates, translates_complex
 from onnxsmith.torch.library.values import cast, constant, expand
 from onnxsmith.types.dtypes import DType
 
@@ -190,6 +190,13 @@ def sgn(call: Call, x: Any) -> Any:
     size = z.size()
     safe = op.Where(op.Equal(size, real(0, z)), real(1, z), size)
     return z.map(lambda part: op.Div(part, safe)).as_value()
+
+
+@translates_complex("aten.sym_size.int", "aten.sym_numel.default", "aten.numel.default")
+def size_of_either(call: Call, x: Any, *args: Any) -> Any:
+    found = find(call.overload)
+    assert found is not None
+    return found.function(call, x.real, *args)
 
 
 # -- arithmetic -----------------------------------------------------------------------------------------------

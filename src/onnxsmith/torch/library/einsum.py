@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.matmul import product_of
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.strided import diagonal_of
@@ -107,6 +108,7 @@ def _product(call: Call, a: Operand, b: Operand, needed: set[str]) -> Operand:
     a, b = _without_shared_ones(a, b), _without_shared_ones(b, a)
     a = a.summed([each for each in a.labels if each not in b.labels and each not in needed])
     b = b.summed([each for each in b.labels if each not in a.labels and each not in needed])
+    a, b = _with_dots(a, b), _with_dots(b, a)
     shared = [each for each in a.labels if each in b.labels]
     inner = [each for each in shared if each not in needed]
     batch = [each for each in shared if each in needed]
@@ -114,17 +116,31 @@ def _product(call: Call, a: Operand, b: Operand, needed: set[str]) -> Operand:
     columns = [each for each in b.labels if each not in shared]
     if not inner:
         return _outer(a, b, [*batch, *rows, *columns])
+    if not batch and len(inner) == 1 and min(len(rows), len(columns)) < 2:
+        if len(columns) > 1:
+            a, b, rows, columns = b, a, columns, rows
+        product = product_of(a.ordered([*rows, *inner]).tensor, b.ordered([*inner, *columns]).tensor)
+        return Operand(product, (*rows, *columns))
+    return _matrix_product(call, a, b, (batch, rows, inner, columns))
+
+
+def _matrix_product(call: Call, a: Operand, b: Operand, groups: tuple[list[str], ...]) -> Operand:
+    """A product of matrices, one for each element of the batch; the groups are batch, rows, inner, columns."""
+    batch, rows, inner, columns = groups
     left = _grouped(call, a, batch, rows, inner)
     right = _grouped(call, b, batch, inner, columns)
-    sizes = {
-        **{label: call.size(b.tensor, k) for k, label in enumerate(b.labels)},
-        **{label: call.size(a.tensor, k) for k, label in enumerate(a.labels)},
-    }
     result = op.MatMul(left, right)
     labels = (*batch, *rows, *columns)
     if len(rows) != 1 or len(columns) != 1:
-        result = reshape(result, [sizes[each] for each in labels])
+        result = reshape(result, [_size(call, (a, b), each) for each in labels])
     return Operand(result, labels)
+
+
+def _size(call: Call, operands: Sequence[Operand], label: str) -> Any:
+    """The size of a label, which an operand may be broadcast along."""
+    holders = [each for each in operands if label in each.labels]
+    sizes = [call.size(each.tensor, each.labels.index(label)) for each in holders]
+    return next((each for each in sizes if not (isinstance(each, int) and each == 1)), 1)
 
 
 def _without_shared_ones(a: Operand, b: Operand) -> Operand:
@@ -136,6 +152,16 @@ def _without_shared_ones(a: Operand, b: Operand) -> Operand:
         if size == 1 and sizes.get(label, 1) != 1
     ]
     return a.without_ones(ones)
+
+
+def _with_dots(a: Operand, b: Operand) -> Operand:
+    """An operand with the dimensions of the other's dots, too, if both have some: products broadcast along them."""
+    if all(each.isalpha() for each in a.labels):
+        return a
+    added = [each for each in b.labels if not each.isalpha() and each not in a.labels]
+    if not added:
+        return a
+    return Operand(op.Unsqueeze(a.tensor, list(range(len(added)))), (*added, *a.labels))
 
 
 def _outer(a: Operand, b: Operand, labels: Sequence[str]) -> Operand:

@@ -89,8 +89,10 @@ def shift_right(call: Call, x: Any, y: Any) -> Any:
 # -- divisors ------------------------------------------------------------------------------------------
 
 
-def _common_divisor(x: Any, y: Any) -> Any:
+def _common_divisor(call: Call, x: Any, y: Any) -> Any:
     """Euclid's algorithm on all elements at once, until the last is done."""
+    if any(isinstance(each, int) and each == 0 for each in call.output_shape()):
+        return op.Add(x, y)
     x, y = op.Abs(x), op.Abs(y)
     shape = op.Shape(op.Add(x, y))
     zero = np.zeros((), x.dtype.numpy)
@@ -117,7 +119,7 @@ def _has_any(x: Any) -> Any:
 
 @translates("aten.gcd.default", "prims.gcd.default")
 def gcd(call: Call, x: Any, y: Any) -> Any:
-    return _common_divisor(*promoted(call, x, y))
+    return _common_divisor(call, *promoted(call, x, y))
 
 
 @translates("aten.lcm.default")
@@ -125,6 +127,6 @@ def lcm(call: Call, x: Any, y: Any) -> Any:
     # C computes with bytes and shorts as with ints, and cuts the result.
     dtype = DType.INT64 if call.dtype is DType.INT64 else DType.INT32
     x, y = cast(x, dtype), cast(y, dtype)
-    divisor = _common_divisor(x, y)
+    divisor = _common_divisor(call, x, y)
     is_zero = op.Equal(divisor, cast(0, dtype))
     return op.Abs(op.Mul(op.Div(x, op.Where(is_zero, cast(1, dtype), divisor)), y))

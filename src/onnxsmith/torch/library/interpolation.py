@@ -284,10 +284,22 @@ def _resampled(call: Call, x: Any, spatial: int, factors: list[Any], taps: Any) 
             continue
         axis = rank_of(x) - spatial + k
         places, weights = taps(sizes[k], outputs[k], factors[k], dtype)
+        if given.is_integer and _is_known(weights):
+            weights = _as_fractions(weights)
         windows = op.Gather(x, places, axis=axis)
         beside = op.Reshape(_as_operand(weights), [0, -1, *([1] * (rank_of(x) - axis - 1))])
         x = op.ReduceSum(op.Mul(windows, beside), np.array([axis + 1]), keepdims=0)
-    if not given.is_integer:
-        return cast(x, given)
-    bounds = np.iinfo(given.numpy)
-    return cast(op.Clip(op.Round(x), _of(bounds.min, dtype), _of(bounds.max, dtype)), given)
+        if given.is_integer:
+            bounds = np.iinfo(given.numpy)
+            whole = op.Floor(op.Add(x, _of(0.5, dtype)))
+            x = op.Clip(whole, _of(bounds.min, dtype), _of(bounds.max, dtype))
+    return cast(x, given)
+
+
+def _as_fractions(weights: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Weights as torch has them for bytes: 16-bit integers over a power of two, as great as they allow."""
+    digits = 0
+    while digits < 22 and int(0.5 + float(weights.max()) * (1 << (digits + 1))) < 1 << 15:
+        digits += 1
+    scaled = weights.astype(np.float64) * (1 << digits)
+    return (np.trunc(scaled + np.copysign(0.5, scaled)) / (1 << digits)).astype(weights.dtype)

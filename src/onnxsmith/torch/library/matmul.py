@@ -11,12 +11,21 @@ from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import cast, promoted, rank_of, reshape
 
 
+def product_of(x: Any, y: Any) -> Any:
+    """The product of two tensors as `MatMul` has it."""
+    if rank_of(y) == 1 and rank_of(x) > 1:
+        # ONNX Runtime (1.31) takes a transposition before the product into it, and errs if the right side is a
+        # vector. So it gets a matrix of one column.
+        return op.Squeeze(op.MatMul(x, op.Unsqueeze(y, [1])), [-1])
+    return op.MatMul(x, y)
+
+
 @translates(
     *("aten.matmul.default", "aten.mm.default", "aten.bmm.default", "aten.mv.default", "aten.dot.default"),
     "aten.linalg_matmul.default",
 )
 def matmul(call: Call, x: Any, y: Any) -> Any:
-    return op.MatMul(*promoted(call, x, y))
+    return product_of(*promoted(call, x, y))
 
 
 def _is_one(value: Any) -> bool:
@@ -28,7 +37,7 @@ def linear(call: Call, x: Any, weight: Any, bias: Any = None) -> Any:
     if rank_of(x) == 2 and rank_of(weight) == 2 and call.dtype.is_float:
         given = () if bias is None else (bias,)
         return op.Gemm(x, weight, *given, transB=1)
-    product = op.MatMul(x, op.Transpose(weight, perm=[1, 0]) if rank_of(weight) == 2 else weight)
+    product = product_of(x, op.Transpose(weight, perm=[1, 0]) if rank_of(weight) == 2 else weight)
     return product if bias is None else op.Add(product, bias)
 
 
@@ -36,13 +45,15 @@ def linear(call: Call, x: Any, weight: Any, bias: Any = None) -> Any:
 def addmm(call: Call, bias: Any, x: Any, y: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     is_plain = isinstance(beta, int | float) and isinstance(alpha, int | float)
     if call.dtype.is_float and is_plain:
-        return op.Gemm(x, y, bias, alpha=float(alpha), beta=float(beta))
+        # A bias that counts for nothing must not even pass on its NaN.
+        given = () if beta == 0 else (bias,)
+        return op.Gemm(x, y, *given, alpha=float(alpha), beta=float(beta))
     return _sum(call, bias, op.MatMul(x, y), beta, alpha)
 
 
 @translates("aten.baddbmm.default", "aten.addbmm.default", "aten.addmv.default")
 def baddbmm(call: Call, bias: Any, x: Any, y: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    product = op.MatMul(x, y)
+    product = product_of(x, y)
     if call.overload.startswith("aten.addbmm"):
         product = op.ReduceSum(product, [0], keepdims=0)
     return _sum(call, bias, product, beta, alpha)

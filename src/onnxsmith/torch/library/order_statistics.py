@@ -234,6 +234,8 @@ def _counted(call: Call, place: Any, is_inside: Any, bins: Any, weight: Any, dty
 def _edges(call: Call, x: Any, bins: int, low: Any, high: Any) -> Any:
     """The edges of equal bins."""
     dtype = x.dtype
+    if low is None and any(isinstance(each, int) and each == 0 for each in call.shape_of(x)):
+        low, high = 0.0, 1.0
     low, high = _ends(call, x, low, high, margin=0.5)
     step = op.Div(op.Sub(high, low), cast(bins, dtype))
     ramp = np.arange(bins + 1, dtype=dtype.numpy)

@@ -45,9 +45,8 @@ def mean(call: Call, x: Any, dim: Any, keepdim: bool = False, *, dtype: Any = No
 
 def _mean(call: Call, x: Any, dims: Any, keepdim: bool) -> Any:
     x = cast(x, call.dtype)
-    if any(
-        call.size(x, axis) == 0 for axis in axes_of(dims, rank_of(x)) if isinstance(call.size(x, axis), int)
-    ):
+    sizes = [call.size(x, axis) for axis in axes_of(dims, rank_of(x))] if rank_of(x) else []
+    if any(isinstance(each, int) and each == 0 for each in sizes):
         return filled(call.output_shape(), np.nan, call.dtype)  # ONNX Runtime says 0
     return reduce("ReduceMean", x, dims, keepdim)
 
@@ -85,7 +84,7 @@ def min_all(call: Call, x: Any) -> Any:
 def _extreme(name: str, x: Any, dims: Any, keepdim: bool) -> Any:
     """The largest or smallest, and no number if one of them is none, which ONNX Runtime passes over."""
     if x.dtype is DType.BOOL:
-        return cast(reduce(name, cast(x, DType.INT32), dims, keepdim), DType.BOOL)
+        return _of_truth(name, x, dims, keepdim)
     result = reduce(name, x, dims, keepdim)
     if not x.dtype.is_float or rank_of(x) == 0:
         return result
@@ -177,12 +176,7 @@ def any_(call: Call, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
 
 
 def _any(call: Call, x: Any, dims: Any, keepdim: bool) -> Any:
-    truth = cast(x, DType.BOOL)
-    return (
-        truth
-        if rank_of(x) == 0
-        else cast(reduce("ReduceMax", cast(truth, DType.INT32), dims, keepdim), DType.BOOL)
-    )
+    return _of_truth("ReduceMax", x, dims, keepdim)
 
 
 @translates("aten.all.default")
@@ -196,12 +190,15 @@ def all_(call: Call, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
 
 
 def _all(x: Any, dims: Any, keepdim: bool) -> Any:
+    return _of_truth("ReduceMin", x, dims, keepdim)
+
+
+def _of_truth(name: str, x: Any, dims: Any, keepdim: bool) -> Any:
+    """A reduction of truth values, as bytes: ONNX Runtime has none for no truth values."""
     truth = cast(x, DType.BOOL)
-    return (
-        truth
-        if rank_of(x) == 0
-        else cast(reduce("ReduceMin", cast(truth, DType.INT32), dims, keepdim), DType.BOOL)
-    )
+    if rank_of(x) == 0:
+        return truth
+    return cast(reduce(name, cast(truth, DType.UINT8), dims, keepdim), DType.BOOL)
 
 
 @translates("aten.var.correction")

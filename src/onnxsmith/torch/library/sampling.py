@@ -90,3 +90,20 @@ def pixel_shuffle(call: Call, x: Any, upscale_factor: int) -> Any:
     lead = [*range(rank - 3)]
     turned = op.Transpose(apart, perm=[*lead, *(rank - 3 + each for each in (0, 3, 1, 4, 2))])
     return reshape(turned, call.output_shape())
+
+
+@translates("aten.pixel_unshuffle.default", lifts=True)
+def pixel_unshuffle(call: Call, x: Any, downscale_factor: int) -> Any:
+    sizes = call.shape_of(x)
+    rank, r = len(sizes), downscale_factor
+    apart = reshape(x, [*sizes[:-2], sizes[-2] // r, r, sizes[-1] // r, r])
+    lead = [*range(rank - 2)]
+    turned = op.Transpose(apart, perm=[*lead, *(rank - 2 + each for each in (1, 3, 0, 2))])
+    return reshape(turned, call.output_shape())
+
+
+@translates("aten.channel_shuffle.default", "aten.native_channel_shuffle.default", lifts=True)
+def channel_shuffle(call: Call, x: Any, groups: int) -> Any:
+    sizes = call.shape_of(x)
+    apart = reshape(x, [sizes[0], groups, sizes[1] // groups, *sizes[2:]])
+    return reshape(op.Transpose(apart, perm=[0, 2, 1, *range(3, len(sizes) + 1)]), sizes)

@@ -83,7 +83,8 @@ def movedim(call: Call, x: Any, source: Any, destination: Any) -> Any:
     ]
     rest = iter([k for k in range(rank) if k not in sources])
     places = dict(zip(targets, sources, strict=True))
-    return op.Transpose(x, perm=[places[k] if k in places else next(rest) for k in range(rank)])
+    order = [places[k] if k in places else next(rest) for k in range(rank)]
+    return x if order == sorted(order) else op.Transpose(x, perm=order)
 
 
 @translates("aten.expand.default", "aten.expand_copy.default", "aten.broadcast_to.default", lifts=True)

@@ -1,0 +1,118 @@
+"""Operators of the user's own: as scripts, as operators of a custom domain, as functions on tensors."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+ort = pytest.importorskip("onnxruntime")
+from torch import nn  # noqa: E402  # torch may be missing
+
+import onnxsmith  # noqa: E402
+from onnxsmith import FLOAT, Opset, opset18, script  # noqa: E402
+from onnxsmith import opset21 as op  # noqa: E402
+
+
+@torch.library.custom_op("onnxsmith_custom::scaled", mutates_args=())
+def scaled(x: torch.Tensor, y: torch.Tensor, factor: float = 2.0) -> torch.Tensor:
+    return x * factor + y
+
+
+@torch.library.custom_op("onnxsmith_custom::parted", mutates_args=())
+def parted(x: torch.Tensor, at: int) -> list[torch.Tensor]:
+    return [x[:at].clone(), x[at:].clone()]
+
+
+scaled.register_fake(lambda x, y, factor=2.0: torch.empty_like(x))
+parted.register_fake(lambda x, at: [x[:at].clone(), x[at:].clone()])
+
+
+@script(default_opset=op)
+def scaled_script(x: FLOAT[...], y: FLOAT[...], factor: float = 2.0):
+    return x * factor + y
+
+
+class Model(nn.Module):
+    def forward(self, x, y):
+        return torch.relu(torch.ops.onnxsmith_custom.scaled(x, y, 3.0)) + torch.ops.onnxsmith_custom.scaled(
+            x, y
+        )
+
+
+ARGS = (torch.tensor([1.0, -2.0, 3.0]), torch.tensor([0.5, 0.5, -0.5]))
+ARRAYS = [each.numpy() for each in ARGS]
+WANTED = Model()(*ARGS).numpy()
+
+
+def test_a_script():
+    translations = {torch.ops.onnxsmith_custom.scaled.default: scaled_script}
+    model = onnxsmith.torch.export(Model(), ARGS, translations=translations, opset_version=21)
+    np.testing.assert_allclose(model(*ARRAYS), WANTED, rtol=1e-6)
+    assert [each.name for each in model.ir.functions.values()] == ["scaled_script"]
+    assert model.export_report.operators_by("custom")[0].calls == 2
+
+
+@pytest.mark.parametrize("key", [torch.ops.onnxsmith_custom.scaled, scaled])
+def test_a_function_on_tensors(key):
+    model = onnxsmith.torch.export(Model(), ARGS, translations={key: lambda x, y, factor=2.0: x * factor + y})
+    np.testing.assert_allclose(model(*ARRAYS), WANTED, rtol=1e-6)
+
+
+def test_an_operator_of_a_custom_domain():
+    mine = Opset("my.domain", 1)
+    model = onnxsmith.torch.export(Model(), ARGS, translations={scaled: mine.Scaled})
+    first, second = [each for each in model.ir.graph if each.domain == "my.domain"]
+    assert (first.op_type, len(first.inputs)) == ("Scaled", 2)
+    assert first.attributes["factor"].value == 3.0
+    assert "factor" not in second.attributes
+    assert first.outputs[0].shape == (3,)
+    assert model.opset_imports["my.domain"] == 1
+
+
+def test_several_results():
+    class Parts(nn.Module):
+        def forward(self, x):
+            first, second = torch.ops.onnxsmith_custom.parted(x, 2)
+            return first * 2, second
+
+    model = onnxsmith.torch.export(
+        Parts(), (torch.arange(5.0),), translations={parted: lambda x, at: [x[:at], x[at:]]}
+    )
+    first, second = model(np.arange(5, dtype=np.float32))
+    np.testing.assert_array_equal(first, [0, 2])
+    np.testing.assert_array_equal(second, [2, 3, 4])
+
+
+def test_translations_of_atens_own_operators_can_be_replaced():
+    translations = {torch.ops.aten.relu.default: lambda x: op.LeakyRelu(x, alpha=0.5), scaled: scaled_script}
+    model = onnxsmith.torch.export(Model(), ARGS, translations=translations, opset_version=21)
+    assert [each.op_type for each in model.ir.graph].count("LeakyRelu") == 1
+
+
+def test_what_is_no_operator_or_no_function_is_refused():
+    with pytest.raises(onnxsmith.errors.ExportError, match="is not an operator of torch"):
+        onnxsmith.torch.export(Model(), ARGS, translations={"scaled": scaled_script})
+    with pytest.raises(onnxsmith.errors.ExportError, match="is not a function but int"):
+        onnxsmith.torch.export(Model(), ARGS, translations={scaled: 3})
+
+
+@script(default_opset=opset18)
+def scaled_18(x: FLOAT[...], y: FLOAT[...], factor: float = 2.0):
+    return x * factor + y
+
+
+@pytest.mark.skipif(importlib.util.find_spec("onnxscript") is None, reason="torch.onnx needs onnxscript")
+def test_the_same_script_for_torch_onnx():
+    table = {torch.ops.onnxsmith_custom.scaled.default: onnxsmith.torch.for_torch_onnx(scaled_18)}
+    program = torch.onnx.export(
+        Model(), ARGS, dynamo=True, opset_version=21, custom_translation_table=table, verbose=False
+    )
+    ours = onnxsmith.torch.export(Model(), ARGS, opset_version=18, translations={scaled: scaled_18})
+    np.testing.assert_allclose(ours(*ARRAYS), WANTED, rtol=1e-6)
+    proto = program.model_proto
+    session = ort.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
+    (got,) = session.run(None, dict(zip([each.name for each in session.get_inputs()], ARRAYS, strict=True)))
+    np.testing.assert_allclose(got, WANTED, rtol=1e-6)

@@ -1,0 +1,94 @@
+"""Fourier transforms are torch's, and precise for every length."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("onnxruntime")
+from tests.torch.function_agreement import agree  # noqa: E402  # torch may be missing
+
+NORMS = (None, "ortho", "forward")
+
+
+@pytest.fixture(autouse=True)
+def _seed() -> None:
+    torch.manual_seed(0)
+
+
+@pytest.mark.parametrize("length", [1, 7, 64, 100, 127, 512, 521, 600, 1031])
+def test_all_lengths_are_precise(length):
+    x = torch.randn(2, length)
+    scale = float(torch.fft.fft(x).abs().max())
+    agree(lambda x: torch.fft.fft(x) / scale, x, tolerance=2e-6)
+    agree(lambda x: torch.fft.rfft(x) / scale, x, tolerance=2e-6)
+    agree(lambda z: torch.fft.irfft(z, length), torch.fft.rfft(x), tolerance=2e-6)
+    agree(lambda z: torch.fft.ifft(z), torch.fft.fft(x), tolerance=2e-6)
+
+
+def test_double_precision_is_kept():
+    agree(torch.fft.fft, torch.randn(3, 100, dtype=torch.float64), tolerance=1e-11)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"])
+def test_one_dimension(name, norm):
+    function = getattr(torch.fft, name)
+    takes_real = name in ("rfft", "ihfft")
+    x = torch.randn(3, 6, 5, dtype=torch.float32 if takes_real else torch.complex64)
+    agree(lambda x: (function(x, norm=norm), function(x, n=8, dim=1, norm=norm), function(x, 4, 0, norm)), x)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("name", ["fftn", "ifftn", "rfftn", "irfftn", "hfftn", "ihfftn", "fft2", "irfft2"])
+def test_more_dimensions(name, norm):
+    function = getattr(torch.fft, name)
+    takes_real = name in ("rfftn", "ihfftn")
+    x = torch.randn(3, 6, 5, dtype=torch.float32 if takes_real else torch.complex64)
+    agree(lambda x: (function(x, norm=norm), function(x, s=(4, 8), dim=(2, 0), norm=norm)), x)
+
+
+@pytest.mark.parametrize("name", ["fft", "rfft", "irfft", "hfft", "ihfft", "fftn", "irfftn"])
+def test_dynamic_lengths(name):
+    function = getattr(torch.fft, name)
+    agree(function, torch.randn(2, 6), others=[(torch.randn(3, 9),)], dims=[(0, 1)])
+
+
+def test_dynamic_lengths_that_are_asked_for():
+    agree(
+        lambda x: torch.fft.rfft(x, n=x.shape[-1] + 3),
+        torch.randn(2, 6),
+        others=[(torch.randn(2, 11),)],
+        dims=[(1,)],
+    )
+
+
+def test_whole_numbers_and_opset_18():
+    agree(torch.fft.fft, torch.arange(64).reshape(1, 64), opset_version=18)
+    agree(torch.fft.rfft, torch.arange(12).reshape(2, 6), opset_version=18)
+
+
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize("onesided", [True, False])
+def test_short_time_transform_and_back(center, onesided):
+    window = torch.hann_window(8) + 0.1
+
+    def forward(x):
+        return torch.stft(
+            x, 8, 3, window=window, center=center, onesided=onesided, normalized=True, return_complex=True
+        )
+
+    agree(forward, torch.randn(2, 40), others=[(torch.randn(3, 57),)], dims=[(0, 1)])
+    spectrum = forward(torch.randn(2, 41))
+    agree(
+        lambda z: torch.istft(
+            z, 8, 3, window=window, center=center, onesided=onesided, normalized=True, length=30
+        ),
+        spectrum,
+    )
+
+
+def test_frequencies():
+    agree(lambda x: x + torch.fft.fftfreq(7, d=0.5), torch.zeros(7))
+    agree(lambda x: x + torch.fft.rfftfreq(8), torch.zeros(5))
+    agree(lambda x: torch.fft.ifftshift(torch.fft.fftshift(x, dim=1)), torch.randn(3, 5))
