@@ -7,6 +7,7 @@ folder and runs nothing.
 from __future__ import annotations
 
 import contextlib
+import mmap
 import os
 import tempfile
 from collections.abc import Generator, Iterator
@@ -262,10 +263,14 @@ def read(path: str | os.PathLike[str]) -> tuple[onnx.ModelProto, Path]:
     """Read a model's file, without what lies beside it."""
     place = Path(os.fspath(path))
     try:
-        content = place.read_bytes()
+        with open(place, "rb") as file:
+            if not os.fstat(file.fileno()).st_size:
+                return parse(b"", f"{str(place)!r}"), place
+            # Mapped, so that the file and what is made of it are not both in memory.
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content, memoryview(content) as view:
+                return parse(view, f"{str(place)!r}"), place
     except OSError as error:
         raise UnreadableModelError(f"cannot read {str(place)!r}: {error.strerror or error}") from None
-    return parse(content, f"{str(place)!r}"), place
 
 
 def attach(model: ir.Model, folder: Path) -> ir.Model:
@@ -277,11 +282,11 @@ def attach(model: ir.Model, folder: Path) -> ir.Model:
     return model
 
 
-def parse(content: bytes, called: str) -> onnx.ModelProto:
+def parse(content: bytes | memoryview, called: str) -> onnx.ModelProto:
     """The model in these bytes; `called` names them in the error."""
     proto = onnx.ModelProto()
     try:
-        proto.ParseFromString(content)
+        proto.ParseFromString(cast(bytes, content))
     except Exception:  # protobuf's own exceptions differ between its implementations
         raise UnreadableModelError(
             f"{called} is not an ONNX model, or only part of one", help="get the file again, whole"

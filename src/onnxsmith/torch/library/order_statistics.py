@@ -225,6 +225,8 @@ def histc(call: Call, x: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> An
 def _counted(call: Call, place: Any, is_inside: Any, bins: Any, weight: Any, dtype: DType) -> Any:
     """How much falls into each bin; what is outside goes to one more, which is dropped."""
     place = op.Where(is_inside, place, np.int64(bins))
+    # ONNX Runtime adds up no halves; the result is cast.
+    dtype = DType.FLOAT if dtype in (DType.FLOAT16, DType.BFLOAT16) else dtype
     each = filled(call.shape_of(place), 1, dtype) if weight is None else _flat(cast(weight, dtype))
     zeros = np.zeros(bins + 1, dtype.numpy)
     total = op.ScatterElements(constant(zeros), place, each, axis=0, reduction="add")

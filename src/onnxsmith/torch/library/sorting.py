@@ -208,6 +208,8 @@ def unique_consecutive(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:
+    if dim is not None and call.rank != rank_of(x):
+        raise call.refuse("dim=-1, for which torch's own shape of the result is wrong; count from the front")
     rows = op.Reshape(x, [-1]) if dim is None else x
     axis = 0 if dim is None else axis_of(dim, rank_of(x))
     is_new = _differs_from_before(rows, axis)
