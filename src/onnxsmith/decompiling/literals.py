@@ -32,7 +32,7 @@ def number(value: float | int | bool, dtype: DType | None = None) -> str:
     text = str(precision(plain))
     with np.errstate(over="ignore"):
         # The largest float32 in the fewest digits is a little more than it, and would not be taken for one.
-        is_beyond = abs(float(text)) > np.finfo(precision).max
+        is_beyond = abs(float(text)) > float(np.finfo(precision).max)
         if is_beyond or precision(float(text)) != precision(plain):
             text = repr(plain)
     return text
