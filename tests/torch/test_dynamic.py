@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import numpy as np
 import pytest
 
@@ -153,7 +155,7 @@ def test_a_fallback_that_is_no_element_type_is_refused():
 
 
 def test_a_module_with_quantised_decomposed_operators():
-    import torch.ao.quantization.fx._decomposed  # noqa: F401  # registers the operators
+    importlib.import_module("torch.ao.quantization.fx._decomposed")  # registers the operators
 
     class Quantised(nn.Module):
         def __init__(self):

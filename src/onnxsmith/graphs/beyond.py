@@ -126,7 +126,10 @@ def _show_in_ir(model: ir.Model, hidden: Hidden) -> None:
                 sparse = _marked(None if attribute.is_ref() else attribute.value, hidden)
                 if sparse is not None:
                     node.attributes[attribute.name] = ir.Attr(
-                        attribute.name, ir.AttributeType.SPARSE_TENSOR, sparse
+                        attribute.name,
+                        ir.AttributeType.SPARSE_TENSOR,
+                        sparse,
+                        doc_string=attribute.doc_string,
                     )
 
 
@@ -168,7 +171,10 @@ def to_proto(model: ir.Model, types: dict[str, AnyValueType]) -> onnx.ModelProto
                 if attribute.type == ir.AttributeType.SPARSE_TENSOR and not attribute.is_ref():
                     stand_in = _ir_stand_in(cast(onnx.SparseTensorProto, attribute.value), hidden, "")
                     node.attributes[attribute.name] = ir.Attr(
-                        attribute.name, ir.AttributeType.TENSOR, stand_in
+                        attribute.name,
+                        ir.AttributeType.TENSOR,
+                        stand_in,
+                        doc_string=attribute.doc_string,
                     )
     proto = files.to_proto(model)
     for graph in _graphs(proto):

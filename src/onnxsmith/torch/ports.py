@@ -70,7 +70,7 @@ class Ports:
 
     def inputs(self) -> tuple[list[Any], dict[str, Any]]:
         """The graph's inputs in order, and how weights are made when they are needed."""
-        specs = self.program.graph_signature.input_specs
+        specs: list[Any] = self.program.graph_signature.input_specs
         wanted = [each for each in specs if each.kind == InputKind.USER_INPUT and not _is_constant(each)]
         names = self.options.input_names
         if names is not None and len(names) != len(wanted):

@@ -125,14 +125,9 @@ def _without_node(op: OperatorDef, inputs: Sequence[Any], outputs: Sequence[Know
     """The value of a call that needs no node: arrays where all is known, or an operand that nothing changes."""
     if op.domain:
         return None
-    arrays = [each.data for each in outputs]
-    if all(isinstance(each, np.ndarray) and each.dtype != object for each in arrays):
-        kinds = [each.type for each in outputs]
-        if all(
-            isinstance(kind, TensorType) and kind.dtype is not None and kind.dtype.numpy == array.dtype
-            for kind, array in zip(kinds, arrays, strict=True)
-        ):
-            return arrays
+    arrays = [_content(each) for each in outputs]
+    if all(each is not None for each in arrays):
+        return arrays
     neutral = _NEUTRAL.get(op.name)
     if neutral is None or len(inputs) != 2:
         return None
@@ -144,9 +139,25 @@ def _without_node(op: OperatorDef, inputs: Sequence[Any], outputs: Sequence[Know
     return None
 
 
+def _content(known: Known) -> np.ndarray[Any, Any] | None:
+    """The whole content of a value, where it is known and of the value's type."""
+    data: Any = known.data
+    kind = known.type
+    if isinstance(data, int) or (
+        isinstance(data, tuple) and all(type(each) is int for each in cast(Any, data))
+    ):
+        data = np.array(data, np.int64)
+    if not isinstance(data, np.ndarray) or not isinstance(kind, TensorType) or kind.dtype is None:
+        return None
+    array = cast("np.ndarray[Any, Any]", data)
+    return array if array.dtype == kind.dtype.numpy and array.shape == kind.shape else None
+
+
 def _is_scalar(value: Any, number: Any) -> bool:
-    data = value.known.data if isinstance(value, SymbolicTensor) else getattr(value, "array", value)
-    return isinstance(data, np.ndarray) and data.shape == () and data.dtype != object and bool(data == number)
+    if not isinstance(value, SymbolicTensor):
+        return False
+    array = _content(value.known)
+    return array is not None and array.shape == () and array.dtype != object and bool(array == number)
 
 
 def _key(

@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
 import onnx
 import onnx_ir as ir
-from onnx.defs import OpSchema
 
 from onnxsmith.errors import ExportError, MissingDependencyError, boundary
 from onnxsmith.scripting.function import ScriptFunction
 
+OpSchema: Any = onnx.defs.OpSchema  # its stubs leave out the constructors
 _TENSORS = sorted(
     kind
     for each in onnx.defs.get_schema("Identity").type_constraints
@@ -34,7 +35,7 @@ def for_torch_onnx(script: ScriptFunction) -> Callable[..., Any]:
             help="decorate the function with @script",
         )
     try:
-        from onnxscript import evaluator  # what torch.onnx records with; only needed here
+        evaluator: Any = importlib.import_module("onnxscript.evaluator")  # what torch.onnx records with
     except ImportError:
         raise MissingDependencyError(
             "torch.onnx.export needs onnxscript, which is not installed", help="pip install onnxscript"
@@ -54,7 +55,7 @@ def for_torch_onnx(script: ScriptFunction) -> Callable[..., Any]:
     return translation
 
 
-def _schema(proto: onnx.FunctionProto) -> OpSchema:
+def _schema(proto: onnx.FunctionProto) -> Any:
     """What the function takes and gives; every input may have a type of its own."""
     ports = [f"T_{k}" for k in range(len(proto.input) + len(proto.output))]
     inputs = [OpSchema.FormalParameter(name, kind) for name, kind in zip(proto.input, ports, strict=False)]
@@ -77,7 +78,7 @@ def _schema(proto: onnx.FunctionProto) -> OpSchema:
     )
 
 
-def _required(proto: onnx.FunctionProto) -> list[OpSchema.Attribute]:
+def _required(proto: onnx.FunctionProto) -> list[Any]:
     """Attributes without a default; what kind they are, the nodes that refer to them say."""
     kinds = {
         attribute.ref_attr_name: attribute.type

@@ -78,9 +78,8 @@ class Verification:
             resized = self._resized(symbols, step)
             if resized is None:
                 continue
-            label, args, kwargs = resized
             try:
-                self._wanted(args, kwargs)
+                self._wanted(*resized[1:])
             except Exception:  # torch's code, or the module's, refuses the sizes in whatever way
                 continue
             return [*found, resized]
@@ -217,8 +216,9 @@ class Verification:
             del graph.outputs[len(before) :]
         mine = dict(zip(names, results if isinstance(results, tuple) else (results,), strict=True))
         for node, value in theirs.items():
-            arrays = [mine.get(each.name) for each in _ir_values(self.translated.get(node))]
-            if not arrays or any(each is None for each in arrays) or not isinstance(value, torch.Tensor):
+            values = _ir_values(self.translated.get(node))
+            arrays = [mine[each.name] for each in values if each.name in mine]
+            if not arrays or len(arrays) != len(values) or not isinstance(value, torch.Tensor):
                 continue
             array = np.stack(arrays, -1) if len(arrays) == 2 else np.asarray(arrays[0])
             difference, relative = _difference(array, _array(value))
@@ -243,7 +243,8 @@ class Verification:
             if spec.kind == InputKind.USER_INPUT:
                 value = next(user)
             else:
-                value = state[spec.target] if spec.target in state else constants[spec.target]
+                target = spec.target or ""
+                value = state[target] if target in state else constants[target]
             flat.append(value.detach().clone() if isinstance(value, torch.Tensor) else value)
         with torch.no_grad():
             Recorder(self.program.graph_module).run(*flat)

@@ -45,9 +45,9 @@ def running(
         before = [op.Gather(each, source, axis=axis) for each in state]
         has_before = op.GreaterOrEqual(column, distance)
         both = combine(before, state)
-        state = [op.Where(has_before, a, b) for a, b in zip(both, state, strict=True)]
+        after = [op.Where(has_before, a, b) for a, b in zip(both, state, strict=True)]
         distance = op.Mul(distance, np.int64(2))
-        return op.Less(distance, length), distance, *state
+        return op.Less(distance, length), distance, *after
 
     start = op.Greater(length, np.int64(1)) if not isinstance(size, int) else np.array(size > 1)
     _, *results = op.Loop(None, start, np.int64(1), *values, body=body, outputs=len(values) + 1)
