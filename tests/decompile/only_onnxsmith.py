@@ -6,6 +6,7 @@ The lists say what decompiled modules may hold; whatever is not on them is an of
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 
 #: Modules that a decompiled one may import.
@@ -87,8 +88,11 @@ _MIGHTY = frozenset(
 _AT_TOP = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.Assign, ast.AnnAssign)
 
 
-def offences(text: str) -> list[str]:
-    """What a module holds that it must not; empty when all is well."""
+def offences(text: str, *, is_part: bool = False) -> list[str]:
+    """What a module holds that it must not; empty when all is well.
+
+    A part of a module is statements, which may use variables of the reader's: names that mean nothing to Python.
+    """
     found = [
         f"line {text.count(chr(10), 0, index) + 1}: the character {character!r} is in the source as it is"
         for index, character in enumerate(text)
@@ -99,8 +103,11 @@ def offences(text: str) -> list[str]:
     found += [f"the name {name} is given a meaning" for name in sorted(bound & _MIGHTY)]
     for statement in tree.body:
         is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-        if not isinstance(statement, _AT_TOP) and not is_text:
+        if not isinstance(statement, _AT_TOP) and not is_text and not is_part:
             found.append(f"line {statement.lineno}: {type(statement).__name__} at the top of the module")
+    if is_part:
+        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        bound |= {name for name in used if not hasattr(builtins, name)}
     for node in ast.walk(tree):
         found.extend(f"line {getattr(node, 'lineno', '?')}: {each}" for each in _offence(node, bound))
     return found

@@ -83,3 +83,25 @@ def test_sums_of_integers_are_long(dtype: Any):
     x = torch.tensor([[1, 0, 200], [3, 1, 100]]).to(dtype)
     agrees(lambda x: (x.sum(0), x.sum(), x.prod(1), x.cumsum(0)), x)
     agrees(lambda x: x.sum(0, dtype=torch.float32), x)
+
+
+@pytest.mark.parametrize("reduction", ["sum", "mean", "max", "min", "prod"])
+@pytest.mark.parametrize("initial", [None, 0.5])
+def test_segments(reduction: str, initial: float | None):
+    x = torch.randn(6, 2)
+    lengths, offsets = torch.tensor([2, 0, 4]), torch.tensor([0, 1, 1, 6])
+    agrees(lambda x, n: torch.segment_reduce(x, reduction, lengths=n, initial=initial), x, lengths)
+    by_offsets = [x.half(), offsets]
+    agrees(
+        lambda x, n: torch.segment_reduce(x, reduction, offsets=n, initial=initial),
+        *by_offsets,
+        tolerance=1e-2,
+    )
+
+
+@pytest.mark.parametrize("values", [[-1, 4, 2**62], [1.5, -2.5, 3.0], [True, True, True]])
+def test_hashes(values: list[Any]):
+    x = torch.tensor([values, values])
+    # As longs: the numbers are the bits.
+    agrees(lambda x: torch.hash_tensor(x, dim=1).to(torch.int64), x)
+    agrees(lambda x: torch.hash_tensor(x[0]).to(torch.int64), x)

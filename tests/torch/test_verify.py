@@ -108,3 +108,13 @@ def test_random_numbers_are_not_compared():
 def test_exported_programs_are_compared():
     program = torch.export.export(Scores(), (torch.randn(2, 4),))
     assert onnxsmith.torch.translate(program, verify=True).export_report.verification
+
+
+def test_a_translation_that_gives_its_input_back_is_named():
+    class Shifted(nn.Module):
+        def forward(self, x):
+            return torch.relu(x) + 1
+
+    translations = {torch.ops.aten.relu.default: lambda x: x}
+    with pytest.raises(VerificationError, match=r"the first to deviate is aten.relu.default \(relu\)"):
+        onnxsmith.torch.export(Shifted(), (-torch.ones(3),), translations=translations, verify=True)

@@ -15,6 +15,7 @@ from onnxsmith.core import portable
 from onnxsmith.core.index_items import Range
 from onnxsmith.core.operands import dtype_of, is_array, needed_rank, rank_of
 from onnxsmith.core.operator import Operators
+from onnxsmith.core.target import ACTIVE
 from onnxsmith.errors import TensorIndexError
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import Dimension
@@ -36,11 +37,19 @@ _REVERSED_FROM_END = Bounds(LAST, FIRST, -1)
 
 def check_position(number: Any, axis: int, size: Dimension) -> Any:
     """A place along a dimension, counted from the front where its size is known."""
+    if _is_as_written():
+        return number
     if not isinstance(number, int) or not isinstance(size, int):
         return number
     if not -size <= number < size:
         raise TensorIndexError(f"index {number} is out of range for dimension {axis}, whose size is {size}")
     return number % size
+
+
+def _is_as_written() -> bool:
+    """Whether a given model is taken as it is: then what is known of sizes makes nothing simpler."""
+    target = ACTIVE.get()
+    return target is not None and target.is_lenient
 
 
 def bounds_of(op: Operators, part: Range, size: Dimension, size_tensor: Any) -> list[Bounds]:
@@ -49,6 +58,8 @@ def bounds_of(op: Operators, part: Range, size: Dimension, size_tensor: Any) -> 
     `size` is the dimension as it is known, `size_tensor` makes a tensor or int of it when that is needed.
     """
     start, stop, step = part.start, part.stop, 1 if part.step is None else part.step
+    if _is_as_written():
+        size = None
     if not isinstance(step, int):
         return [_with_open_step(op, start, stop, step)]
     is_static = all(each is None or isinstance(each, int) for each in (start, stop))

@@ -26,10 +26,10 @@ def attribute_text(
     """The value of an attribute; None where a call cannot say it, and the details do."""
     if attribute.is_ref():
         return script.parameters[attribute.ref_attr_name or ""]
-    value = cast(Any, attribute.value)
+    value = attribute.value
     is_unchecked = op is None and node.op_identifier() not in script.module.functions
     if is_unchecked and attribute.type in _LISTS and not value:  # nothing in it says what it is a list of
-        script.unsaid(node, attribute)
+        script.notes.unsaid(node, attribute)
         return None
     formal = None if op is None else op.attributes.get(attribute.name)
     if formal is not None and formal.names_dtype and value in DType._value2member_map_:

@@ -13,6 +13,7 @@ from onnxsmith.decompiling.layout import Text
 from onnxsmith.decompiling.literals import literal
 from onnxsmith.graphs.beyond import SparseTensor
 from onnxsmith.graphs.builder import QUANTIZATION_KEY, SOURCE_KEY
+from onnxsmith.graphs.notes import notes_of
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.promote import parameter_at, resolve_literals
 from onnxsmith.types.dtypes import DType
@@ -76,12 +77,15 @@ class Constants:
         if constant is None:
             return None
         tensor, node = constant
-        said = literal(tensor)
         uses = list(value.uses())
-        has_notes = (
-            tensor.doc_string or value.doc_string or value.metadata_props or value.meta.get(QUANTIZATION_KEY)
+        has_notes = bool(
+            tensor.doc_string
+            or value.doc_string
+            or value.metadata_props
+            or notes_of(value).get(QUANTIZATION_KEY)
         )
-        if said is None or not uses or has_notes:
+        said = None if has_notes or not uses else literal(tensor)
+        if said is None:
             return None
         if node is not None and any(use.node.graph is not node.graph for use in uses):
             return None

@@ -54,38 +54,33 @@ def if_statement(script: ScriptWriter, node: ir.Node, level: int) -> list[str]:
     """The lines of an `if` with its `else`."""
     condition = script.names[cast(ir.Value, node.inputs[0])]
     targets = script.targets(node)
-    key = script.key_of(node)
     result = ["", f"{INDENT * level}if {condition}:"]
     script.depth += 1
     result += _branch(script, node, "then_branch", targets, level + 1)
     result.append(f"{INDENT * level}else:")
     result += _branch(script, node, "else_branch", targets, level + 1)
     script.depth -= 1
-    script.note_node(node, key)
+    script.notes.note_node(node)
     return [*result, ""]
 
 
 def _branch(script: ScriptWriter, node: ir.Node, name: str, targets: list[str], level: int) -> list[str]:
     graph = _graph(node, name)
-    key = f"{script.key_of(node)}:{name}"
+    key = f"{script.notes.key_of(node)}:{name}"
     nodes = in_order(graph)
     direct = _direct(script, graph, nodes)
     if direct is not None:
-        outer = node.outputs[0]
-        script.names[direct] = script.names[outer]
-        script.keys[direct] = f"{script.keys[outer]}:{name}"
-        if direct.name != script.names[outer]:
-            script.details.values[script.keys[direct]] = direct.name or ""
+        script.notes.note_direct(direct, node.outputs[0], name)
     result: list[str] = []
     for inner in nodes:
         result += script.statement(inner, level)
-    script.note_order(nodes)
+    script.notes.note_order(nodes)
     if direct is None:
-        values = [script.operand(value, None, k) for k, value in enumerate(graph.outputs)]
+        values = [script.operand(value) for value in graph.outputs]
         result += assignment(targets, joined(values), level)
     script.details.types[key] = [script.declared(value) for value in graph.outputs]
-    script.note_outputs(graph)
-    script.note_graph(key, graph)
+    script.notes.note_outputs(graph)
+    script.notes.note_graph(key, graph)
     while result and result[-1] == "":
         result.pop()
     return result

@@ -12,6 +12,7 @@ from typing import Any
 import onnx_ir as ir
 
 from onnxsmith.graphs.builder import QUANTIZATION_KEY
+from onnxsmith.graphs.notes import notes_of
 
 
 @dataclass(slots=True)
@@ -80,6 +81,6 @@ class Details:
             self.docs.setdefault(key, value.doc_string)
         if value.metadata_props:
             self.metadata.setdefault(key, dict(sorted(value.metadata_props.items())))
-        quantization = value.meta.get(QUANTIZATION_KEY)
+        quantization = notes_of(value).get(QUANTIZATION_KEY)
         if quantization:
             self.quantization[key] = dict(quantization)

@@ -91,7 +91,7 @@ def _named_dtype(node: ir.Node, op: OperatorDef) -> DType | None:
     if node.op_type in ("Constant", "ConstantOfShape") and node.domain in ("", "ai.onnx"):
         value = node.attributes.get("value")
         if value is not None and not value.is_ref() and value.type == ir.AttributeType.TENSOR:
-            return DType(int(cast(Any, value.value).dtype))
+            return DType(int(value.value.dtype))
         if value is None and node.op_type == "ConstantOfShape":
             return DType.FLOAT
     return None

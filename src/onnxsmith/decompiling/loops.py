@@ -109,12 +109,11 @@ def _is_true(value: ir.Value) -> bool:
 def loop_statement(script: ScriptWriter, node: ir.Node, level: int) -> list[str]:
     """The lines of a loop: its state before it, its head, its body."""
     body = _body(node)
-    initial = [script.operand(value, None, k) for k, value in enumerate(node.inputs)][_FIXED:]
+    initial = [script.operand(value) for value in node.inputs[_FIXED:]]
     trips, start = node.inputs[0], node.inputs[1] if len(node.inputs) > 1 else None
     given, result = body.inputs[1], body.outputs[0]
-    before = "" if trips is not None else script.names[cast(ir.Value, start)]
     targets = script.targets(node)
-    key = script.key_of(node)
+    key = script.notes.key_of(node)
     counter = script.name_value(body.inputs[0], "iteration")
     script.details.values.pop(counter, None)  # the table of loops has it
     lines = ["", *assignment(targets, joined(initial), level)]
@@ -122,22 +121,23 @@ def loop_statement(script: ScriptWriter, node: ir.Node, level: int) -> list[str]
         "inputs": [value.name or "" for value in body.inputs],
         "types": [script.declared(value) for value in body.inputs],
     }
+    condition = ""
     if trips is not None:
         lines.append(f"{INDENT * level}for {counter} in range({script.names[trips]}):")
         if start is not None:
             notes["start"] = start.name or ""
-            script.keep(start)
+            script.notes.keep(start)
     else:
         condition = script.identifiers.unique(f"{targets[0]}_goes_on")
-        lines.append(f"{INDENT * level}{condition} = {before}")
+        lines.append(f"{INDENT * level}{condition} = {script.names[cast(ir.Value, start)]}")
         lines.append(f"{INDENT * level}while {condition}:")
     for value, name in zip(list(body.inputs)[_FIXED:], targets, strict=True):
         script.names[value] = name
-        script.keys[value] = f"{key}:body {name}"
+        script.notes.keys[value] = f"{key}:body {name}"
     passing, leaving = _passing(body), _leaving(script, body) if trips is not None else None
     if passing is None and _is_true(result):
         notes["constant"] = result.name or ""
-        script.keep(result)
+        script.notes.keep(result)
     nodes = [each for each in in_order(body) if each not in (passing, leaving)]
     script.depth += 1
     lines += _statements(script, node, body, nodes, targets, level + 1)
@@ -156,12 +156,12 @@ def loop_statement(script: ScriptWriter, node: ir.Node, level: int) -> list[str]
         if source is not given:
             notes["passed_on"].append("" if source is None else source.name or "")
         if source is not None:
-            script.keep(source)
+            script.notes.keep(source)
     script.details.types[f"{key}:body"] = [script.declared(value) for value in body.outputs]
     script.details.loops[key] = notes
-    script.note_outputs(body)
-    script.note_graph(f"{key}:body", body)
-    script.note_node(node, key)
+    script.notes.note_outputs(body)
+    script.notes.note_graph(f"{key}:body", body)
+    script.notes.note_node(node)
     return [*lines, ""]
 
 
@@ -184,7 +184,7 @@ def _following_key(script: ScriptWriter, body: ir.Graph, passing: ir.Node) -> st
     nodes = in_order(body)
     for node in nodes[nodes.index(passing) + 1 :]:
         if not any(script.constants.inline(value) for value in node.outputs):
-            return script.key_of(node)
+            return script.notes.key_of(node)
     return ""
 
 
@@ -199,15 +199,11 @@ def _statements(
     results = list(body.outputs)[1:]
     direct = _direct(body, nodes, results)
     if direct is not None:
-        outer = node.outputs[0]
-        script.names[direct] = script.names[outer]
-        script.keys[direct] = f"{script.keys[outer]}:body"
-        if direct.name != script.names[outer]:
-            script.details.values[script.keys[direct]] = direct.name or ""
+        script.notes.note_direct(direct, node.outputs[0], "body")
     lines: list[str] = []
     for inner in nodes:
         lines += script.statement(inner, level)
-    script.note_order(nodes)
+    script.notes.note_order(nodes)
     changed = [(target, script.names[value]) for target, value in zip(targets, results, strict=True)]
     if direct is None:
         lines += assignment(targets, joined([name for _, name in changed]), level)

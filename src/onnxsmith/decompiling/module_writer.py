@@ -20,21 +20,20 @@ from onnxsmith.decompiling.layout import (
     Keyed,
     Text,
     call,
-    dictionary,
     lines,
-    listed,
     string,
 )
-from onnxsmith.decompiling.literals import says_exactly, tuple_of, type_text, typed_elements
-from onnxsmith.decompiling.order import all_graphs
+from onnxsmith.decompiling.literals import type_text
+from onnxsmith.decompiling.order import all_graphs, in_call_order
 from onnxsmith.decompiling.reading import Given
+from onnxsmith.decompiling.rebuild_calls import WrittenFunction, rebuild_call, rebuild_function_call
 from onnxsmith.decompiling.script_writer import ScriptWriter
 from onnxsmith.errors import DecompileError
 from onnxsmith.graphs.beyond import SparseTensor
-from onnxsmith.graphs.builder import QUANTIZATION_KEY, SOURCE_KEY
-from onnxsmith.graphs.weights import to_text
+from onnxsmith.graphs.builder import QUANTIZATION_KEY
+from onnxsmith.graphs.notes import notes_of
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import AnyValueType, TensorType, ValueType
+from onnxsmith.types.value_types import AnyValueType
 
 #: Names that the module itself gives a meaning.
 _MODULE_NAMES = ("np", "model", "weights", "script", "graph", "rebuild", "Weights", "Opset")
@@ -80,7 +79,7 @@ class ModuleWriter:
         self.mentioned: set[ir.Value] = set()
         #: What is said of weights that are attributes.
         self.weight_details = Details()
-        self._function_details: list[tuple[str, Details, Mapping[str, int]]] = []
+        self._functions: list[WrittenFunction] = []
         for identifier in self.model.functions:
             self.functions[identifier] = FunctionName(self._function_name(identifier[1]))
         self.main_name = self._function_name(self.model.graph.name or "main_graph")
@@ -123,7 +122,7 @@ class ModuleWriter:
             if key != name:
                 details.weights[key] = name
             details.note_weight(key, value.const_value)
-            if value.doc_string or value.metadata_props or value.meta.get(QUANTIZATION_KEY):
+            if value.doc_string or value.metadata_props or notes_of(value).get(QUANTIZATION_KEY):
                 details.note_initializer(value)
         return key
 
@@ -187,30 +186,41 @@ class ModuleWriter:
     def write(self) -> list[str]:
         """The lines of the module, weights and imports left out."""
         result: list[str] = []
-        for identifier, function in self._in_call_order():
+        for identifier, function in in_call_order(self.model.functions):
             result += ["", "", *self._function(identifier, function)]
         main = ScriptWriter(self, self.model.graph, self.model.opset_imports, {})
         parameters = main.name_inputs(self.model.graph)
         body = main.block(self.model.graph, 1)
-        main.note_unused("", self.model.graph)
+        main.notes.note_unused("", self.model.graph)
         result += ["", "", *self._decorator(main, self.main_name, self.model.graph.name or "", None)]
         returns = [main.declared(value) for value in self.model.graph.outputs]
         result += self.signature(self.main_name, parameters, returns, 0)
         doc = _docstring(self.model.graph.doc_string)
         result += [*([doc] if doc else []), *body]
-        result += ["", "", *self._rebuild(main)]
+        self._note_main(main)
+        order = {each.name: position for position, each in enumerate(self.functions.values())}
+        functions = sorted(self._functions, key=lambda each: order[each.name])
+        main.details.docs.update(self.weight_details.docs)
+        result += ["", "", *rebuild_call(self.model, self.main_name, main.details, functions, self.used)]
         return _tidy(result)
+
+    def _note_main(self, main: ScriptWriter) -> None:
+        """Keep what is said of the main graph."""
+        graph, details = self.model.graph, main.details
+        if graph.doc_string and _docstring(graph.doc_string) is None:
+            details.docs[""] = graph.doc_string
+        if graph.metadata_props:
+            details.metadata[""] = dict(sorted(graph.metadata_props.items()))
+        if any((value.name or "") in graph.initializers for value in graph.inputs):
+            details.inputs = [value.name or "" for value in graph.inputs]
 
     def write_function(self, function: ir.Function) -> list[str]:
         """The lines for one function alone, and the function rebuilt from it."""
         self.used = (self.used - {"rebuild"}) | {"rebuild_function"}
         result = ["", "", *self._function(function.identifier(), function)]
-        name, details, imports = self._function_details[0]
-        details.docs.update(self.weight_details.docs)
-        items: list[Text] = [name, *_imports_item(imports), *_details_items(details, self.used)]
-        if any(key.startswith("weight ") for key in details.docs):
-            items.append("all_weights=weights")
-        return _tidy([*result, "", "", *lines("function = ", call("rebuild_function", items), "", 0)])
+        (written,) = self._functions
+        written.details.docs.update(self.weight_details.docs)
+        return _tidy([*result, "", "", *rebuild_function_call(written, self.used)])
 
     def _decorator(
         self, writer: ScriptWriter, name: str, onnx_name: str, function: ir.Function | None
@@ -252,7 +262,7 @@ class ModuleWriter:
         doc = _docstring(function.doc_string)
         if function.metadata_props:
             writer.details.metadata[""] = dict(sorted(function.metadata_props.items()))
-        self._function_details.append((called.name, writer.details, dict(function.opset_imports)))
+        self._functions.append(WrittenFunction(called.name, writer.details, dict(function.opset_imports)))
         return [*result, *([doc] if doc else []), *body]
 
     def _called_with(self, identifier: ir.OperatorIdentifier) -> dict[str, ir.AttributeType]:
@@ -291,142 +301,27 @@ class ModuleWriter:
             text = self.stored(f"{function.name}.{attribute}", cast(Any, formal.value))
         return Keyed(f"{name}: {word} = ", text)
 
-    def _in_call_order(self) -> list[tuple[ir.OperatorIdentifier, ir.Function]]:
-        """Functions after those that they call; a recursive one is an error."""
-        functions = self.model.functions
-        calls = {
-            identifier: [
-                node.op_identifier()
-                for graph in all_graphs(function.graph)
-                for node in graph
-                if node.op_identifier() in functions
-            ]
-            for identifier, function in functions.items()
-        }
-        result: dict[ir.OperatorIdentifier, ir.Function] = {}
-        for start in functions:
-            stack = [(start, iter(calls[start]))]
-            path = [start]
-            while stack:
-                here, rest = stack[-1]
-                following = next((each for each in rest if each not in result), None)
-                if following is None:
-                    stack.pop()
-                    path.pop()
-                    result.setdefault(here, functions[here])
-                elif following in path:
-                    raise DecompileError(
-                        f"the function {following[1]!r} calls itself"
-                        + ("" if following == here else f", by way of {here[1]!r}"),
-                        help="ONNX has no recursion: the model is damaged",
-                    )
-                else:
-                    path.append(following)
-                    stack.append((following, iter(calls[following])))
-        return list(result.items())
-
-    def _rebuild(self, main: ScriptWriter) -> list[str]:
-        """`model = rebuild(main_graph, …)`, with all that the code does not say."""
-        model = self.model
-        items: list[Text] = [self.main_name, f"ir_version={model.ir_version}"]
-        imports = dictionary([(string(domain), str(each)) for domain, each in model.opset_imports.items()])
-        items.append(Keyed("opset_imports=", imports))
-        for name in ("producer_name", "producer_version", "domain"):
-            value = getattr(model, name)
-            if value:
-                items.append(f"{name}={string(value)}")
-        if model.model_version:
-            items.append(f"model_version={model.model_version}")
-        if model.doc_string:
-            items.append(f"doc_string={string(model.doc_string)}")
-        if model.metadata_props:
-            items.append(Keyed("model_metadata=", _table(dict(sorted(model.metadata_props.items())))))
-        graph = model.graph
-        if (graph.doc_string or "") != "" and _docstring(graph.doc_string) is None:
-            main.details.docs[""] = graph.doc_string or ""
-        if graph.metadata_props:
-            main.details.metadata[""] = dict(sorted(graph.metadata_props.items()))
-        if any((value.name or "") in graph.initializers for value in graph.inputs):
-            main.details.inputs = [value.name or "" for value in graph.inputs]
-        if self._has_value_types():
-            items.append("value_types=True")
-        if any(SOURCE_KEY in node.metadata_props for node in graph):
-            items.append("sources=True")
-        if main.details.unused or any(key.startswith("weight ") for key in self._all_docs(main)):
-            items.append("all_weights=weights")
-        main.details.docs.update(self.weight_details.docs)
-        items += _details_items(main.details, self.used)
-        order = {each.name: position for position, each in enumerate(self.functions.values())}
-        self._function_details.sort(key=lambda each: order[each[0]])
-        functions = [
-            tuple_of([name, call("dict", _details_items(details, self.used) + _imports_item(imports))])
-            for name, details, imports in self._function_details
-        ]
-        if functions:
-            items.append(Keyed("functions=", Bracketed("[", tuple(functions), "]")))
-        return lines("model = ", call("rebuild", items), "", 0)
-
-    def _all_docs(self, main: ScriptWriter) -> list[str]:
-        tables = [main.details, self.weight_details, *(details for _, details, _ in self._function_details)]
-        return [key for table in tables for key in table.docs]
-
-    def _has_value_types(self) -> bool:
-        """Whether the model says what the values inside it are."""
-        held = {*self.model.graph.inputs, *self.model.graph.outputs}
-        return any(
-            value.type is not None and value not in held
-            for node in self.model.graph
-            for value in node.outputs
-        )
-
     def header(self, weights: Sequence[str]) -> list[str]:
         """The imports, the opsets of other domains, and the weights."""
-        names = sorted(
-            {
-                *(self.used - {"Any"}),
-                *(["Opset"] if self.callees.definitions else []),
-                *(["Weights"] if weights else []),
-            },
-            key=lambda each: (not each.isupper(), each.islower(), each),
-        )
+        names = self.used - {"Any"}
+        if self.callees.definitions:
+            names.add("Opset")
+        if weights:
+            names.add("Weights")
         result: list[str] = []
         if "Any" in self.used:
             result += ["from typing import Any", ""]
         if self.needs_numpy:
             result += ["import numpy as np", ""]
-        result += _import_lines(names) if names else []
+        # Constants, classes, functions: as import sorters have them.
+        ordered = sorted(names, key=lambda each: (not each.isupper(), each.islower(), each))
+        result += _import_lines(ordered) if names else []
         result += [f"from onnxsmith import {each}" for each in sorted(self.callees.imports)]
         if self.callees.definitions:
             result += ["", *self.callees.definitions]
         if weights:
             result += ["", *weights]
         return result
-
-    def inline_weights(self, names: Sequence[str]) -> Bracketed:
-        """Weights in the text of the module: elements of small ones, bytes of others."""
-        entries: list[tuple[str, Text]] = []
-        for name in names:
-            tensor = self.weights[name]
-            kind, text = _weight_text(name, tensor, self.used)
-            entries.append((string(name), tuple_of([kind, text])))
-        return dictionary(entries)
-
-
-def _weight_text(key: str, tensor: ir.TensorProtocol, used: set[str]) -> tuple[str, Text]:
-    if isinstance(tensor, SparseTensor):
-        parts = (("values", tensor.proto.values), ("indices", tensor.proto.indices))
-        entries: list[tuple[str, Text]] = []
-        for name, part in parts:
-            part_kind, part_text = _weight_text(key, ir.TensorProtoTensor(part), used)
-            entries.append((string(name), tuple_of([part_kind, part_text])))
-        if tensor.proto.values.name:
-            entries.append(('"name"', string(tensor.proto.values.name)))
-        kind = TensorType(DType(int(tensor.dtype)), tuple(tensor.proto.dims))
-        return type_text(kind, used), dictionary(entries)
-    if says_exactly(tensor):
-        return typed_elements(tensor, used)
-    kind = TensorType(DType(int(tensor.dtype)), tuple(int(each) for each in cast(Any, tensor.shape)))
-    return type_text(kind, used), string(to_text(tensor))
 
 
 def _attribute_kinds(function: ir.Function) -> dict[str, ir.AttributeType]:
@@ -454,35 +349,6 @@ def _import_lines(names: Sequence[str]) -> list[str]:
     if len(plain) <= WIDTH:
         return [plain]
     return ["from onnxsmith import (", *(f"{INDENT}{name}," for name in names), ")"]
-
-
-def _imports_item(imports: Mapping[str, int]) -> list[Text]:
-    entries = [(string(domain), str(version)) for domain, version in imports.items()]
-    return [Keyed("opset_imports=", cast(Text, dictionary(entries)))]
-
-
-def _details_items(details: Details, used: set[str]) -> list[Text]:
-    return [Keyed(f"{name}=", _plain(value, used)) for name, value in details.entries().items()]
-
-
-def _plain(value: Any, used: set[str]) -> Text:
-    """Data of strings, types, lists and dictionaries as text."""
-    if isinstance(value, str):
-        return string(value)
-    if isinstance(value, ValueType):
-        return type_text(cast(AnyValueType, value), used)
-    if isinstance(value, dict):
-        entries = cast("dict[str, Any]", value)
-        return dictionary([(string(key), _plain(each, used)) for key, each in entries.items()])
-    if isinstance(value, tuple):
-        return tuple_of([_plain(each, used) for each in cast("tuple[Any, ...]", value)])
-    if isinstance(value, list):
-        return listed([_plain(each, used) for each in cast("list[Any]", value)])
-    return repr(value)
-
-
-def _table(entries: Mapping[str, str]) -> Text:
-    return dictionary([(string(key), string(value)) for key, value in entries.items()])
 
 
 def _tidy(result: Sequence[str]) -> list[str]:

@@ -1,8 +1,8 @@
-"""The nodes of a graph in an order in which each comes after what it uses."""
+"""Nodes and functions in an order in which each comes after what it uses; graphs inside graphs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 import onnx_ir as ir
@@ -96,3 +96,39 @@ def _needed(node: ir.Node, own: set[ir.Node]) -> list[ir.Node]:
 
 def _called(node: ir.Node) -> str:
     return f"{node.op_type} {node.name!r}" if node.name else node.op_type
+
+
+def in_call_order(
+    functions: Mapping[ir.OperatorIdentifier, ir.Function],
+) -> list[tuple[ir.OperatorIdentifier, ir.Function]]:
+    """Functions after those that they call; a recursive one is an error."""
+    calls = {
+        identifier: [
+            node.op_identifier()
+            for graph in all_graphs(function.graph)
+            for node in graph
+            if node.op_identifier() in functions
+        ]
+        for identifier, function in functions.items()
+    }
+    result: dict[ir.OperatorIdentifier, ir.Function] = {}
+    for start in functions:
+        stack = [(start, iter(calls[start]))]
+        path = [start]
+        while stack:
+            here, rest = stack[-1]
+            following = next((each for each in rest if each not in result), None)
+            if following is None:
+                stack.pop()
+                path.pop()
+                result.setdefault(here, functions[here])
+            elif following in path:
+                raise DecompileError(
+                    f"the function {following[1]!r} calls itself"
+                    + ("" if following == here else f", by way of {here[1]!r}"),
+                    help="ONNX has no recursion: the model is damaged",
+                )
+            else:
+                path.append(following)
+                stack.append((following, iter(calls[following])))
+    return list(result.items())

@@ -1,22 +1,24 @@
-"""One graph or function of a model as a Python function: its signature, its statements, and what goes beside them."""
+"""One graph or function of a model as a Python function: its parameters and its statements.
+
+What goes beside the code is `noting`'s.
+"""
 
 from __future__ import annotations
 
 import keyword
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import onnx_ir as ir
 
-from onnxsmith.decompiling import node_names
 from onnxsmith.decompiling.attributes import attribute_text
 from onnxsmith.decompiling.callees import definition_of
 from onnxsmith.decompiling.constants import Constants
 from onnxsmith.decompiling.control_flow import if_statement, is_if_statement
-from onnxsmith.decompiling.details import Details
 from onnxsmith.decompiling.element_types import ElementTypes
 from onnxsmith.decompiling.identifiers import Identifiers, common_prefix, readable
+from onnxsmith.decompiling.indices import index_form
 from onnxsmith.decompiling.layout import (
     INDENT,
     Bracketed,
@@ -27,11 +29,11 @@ from onnxsmith.decompiling.layout import (
     string,
 )
 from onnxsmith.decompiling.loops import is_loop_statement, loop_statement
+from onnxsmith.decompiling.noting import ScriptNotes
 from onnxsmith.decompiling.operators import operator_form
 from onnxsmith.decompiling.order import all_graphs, graphs_of, in_order
 from onnxsmith.decompiling.statements import assignment, returning
 from onnxsmith.errors import DecompileError
-from onnxsmith.graphs.builder import QUANTIZATION_KEY, SOURCE_KEY
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.schema.bind import layout
 from onnxsmith.schema.definition import OperatorDef
@@ -46,7 +48,7 @@ _CONTROL_FLOW = ("If", "Loop", "Scan", "SequenceMap")
 
 
 class ScriptWriter:
-    """Writes the body of one script, and fills its details."""
+    """Writes the body of one script, and has its notes filled."""
 
     def __init__(
         self,
@@ -56,9 +58,7 @@ class ScriptWriter:
         parameters: Mapping[str, str],
     ) -> None:
         self.module = module
-        self.graph = graph
         self.imports = imports
-        self.details = Details()
         #: How many `if` statements stand around the one that is written.
         self.depth = 0
         self.identifiers = Identifiers(module.reserved)
@@ -66,14 +66,6 @@ class ScriptWriter:
         self.parameters = dict(parameters)
         for name in parameters.values():
             self.identifiers.reserve(name)
-        self.names: dict[ir.Value, str] = {}
-        #: What a value is called in the tables: its variable, and where a branch assigns it, which one.
-        self.keys: dict[ir.Value, str] = {}
-        # Graphs that were written before the node that has them: node, key of the attribute, graph.
-        # Constant node -> the places where it stands as a literal, in the order of the code.
-        self._constant_uses: dict[ir.Node, list[str]] = {}
-        self._unsaid: dict[ir.Node, dict[str, tuple[str, list[object]]]] = {}
-        self._pending: list[tuple[ir.Node, str, ir.Graph]] = []
         self._definitions: dict[ir.Node, OperatorDef | None] = {}
         self.types = ElementTypes()
         graphs = list(all_graphs(graph))
@@ -82,9 +74,10 @@ class ScriptWriter:
         self.constants = Constants(self.types, self.definition, held)
         made = {value for each in graphs for node in each for value in node.outputs} - held
         self._prefix = common_prefix([value.name for value in made if value.name])
-        self.details.node_rule = node_names.best_rule(
-            (node.name or "", _first_name(node), node.op_type) for each in graphs for node in each
-        )
+        self.notes = ScriptNotes(module, graph, self.constants)
+        self.details = self.notes.details
+        #: The variables that hold values.
+        self.names = self.notes.names
 
     def _note_types(self, graph: ir.Graph) -> None:
         for value in (*graph.inputs, *graph.initializers.values()):
@@ -110,7 +103,7 @@ class ScriptWriter:
             if (value.name or "") in graph.initializers:
                 continue
             found.append((self.name_value(value, "input"), self.declared(value)))
-            self._note_value(value)
+            self.notes.note_value(value)
         return found
 
     def declared(self, value: ir.Value) -> AnyValueType | None:
@@ -133,70 +126,35 @@ class ScriptWriter:
         nodes = in_order(graph)
         for node in nodes:
             result += self.statement(node, level)
-        self.note_order(nodes)
-        texts = [self.operand(value, None, k) for k, value in enumerate(graph.outputs)]
-        self.note_outputs(graph)
+        self.notes.note_order(nodes)
+        texts = [self.operand(value) for value in graph.outputs]
+        self.notes.note_outputs(graph)
         if texts:
             result += returning(texts, level)
         elif not result:
             result.append(INDENT * level + "pass")
         return result
 
-    def note_outputs(self, graph: ir.Graph) -> None:
-        """Keep what is said of the outputs of a graph."""
-        for value in graph.outputs:
-            self._note_value(value)
-
-    def _note_value(self, value: ir.Value) -> None:
-        """Keep what is said of an input or output besides its name and type."""
-        details, key = self.details, self._value_key(value)
-        if value.doc_string:
-            details.docs.setdefault(key, value.doc_string)
-        if value.metadata_props:
-            details.metadata.setdefault(key, dict(sorted(value.metadata_props.items())))
-        shape = [] if value.shape is None else [_dimension(each) for each in value.shape]
-        if any(
-            each < 0 if isinstance(each, int) else each is not None and not each.strip() for each in shape
-        ):
-            details.shapes[key] = shape
-        denoted = [getattr(value.type, "denotation", None) or ""]
-        if value.shape is not None:
-            denoted += [value.shape.get_denotation(k) or "" for k in range(len(value.shape))]
-        if any(denoted):
-            details.denotations[key] = denoted
-        self._note_quantization(value)
-
-    def _note_quantization(self, value: ir.Value) -> None:
-        quantization = value.meta.get(QUANTIZATION_KEY)
-        if quantization:
-            self.details.quantization[self._value_key(value)] = dict(quantization)
-
-    def _value_key(self, value: ir.Value) -> str:
-        if value in self.keys:
-            return f"value {self.keys[value]}"
-        return f"initializer {value.name}"
-
     # -- values ----------------------------------------------------------------------------------------
 
     def name_value(self, value: ir.Value, operator: str) -> str:
         """A new variable for a value."""
-        name = value.name or ""
-        variable = self.identifiers.for_value(name, operator, self._prefix)
-        self.names[value] = self.keys[value] = variable
-        if variable != name:
-            self.details.values[variable] = name
+        variable = self.identifiers.for_value(value.name or "", operator, self._prefix)
+        self.notes.note_name(value, variable)
         return variable
 
-    def operand(self, value: ir.Value | None, node: ir.Node | None, position: int) -> Text:
-        """A value where it is used: a variable, a literal, a weight."""
+    def argument(self, value: ir.Value | None) -> Text:
+        """A value in a call: a literal, too."""
+        inline = None if value is None or value in self.names else self.constants.inline(value)
+        return self.operand(value) if inline is None else inline.text
+
+    def operand(self, value: ir.Value | None) -> Text:
+        """A value where it is used: a variable or a weight."""
         if value is None:
             return "None"
         variable = self.names.get(value)
         if variable is not None:
             return variable
-        inline = None if node is None else self.constants.inline(value)
-        if inline is not None:
-            return inline.text
         if value.const_value is not None and value.producer() is None:
             return self.module.weight(value, self.details)
         raise DecompileError(f"the value {value.name!r} is used, and nothing makes it")
@@ -204,16 +162,16 @@ class ScriptWriter:
     # -- nodes -----------------------------------------------------------------------------------------
 
     def statement(self, node: ir.Node, level: int) -> list[str]:
+        """The lines of a node; none for a constant that stands where it is used."""
         if any(self.constants.inline(value) is not None for value in node.outputs):
-            return []  # it stands where it is used
+            return []
         if is_if_statement(self, node):
             return if_statement(self, node, level)
         if is_loop_statement(self, node):
             return loop_statement(self, node, level)
         before, expression = self.expression(node, level)
         targets = self.targets(node)
-        key = self.key_of(node)
-        self.note_node(node, key)
+        self.notes.note_node(node)
         return [*before, *assignment(targets, expression, level)]
 
     def expression(self, node: ir.Node, level: int) -> tuple[list[str], Text]:
@@ -222,11 +180,13 @@ class ScriptWriter:
         inputs = list(node.inputs)
         while inputs and inputs[-1] is None:
             inputs.pop()
-        operands = [self.operand(value, node, k) for k, value in enumerate(inputs)]
+        operands = [self.argument(value) for value in inputs]
         is_symbolic = [value in self.names for value in inputs]
         if op is not None:
-            dtypes = [None if value is None else self._dtype(value) for value in inputs]
+            dtypes = [None if value is None else self.types.of(value) for value in inputs]
             text = operator_form(node, operands, is_symbolic, dtypes)
+            if text is None:
+                text = self._indexed(node, op)
             if text is not None:
                 return [], text
         before: list[str] = []
@@ -262,8 +222,17 @@ class ScriptWriter:
         version = self.imports.get(node.domain, self.imports.get("", 1) if node.domain == "ai.onnx" else 1)
         return before, call(self.module.callees.operator(node, version, op), items)
 
-    def _dtype(self, value: ir.Value) -> DType | None:
-        return self.types.of(value)
+    def _indexed(self, node: ir.Node, op: OperatorDef) -> Text | None:
+        """Indexing instead of a call, on a tensor whose element type is known: strings are indexed another way."""
+        if len(node.inputs) < 2:
+            return None
+        subject, *others = node.inputs
+        dtype = None if subject is None else self.types.of(subject)
+        if subject is None or subject not in self.names or dtype in (None, DType.STRING):
+            return None
+        inlined = [None if value is None else self.constants.inline(value) for value in others]
+        literals = [each.value for each in inlined if each is not None]
+        return index_form(node, op, self.names[subject], literals) if len(literals) == len(others) else None
 
     def _output_count(self, node: ir.Node, op: OperatorDef | None, is_function: bool) -> int | None:
         """`outputs=` where nothing else says how many there are."""
@@ -286,11 +255,10 @@ class ScriptWriter:
     def _bodies(self, node: ir.Node, attribute: ir.Attr, level: int) -> tuple[list[str], Text]:
         """The graphs of an attribute as functions before the call, and what names them in it."""
         is_one = attribute.type == ir.AttributeType.GRAPH
-        graphs = [attribute.value] if is_one else list(cast("Sequence[ir.Graph]", attribute.value))
+        graphs = cast("Sequence[ir.Graph]", [attribute.value] if is_one else attribute.value)
         result: list[str] = []
         names: list[Text] = []
         for position, graph in enumerate(graphs):
-            graph = cast(ir.Graph, graph)
             name = self.identifiers.unique(_function_name(attribute.name))
             names.append(name)
             parameters = self.name_inputs(graph)
@@ -299,7 +267,7 @@ class ScriptWriter:
             returns = [self.declared(value) for value in graph.outputs]
             result += self.module.signature(name, parameters, returns, level)
             result += [*body, ""]
-            self._pending.append((node, attribute.name if is_one else f"{attribute.name}[{position}]", graph))
+            self.notes.body(node, attribute.name if is_one else f"{attribute.name}[{position}]", graph)
         self.module.used.add("graph")
         return result, names[0] if is_one else Bracketed("[", tuple(names), "]")
 
@@ -317,95 +285,6 @@ class ScriptWriter:
                 result.append(self.name_value(value, node.op_type))
         return result
 
-    def key_of(self, node: ir.Node) -> str:
-        """The variable that a node is known by: that of its first output that has one."""
-        return next(self.keys[value] for value in node.outputs if value in self.keys)
-
-    def note_node(self, node: ir.Node, key: str) -> None:
-        details = self.details
-        name = node.name or ""
-        if node_names.name_by_rule(details.node_rule, _first_name(node), node.op_type) != name:
-            details.nodes[key] = name
-        if node.doc_string:
-            details.docs[key] = node.doc_string
-        for attribute in node.attributes.values():
-            if attribute.doc_string:
-                details.docs[f"{key}.{attribute.name}"] = attribute.doc_string
-            if attribute.type == ir.AttributeType.TENSOR and not attribute.is_ref():
-                name = cast(ir.TensorProtocol, attribute.value).name
-                if name:
-                    details.tensors[f"{key}.{attribute.name}"] = name
-        for value in node.outputs:
-            self._note_quantization(value)
-        notes = {name: text for name, text in sorted(node.metadata_props.items()) if name != SOURCE_KEY}
-        if notes:
-            details.metadata[key] = notes
-        for position, value in enumerate(node.inputs):
-            inline = None if value is None or value in self.names else self.constants.inline(value)
-            if inline is None or value is None:
-                continue
-            place = f"{key}[{position}]"
-            if inline.node is None:
-                details.literals[place] = value.name or ""
-            else:
-                self._constant_uses.setdefault(inline.node, []).append(place)
-        if node in self._unsaid:
-            details.attributes[key] = cast("dict[str, tuple[str, Any]]", self._unsaid[node])
-        for owner, attribute, graph in [each for each in self._pending if each[0] is node]:
-            self.note_graph(f"{key}:{attribute}", graph)
-            self._pending.remove((owner, attribute, graph))
-
-    def note_order(self, nodes: Sequence[ir.Node]) -> None:
-        """Note the Constant nodes that stand in the code as literals, in their order, and where each belongs."""
-        following = ""
-        entries: list[tuple[str, tuple[str, ...]]] = []
-        for node in reversed(nodes):
-            uses = self._constant_uses.get(node)
-            if uses is None:
-                following = self.key_of(node)
-                continue
-            names = (node.outputs[0].name or "", node.name or "")
-            tensor = cast(ir.TensorProtocol, node.attributes["value"].value)
-            if tensor.name:
-                self.details.tensors[f"constant {names[0]}"] = tensor.name
-            first = uses[0].rpartition("[")[0]
-            entry = names if first == following else (*names, following)
-            entries += [(place, entry) for place in reversed(uses)]
-        self.details.constants.update(reversed(entries))
-
-    def note_unused(self, key: str, graph: ir.Graph) -> None:
-        """Keep the initializers of a graph that the code does not mention."""
-        unused = [
-            self.module.weight_key(value, self.details)
-            for value in graph.initializers.values()
-            if value not in self.module.mentioned
-            and value not in self.names
-            and self.constants.inline(value) is None
-        ]
-        if unused:
-            self.details.unused[key] = unused
-
-    def keep(self, value: ir.Value) -> None:
-        """Keep an initializer that the code does not mention."""
-        if value.producer() is None and value.const_value is not None:
-            self.module.weight_key(value, self.details)
-
-    def unsaid(self, node: ir.Node, attribute: ir.Attr) -> None:
-        """Keep an attribute among the details."""
-        self._unsaid.setdefault(node, {})[attribute.name] = (attribute.type.name, list(attribute.value))
-
-    def note_graph(self, key: str, graph: ir.Graph) -> None:
-        details = self.details
-        if graph.name:
-            details.graphs[key] = graph.name
-        if graph.doc_string:
-            details.docs[f"graph {key}"] = graph.doc_string
-        if graph.metadata_props:
-            details.metadata[f"graph {key}"] = dict(sorted(graph.metadata_props.items()))
-        if graph.initializers:
-            details.local[key] = list(graph.initializers)
-            self.note_unused(key, graph)
-
 
 def named_outputs(node: ir.Node) -> list[ir.Value]:
     """The outputs up to the last that has a name: those behind it are missing, and need no mention."""
@@ -415,19 +294,11 @@ def named_outputs(node: ir.Node) -> list[ir.Value]:
     return outputs
 
 
-def _dimension(each: Any) -> Any:
-    return each if isinstance(each, int) else each.value
-
-
 def _splits_evenly(node: ir.Node, op: OperatorDef) -> bool:
     """Whether it is a Split that says nothing of its parts: unpacking one would say how many there are."""
     if op.name != "Split" or "num_outputs" not in op.attributes:
         return False
     return len(node.inputs) < 2 and "num_outputs" not in node.attributes
-
-
-def _first_name(node: ir.Node) -> str:
-    return next((value.name for value in node.outputs if value.name), "")
 
 
 def _function_name(attribute: str) -> str:

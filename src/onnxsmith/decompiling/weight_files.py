@@ -11,9 +11,14 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.decompiling.layout import Text, call, lines, string
+from onnxsmith.decompiling.layout import Text, call, dictionary, lines, string
+from onnxsmith.decompiling.literals import says_exactly, tuple_of, type_text, typed_elements
 from onnxsmith.errors import DecompileError
 from onnxsmith.graphs import safetensors_file
+from onnxsmith.graphs.beyond import SparseTensor
+from onnxsmith.graphs.weights import to_text
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import TensorType
 
 if TYPE_CHECKING:
     from onnxsmith.decompiling.module_writer import ModuleWriter
@@ -58,7 +63,7 @@ def _shared(tensors: dict[str, ir.TensorProtocol]) -> dict[str, ir.TensorProtoco
         for same_start in starts.values():
             for key in same_start if len(same_start) > 1 else ():
                 array = np.ascontiguousarray(tensors[key].numpy())
-                digest = hashlib.blake2b(array.reshape(-1).view(np.uint8)).digest()
+                digest = hashlib.blake2b(cast(Any, array.reshape(-1).view(np.uint8))).digest()
                 result[key] = tensors[first_of.setdefault(digest, key)]
     return result
 
@@ -89,5 +94,21 @@ def in_text(writer: ModuleWriter, held: Held | None) -> list[str]:
         items.append(string(held.name))
         keys = [key for key in keys if key not in held.keys]
     if keys:
-        items.append(writer.inline_weights(keys))
+        entries = [(string(key), _weight_text(writer.weights[key], writer.used)) for key in keys]
+        items.append(dictionary(entries))
     return lines("weights = ", call("Weights", items), "", 0)
+
+
+def _weight_text(tensor: ir.TensorProtocol, used: set[str]) -> Text:
+    """A type with elements, if there are few, or with bytes."""
+    if isinstance(tensor, SparseTensor):
+        parts = (("values", tensor.proto.values), ("indices", tensor.proto.indices))
+        entries = [(string(name), _weight_text(ir.TensorProtoTensor(part), used)) for name, part in parts]
+        if tensor.proto.values.name:
+            entries.append((string("name"), string(tensor.proto.values.name)))
+        kind = TensorType(DType(int(tensor.dtype)), tuple(tensor.proto.dims))
+        return tuple_of([type_text(kind, used), dictionary(entries)])
+    if says_exactly(tensor):
+        return tuple_of(list(typed_elements(tensor, used)))
+    kind = TensorType(DType(int(tensor.dtype)), tuple(int(each) for each in cast(Any, tensor.shape)))
+    return tuple_of([type_text(kind, used), string(to_text(tensor))])

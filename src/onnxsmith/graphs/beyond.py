@@ -34,7 +34,7 @@ class SparseTensor(ir.LazyTensor):
         )
         self.proto = proto
 
-    def _dense(self) -> ir.Tensor:
+    def _dense(self) -> ir.Tensor[Any]:
         values = onnx.numpy_helper.to_array(self.proto.values)
         indices = onnx.numpy_helper.to_array(self.proto.indices)
         dense = np.zeros(tuple(self.proto.dims), values.dtype)

@@ -110,7 +110,7 @@ def to_proto(model: ir.Model) -> onnx.ModelProto:
             node.attributes[attribute.name] = attribute
 
 
-def _loaded(tensor: ir.ExternalTensor) -> ir.Tensor:
+def _loaded(tensor: ir.ExternalTensor) -> ir.Tensor[Any]:
     return ir.Tensor(tensor.numpy(), dtype=tensor.dtype, name=tensor.name, doc_string=tensor.doc_string)
 
 
@@ -120,7 +120,7 @@ def _external_attributes(model: ir.Model) -> Iterator[tuple[ir.Node, ir.Attr]]:
         for node in graph:
             for attribute in node.attributes.values():
                 is_tensor = attribute.type == ir.AttributeType.TENSOR and not attribute.is_ref()
-                value = cast(Any, attribute.value) if is_tensor else None
+                value = attribute.value if is_tensor else None
                 if isinstance(value, ir.ExternalTensor) and not isinstance(value, Reference):
                     yield node, attribute
 

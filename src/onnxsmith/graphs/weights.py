@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+import onnx
 import onnx_ir as ir
 
 from onnxsmith.core.stored import Stored
+from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import UnreadableModelError, WeightError, boundary
-from onnxsmith.graphs import files, safetensors_file
+from onnxsmith.graphs import beyond, files, safetensors_file
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.dtypes import DType
@@ -97,7 +99,8 @@ class Weights(Mapping[str, Weight]):
     def __init__(self, *sources: str | os.PathLike[str] | Mapping[str, tuple[TensorType, Any]]) -> None:
         self._tensors: dict[str, Any] = {}
         self._made: dict[str, Weight] = {}
-        module_file: str | None = sys._getframe(1).f_globals.get("__file__")
+        caller = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # the documented way to read the stack
+        module_file: str | None = caller.f_globals.get("__file__")
         for source in sources:
             held = source if isinstance(source, Mapping) else _read(_beside(source, module_file))
             self._tensors.update(held)
@@ -107,9 +110,9 @@ class Weights(Mapping[str, Weight]):
         found = self._made.get(name)
         if found is None:
             if name not in self._tensors:
-                raise WeightError(f"there is no weight {name!r}", help=_nearest(name, self._tensors))
+                raise WeightError(f"there is no weight {name!r}", help=did_you_mean(name, self._tensors))
             held = self._tensors[name]
-            tensor = from_text(name, *held) if isinstance(held, tuple) else held
+            tensor = from_text(name, *cast("tuple[Any, Any]", held)) if isinstance(held, tuple) else held
             found = self._made[name] = Weight(name, tensor)
         return found
 
@@ -121,12 +124,6 @@ class Weights(Mapping[str, Weight]):
 
     def __repr__(self) -> str:
         return f"<{len(self)} weights>"
-
-
-def _nearest(name: str, names: Mapping[str, Any]) -> str | None:
-    from onnxsmith.diagnostics import did_you_mean
-
-    return did_you_mean(name, names)
 
 
 def _beside(place: str | os.PathLike[str], module_file: str | None) -> Path:
@@ -142,8 +139,6 @@ def _read(place: Path) -> Mapping[str, ir.TensorProtocol]:
         proto, place = files.read(place)
     except UnreadableModelError as error:
         raise WeightError(f"the weights cannot be read: {error.message}") from None
-    from onnxsmith.graphs import beyond
-
     held, _ = beyond.from_proto(proto, repr(str(place)))
     model = files.attach(held, place.parent)
     return {
@@ -176,10 +171,6 @@ def from_text(name: str, kind: TensorType, content: Any) -> ir.TensorProtocol:
 
 def _sparse(name: str, kind: TensorType, parts: Mapping[str, Any]) -> ir.TensorProtocol:
     """A sparse tensor: its type, with the elements that are not zero and where they are."""
-    import onnx  # heavy, and needed for no other weight
-
-    from onnxsmith.graphs.beyond import SparseTensor
-
     try:
         values, indices = (from_text(f"{name}.{part}", *parts[part]) for part in ("values", "indices"))
     except (KeyError, TypeError):
@@ -191,7 +182,7 @@ def _sparse(name: str, kind: TensorType, parts: Mapping[str, Any]) -> ir.TensorP
     proto.values.CopyFrom(ir.to_proto(values))
     proto.values.name = parts.get("name", "")
     proto.indices.CopyFrom(ir.to_proto(indices))
-    return SparseTensor(proto)
+    return beyond.SparseTensor(proto)
 
 
 def _from_bytes(name: str, dtype: DType, shape: tuple[int, ...], text: str) -> ir.TensorProtocol:
@@ -210,8 +201,6 @@ def _from_bytes(name: str, dtype: DType, shape: tuple[int, ...], text: str) -> i
 
 def tensor_of_bytes(name: str, dtype: DType, shape: tuple[int, ...], content: bytes) -> ir.TensorProtocol:
     """A tensor whose elements lie in these bytes as ONNX packs them."""
-    import onnx  # heavy, and needed for no other weight
-
     proto = onnx.TensorProto(name=name, data_type=int(dtype), dims=shape, raw_data=content)
     return ir.TensorProtoTensor(proto)
 

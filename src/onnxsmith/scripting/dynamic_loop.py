@@ -15,6 +15,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.core.number import Number, kind_of
+from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LoopTypeError, NestingError
 from onnxsmith.graphs.ir_types import type_to_ir
@@ -225,7 +226,7 @@ def _run_to_break(stager: Stager, statement: ast.For | ast.While, last: ast.If, 
         with located(frame.span(test)):
             goes_on = current_graph().operators.Not(truth(value)) if is_symbolic(value) else not value
     if isinstance(goes_on, Value) and not isinstance(goes_on, Number):
-        goes_on = Number(goes_on, "bool")
+        goes_on = Number(cast(Tensor, goes_on), "bool")
     following, leaving = leaf(Jump("next")), leaf(Jump("break"))
     variables = {
         name: leaving.variables[name] if value is MISSING else value
@@ -257,8 +258,7 @@ def _finish(attempt: _Attempt, states: Sequence[State], extra: Sequence[Any]) ->
 
 def _tensor(scope: GraphTarget, value: Any, dtype: DType | None) -> Any:
     if isinstance(value, Number):
-        is_as_it_is = dtype is None or scope.program.is_exact
-        return value.tensor if is_as_it_is else value.as_dtype(dtype)
+        return value.tensor if dtype is None or scope.program.is_exact else value.as_dtype(dtype)
     if isinstance(value, Value):
         return value
     kind = kind_of(value)

@@ -11,7 +11,6 @@ import torch
 from onnxsmith.errors import ExportError, boundary
 from onnxsmith.torch.open_time import open_time
 from onnxsmith.torch.progress import Progress
-from onnxsmith.torch.recurrent_shapes import recurrent_shapes
 from onnxsmith.torch.reporting import ExportedModel
 from onnxsmith.torch.signature import with_torch_dims
 from onnxsmith.torch.translating import Options, Translator

@@ -7,7 +7,7 @@ here because ONNX Runtime's CPU runs the one node faster than the several, or no
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import onnx_ir as ir
@@ -44,7 +44,7 @@ class Fuser:
         self.graph.insert_before(node, new)
         for old, fresh in zip(node.outputs, new[-1].outputs, strict=False):
             fresh.name, fresh.type, fresh.shape = old.name, old.type, old.shape
-            fresh.meta.update(old.meta)
+            cast(Any, fresh.meta).update(old.meta)
             if old.name:
                 old.name = f"{old.name}_before"
             old.replace_all_uses_with(fresh, replace_graph_outputs=True)
@@ -84,7 +84,7 @@ class Fuser:
         value = ir.Value(
             name=name,
             type=ir.TensorType(tensor.dtype),
-            shape=ir.Shape(tuple(tensor.shape)),
+            shape=ir.Shape(cast(Any, tuple(tensor.shape))),
             const_value=tensor,
         )
         self.graph.register_initializer(value)

@@ -61,7 +61,7 @@ def module_scope(node: torch.fx.Node) -> str:
 
 
 def module_calls(node: torch.fx.Node) -> tuple[tuple[str, str], ...]:
-    """The calls of modules that a node was made in, the outermost first: what tells a call from others, and the class."""
+    """The calls of modules that a node was made in, the outermost first: what tells a call apart, and the class."""
     stack: Any = node.meta.get("nn_module_stack")
     if not stack:
         return ()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import onnx_ir as ir
 
@@ -37,7 +37,7 @@ class _Run:
     """Nodes that stand together and belong to one call of a module."""
 
     call: tuple[str, str] | None
-    items: list[Any] = field(default_factory=list)
+    items: list[ir.Node] = field(default_factory=list[ir.Node])
 
 
 class _Outliner:
@@ -111,7 +111,7 @@ class _Outliner:
         )
         self.alive.add(node)
         for old, new in zip(outputs, results, strict=True):
-            new.meta.update(old.meta)
+            cast(Any, new.meta).update(old.meta)
             old.replace_all_uses_with(new, replace_graph_outputs=True)
         for each in nodes:
             _disconnect(each)
@@ -203,11 +203,16 @@ class _Copies:
     def nodes(self, nodes: Sequence[ir.Node]) -> list[ir.Node]:
         body: list[ir.Node] = []
         for node in nodes:
-            for each in read_values(node):
-                if each not in self.values and each.const_value is not None and each.producer() is None:
-                    body.append(self._constant(each))
+            body += [
+                self._constant(each)
+                for each in dict.fromkeys(read_values(node))
+                if self._is_new_constant(each)
+            ]
             body.append(self._copied(node))
         return body
+
+    def _is_new_constant(self, value: ir.Value) -> bool:
+        return value not in self.values and value.const_value is not None and value.producer() is None
 
     def _constant(self, value: ir.Value) -> ir.Node:
         result = self.values[value] = ir.Value(name=self.names.unique(value.name or "const"))

@@ -123,7 +123,7 @@ _SHARED_DTYPES = frozenset({DType.INT64, DType.BOOL})
 
 def _without_node(op: OperatorDef, inputs: Sequence[Any], outputs: Sequence[Known]) -> Any:
     """The value of a call that needs no node: arrays where all is known, or an operand that nothing changes."""
-    if op.domain:
+    if op.domain or op.name == "Identity":  # an Identity is there to be a value of its own
         return None
     arrays = [_content(each) for each in outputs]
     if all(each is not None for each in arrays):
@@ -172,7 +172,7 @@ def _key(
         kind = each.type
         if not isinstance(kind, TensorType) or kind.dtype not in _SHARED_DTYPES:
             return None
-    if op.domain or op.name.startswith(("Random", "Bernoulli", "Multinomial")):
+    if op.domain or op.name == "Identity" or op.name.startswith(("Random", "Bernoulli", "Multinomial")):
         return None
     values: list[Any] = []
     for each in inputs:

@@ -189,7 +189,7 @@ class Verification:
         if first is not None:
             node, difference = first
             span = span_of(node)
-            place = f" at {stored(span)}" if span is not None else ""
+            place = f" at {stored(span).rsplit(':', 2)[0]}" if span is not None else ""
             lines.append(f"the first to deviate is {node.target} ({node.name}){place}: by {difference:.3g}")
         error = VerificationError(
             "\n".join(lines),
@@ -215,6 +215,15 @@ class Verification:
         finally:
             del graph.outputs[len(before) :]
         mine = dict(zip(names, results if isinstance(results, tuple) else (results,), strict=True))
+        # A translation may give an input or a weight back as it is; those are made by no node.
+        mine |= {
+            port.name: feed for port, feed in zip(self.model.inputs, self._feeds(args, kwargs), strict=True)
+        }
+        mine |= {
+            name: value.const_value.numpy()
+            for name, value in graph.initializers.items()
+            if value.const_value is not None and value.name not in mine
+        }
         for node, value in theirs.items():
             values = _ir_values(self.translated.get(node))
             arrays = [mine[each.name] for each in values if each.name in mine]

@@ -132,4 +132,7 @@ def _to_torch(value: Any) -> torch.Tensor:
         value = value.numpy()
     if isinstance(value, (list, tuple)):
         raise InputMismatch("an output is a sequence, where the module gives tensors")
-    return torch.from_numpy(np.array(value))
+    array = np.array(value)
+    if array.dtype == np.uint64:  # ONNX Runtime's has the same bits under another name, which torch does not know
+        array = array.view(np.uint64)
+    return torch.from_numpy(array)

@@ -138,4 +138,6 @@ def prelu(call: Call, x: Any, weight: Any) -> Any:
     rank = rank_of(x)
     if rank_of(weight) == 1 and rank > 2:
         weight = op.Reshape(weight, [-1] + [1] * (rank - 2))
+    if rank_of(weight) > rank:
+        weight = op.Reshape(weight, np.ones(rank, np.int64))
     return op.PRelu(x, weight)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.dropout import dropped
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import cast, constant, expand, filled, int64s, rank_of, reshape
@@ -28,10 +29,8 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Any:
-    if dropout_p:
-        raise call.refuse("attention with dropout")
     dtype = call.dtype
-    if _has_operator(query, key, value, attn_mask, enable_gqa):
+    if not dropout_p and _has_operator(query, key, value, attn_mask, enable_gqa):
         # ONNX Runtime is faster with it than with what it stands for, and rows that are masked altogether are zeros.
         given = () if attn_mask is None else (_whole_mask(call, query, key, attn_mask),)
         options = {} if scale is None else {"scale": float(scale)}
@@ -50,7 +49,7 @@ def scaled_dot_product_attention(
     if is_causal:
         scores = op.Where(_causal(call, query, key), scores, cast(-np.inf, dtype))
     if attn_mask is None:
-        return op.MatMul(op.Softmax(scores, axis=-1), value)
+        return op.MatMul(_thinned(call, op.Softmax(scores, axis=-1), dropout_p), value)
     if attn_mask.dtype is DType.BOOL:
         scores = op.Where(attn_mask, scores, cast(-np.inf, dtype))
     else:
@@ -58,12 +57,17 @@ def scaled_dot_product_attention(
     weights = op.Softmax(scores, axis=-1)
     # torch gives zeros for a row that is masked altogether, where a softmax of minus infinities is not a number.
     weights = op.Where(op.IsNaN(weights), cast(0, dtype), weights)
-    return op.MatMul(weights, value)
+    return op.MatMul(_thinned(call, weights, dropout_p), value)
+
+
+def _thinned(call: Call, weights: Any, dropout_p: float) -> Any:
+    return dropped(call, weights, dropout_p)[0] if dropout_p else weights
 
 
 def _has_operator(query: Any, key: Any, value: Any, mask: Any, enable_gqa: bool) -> bool:
     """Whether the opset's `Attention` says the same."""
-    if not op.has("Attention") or query.dtype not in (DType.FLOAT, DType.FLOAT16):
+    # In float16, ONNX Runtime adds up in float16 too, and is further off than what the operator stands for.
+    if not op.has("Attention") or query.dtype is not DType.FLOAT:
         return False
     if any(rank_of(each) != 4 for each in (query, key, value)) or (
         mask is not None and rank_of(mask) not in (2, 4)

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextvars import ContextVar
+from types import MappingProxyType
 
 import torch
 
 from onnxsmith.types.dtypes import DType
 
 #: Element types that an export computes in another: `fallback_dtype`.
-SUBSTITUTES: ContextVar[dict[torch.dtype, DType]] = ContextVar("SUBSTITUTES", default={})
+SUBSTITUTES: ContextVar[Mapping[torch.dtype, DType]] = ContextVar("SUBSTITUTES", default=MappingProxyType({}))
 
 _BY_TORCH: dict[torch.dtype, DType] = {
     torch.float32: DType.FLOAT,

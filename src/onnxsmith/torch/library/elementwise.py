@@ -10,6 +10,7 @@ import numpy as np
 from onnxsmith.core.value import Value
 from onnxsmith.torch.library import precise
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.integers import integer_power
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import cast, constant, promoted
@@ -194,6 +195,8 @@ def power(call: Call, x: Any, y: Any) -> Any:
             return op.Reciprocal(op.Sqrt(x))
         if y == -1:
             return op.Reciprocal(x)
+    if dtype.is_integer:
+        return integer_power(call, x, y)
     return op.Pow(cast(x, dtype), cast(y, dtype))
 
 

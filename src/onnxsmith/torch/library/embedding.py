@@ -5,9 +5,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
+from onnxsmith.torch.library.values import cast, filled
+from onnxsmith.torch.library.windows import counted
+from onnxsmith.types.dtypes import DType
 
 
 @translates("aten.embedding.default")
@@ -20,3 +25,80 @@ def embedding(
     sparse: bool = False,
 ) -> Any:
     return op.Gather(weight, indices, axis=0)
+
+
+@translates("aten.embedding_renorm.default")
+def embedding_renorm(call: Call, weight: Any, indices: Any, max_norm: float, norm_type: float) -> Any:
+    """The table with the rows that are asked for made shorter where they are too long."""
+    dtype = weight.dtype
+    rows = call.size(weight, 0)
+    flat = op.Reshape(cast(indices, DType.INT64), [-1])
+    used = op.ScatterElements(
+        filled([rows], 0, DType.INT32), flat, op.Expand(np.int32(1), op.Shape(flat)), axis=0
+    )
+    lengths = _lengths(weight, float(norm_type))
+    limit = cast(max_norm, dtype)
+    is_long = op.And(op.Greater(lengths, limit), op.Unsqueeze(cast(used, DType.BOOL), [1]))
+    factor = op.Div(limit, op.Add(lengths, cast(1e-7, dtype)))
+    return op.Where(is_long, op.Mul(weight, factor), weight)
+
+
+def _lengths(weight: Any, p: float) -> Any:
+    axes = np.array([1])
+    if p in (1.0, 2.0):
+        return getattr(op, f"ReduceL{p:.0f}")(weight, axes, keepdims=1)
+    absolute = op.Abs(weight)
+    if np.isinf(p):
+        return op.ReduceMax(absolute, axes, keepdims=1)
+    total = op.ReduceSum(op.Pow(absolute, cast(p, weight.dtype)), axes, keepdims=1)
+    return op.Pow(total, cast(1 / p, weight.dtype))
+
+
+@translates(
+    *("aten.embedding_bag.default", "aten.embedding_bag.padding_idx"),
+    *("aten._embedding_bag.default", "aten._embedding_bag_forward_only.default"),
+)
+def embedding_bag(
+    call: Call,
+    weight: Any,
+    indices: Any,
+    offsets: Any,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    per_sample_weights: Any = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = -1,
+) -> Any:
+    """The sum, mean or maximum (modes 0, 1, 2) of rows, in bags that begin at the offsets."""
+    # ONNX Runtime adds up scattered elements of no narrower type.
+    dtype = DType.DOUBLE if weight.dtype is DType.DOUBLE else DType.FLOAT
+    if padding_idx is not None and padding_idx < 0:
+        # What counts from the end in the public operator says in the others that there is none.
+        is_public = call.overload == "aten.embedding_bag.padding_idx"
+        padding_idx = padding_idx + call.size(weight, 0) if is_public else None
+    indices, offsets = cast(indices, DType.INT64), cast(offsets, DType.INT64)
+    if include_last_offset:
+        offsets = op.Slice(offsets, [0], [-1], [0])
+    sizes = call.output_shape()
+    # An index belongs to the last bag that begins at or before it.
+    begun = op.LessOrEqual(op.Unsqueeze(offsets, [0]), op.Unsqueeze(counted(call.size(indices, 0)), [1]))
+    bags = op.Sub(op.ReduceSum(cast(begun, DType.INT64), np.array([1]), keepdims=1), np.int64(1))
+    rows = cast(op.Gather(weight, indices, axis=0), dtype)
+    if per_sample_weights is not None:
+        rows = op.Mul(rows, op.Unsqueeze(cast(per_sample_weights, dtype), [1]))
+    start, reduction = (-np.inf, "max") if mode == 2 else (0, "add")
+    counts: Any = None
+    if padding_idx is not None:
+        is_padding = op.Unsqueeze(op.Equal(indices, cast(padding_idx, DType.INT64)), [1])
+        rows = op.Where(is_padding, cast(start, dtype), rows)
+        counts = cast(op.Not(is_padding), dtype)
+    result = op.ScatterND(filled(sizes, start, dtype), bags, rows, reduction=reduction)
+    if mode == 0:
+        return [result]
+    if counts is None:
+        counts = cast(op.GreaterOrEqual(bags, np.int64(0)), dtype)
+    lengths = op.ScatterND(filled([sizes[0], 1], 0, dtype), bags, counts, reduction="add")
+    if mode == 1:
+        return [op.Div(result, op.Max(lengths, cast(1, dtype)))]
+    return [op.Where(op.Equal(lengths, cast(0, dtype)), cast(0, dtype), result)]

@@ -11,7 +11,7 @@ from onnxsmith.core.value import Value
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import cast, constant, promoted
+from onnxsmith.torch.library.values import axes_of, cast, constant, promoted, rank_of
 from onnxsmith.types.dtypes import DType
 
 #: Operators on bits; on truth values the logical ones.
@@ -130,3 +130,61 @@ def lcm(call: Call, x: Any, y: Any) -> Any:
     divisor = _common_divisor(call, x, y)
     is_zero = op.Equal(divisor, cast(0, dtype))
     return op.Abs(op.Mul(op.Div(x, op.Where(is_zero, cast(1, dtype), divisor)), y))
+
+
+# -- powers --------------------------------------------------------------------------------------------
+
+
+def integer_power(call: Call, x: Any, y: Any) -> Any:
+    """Integers to the power of integers by squaring, which wraps around as torch's does; `Pow` goes through doubles."""
+    x, y = (each if isinstance(each, Value) else constant(each) for each in promoted(call, x, y))
+    if any(isinstance(each, int) and each == 0 for each in call.output_shape()):
+        return op.Add(x, y)
+    zero, one, two = (cast(each, call.dtype) for each in (0, 1, 2))
+    shape = op.Shape(op.Add(x, y))
+    bases, exponents = op.Expand(x, shape), op.Expand(op.Max(y, zero), shape)
+
+    def body(i: Any, keep: Any, base: Any, exponent: Any, result: Any) -> Any:
+        is_odd = op.Equal(op.Mod(exponent, two), one)
+        result = op.Where(is_odd, op.Mul(result, base), result)
+        exponent = op.Div(exponent, two)
+        return _has_any(exponent), op.Mul(base, base), exponent, result
+
+    start = op.Expand(one, shape)
+    result = op.Loop(None, _has_any(exponents), bases, exponents, start, body=body, outputs=3)[2]
+    if call.dtype in (DType.UINT8, DType.UINT16, DType.UINT32, DType.UINT64):
+        return result
+    # A fraction of one is cut to zero; only one and its negative have whole inverses.
+    sign = op.Where(op.Equal(op.Mod(y, two), zero), one, cast(-1, call.dtype))
+    inverse = op.Where(op.Equal(x, cast(-1, call.dtype)), sign, cast(op.Equal(x, one), call.dtype))
+    return op.Where(op.Less(y, zero), inverse, result)
+
+
+# -- hashes --------------------------------------------------------------------------------------------
+
+
+@translates("aten.hash_tensor.default")
+def hash_tensor(call: Call, x: Any, dim: Any = (), *, keepdim: bool = False, mode: int = 0) -> Any:
+    """All elements' bits, as those of a double or a long, combined by an exclusive or."""
+    if x.dtype.is_float and not op.has("BitCast"):
+        raise call.refuse("the bits of floats, which only opset 26 and later can read")
+    if x.dtype.is_float:
+        bits = op.BitCast(cast(x, DType.DOUBLE), to=DType.UINT64)
+    else:
+        bits = cast(cast(x, DType.INT64), DType.UINT64)
+    rank = rank_of(x)
+    if rank == 0:
+        return bits
+    order = np.arange(64, dtype=np.uint64)
+    single = op.BitShift(op.Unsqueeze(bits, [rank]), order, direction="RIGHT")
+    single = cast(op.BitwiseAnd(single, np.uint64(1)), DType.INT64)
+    # A bit of the result is set where an odd number of elements has it.
+    total = op.ReduceSum(single, axes_of(dim, rank), keepdims=int(keepdim))
+    # In two halves, each of which a long holds without its sign.
+    valued = op.Mul(op.Mod(total, np.int64(2)), np.tile(2 ** np.arange(32), 2))
+    last = rank_of(valued) - 1
+    low, high = (
+        cast(op.ReduceSum(op.Slice(valued, [k], [k + 32], [last]), [last], keepdims=0), DType.UINT64)
+        for k in (0, 32)
+    )
+    return op.BitwiseOr(op.BitShift(high, np.uint64(32), direction="LEFT"), low)

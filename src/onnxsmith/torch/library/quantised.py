@@ -1,5 +1,5 @@
 # pyright: basic
-"""Quantising and dequantising: what torch's quantisation leaves in a module becomes `QuantizeLinear` and its inverse."""
+"""Quantising and what undoes it, by ONNX's QuantizeLinear and DequantizeLinear."""
 
 from __future__ import annotations
 
@@ -11,49 +11,41 @@ from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dtypes import onnx_dtype
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import axis_of, cast, int64s, rank_of
+from onnxsmith.torch.library.values import axis_of, cast, constant, rank_of
 from onnxsmith.types.dtypes import DType
 
-#: The element types that `QuantizeLinear` has in every opset, and their ranges.
-_EIGHT_BITS = {DType.INT8: (-128, 127), DType.UINT8: (0, 255)}
+_RANGES = {(0, 255): DType.UINT8, (-128, 127): DType.INT8}
 
 
-def _spread(value: Any, x: Any, axis: int | None) -> Any:
-    """A number for each channel, so that it broadcasts along the channels' axis."""
-    if axis is None:
-        return value
-    shape = [1] * rank_of(x)
-    shape[axis] = -1
-    return op.Reshape(value, int64s(shape))
+def _quantised(x: Any, scale: Any, zero: Any, low: int, high: int, dtype: DType, axis: int | None) -> Any:
+    """Whole numbers: as QuantizeLinear where its range is asked for, else rounded, clipped and cast."""
+    given = {} if axis is None else {"axis": axis}
+    if _RANGES.get((low, high)) is dtype:
+        return op.QuantizeLinear(x, scale, cast(zero, dtype), **given)
+    scale, zero = (_beside(each, x, axis) for each in (scale, zero))
+    rounded = op.Add(op.Round(op.Div(cast(x, DType.FLOAT), scale)), cast(zero, DType.FLOAT))
+    return cast(op.Clip(rounded, np.float32(low), np.float32(high)), dtype)
 
 
-def _quantised(
-    x: Any, scale: Any, zero_point: Any, low: int, high: int, dtype: DType, axis: int | None = None
-) -> Any:
-    scale = cast(scale, DType.FLOAT)
-    options = {} if axis is None else {"axis": axis}
-    if dtype in _EIGHT_BITS:
-        result = op.QuantizeLinear(cast(x, DType.FLOAT), scale, cast(zero_point, dtype), **options)
-        return (
-            result
-            if _EIGHT_BITS[dtype] == (low, high)
-            else op.Clip(result, cast(low, dtype), cast(high, dtype))
-        )
-    steps = op.Round(op.Div(cast(x, DType.FLOAT), _spread(scale, x, axis)))
-    shifted = op.Add(steps, _spread(cast(zero_point, DType.FLOAT), x, axis))
-    return cast(op.Clip(shifted, np.float32(low), np.float32(high)), dtype)
+def _restored(q: Any, scale: Any, zero: Any, axis: int | None) -> Any:
+    given = {} if axis is None else {"axis": axis}
+    if q.dtype in (DType.UINT8, DType.INT8):
+        return op.DequantizeLinear(q, scale, cast(zero, q.dtype), **given)
+    scale, zero = (_beside(each, q, axis) for each in (scale, zero))
+    return op.Mul(cast(op.Sub(cast(q, DType.INT32), cast(zero, DType.INT32)), DType.FLOAT), scale)
 
 
-def _dequantised(x: Any, scale: Any, zero_point: Any, axis: int | None = None) -> Any:
-    scale = cast(scale, DType.FLOAT)
-    options = {} if axis is None else {"axis": axis}
-    if x.dtype in _EIGHT_BITS:
-        given = () if zero_point is None else (cast(zero_point, x.dtype),)
-        return op.DequantizeLinear(x, scale, *given, **options)
-    steps = cast(x, DType.FLOAT)
-    if zero_point is not None:
-        steps = op.Sub(steps, _spread(cast(zero_point, DType.FLOAT), x, axis))
-    return op.Mul(steps, _spread(scale, x, axis))
+def _beside(value: Any, x: Any, axis: int | None) -> Any:
+    """A number for each channel, shaped to stand beside the tensor."""
+    return value if axis is None else op.Reshape(value, [-1] + [1] * (rank_of(x) - axis - 1))
+
+
+def _scalar(value: Any, dtype: DType) -> Any:
+    """A parameter, given as a number or as a tensor of one element, as a scalar."""
+    value = cast(value, dtype)
+    if isinstance(value, np.ndarray):
+        return constant(value)
+    return op.Reshape(value, np.zeros(0, np.int64)) if rank_of(value) else value
 
 
 @translates(
@@ -65,8 +57,9 @@ def quantize_per_tensor(
     call: Call, x: Any, scale: Any, zero_point: Any, quant_min: Any, quant_max: Any, dtype: Any
 ) -> Any:
     if not isinstance(quant_min, int) or not isinstance(quant_max, int):
-        raise call.refuse("a range that is a tensor")
-    return _quantised(x, _single(scale), _single(zero_point), quant_min, quant_max, onnx_dtype(dtype))
+        raise call.refuse("quantising to a range that is not known")
+    scale, zero = _scalar(scale, DType.FLOAT), _scalar(zero_point, DType.INT64)
+    return _quantised(cast(x, DType.FLOAT), scale, zero, quant_min, quant_max, onnx_dtype(dtype), None)
 
 
 @translates(
@@ -75,36 +68,61 @@ def quantize_per_tensor(
     "quantized_decomposed.dequantize_per_tensor.tensor2",
 )
 def dequantize_per_tensor(
-    call: Call, x: Any, scale: Any, zero_point: Any, quant_min: Any, quant_max: Any, dtype: Any, **__: Any
+    call: Call, x: Any, scale: Any, zero_point: Any, *_: Any, out_dtype: Any = None
 ) -> Any:
-    return _dequantised(x, _single(scale), _single(zero_point))
+    return _restored(x, _scalar(scale, DType.FLOAT), _scalar(zero_point, DType.INT64), None)
 
 
 @translates("quantized_decomposed.quantize_per_channel.default")
 def quantize_per_channel(
     call: Call, x: Any, scales: Any, zero_points: Any, axis: int, quant_min: int, quant_max: int, dtype: Any
 ) -> Any:
-    place = axis_of(axis, rank_of(x))
-    return _quantised(x, scales, zero_points, quant_min, quant_max, onnx_dtype(dtype), place)
+    axis = axis_of(axis, rank_of(x))
+    scales = cast(scales, DType.FLOAT)
+    return _quantised(
+        cast(x, DType.FLOAT), scales, zero_points, quant_min, quant_max, onnx_dtype(dtype), axis
+    )
 
 
 @translates("quantized_decomposed.dequantize_per_channel.default")
 def dequantize_per_channel(
-    call: Call,
-    x: Any,
-    scales: Any,
-    zero_points: Any,
-    axis: int,
-    quant_min: int,
-    quant_max: int,
-    dtype: Any,
-    **__: Any,
+    call: Call, x: Any, scales: Any, zero_points: Any, axis: int, *_: Any, out_dtype: Any = None
 ) -> Any:
-    return _dequantised(x, scales, zero_points, axis_of(axis, rank_of(x)))
+    if zero_points is None:
+        zero_points = op.Mul(cast(scales, DType.INT64), np.int64(0))
+    return _restored(x, cast(scales, DType.FLOAT), zero_points, axis_of(axis, rank_of(x)))
 
 
-def _single(value: Any) -> Any:
-    """A scale that is a tensor of one element as a scalar."""
-    if hasattr(value, "type") and rank_of(value):
-        return op.Reshape(value, np.zeros(0, np.int64))
-    return value
+def _fake(x: Any, scale: Any, zero: Any, low: int, high: int, axis: int | None) -> Any:
+    """Quantised and restored. A narrower range than a byte's is clipped before, in the numbers it stands for."""
+    given = x.dtype
+    x = cast(x, DType.FLOAT)
+    dtype = DType.UINT8 if low >= 0 else DType.INT8
+    bounds = np.iinfo(dtype.numpy)
+    if low < bounds.min or high > bounds.max:
+        q = _quantised(x, scale, zero, low, high, DType.INT32, axis)
+    elif (low, high) == (bounds.min, bounds.max):
+        q = _quantised(x, scale, zero, low, high, dtype, axis)
+    else:
+        q = _quantised(x, scale, zero, bounds.min, bounds.max, dtype, axis)
+        q = cast(op.Clip(cast(q, DType.INT32), np.int32(low), np.int32(high)), dtype)
+    return cast(_restored(q, scale, zero, axis), given)
+
+
+@translates(
+    "aten.fake_quantize_per_tensor_affine.default", "aten.fake_quantize_per_tensor_affine.tensor_qparams"
+)
+def fake_quantize_per_tensor(
+    call: Call, x: Any, scale: Any, zero_point: Any, quant_min: int, quant_max: int
+) -> Any:
+    return _fake(x, _scalar(scale, DType.FLOAT), _scalar(zero_point, DType.INT64), quant_min, quant_max, None)
+
+
+@translates("aten.fake_quantize_per_channel_affine.default")
+def fake_quantize_per_channel(
+    call: Call, x: Any, scale: Any, zero_point: Any, axis: int, quant_min: int, quant_max: int
+) -> Any:
+    zero = op.Round(zero_point) if zero_point.dtype.is_float else zero_point
+    return _fake(
+        x, cast(scale, DType.FLOAT), cast(zero, DType.INT64), quant_min, quant_max, axis_of(axis, rank_of(x))
+    )

@@ -53,12 +53,29 @@ def _mean(call: Call, x: Any, dims: Any, keepdim: bool) -> Any:
 
 @translates("aten.prod.default")
 def prod_all(call: Call, x: Any, *, dtype: Any = None) -> Any:
-    return reduce("ReduceProd", cast(x, call.dtype), None, False)
+    return _product(cast(x, call.dtype), None, False)
 
 
 @translates("aten.prod.dim_int")
 def prod(call: Call, x: Any, dim: int, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    return reduce("ReduceProd", cast(x, call.dtype), dim, keepdim)
+    return _product(cast(x, call.dtype), dim, keepdim)
+
+
+def _product(x: Any, dim: int | None, keepdim: bool) -> Any:
+    """A product over one dimension, or over all for None.
+
+    ONNX Runtime multiplies longs as doubles, which have fewer digits; its running product does not.
+    """
+    rank = rank_of(x)
+    if rank == 0 or x.dtype is not DType.INT64 or not op.has("CumProd"):
+        return reduce("ReduceProd", x, dim, keepdim)
+    axis = 0 if dim is None else axis_of(dim, rank)
+    x = op.Reshape(x, [-1]) if dim is None else x
+    # Padded with a one, so that the product of nothing has a last element, too.
+    before = [int(k == axis) for k in range(rank_of(x))]
+    padded = op.Pad(x, np.array([*before, *[0] * rank_of(x)]), cast(1, x.dtype))
+    last = op.Slice(op.CumProd(padded, np.int64(axis)), [-1], [np.iinfo(np.int64).max], [axis])
+    return last if keepdim else op.Squeeze(last, [axis])
 
 
 @translates("aten.amax.default")

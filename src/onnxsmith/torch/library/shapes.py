@@ -186,6 +186,16 @@ def split(call: Call, x: Any, sizes: Any, dim: int = 0) -> Any:
     return list(parts)
 
 
+@translates("aten.tensor_split.tensor_indices_or_sections", lifts=True)
+def split_at(call: Call, x: Any, places: Any, dim: int = 0) -> Any:
+    if rank_of(places) == 0:
+        raise call.refuse("as many parts as the data says")
+    axes, count = np.array([axis_of(dim, rank_of(x))]), len(call.output)
+    cuts = [op.Slice(places, np.array([k]), np.array([k + 1]), np.array([0])) for k in range(count - 1)]
+    bounds = [np.array([0]), *cuts, np.array([NO_END])]
+    return [op.Slice(x, bounds[k], bounds[k + 1], axes) for k in range(count)]
+
+
 @translates("aten.unbind.int", "aten.unbind_copy.int", lifts=True)
 def unbind(call: Call, x: Any, dim: int = 0) -> Any:
     axis = axis_of(dim, rank_of(x))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.complex_numbers import angle_of
 from onnxsmith.torch.library.complex_pair import Complex, parts_of
 from onnxsmith.torch.library.field import Field, joined, loop, where
 from onnxsmith.torch.library.linalg.matrices import (
@@ -407,7 +408,5 @@ def logdet(call: Call, a: Any) -> Any:
     factors, pivots, _, _ = _factored(call, a)
     sign, size = _sign_and_log(call, factors, pivots)
     if sign.is_complex:
-        from onnxsmith.torch.library.complex_numbers import angle_of
-
         return Field(size, cast(angle_of(sign), DType.DOUBLE)).as_value()
     return op.Where(op.Less(sign.re, ZERO), np.float64(np.nan), size)

@@ -40,7 +40,7 @@ def sizes(call: Call, a: Field) -> list[Any]:
 def is_empty(*tensors: Any) -> bool:
     """Whether a tensor is known to have no elements."""
     parts = [each.re if isinstance(each, Field) else getattr(each, "real", each) for each in tensors]
-    return any(0 in each.type.shape for each in parts if isinstance(each, Value))
+    return any(0 in each.type.shape for each in parts if isinstance(each, Value))  # type: ignore[attr-defined]
 
 
 def empty_results(call: Call, fill: float = 0.0) -> Any:

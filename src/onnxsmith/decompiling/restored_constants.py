@@ -1,0 +1,190 @@
+"""Puts constants back where a model had them: as initializers of a certain graph, or as Constant nodes at their places.
+
+The code has literals and `weights["name"]`; which of them is what, and what it is called, the tables of `rebuild` say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import onnx_ir as ir
+
+from onnxsmith.decompiling.order import all_graphs
+from onnxsmith.decompiling.restored_keys import key_of_node
+from onnxsmith.graphs.builder import VARIABLE_KEY
+from onnxsmith.graphs.notes import notes_of
+from onnxsmith.graphs.program import WEIGHT_KEY
+from onnxsmith.graphs.weights import Weights
+
+
+class RestoredConstants:
+    """The constants of one graph and the graphs inside it."""
+
+    def __init__(self, graph: ir.Graph, tables: Mapping[str, Any], weights: Weights | None) -> None:
+        self._graph = graph
+        self._all_weights = weights
+        self._literals: Mapping[str, str] = tables.get("literals", {})
+        self._constants: Mapping[str, Sequence[str]] = tables.get("constants", {})
+        self._weights: Mapping[str, str] = tables.get("weights", {})
+        self._local: Mapping[str, Sequence[str]] = tables.get("local", {})
+        self._unused: Mapping[str, Sequence[str]] = tables.get("unused", {})
+        self._tensors: Mapping[str, str] = tables.get("tensors", {})
+        # Values by the graph they live in and their name.
+        self._made: dict[tuple[ir.Graph, str], ir.Value] = {}
+        # Constant nodes to be placed: graph -> output -> node, the variable it comes before, the first user.
+        self._waiting: dict[ir.Graph, dict[str, tuple[ir.Node, str, ir.Node]]] = {}
+        names = dict.fromkeys(output for output, *_ in self._constants.values())
+        self._order = {name: position for position, name in enumerate(names)}
+        # The graphs around the place that is looked at, each with the names of its own initializers.
+        self._homes: list[tuple[ir.Graph, frozenset[str]]] = []
+        # Each weight is put back under its name, into the graph where it lives, when somebody uses it.
+        for value in list(graph.initializers.values()):
+            if WEIGHT_KEY in value.meta:
+                del graph.initializers[value.name or ""]
+
+    def enter(self, graph: ir.Graph, prefix: str) -> None:
+        """From now on, what is restored is in this graph, which the tables call `prefix`."""
+        self._homes.append((graph, frozenset(self._local.get(prefix, ()))))
+
+    def leave(self, graph: ir.Graph, prefix: str, nodes: Sequence[ir.Node]) -> None:
+        """All nodes of a graph have been looked at, in this order: put in place what belongs between them."""
+        for position, value in enumerate(graph.outputs):
+            if WEIGHT_KEY in value.meta:
+                graph.outputs[position] = self._initializer(value, self._weight_name(value))
+        self._place(graph, nodes)
+        self._add_unused(graph, self._unused.get(prefix, ()))
+        for name in self._local.get(prefix, ()):
+            if name in graph.initializers:  # in the order of the table
+                graph.initializers[name] = graph.initializers.pop(name)
+        self._homes.pop()
+
+    def restore(self, graph: ir.Graph, node: ir.Node, key: str) -> None:
+        """Give a node the constants that it had."""
+        for position, value in enumerate(node.inputs):
+            if value is None or VARIABLE_KEY in value.meta:
+                continue
+            place = f"{key}[{position}]"
+            if place in self._constants:
+                output, name, *before = self._constants[place]
+                made = self._constant_node(graph, node, value, output, name, before[0] if before else key)
+            elif place in self._literals:
+                made = self._initializer(value, self._literals[place])
+            elif WEIGHT_KEY in value.meta:
+                made = self._initializer(value, self._weight_name(value))
+            else:
+                continue
+            node.replace_input_with(position, made)
+
+    def _weight_name(self, value: ir.Value) -> str:
+        key: str = notes_of(value)[WEIGHT_KEY]
+        return self._weights.get(key, key)
+
+    def _place(self, graph: ir.Graph, nodes: Sequence[ir.Node]) -> None:
+        """Put the Constant nodes of a graph where they belong: before a certain node, never behind one that uses it."""
+        waiting = self._waiting.pop(graph, {})
+        if not waiting:
+            return
+        positions = {key_of_node(node): position for position, node in enumerate(nodes)}
+        placed: list[tuple[int, int, ir.Node]] = []
+        for output, (node, before, user) in waiting.items():
+            first_use = positions[key_of_node(user)]
+            place = min(positions.get(before, first_use), first_use)
+            placed.append((place, self._order[output], node))
+        for position, _, node in sorted(placed, key=lambda each: each[:2]):
+            graph.insert_before(nodes[position], node)
+
+    def _add_unused(self, graph: ir.Graph, keys: Sequence[str]) -> None:
+        """Put the initializers back that the code never mentioned."""
+        for key in keys if self._all_weights is not None else ():
+            weight = cast(Weights, self._all_weights)[key]
+            value = _initializer_value(self._weights.get(key, key), weight.tensor)
+            notes_of(value)[WEIGHT_KEY] = key
+            graph.initializers.setdefault(value.name or "", value)
+
+    def _home(self, name: str) -> ir.Graph:
+        """The innermost graph that an initializer of this name lives in."""
+        for graph, own in reversed(self._homes):
+            if name in own:
+                return graph
+        return self._graph
+
+    def _initializer(self, value: ir.Value, name: str) -> ir.Value:
+        home = self._home(name)
+        found = self._made.get((home, name))
+        if found is not None and _is_same(found, value):
+            home.initializers.setdefault(name, found)
+            return found
+        tensor = _tensor_of(value)
+        if tensor is None:
+            return value
+        while (home, name) in self._made:  # an edited literal is another constant
+            name += "_edited"
+        result = _initializer_value(name, tensor)
+        self._made[home, name] = home.initializers[name] = result
+        return result
+
+    def _constant_node(
+        self, graph: ir.Graph, node: ir.Node, value: ir.Value, output: str, name: str, before: str
+    ) -> ir.Value:
+        found = self._made.get((graph, output))
+        if found is not None and _is_same(found, value):
+            return found
+        tensor = _tensor_of(value)
+        if tensor is None:
+            return value
+        order = output
+        while (graph, output) in self._made:
+            output += "_edited"
+        result = _initializer_value(output, tensor)
+        held = ir.Tensor(
+            cast(Any, tensor.numpy()),
+            dtype=tensor.dtype,
+            name=self._tensors.get(f"constant {order}", ""),
+        )
+        attribute = ir.Attr("value", ir.AttributeType.TENSOR, held)
+        constant = ir.Node("", "Constant", [], [attribute], outputs=[result], name=name)
+        self._waiting.setdefault(graph, {})[order] = (constant, before, node)
+        self._made[graph, output] = result
+        return result
+
+
+def _initializer_value(name: str, tensor: ir.TensorProtocol) -> ir.Value:
+    return ir.Value(
+        name=name,
+        type=ir.TensorType(tensor.dtype),
+        shape=ir.Shape(list(cast(Any, tensor.shape))),
+        const_value=tensor,
+    )
+
+
+def _tensor_of(value: ir.Value) -> ir.TensorProtocol | None:
+    node = value.producer()
+    if node is not None and node.op_type == "Constant" and "value" in node.attributes:
+        return cast(ir.TensorProtocol, node.attributes["value"].value)
+    return value.const_value
+
+
+def _is_same(a: ir.Value, b: ir.Value) -> bool:
+    left, right = _tensor_of(a), _tensor_of(b)
+    if left is right:
+        return True
+    if left is None or right is None or left.dtype != right.dtype or left.shape != right.shape:
+        return False
+    return left.tobytes() == right.tobytes()
+
+
+def drop_unused_constants(graph: ir.Graph) -> None:
+    """Take out the constants that literals made, where those that the tables name took their places."""
+    outputs = {value for each in all_graphs(graph) for value in each.outputs}
+    for each in all_graphs(graph):
+        for node in list(each):
+            if node.op_type != "Constant":
+                continue
+            result = node.outputs[0]
+            is_literal = VARIABLE_KEY not in result.meta and result.const_value is None
+            if is_literal and not result.uses() and result not in outputs:
+                each.remove(node)
+    for name, value in list(graph.initializers.items()):
+        if not value.uses() and value not in outputs and WEIGHT_KEY not in value.meta:
+            del graph.initializers[name]

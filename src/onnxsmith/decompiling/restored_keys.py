@@ -1,0 +1,49 @@
+"""What the tables of `rebuild` call the values and nodes of a graph that is made anew: by the variables of the code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import onnx_ir as ir
+
+from onnxsmith.graphs.builder import VARIABLE_KEY
+from onnxsmith.graphs.notes import notes_of
+
+#: The note of a value that holds what the tables call it.
+_KEY = "onnxsmith.key"
+
+
+def give_keys(graph: ir.Graph, attribute: str, owners: Mapping[str, str]) -> None:
+    """Note for each value of a graph what it is called.
+
+    `attribute` is the one of its node that holds the graph, and `owners` are the variables that the node assigns, which
+    a branch assigns before it, with their keys.
+    """
+    for value in (*graph.inputs, *(each for node in graph for each in node.outputs)):
+        notes = notes_of(value)
+        variable = notes.get(VARIABLE_KEY)
+        if variable is not None:
+            notes[_KEY] = f"{owners[variable]}:{attribute}" if variable in owners else variable
+
+
+def key_of_value(value: ir.Value) -> str | None:
+    """What a value is called; None for one that no variable holds."""
+    return notes_of(value).get(_KEY)
+
+
+def key_of_node(node: ir.Node) -> str:
+    """What a node is called: the key of its first output that a variable holds; nothing where none does."""
+    for value in node.outputs:
+        notes = notes_of(value)
+        if notes.get(VARIABLE_KEY) not in (None, "_"):
+            return notes[_KEY]
+    return ""
+
+
+def keys_by_variable(node: ir.Node) -> dict[str, str]:
+    """The variables that a node assigns, with their keys."""
+    return {
+        notes[VARIABLE_KEY]: notes[_KEY]
+        for notes in (notes_of(value) for value in node.outputs)
+        if _KEY in notes
+    }

@@ -1,0 +1,183 @@
+"""Gives a graph that a script made, and the graphs inside it, the names and notes that the tables of `rebuild` hold."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import onnx_ir as ir
+
+from onnxsmith.decompiling.node_names import name_by_rule
+from onnxsmith.decompiling.order import all_graphs
+from onnxsmith.decompiling.restored_constants import RestoredConstants, drop_unused_constants
+from onnxsmith.decompiling.restored_keys import give_keys, key_of_node, key_of_value, keys_by_variable
+from onnxsmith.decompiling.restored_loops import RestoredLoops
+from onnxsmith.graphs.builder import QUANTIZATION_KEY, SOURCE_KEY, VARIABLE_KEY
+from onnxsmith.graphs.ir_types import type_to_ir
+from onnxsmith.graphs.notes import notes_of
+from onnxsmith.graphs.weights import Weights
+from onnxsmith.types.annotations import read_value_type
+
+
+def restore_graph(
+    graph: ir.Graph, tables: Mapping[str, Any], *, sources: bool, weights: Weights | None = None
+) -> None:
+    """Restore a graph; `sources` says whether nodes keep the place in the source that they came from."""
+    _Restorer(graph, tables, sources, weights).run()
+
+
+def restore_notes(value: ir.Value, key: str, tables: Mapping[str, Any]) -> None:
+    """Give a value what the tables say of it besides its name."""
+    value.doc_string = tables.get("docs", {}).get(key) or value.doc_string
+    value.metadata_props.update(tables.get("metadata", {}).get(key, {}))
+    if key in tables.get("quantization", {}):
+        notes_of(value)[QUANTIZATION_KEY] = dict(tables["quantization"][key])
+    if key in tables.get("shapes", {}):
+        value.shape = ir.Shape(tables["shapes"][key])
+    if key in tables.get("denotations", {}):
+        said, *dimensions = tables["denotations"][key]
+        if value.type is not None:
+            kind = copy.copy(value.type)
+            kind.denotation = said or None
+            value.type = kind
+        if value.shape is not None:
+            value.shape = ir.Shape(list(value.shape), denotations=[each or None for each in dimensions])
+
+
+class _Restorer:
+    def __init__(
+        self, graph: ir.Graph, tables: Mapping[str, Any], sources: bool, weights: Weights | None
+    ) -> None:
+        self._graph = graph
+        self._tables = tables
+        self._sources = sources
+        self._values: Mapping[str, str] = tables.get("values", {})
+        self._nodes: Mapping[str, str] = tables.get("nodes", {})
+        self._rule: str = tables.get("node_rule", "")
+        self._graphs: Mapping[str, str] = tables.get("graphs", {})
+        self._types: Mapping[str, Sequence[Any]] = tables.get("types", {})
+        self._loop_notes: Mapping[str, Mapping[str, Any]] = tables.get("loops", {})
+        self._docs: Mapping[str, str] = tables.get("docs", {})
+        self._metadata: Mapping[str, Mapping[str, str]] = tables.get("metadata", {})
+        self._attributes: Mapping[str, Mapping[str, Sequence[Any]]] = tables.get("attributes", {})
+        self._tensors: Mapping[str, str] = tables.get("tensors", {})
+        self._constants = RestoredConstants(graph, tables, weights)
+        self._loops = RestoredLoops()
+        # Values that are named by their variables.
+        self._implicit: set[ir.Value] = set()
+
+    def run(self) -> None:
+        self._graph.doc_string = self._docs.get("") or self._graph.doc_string
+        self._graph.metadata_props.update(self._metadata.get("", {}))
+        self._visit(self._graph, "", "", {})
+        drop_unused_constants(self._graph)
+        for graph in all_graphs(self._graph):
+            self._tell_apart(graph)
+        self._loops.connect(self._graph)
+
+    def _visit(self, graph: ir.Graph, prefix: str, attribute: str, owners: Mapping[str, str]) -> None:
+        """Restore one graph, which the tables call `prefix`; see `give_keys` for the others."""
+        self._constants.enter(graph, prefix)
+        give_keys(graph, attribute, owners)
+        for value in graph.inputs:
+            self._name_value(value)
+        nodes = list(graph)
+        for node in nodes:
+            self._restore_node(graph, node, key_of_node(node))
+        self._constants.leave(graph, prefix, nodes)
+
+    def _name_value(self, value: ir.Value) -> None:
+        key = key_of_value(value)
+        if key is None:
+            return
+        named = self._values.get(key)
+        value.name = named if named is not None else notes_of(value)[VARIABLE_KEY]
+        if named is None:
+            self._implicit.add(value)
+        restore_notes(value, f"value {key}", self._tables)
+
+    def _tell_apart(self, graph: ir.Graph) -> None:
+        """Where an edited variable is called like something else of the same graph, its value gets another name."""
+        made = [value for node in graph for value in node.outputs if value.name]
+        values = dict.fromkeys([*graph.inputs, *graph.initializers.values(), *made])
+        taken = {value.name for value in values if value not in self._implicit}
+        for value in values:
+            if value in self._implicit:
+                while value.name in taken:
+                    value.name = f"{value.name}_"
+                taken.add(value.name)
+
+    def _restore_node(self, graph: ir.Graph, node: ir.Node, key: str) -> None:
+        self._constants.restore(graph, node, key)
+        first = ""
+        for value in node.outputs:
+            if notes_of(value).get(VARIABLE_KEY) == "_":
+                value.name = ""
+            else:
+                self._name_value(value)
+            first = first or value.name or ""
+        _drop_missing_outputs(node)
+        if not self._sources:
+            origin = node.metadata_props.pop(SOURCE_KEY, None)
+            if origin is not None:
+                notes_of(node)[SOURCE_KEY] = origin
+        node.name = self._nodes.get(key, name_by_rule(self._rule, first, node.op_type))
+        node.doc_string = self._docs.get(key) or None
+        node.metadata_props.update(self._metadata.get(key, {}))
+        self._restore_attributes(node, key)
+        self._restore_bodies(node, key)
+
+    def _restore_attributes(self, node: ir.Node, key: str) -> None:
+        for name, (kind, value) in self._attributes.get(key, {}).items():
+            node.attributes[name] = ir.Attr(name, ir.AttributeType[kind], tuple(value))
+        for each in list(node.attributes.values()):
+            place = f"{key}.{each.name}"
+            if each.type == ir.AttributeType.TENSOR and not each.is_ref():
+                cast(ir.TensorProtocol, each.value).name = self._tensors.get(place, "")  # mostly none
+            doc = self._docs.get(place)
+            if doc:
+                node.attributes[each.name] = (
+                    ir.RefAttr(each.name, each.ref_attr_name or "", each.type, doc)
+                    if each.is_ref()
+                    else ir.Attr(each.name, each.type, each.value, doc_string=doc)
+                )
+
+    def _restore_bodies(self, node: ir.Node, key: str) -> None:
+        for attribute in node.attributes.values():
+            if attribute.is_ref():
+                continue
+            if attribute.type == ir.AttributeType.GRAPH:
+                inner = [(f"{key}:{attribute.name}", cast(ir.Graph, attribute.value))]
+            elif attribute.type == ir.AttributeType.GRAPHS:
+                graphs = cast("Sequence[ir.Graph]", attribute.value)
+                inner = [(f"{key}:{attribute.name}[{k}]", each) for k, each in enumerate(graphs)]
+            else:
+                continue
+            owners = keys_by_variable(node)
+            for prefix, graph in inner:
+                graph.name = self._graphs.get(prefix, graph.name)
+                graph.doc_string = self._docs.get(f"graph {prefix}") or None
+                graph.metadata_props.update(self._metadata.get(f"graph {prefix}", {}))
+                self._visit(graph, prefix, attribute.name, owners)
+                if key in self._loop_notes and attribute.name == "body":
+                    self._loops.restore(node, graph, self._loop_notes[key])
+                self._declare(graph, prefix)
+
+    def _declare(self, graph: ir.Graph, prefix: str) -> None:
+        """Give the outputs of a graph the types that the code has no place for."""
+        for value, kind in zip(graph.outputs, self._types.get(prefix, ()), strict=False):
+            if value.is_graph_input():
+                continue  # it has been said what it is
+            if kind is not None:
+                value.type, value.shape = type_to_ir(read_value_type(kind))
+            elif value.producer() is not None and value.graph is graph:
+                value.type = value.shape = None
+
+
+def _drop_missing_outputs(node: ir.Node) -> None:
+    count = len(node.outputs)
+    while count > 1 and not node.outputs[count - 1].name:
+        count -= 1
+    if count < len(node.outputs):
+        node.resize_outputs(count)
