@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import onnx
 import onnx_ir as ir
 
+from onnxsmith.decompiling.details import Details
 from onnxsmith.decompiling.order import all_graphs
 from onnxsmith.decompiling.restoring import restore_graph, restore_notes
+from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import CallError, boundary
 from onnxsmith.graphs import beyond
 from onnxsmith.graphs.builder import VARIABLE_KEY
@@ -18,6 +21,9 @@ from onnxsmith.graphs.weights import Weights
 from onnxsmith.scripting.export import generic_function
 from onnxsmith.scripting.function import ScriptFunction
 from onnxsmith.types.value_types import AnyValueType, MapType, OptionalType, SequenceType
+
+#: The tables of a script; a function has its opsets among them.
+_TABLES = (*(each.name for each in dataclasses.fields(Details)), "opset_imports")
 
 
 @boundary
@@ -48,6 +54,7 @@ def rebuild(
     if not isinstance(script, ScriptFunction):
         raise CallError(f"rebuild takes a script, not {type(script).__name__}")
     for _, tables in ((script, details), *functions):
+        _check_tables(tables)
         _describe_weights(tables.get("docs", {}), all_weights)
     made = script.to_model(producer_name=producer_name, ir_version=ir_version).ir
     called = dict(made.functions)
@@ -85,10 +92,17 @@ def rebuild_function(script: Any, *, all_weights: Weights | None = None, **table
     """The function of a script, as the tables beside it say; they are those of `rebuild`."""
     if not isinstance(script, ScriptFunction):
         raise CallError(f"rebuild_function takes a script, not {type(script).__name__}")
+    _check_tables(tables)
     _describe_weights(tables.get("docs", {}), all_weights)
     function = generic_function(script)
     _restore_function(function, tables, sources=False)
     return ir.serde.serialize_function(function)
+
+
+def _check_tables(tables: Mapping[str, Any]) -> None:
+    for name in tables:
+        if name not in _TABLES:
+            raise CallError(f"rebuild has no table {name!r}", help=did_you_mean(name, _TABLES))
 
 
 def _describe_weights(docs: Mapping[str, str], weights: Weights | None) -> None:

@@ -26,7 +26,7 @@ _SMOOTH_CUBIC = -0.5
 NEAREST = ("upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d")
 EXACT = ("_upsample_nearest_exact1d", "_upsample_nearest_exact2d", "_upsample_nearest_exact3d")
 LINEAR = ("upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d", "upsample_bicubic2d")
-SMOOTH = ("_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa", "_upsample_lanczos2d_aa")
+SMOOTH = ("_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa")
 
 
 @translates(*(f"aten.{name}.{form}" for name in (*NEAREST, *EXACT) for form in ("default", "vec")))
@@ -79,7 +79,7 @@ def upsample(call: Call, x: Any, output_size: Any, align_corners: bool, *scales:
     return _resampled(call, x, spatial, factors, taps)
 
 
-@translates(*(f"aten.{name}.{form}" for name in SMOOTH[:2] for form in ("default", "vec")))
+@translates(*(f"aten.{name}.{form}" for name in SMOOTH for form in ("default", "vec")))
 def upsample_smoothly(call: Call, x: Any, output_size: Any, align_corners: bool, *scales: Any) -> Any:
     """Interpolation where a smaller result takes in all the elements that it stands for."""
     width = 4 if "cubic" in call.overload else 2
@@ -91,7 +91,7 @@ def upsample_smoothly(call: Call, x: Any, output_size: Any, align_corners: bool,
     return _resampled(call, x, 2, _factors(call, scales, 2), taps)
 
 
-def _factors(call: Call, scales: tuple[Any, ...], spatial: int) -> list[float | None]:
+def _factors(call: Call, scales: tuple[Any, ...], spatial: int) -> list[Any]:
     """The scale factor of each dimension, where one was given."""
     given = scales[0] if call.overload.endswith(".vec") and scales else scales
     given = list(given or ())
