@@ -129,10 +129,13 @@ def _read_header(place: Path) -> tuple[dict[str, Any], int, int]:
             if not isinstance(header, dict):
                 raise ValueError
     except OSError as error:
-        raise WeightError(f"cannot read {str(place)!r}: {error.strerror or error}") from None
+        raise WeightError(
+            f"cannot read {place.name!r}: {error.strerror or error}",
+            help="a module and its file of weights are moved together",
+        ) from None
     except (ValueError, struct.error, RecursionError):
         raise WeightError(
-            f"{str(place)!r} is not a safetensors file, or only part of one", help="get the file again, whole"
+            f"{place.name!r} is not a safetensors file, or only part of one", help="get the file again, whole"
         ) from None
     return cast("dict[str, Any]", header), 8 + length, size
 
@@ -156,9 +159,9 @@ def _tensor(
             base_dir=place.parent,
         )
     except (KeyError, TypeError, ValueError):
-        raise WeightError(f"{str(place)!r} does not say what its tensor {name!r} is: {entry!r}") from None
+        raise WeightError(f"{place.name!r} does not say what its tensor {name!r} is: {entry!r}") from None
     if not (0 <= first <= last and begin + last <= size and last - first == tensor.nbytes):
         raise WeightError(
-            f"the tensor {name!r} does not fit into {str(place)!r}", help="get the file again, whole"
+            f"the tensor {name!r} does not fit into {place.name!r}", help="get the file again, whole"
         )
     return tensor

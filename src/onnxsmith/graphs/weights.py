@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import binascii
 import os
-import sys
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -24,6 +23,7 @@ from onnxsmith.errors import UnreadableModelError, WeightError, boundary
 from onnxsmith.graphs import beyond, files, safetensors_file
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.schema.inference.known import Known
+from onnxsmith.source import caller_frame
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
@@ -96,11 +96,12 @@ class Weights(Mapping[str, Weight]):
     <weight 'bias': FLOAT[2]>
     """
 
+    @boundary
     def __init__(self, *sources: str | os.PathLike[str] | Mapping[str, tuple[TensorType, Any]]) -> None:
         self._tensors: dict[str, Any] = {}
         self._made: dict[str, Weight] = {}
-        caller = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # the documented way to read the stack
-        module_file: str | None = caller.f_globals.get("__file__")
+        caller = caller_frame()
+        module_file: str | None = None if caller is None else caller.f_globals.get("__file__")
         for source in sources:
             held = source if isinstance(source, Mapping) else _read(_beside(source, module_file))
             self._tensors.update(held)
@@ -131,7 +132,6 @@ def _beside(place: str | os.PathLike[str], module_file: str | None) -> Path:
     return folder / os.fspath(place)
 
 
-@boundary
 def _read(place: Path) -> Mapping[str, ir.TensorProtocol]:
     if place.suffix == ".safetensors":
         return safetensors_file.read(place)

@@ -147,7 +147,7 @@ def transposed_convolution(
         repeated(each, spatial) for each in (stride, padding, output_padding, dilation)
     )
     if is_exact_only(x.dtype):
-        result = _exact_transposed(call, x, weight, bias, stride, padding, more, groups, dilation)
+        result = exact_transposed(call, x, weight, bias, stride, padding, more, groups, dilation)
     elif all(a < b for a, b in zip(more, stride, strict=True)):
         result = op.ConvTranspose(
             x,
@@ -172,7 +172,7 @@ def transposed_convolution(
     return op.Squeeze(result, [0]) if is_single else result
 
 
-def _exact_transposed(
+def exact_transposed(
     call: Call,
     x: Any,
     weight: Any,

@@ -11,6 +11,7 @@ from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import cast, common_torch_dtype, rank_of
+from onnxsmith.types.dtypes import DType
 
 #: torch's numbers for how the losses of elements become one.
 NONE, MEAN, SUM = 0, 1, 2
@@ -95,7 +96,13 @@ def binary_cross_entropy_with_logits(
 @translates("aten.soft_margin_loss.default")
 def soft_margin_loss(call: Call, x: Any, target: Any, reduction: int = MEAN) -> Any:
     x, target = _pair(call, x, target)
-    return reduced(op.Log(op.Add(op.Exp(op.Neg(op.Mul(x, target))), cast(1, x.dtype))), reduction)
+    exponent = op.Neg(op.Mul(x, target))
+    loss = op.Log(op.Add(op.Exp(exponent), cast(1, x.dtype)))
+    if x.dtype is DType.FLOAT16:
+        # torch's exponential is infinite beyond the type's range; ONNX Runtime's, computed as float, is not.
+        overflows = op.Greater(exponent, cast(np.log(65520.0), x.dtype))
+        loss = op.Where(overflows, cast(np.inf, x.dtype), loss)
+    return reduced(loss, reduction)
 
 
 @translates("aten.hinge_embedding_loss.default")

@@ -91,7 +91,8 @@ def avg_pool(
         total = _window_sums(call, x, kernel, stride, padding)
         return op.Div(total, cast(divisor_override, total.dtype))
     if is_exact_only(x.dtype):
-        counts = _window_counts(call, x, kernel, stride, padding, count_include_pad)
+        sizes, outputs = call.shape_of(x)[-spatial:], call.output_shape()[-spatial:]
+        counts = window_counts(sizes, outputs, kernel, stride, padding, count_include_pad)
         divisor = cast(functools.reduce(op.Mul, counts), x.dtype)
         return op.Div(_window_sums(call, x, kernel, stride, padding), divisor)
     x, is_single = batched(x, spatial)
@@ -126,12 +127,11 @@ def _window_sums(call: Call, x: Any, kernel: list[int], stride: list[int], paddi
     return unbatched(op.Mul(op.AveragePool(x, kernel_shape=kernel, strides=stride), count), is_single)
 
 
-def _window_counts(
-    call: Call, x: Any, kernel: Any, stride: Any, padding: Any, with_padding: bool
+def window_counts(
+    sizes: Any, outputs: Any, kernel: Any, stride: Any, padding: Any, with_padding: bool
 ) -> list[Any]:
     """For each dimension: how many elements of each window count, shaped to stand beside the windows."""
     spatial = len(kernel)
-    sizes, outputs = call.shape_of(x)[-spatial:], call.output_shape()[-spatial:]
     counts = []
     for k in range(spatial):
         starts = op.Sub(op.Mul(counted(outputs[k]), np.int64(stride[k])), np.int64(padding[k]))

@@ -275,9 +275,23 @@ def sym_size(call: Call, x: Any, dim: int) -> Any:
     return value if isinstance(value, int) else call.sizes.axis(x, dim)
 
 
-@translates("aten.sym_numel.default")
-def sym_numel(call: Call, x: Any) -> Any:
+@translates("aten.sym_numel.default", "aten.sym_stride.int", "aten.sym_storage_offset.default")
+def sym_number(call: Call, x: Any, *_: Any) -> Any:
     return call.sizes.value(call.output)
+
+
+@translates("aten.sym_size.default", "aten.sym_stride.default")
+def sym_numbers(call: Call, x: Any) -> Any:
+    return [call.sizes.value(each) for each in call.output]
+
+
+@translates(
+    "aten.sym_is_contiguous.default", "aten.is_contiguous.default", "aten.is_contiguous.memory_format"
+)
+def is_contiguous(call: Call, x: Any, *_: Any) -> Any:
+    if not isinstance(call.output, bool):
+        raise call.refuse("sizes decide whether memory is contiguous")
+    return call.output
 
 
 @translates("aten.item.default", "aten._local_scalar_dense.default")

@@ -1,0 +1,158 @@
+# pyright: basic
+"""Gradients that torch has operators for: of convolutions and of mean pools."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.convolution import convolve, exact_transposed, repeated
+from onnxsmith.torch.library.operators import op
+from onnxsmith.torch.library.pooling import window_counts
+from onnxsmith.torch.library.registry import translates
+from onnxsmith.torch.library.values import cast, int64s, rank_of, reshape
+from onnxsmith.torch.library.windows import counted, is_exact_only, padded, product, unfolded
+from onnxsmith.types.dtypes import DType
+
+
+@translates("aten.convolution_backward.default")
+def convolution_backward(
+    call: Call,
+    gradient: Any,
+    x: Any,
+    weight: Any,
+    bias_sizes: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    output_padding: Any,
+    groups: int,
+    output_mask: Sequence[bool],
+) -> Any:
+    """The gradients of the input, of the weights and of the bias, those that are asked for."""
+    spatial = rank_of(weight) - 2
+    steps = [repeated(each, spatial) for each in (stride, padding, dilation)]
+    results: list[Any] = [None, None, None]
+    if output_mask[0]:
+        of_input = _of_transposed_input if transposed else _of_input
+        results[0] = of_input(call, gradient, x, weight, *steps, groups)
+    if output_mask[1]:
+        wide, narrow = (gradient, x) if transposed else (x, gradient)
+        results[1] = _of_weight(call, wide, narrow, weight, *steps, groups)
+    if output_mask[2]:
+        results[2] = op.ReduceSum(gradient, np.array([0, *range(2, 2 + spatial)]), keepdims=0)
+    return results
+
+
+def _of_input(
+    call: Call, gradient: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int
+) -> Any:
+    kernel = call.shape_of(weight)[2:]
+    inputs, outputs = call.shape_of(x)[2:], call.shape_of(gradient)[2:]
+    reached = [
+        (out - 1) * step + (width - 1) * apart + 1
+        for out, step, width, apart in zip(outputs, stride, kernel, dilation, strict=True)
+    ]
+    # What no window reaches, behind the last of them, has no gradient; what was padded has no place.
+    after = [size - full + pad for size, full, pad in zip(inputs, reached, padding, strict=True)]
+    if is_exact_only(gradient.dtype):
+        more = [a + pad for a, pad in zip(after, padding, strict=True)]
+        return exact_transposed(call, gradient, weight, None, stride, padding, more, groups, dilation)
+    full = op.ConvTranspose(gradient, weight, strides=stride, dilations=dilation, group=groups)
+    return padded(full, [-each for each in padding], after)
+
+
+def _of_transposed_input(
+    call: Call, gradient: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int
+) -> Any:
+    made = convolve(call, gradient, weight, None, stride, padding, dilation, groups)
+    spatial = len(stride)
+    # Output padding can make room for more windows than the input has elements.
+    return op.Slice(
+        made, np.zeros(spatial, np.int64), int64s(call.shape_of(x)[2:]), np.arange(2, 2 + spatial)
+    )
+
+
+def _of_weight(
+    call: Call, wide: Any, narrow: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int
+) -> Any:
+    """What each window of the wider side, times the element of the narrower one, adds to the weights."""
+    kernel, outputs = call.shape_of(weight)[2:], call.shape_of(narrow)[2:]
+    windows = unfolded(call, padded(wide, padding, padding), kernel, outputs, stride, dilation)
+    batch, features = call.size(narrow, 0), call.size(narrow, 1)
+    inner = call.size(weight, 1) * product(kernel)
+    columns = op.Transpose(reshape(windows, [batch, groups, inner, product(outputs)]), perm=[0, 1, 3, 2])
+    rows = reshape(narrow, [batch, groups, features // groups, product(outputs)])
+    total = op.ReduceSum(op.MatMul(rows, columns), np.array([0]), keepdims=0)
+    return reshape(total, call.shape_of(weight))
+
+
+@translates("aten.avg_pool2d_backward.default", "aten.avg_pool3d_backward.default")
+def avg_pool_backward(
+    call: Call,
+    gradient: Any,
+    x: Any,
+    kernel: Any,
+    stride: Any,
+    padding: Any,
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> Any:
+    """Each element of a window gets its share of the window's gradient."""
+    spatial = 2 if "2d" in call.overload else 3
+    kernel = repeated(kernel, spatial)
+    stride = repeated(stride, spatial) if len(stride) else kernel
+    padding = repeated(padding, spatial)
+    inputs, outputs = call.shape_of(x)[-spatial:], call.shape_of(gradient)[-spatial:]
+    if divisor_override is not None:
+        divisor = cast(divisor_override, gradient.dtype)
+    else:
+        counts = window_counts(inputs, outputs, kernel, stride, padding, count_include_pad)
+        divisor = cast(functools.reduce(op.Mul, counts), gradient.dtype)
+    shares = op.Div(gradient, divisor)
+    for k in range(spatial):
+        first = op.Sub(op.Mul(counted(outputs[k]), np.int64(stride[k])), np.int64(padding[k]))
+        covers = _covers(first, op.Add(first, np.int64(kernel[k])), inputs[k])
+        shares = _spread_over(shares, cast(covers, shares.dtype), rank_of(shares) - spatial + k)
+    return shares
+
+
+@translates("aten._adaptive_avg_pool2d_backward.default", "aten._adaptive_avg_pool3d_backward.default")
+def adaptive_avg_pool_backward(call: Call, gradient: Any, x: Any) -> Any:
+    """Each element of a part gets its share of the part's gradient."""
+    spatial = 2 if "2d" in call.overload else 3
+    inputs, outputs = call.shape_of(x)[-spatial:], call.shape_of(gradient)[-spatial:]
+    for k in range(spatial):
+        size, output = cast(inputs[k], DType.INT64), cast(outputs[k], DType.INT64)
+        numbers = counted(outputs[k])
+        starts = op.Div(op.Mul(numbers, size), output)
+        # All is positive, so a division that rounds down serves to round up.
+        past = op.Add(op.Mul(op.Add(numbers, np.int64(1)), size), op.Sub(output, np.int64(1)))
+        ends = op.Div(past, output)
+        lengths = op.Unsqueeze(cast(op.Sub(ends, starts), gradient.dtype), [1])
+        covers = cast(_covers(starts, ends, inputs[k]), gradient.dtype)
+        gradient = _spread_over(gradient, op.Div(covers, lengths), rank_of(gradient) - spatial + k)
+    return gradient
+
+
+def _covers(starts: Any, ends: Any, size: Any) -> Any:
+    """Which elements of a dimension are in each window: (window, element)."""
+    places = counted(size)
+    is_behind = op.GreaterOrEqual(places, op.Unsqueeze(starts, [1]))
+    return op.And(is_behind, op.Less(places, op.Unsqueeze(ends, [1])))
+
+
+def _spread_over(x: Any, shares: Any, axis: int) -> Any:
+    """One dimension of windows as one of elements, by a matrix of (window, element)."""
+    order = list(range(rank_of(x)))
+    order[axis], order[-1] = order[-1], order[axis]
+    is_last = axis == rank_of(x) - 1
+    turned = x if is_last else op.Transpose(x, perm=order)
+    made = op.MatMul(turned, shares)
+    return made if is_last else op.Transpose(made, perm=order)
