@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.decompiling.layout import Bracketed, Text, listed, string
 from onnxsmith.errors import DecompileError
+from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, MapType, OptionalType, SequenceType, TensorType
 
@@ -104,7 +105,8 @@ def _bytes(value: bytes) -> str:
 
 def is_small(tensor: ir.TensorProtocol) -> bool:
     """Whether a tensor may be written element by element."""
-    return tensor.size <= MOST_ELEMENTS and len(cast(Any, tensor.shape)) <= 3
+    dimensions = dimensions_of(tensor)
+    return math.prod(dimensions) <= MOST_ELEMENTS and len(dimensions) <= 3
 
 
 def array_of(tensor: ir.TensorProtocol) -> np.ndarray[Any, Any]:
@@ -123,9 +125,11 @@ def array_of(tensor: ir.TensorProtocol) -> np.ndarray[Any, Any]:
 def literal(tensor: ir.TensorProtocol) -> tuple[Any, Text] | None:
     """A tensor as a Python number or list, with its text, if one says exactly what the tensor holds."""
     dtype = DType(int(tensor.dtype))
-    if tensor.size == 0 or not is_small(tensor) or dtype.kind in ("string", "complex"):
+    if not is_small(tensor) or dtype.kind in ("string", "complex"):
         return None
     array = array_of(tensor)
+    if not array.size:
+        return None
     text = elements(array, dtype)
     value = _evaluated(text)
     again = np.array(value, dtype.numpy)
@@ -142,7 +146,7 @@ def _evaluated(text: Text) -> Any:
 def typed_elements(tensor: ir.TensorProtocol, used: set[str]) -> tuple[str, Text]:
     """A tensor's type and elements, as `Weights` takes them."""
     dtype = DType(int(tensor.dtype))
-    kind = TensorType(dtype, tuple(int(each) for each in cast(Any, tensor.shape)))
+    kind = TensorType(dtype, dimensions_of(tensor))
     array = array_of(tensor)
     if dtype is DType.STRING:
         return type_text(kind, used), listed([text_of(each) for each in array.reshape(-1)])

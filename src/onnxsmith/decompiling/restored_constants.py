@@ -13,6 +13,7 @@ import onnx_ir as ir
 from onnxsmith.decompiling.order import all_graphs
 from onnxsmith.decompiling.restored_keys import key_of_node
 from onnxsmith.graphs.builder import VARIABLE_KEY
+from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.notes import notes_of
 from onnxsmith.graphs.program import WEIGHT_KEY
 from onnxsmith.graphs.weights import Weights
@@ -153,7 +154,7 @@ def _initializer_value(name: str, tensor: ir.TensorProtocol) -> ir.Value:
     return ir.Value(
         name=name,
         type=ir.TensorType(tensor.dtype),
-        shape=ir.Shape(list(cast(Any, tensor.shape))),
+        shape=ir.Shape(dimensions_of(tensor)),
         const_value=tensor,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 from collections import defaultdict
 from pathlib import Path
@@ -16,6 +17,7 @@ from onnxsmith.decompiling.literals import says_exactly, tuple_of, type_text, ty
 from onnxsmith.errors import DecompileError
 from onnxsmith.graphs import safetensors_file
 from onnxsmith.graphs.beyond import SparseTensor
+from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.weights import to_text
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
@@ -49,8 +51,9 @@ def _shared(tensors: dict[str, ir.TensorProtocol]) -> dict[str, ir.TensorProtoco
     """The same tensors, with one object for all that are equal. Only those of one type and size are compared."""
     groups: dict[Any, list[str]] = defaultdict(list)
     for key, tensor in tensors.items():
-        if tensor.nbytes >= _COMPARED_BYTES:
-            groups[int(tensor.dtype), tuple(cast(Any, tensor.shape))].append(key)
+        dimensions = dimensions_of(tensor)
+        if math.prod(dimensions) * tensor.dtype.itemsize >= _COMPARED_BYTES:
+            groups[int(tensor.dtype), dimensions].append(key)
     result = dict(tensors)
     for keys in groups.values():
         if len(keys) == 1:
@@ -110,5 +113,5 @@ def _weight_text(tensor: ir.TensorProtocol, used: set[str]) -> Text:
         return tuple_of([type_text(kind, used), dictionary(entries)])
     if says_exactly(tensor):
         return tuple_of(list(typed_elements(tensor, used)))
-    kind = TensorType(DType(int(tensor.dtype)), tuple(int(each) for each in cast(Any, tensor.shape)))
+    kind = TensorType(DType(int(tensor.dtype)), dimensions_of(tensor))
     return tuple_of([type_text(kind, used), string(to_text(tensor))])

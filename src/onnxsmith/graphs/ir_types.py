@@ -106,3 +106,14 @@ def proto_of_type(kind: AnyValueType) -> onnx.TypeProto:
     else:
         result.optional_type.elem_type.CopyFrom(proto_of_type(kind.element))
     return result
+
+
+def dimensions_of(tensor: ir.TensorProtocol) -> tuple[int, ...]:
+    """The dimensions of a tensor.
+
+    onnx-ir makes a new Shape of a proto's dimensions for whoever asks, for its size and its bytes as well: a tenth of
+    the time that it takes to decompile a model of many small constants.
+    """
+    if isinstance(tensor, ir.TensorProtoTensor):
+        return tuple(tensor.raw.dims)
+    return tuple(int(each) for each in cast(Any, tensor.shape))

@@ -16,6 +16,7 @@ import onnx_ir as ir
 
 from onnxsmith.errors import WeightError
 from onnxsmith.graphs import files
+from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.types.dtypes import DType
 
 #: The format's own name for an element type.
@@ -80,17 +81,13 @@ def _header(tensors: Mapping[str, ir.TensorProtocol]) -> tuple[dict[str, Any], l
             continue
         first_of[content] = key
         dtype = DType(int(tensor.dtype))
-        shape = [int(each) for each in cast(Any, tensor.shape)]
+        shape, size = list(dimensions_of(tensor)), tensor.nbytes
         spelled = _NAMES.get(dtype)
         if spelled is None:
             metadata[_TYPE_PREFIX + key] = json.dumps([dtype.name, shape])
-            spelled, shape = "U8", [tensor.nbytes]
-        header[key] = {
-            "dtype": spelled,
-            "shape": shape,
-            "data_offsets": [offset, offset + tensor.nbytes],
-        }
-        offset += tensor.nbytes
+            spelled, shape = "U8", [size]
+        header[key] = {"dtype": spelled, "shape": shape, "data_offsets": [offset, offset + size]}
+        offset += size
         kept.append(tensor)
     return {_METADATA: metadata, **header}, kept
 
@@ -98,8 +95,7 @@ def _header(tensors: Mapping[str, ir.TensorProtocol]) -> tuple[dict[str, Any], l
 def _content_key(tensor: ir.TensorProtocol) -> Any:
     """What is equal for tensors that are certainly the same: one object, or one place in one file."""
     if isinstance(tensor, ir.ExternalTensor):
-        shape = tuple(cast(Any, tensor.shape))
-        return (str(tensor.path), tensor.offset, tensor.nbytes, int(tensor.dtype), shape)
+        return (str(tensor.path), tensor.offset, tensor.nbytes, int(tensor.dtype), dimensions_of(tensor))
     return id(tensor)
 
 

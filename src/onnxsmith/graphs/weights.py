@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import math
 import os
 import zlib
 from collections.abc import Iterator, Mapping
@@ -21,7 +22,7 @@ from onnxsmith.core.stored import Stored
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import UnreadableModelError, WeightError, boundary
 from onnxsmith.graphs import beyond, files, safetensors_file
-from onnxsmith.graphs.ir_types import type_from_ir
+from onnxsmith.graphs.ir_types import dimensions_of, type_from_ir
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.source import caller_frame
 from onnxsmith.types.dtypes import DType
@@ -46,7 +47,8 @@ class Weight(Stored):
     def known(self) -> Known:
         if self._known is None:
             kind = type_from_ir(ir.TensorType(self.tensor.dtype), cast(Any, self.tensor.shape))
-            is_small = self.tensor.size <= _DATA_ELEMENTS and self.tensor.dtype != ir.DataType.STRING
+            is_small = math.prod(dimensions_of(self.tensor)) <= _DATA_ELEMENTS
+            is_small = is_small and self.tensor.dtype != ir.DataType.STRING
             self._known = Known(kind, np.asarray(self.tensor.numpy()) if is_small else None)
         return self._known
 

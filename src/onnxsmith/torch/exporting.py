@@ -9,6 +9,7 @@ from typing import Any, Literal
 import torch
 
 from onnxsmith.errors import ExportError, boundary
+from onnxsmith.torch.caches import register_caches
 from onnxsmith.torch.open_time import open_time
 from onnxsmith.torch.progress import Progress
 from onnxsmith.torch.reporting import ExportedModel
@@ -75,6 +76,7 @@ def _exported(
     module: torch.nn.Module, args: Any, kwargs: Any, dynamic_shapes: Any, strict: bool, progress: Progress
 ) -> torch.export.ExportedProgram:
     progress.stage("torch.export")
+    register_caches()
     given = args if isinstance(args, tuple) else (args,)
     with torch.no_grad(), open_time():
         return torch.export.export(

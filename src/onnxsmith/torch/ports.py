@@ -136,10 +136,10 @@ class Ports:
         """What `forward` returns as the model's outputs; None has no place in a model."""
         specs = self.program.graph_signature.output_specs
         returned = [value for value, spec in zip(results, specs, strict=True) if spec.kind in _RETURNED]
-        names = names_of_outputs(self.program)
+        fakes = self._fakes()
+        names = names_of_outputs(self.program, fakes)
         if len(names) != len(returned):
             names = [f"output_{k}" for k in range(len(returned))]
-        fakes = self._fakes()
         kept = [
             (name, value, fake)
             for name, value, fake in zip(names, returned, fakes, strict=False)

@@ -15,13 +15,12 @@ from torch.utils import _pytree as pytree
 _NOT_A_WORD = re.compile(r"\W+")
 
 
-def output_names(program: torch.export.ExportedProgram) -> list[str]:
-    """One name for each of what `forward` returns, flat; Nones among them too."""
+def output_names(program: torch.export.ExportedProgram, leaves: list[Any]) -> list[str]:
+    """One name for each of what `forward` returns, flat, which torch knows as `leaves`; Nones among them too."""
     spec = program.call_spec.out_spec
-    if spec is None:
+    if spec is None or spec.num_leaves != len(leaves):
         return []
-    count = spec.num_leaves
-    tree = pytree.tree_unflatten(list(range(count)), spec)
+    tree = pytree.tree_unflatten(leaves, spec)
     paths = [path for path, _ in pytree.tree_flatten_with_path(tree)[0]]
     return [_name(path) for path in paths]
 
@@ -147,7 +146,7 @@ def _matched(spec: Any, wish: Any) -> list[Any]:
     children = _children(spec)
     if wish is None:
         return [None] * spec.num_leaves
-    if isinstance(wish, dict) and isinstance(spec.context, list | tuple):
+    if isinstance(wish, dict) and spec.type is dict:
         inner = [wish.get(key) for key in spec.context]
     elif isinstance(wish, dict):
         inner = list(wish.values())

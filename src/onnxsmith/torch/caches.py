@@ -1,0 +1,43 @@
+# pyright: basic
+"""Key and value caches of the transformers package as containers of tensors, which torch.export asks of arguments."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import sys
+from typing import Any
+
+from torch.utils import _pytree as pytree
+
+
+def register_caches() -> None:
+    """Tell torch of the caches, if the package is in use; what is registered already stays as it is."""
+    caches = sys.modules.get("transformers.cache_utils")
+    if caches is None:
+        return
+    known = pytree.SUPPORTED_NODES
+    if getattr(caches, "DynamicCache", None) not in known:
+        # Versions of the package differ in how they name and lay out a cache: this is its own way.
+        with contextlib.suppress(ImportError, AttributeError):
+            executorch = importlib.import_module("transformers.integrations.executorch")
+            executorch.register_dynamic_cache_export_support()
+    pair = getattr(caches, "EncoderDecoderCache", None)
+    if pair is not None and pair not in known:
+        pytree.register_pytree_node(
+            pair,
+            lambda cache: (_parts(cache), None),
+            lambda parts, _: pair(*parts),
+            serialized_type_name=f"{pair.__module__}.{pair.__name__}",
+            flatten_with_keys_fn=lambda cache: (
+                [(pytree.GetAttrKey(name), getattr(cache, name)) for name in _NAMES],
+                None,
+            ),
+        )
+
+
+_NAMES = ("self_attention_cache", "cross_attention_cache")
+
+
+def _parts(cache: Any) -> list[Any]:
+    return [getattr(cache, name) for name in _NAMES]

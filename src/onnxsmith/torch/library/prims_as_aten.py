@@ -1,0 +1,100 @@
+# pyright: basic
+"""torch's primitives that say what an ATen operator says: its translation is theirs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from onnxsmith.torch.library import fft
+from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.operators import op
+from onnxsmith.torch.library.random import normal, uniform
+from onnxsmith.torch.library.reductions import variance
+from onnxsmith.torch.library.registry import Translation, find, find_complex, translates, translates_complex
+from onnxsmith.torch.library.values import cast
+
+SAME = {
+    "prims.as_strided_scatter.default": "aten.as_strided_scatter.default",
+    "prims.copy_strided.default": "aten.clone.default",
+    "prims.empty.default": "aten.empty.memory_format",
+    "prims.empty_permuted.default": "aten.empty_permuted.default",
+    "prims.empty_strided.default": "aten.empty_strided.default",
+    "prims.fill.default": "aten.fill.Scalar",
+    "prims.full.default": "aten.full.default",
+    "prims.full_like.default": "aten.full_like.default",
+    "prims.item.default": "aten.item.default",
+    "prims.real.default": "aten.real.default",
+    "prims.rev.default": "aten.flip.default",
+    "prims.scalar_tensor.default": "aten.scalar_tensor.default",
+    "prims.svd.default": "aten.linalg_svd.default",
+}
+
+
+@translates(*SAME, lifts=True)
+def same(call: Call, *args: Any, **options: Any) -> Any:
+    return _as_aten(call, find(SAME[call.overload]), args, options)
+
+
+@translates_complex(
+    *("prims.empty.default", "prims.empty_permuted.default", "prims.empty_strided.default"),
+    *("prims.fill.default", "prims.full.default", "prims.full_like.default"),
+    "prims.svd.default",
+)
+def same_of_complex(call: Call, *args: Any, **options: Any) -> Any:
+    return _as_aten(call, find_complex(SAME[call.overload]), args, options)
+
+
+def _as_aten(call: Call, found: Translation | None, args: Any, options: dict[str, Any]) -> Any:
+    if found is None:
+        raise call.refuse("")
+    own = {
+        name: each for name, each in options.items() if name in found.parameters or found.takes_any_keyword
+    }
+    as_aten = Call(SAME[call.overload], call.target, call.output, call.sizes, call.node)
+    return found.function(as_aten, *args, **own)
+
+
+@translates("prims.cbrt.default")
+def cbrt(call: Call, x: Any) -> Any:
+    return op.Mul(op.Sign(x), op.Pow(op.Abs(x), cast(1 / 3, x.dtype)))
+
+
+@translates("prims.var.default")
+def var(call: Call, x: Any, dims: Any, correction: float | None = 1, *, output_dtype: Any = None) -> Any:
+    return variance(call, x, dims, correction=correction)
+
+
+@translates("prims.normal.default")
+def normal_of(call: Call, shape: Any, *, mean: Any, std: Any, **_: Any) -> Any:
+    return normal(call, mean, std)
+
+
+@translates("prims.uniform.default")
+def uniform_of(call: Call, shape: Any, *, low: Any, high: Any, **_: Any) -> Any:
+    return uniform(call, None, low, high)
+
+
+@translates("prims.maximum_value.default", "prims.minimum_value.default")
+def extreme_value(call: Call, dtype: torch.dtype) -> Any:
+    is_greatest = call.overload == "prims.maximum_value.default"
+    if dtype is torch.bool:
+        return is_greatest
+    limits = torch.finfo(dtype) if dtype.is_floating_point else torch.iinfo(dtype)
+    return limits.max if is_greatest else limits.min
+
+
+@translates_complex("prims.fft_c2c.default")
+def fft_c2c(call: Call, x: Any, *, dim: Any, forward: bool) -> Any:
+    return fft.fft_c2c(call, x, dim, 0, forward)
+
+
+@translates("prims.fft_r2c.default")
+def fft_r2c(call: Call, x: Any, *, dim: Any, onesided: bool) -> Any:
+    return fft.fft_r2c(call, x, dim, 0, onesided)
+
+
+@translates_complex("prims.fft_c2r.default")
+def fft_c2r(call: Call, x: Any, *, dim: Any, last_dim_size: Any) -> Any:
+    return fft.fft_c2r(call, x, dim, 0, last_dim_size)
