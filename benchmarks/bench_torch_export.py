@@ -1,7 +1,8 @@
 """What it costs to export PyTorch modules, and what the models are like, beside torch's own exporter.
 
 The models have the layers that their names say and narrow ones, so that a run takes minutes: exporting costs by
-the node. `--set models=bert,llama` chooses, `--set forms=static` leaves the dynamic forms out.
+the node. `--set models=bert-12,llama-16` chooses, `--set forms=static` leaves the dynamic forms out, and
+`--set peer_opsets=23` asks the peer for one version only: its exports are most of the time.
 """
 
 from __future__ import annotations
@@ -96,8 +97,7 @@ def _compare(context: Context, name: str, subject: Subject, *, is_dynamic: bool)
         with torch.no_grad():
             return torch.export.export(subject.module, subject.args, dynamic_shapes=shapes, strict=False)
 
-    trace()  # torch itself is slower the first time
-    # In turns, the better of two each: what else the machine does must not decide.
+    # In turns, the better of two each: torch is slower the first time, and what else the machine does must not decide.
     alone: list[float] = []
     tries: list[Made] = []
     for _ in range(2):
@@ -204,7 +204,8 @@ def _runner(model: bytes, subject: Subject) -> Callable[[], object]:
     feeds = {port.name: arg.numpy() for port, arg in zip(session.get_inputs(), subject.args, strict=True)}
     with torch.no_grad():
         expected = subject.module(*subject.args).numpy()
-    if not np.allclose(session.run(None, feeds)[0], expected, atol=1e-3 * np.abs(expected).max()):
+    found: Any = session.run(None, feeds)[0]
+    if not np.allclose(found, expected, atol=1e-3 * np.abs(expected).max()):
         raise ValueError("the model gives other numbers than the module")
     return lambda: session.run(None, feeds)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import struct
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import onnx
@@ -22,28 +21,16 @@ _LONGEST = 100
 _DEEPEST = 20_000
 
 
-@dataclass(frozen=True)
-class Strictness:
-    """What counts as a difference beyond what always does."""
+def differences(was: onnx.ModelProto, now: onnx.ModelProto) -> list[str]:
+    """What `now` has otherwise than `was`; empty when they are the same model.
 
-    #: Constant nodes may stand elsewhere among the nodes.
-    constants_may_move: bool = False
-    #: The names inside tensors that are attributes, which no tool looks at.
-    attribute_tensor_names: bool = False
-    #: Types noted for values inside a graph.
-    value_info: bool = False
-
-
-def differences(
-    was: onnx.ModelProto, now: onnx.ModelProto, strictness: Strictness | None = None
-) -> list[str]:
-    """What `now` has otherwise than `was`; empty when they are the same model."""
-    plain = _Plain(strictness or Strictness())
+    Types noted for values inside a graph are no part of it: they follow from the rest.
+    """
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, _DEEPEST))  # bodies within bodies within bodies
     try:
         found: list[str] = []
-        _compare("model", plain.model(was), plain.model(now), found)
+        _compare("model", _model(was), _model(now), found)
         return found
     finally:
         sys.setrecursionlimit(limit)
@@ -93,123 +80,104 @@ def _short(value: Any) -> str:
 # ---- plain values of protos ----
 
 
-@dataclass(frozen=True)
-class _Plain:
-    strictness: Strictness
+def _model(proto: onnx.ModelProto) -> dict[str, Any]:
+    return {
+        "IR version": proto.ir_version,
+        "opset imports": _opsets(proto.opset_import),
+        "producer": proto.producer_name,
+        "producer version": proto.producer_version,
+        "domain": proto.domain,
+        "model version": proto.model_version,
+        "doc string": proto.doc_string,
+        "metadata": _metadata(proto.metadata_props),
+        "functions": _keyed(
+            "function",
+            proto.functions,
+            lambda each: (each.domain, each.name, each.overload),
+            _function,
+        ),
+        "training": [each.SerializeToString(deterministic=True) for each in proto.training_info],
+        "device configurations": [each.SerializeToString(deterministic=True) for each in proto.configuration],
+        "graph": _graph(proto.graph),
+    }
 
-    def model(self, proto: onnx.ModelProto) -> dict[str, Any]:
-        return {
-            "IR version": proto.ir_version,
-            "opset imports": _opsets(proto.opset_import),
-            "producer": proto.producer_name,
-            "producer version": proto.producer_version,
-            "domain": proto.domain,
-            "model version": proto.model_version,
-            "doc string": proto.doc_string,
-            "metadata": _metadata(proto.metadata_props),
-            "functions": _keyed(
-                "function",
-                proto.functions,
-                lambda each: (each.domain, each.name, each.overload),
-                self.function,
-            ),
-            "training": [each.SerializeToString(deterministic=True) for each in proto.training_info],
-            "device configurations": [
-                each.SerializeToString(deterministic=True) for each in proto.configuration
-            ],
-            "graph": self.graph(proto.graph),
-        }
 
-    def function(self, proto: onnx.FunctionProto) -> dict[str, Any]:
-        plain = {
-            "inputs": list(proto.input),
-            "outputs": list(proto.output),
-            "attributes without default": list(proto.attribute),
-            "attributes with default": _keyed(
-                "attribute", proto.attribute_proto, lambda each: each.name, self.attribute
-            ),
-            "opset imports": _opsets(proto.opset_import),
-            "doc string": proto.doc_string,
-            "metadata": _metadata(proto.metadata_props),
-            **self.nodes(proto.node),
-        }
-        if self.strictness.value_info:
-            plain["inner types"] = _keyed("value", proto.value_info, lambda each: each.name, _value)
-        return plain
+def _function(proto: onnx.FunctionProto) -> dict[str, Any]:
+    return {
+        "inputs": list(proto.input),
+        "outputs": list(proto.output),
+        "attributes without default": list(proto.attribute),
+        "attributes with default": _keyed(
+            "attribute", proto.attribute_proto, lambda each: each.name, _attribute
+        ),
+        "opset imports": _opsets(proto.opset_import),
+        "doc string": proto.doc_string,
+        "metadata": _metadata(proto.metadata_props),
+        "node": [_node(each) for each in proto.node],
+    }
 
-    def graph(self, proto: onnx.GraphProto) -> dict[str, Any]:
-        plain = {
-            "name": proto.name,
-            "doc string": proto.doc_string,
-            "metadata": _metadata(proto.metadata_props),
-            "input": [_value(each) for each in proto.input],
-            "output": [_value(each) for each in proto.output],
-            "initializers": _keyed("initializer", proto.initializer, lambda each: each.name, _tensor),
-            "sparse initializers": _keyed(
-                "sparse initializer", proto.sparse_initializer, lambda each: each.values.name, _sparse
-            ),
-            "quantization": sorted(
-                each.SerializeToString(deterministic=True) for each in proto.quantization_annotation
-            ),
-            **self.nodes(proto.node),
-        }
-        if self.strictness.value_info:
-            plain["inner types"] = _keyed("value", proto.value_info, lambda each: each.name, _value)
-        return plain
 
-    def nodes(self, protos: Iterable[onnx.NodeProto]) -> dict[str, Any]:
-        nodes = [self.node(each) for each in protos]
-        if not self.strictness.constants_may_move:
-            return {"node": nodes}
-        is_constant = [each["op"] == ("", "Constant", "") for each in nodes]
-        constants = [each for each, is_so in zip(nodes, is_constant, strict=True) if is_so]
-        return {
-            "node": [each for each, is_so in zip(nodes, is_constant, strict=True) if not is_so],
-            "constant": sorted(constants, key=lambda each: each["outputs"]),
-        }
+def _graph(proto: onnx.GraphProto) -> dict[str, Any]:
+    return {
+        "name": proto.name,
+        "doc string": proto.doc_string,
+        "metadata": _metadata(proto.metadata_props),
+        "input": [_value(each) for each in proto.input],
+        "output": [_value(each) for each in proto.output],
+        "initializers": _keyed("initializer", proto.initializer, lambda each: each.name, _tensor),
+        "sparse initializers": _keyed(
+            "sparse initializer", proto.sparse_initializer, lambda each: each.values.name, _sparse
+        ),
+        "quantization": sorted(
+            each.SerializeToString(deterministic=True) for each in proto.quantization_annotation
+        ),
+        "node": [_node(each) for each in proto.node],
+    }
 
-    def node(self, proto: onnx.NodeProto) -> dict[str, Any]:
-        return {
-            "op": (_domain(proto.domain), proto.op_type, proto.overload),
-            "name": proto.name,
-            "inputs": _without_trailing(proto.input),
-            "outputs": _without_trailing(proto.output),
-            "attributes": _keyed("attribute", proto.attribute, lambda each: each.name, self.attribute),
-            "doc string": proto.doc_string,
-            "metadata": _metadata(proto.metadata_props),
-            "devices": [each.SerializeToString(deterministic=True) for each in proto.device_configurations],
-        }
 
-    def attribute(self, proto: AttributeProto) -> dict[str, Any]:
-        kind = proto.type or _kind_by_content(proto)
-        plain: dict[str, Any] = {
-            "kind": AttributeProto.AttributeType.Name(kind),
-            "reference": proto.ref_attr_name,
-            "doc string": proto.doc_string,
-        }
-        if not proto.ref_attr_name:
-            plain["value"] = self.attribute_value(proto, kind)
-        return plain
+def _node(proto: onnx.NodeProto) -> dict[str, Any]:
+    return {
+        "op": (_domain(proto.domain), proto.op_type, proto.overload),
+        "name": proto.name,
+        "inputs": _without_trailing(proto.input),
+        "outputs": _without_trailing(proto.output),
+        "attributes": _keyed("attribute", proto.attribute, lambda each: each.name, _attribute),
+        "doc string": proto.doc_string,
+        "metadata": _metadata(proto.metadata_props),
+        "devices": [each.SerializeToString(deterministic=True) for each in proto.device_configurations],
+    }
 
-    def attribute_value(self, proto: AttributeProto, kind: int) -> Any:
-        tensor = _named_tensor if self.strictness.attribute_tensor_names else _tensor
-        readers: dict[int, Callable[[], Any]] = {
-            AttributeProto.FLOAT: lambda: _bits(proto.f),
-            AttributeProto.INT: lambda: proto.i,
-            AttributeProto.STRING: lambda: proto.s,
-            AttributeProto.TENSOR: lambda: tensor(proto.t),
-            AttributeProto.GRAPH: lambda: self.graph(proto.g),
-            AttributeProto.SPARSE_TENSOR: lambda: _sparse(proto.sparse_tensor),
-            AttributeProto.TYPE_PROTO: lambda: _type(proto.tp),
-            AttributeProto.FLOATS: lambda: [_bits(each) for each in proto.floats],
-            AttributeProto.INTS: lambda: list(proto.ints),
-            AttributeProto.STRINGS: lambda: list(proto.strings),
-            AttributeProto.TENSORS: lambda: [tensor(each) for each in proto.tensors],
-            AttributeProto.GRAPHS: lambda: [self.graph(each) for each in proto.graphs],
-            AttributeProto.SPARSE_TENSORS: lambda: [_sparse(each) for each in proto.sparse_tensors],
-            AttributeProto.TYPE_PROTOS: lambda: [_type(each) for each in proto.type_protos],
-        }
-        return readers.get(kind, lambda: None)()
+
+def _attribute(proto: AttributeProto) -> dict[str, Any]:
+    kind = proto.type or _kind_by_content(proto)
+    plain: dict[str, Any] = {
+        "kind": AttributeProto.AttributeType.Name(kind),
+        "reference": proto.ref_attr_name,
+        "doc string": proto.doc_string,
+    }
+    if not proto.ref_attr_name:
+        plain["value"] = _attribute_value(proto, kind)
+    return plain
+
+
+def _attribute_value(proto: AttributeProto, kind: int) -> Any:
+    readers: dict[int, Callable[[], Any]] = {
+        AttributeProto.FLOAT: lambda: _bits(proto.f),
+        AttributeProto.INT: lambda: proto.i,
+        AttributeProto.STRING: lambda: proto.s,
+        AttributeProto.TENSOR: lambda: _named_tensor(proto.t),
+        AttributeProto.GRAPH: lambda: _graph(proto.g),
+        AttributeProto.SPARSE_TENSOR: lambda: _sparse(proto.sparse_tensor),
+        AttributeProto.TYPE_PROTO: lambda: _type(proto.tp),
+        AttributeProto.FLOATS: lambda: [_bits(each) for each in proto.floats],
+        AttributeProto.INTS: lambda: list(proto.ints),
+        AttributeProto.STRINGS: lambda: list(proto.strings),
+        AttributeProto.TENSORS: lambda: [_named_tensor(each) for each in proto.tensors],
+        AttributeProto.GRAPHS: lambda: [_graph(each) for each in proto.graphs],
+        AttributeProto.SPARSE_TENSORS: lambda: [_sparse(each) for each in proto.sparse_tensors],
+        AttributeProto.TYPE_PROTOS: lambda: [_type(each) for each in proto.type_protos],
+    }
+    return readers.get(kind, lambda: None)()
 
 
 def _keyed(

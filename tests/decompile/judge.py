@@ -13,14 +13,11 @@ import onnx
 import onnxsmith
 from tests.decompile.backend_cases import Case
 from tests.decompile.engines import ENGINES, failure, is_judged
-from tests.decompile.fidelity import Strictness, differences
+from tests.decompile.fidelity import differences
 from tests.decompile.round_trip import compile_text, first_difference
 
 #: What can go wrong, in the order in which it is looked for; the engines come last.
 STAGES = ("decompile", "import", "checker", "fidelity", "stability", *ENGINES)
-
-#: Readable code has a literal where it is used, so the Constant node that it stands for may come back elsewhere.
-STRICTNESS = Strictness(constants_may_move=True)
 
 
 @dataclass
@@ -31,7 +28,6 @@ class Verdict:
     failed: str | None = None
     why: str = ""
     judged_by: list[str] = field(default_factory=list)
-    has_moved_constants: bool = False
 
     def fail(self, stage: str, why: str) -> Verdict:
         self.failed, self.why = stage, why
@@ -54,10 +50,9 @@ def judge(case: Case, engines: Sequence[str] = ENGINES) -> Verdict:
         return verdict.fail("import", in_one_line(error))
     if (complaint := complaint_of_checker(proto)) and not complaint_of_checker(case.model):
         return verdict.fail("checker", complaint)
-    if found := differences(case.model, proto, STRICTNESS):
+    if found := differences(case.model, proto):
         more = f" (and {len(found) - 3} more)" if len(found) > 3 else ""
         return verdict.fail("fidelity", "; ".join(found[:3]) + more)
-    verdict.has_moved_constants = bool(differences(case.model, proto))
     try:
         changed = first_difference(text, onnxsmith.decompile(proto))
     except Exception as error:

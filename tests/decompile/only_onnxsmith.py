@@ -10,7 +10,7 @@ import builtins
 from collections.abc import Iterator
 
 #: Modules that a decompiled one may import.
-MODULES = ("__future__", "onnxsmith", "numpy", "math", "ml_dtypes", "typing")
+MODULES = ("__future__", "onnxsmith", "numpy", "math", "ml_dtypes", "onnx", "typing")
 
 #: What may be taken from numpy: element types, and arrays from literals.
 NUMPY = frozenset(

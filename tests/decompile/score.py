@@ -27,7 +27,6 @@ def summary(verdicts: Sequence[Verdict]) -> dict[str, int]:
     figures = {
         "cases": len(verdicts),
         "pass": failed[None],
-        "with_moved_constants": sum(each.has_moved_constants for each in verdicts),
         "judged_by_an_engine": sum(bool(each.judged_by) for each in verdicts),
     }
     for engine in ENGINES:

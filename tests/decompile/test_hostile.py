@@ -18,7 +18,6 @@ import onnxsmith
 from onnxsmith.errors import ExternalDataError, OnnxsmithError
 from tests.decompile.fidelity import differences
 from tests.decompile.hostile import PLACES, TEXTS, base, everywhere
-from tests.decompile.judge import STRICTNESS
 from tests.decompile.only_onnxsmith import offences
 from tests.decompile.round_trip import compile_text, proto_of_file
 
@@ -39,7 +38,7 @@ def trouble(model: onnx.ModelProto) -> str | None:
         was_struck = builtins.__dict__.pop("PWNED", None)
     if was_struck:
         return "the text was run as code"
-    found = differences(model, proto, STRICTNESS)
+    found = differences(model, proto)
     return "; ".join(found[:3]) or None
 
 
@@ -228,7 +227,7 @@ def test_extremes_come_back_or_are_refused(name: str) -> None:
     if proto is None:
         assert refusal.strip()
     elif name != "nodes in the wrong order":  # which may be put right
-        assert differences(model, proto, STRICTNESS) == []
+        assert differences(model, proto) == []
     assert time.monotonic() - start < PATIENCE
 
 

@@ -10,6 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("onnxruntime")
 from torch import nn  # noqa: E402  # torch may be missing
+from torch.utils import _pytree as pytree  # noqa: E402
 
 import onnxsmith  # noqa: E402
 from tests.torch.agreement import check  # noqa: E402
@@ -99,6 +100,33 @@ def test_key_value_caches():
         dynamic_shapes={"words": {0: "batch"}, "keys": cache, "values": cache},
     )  # fmt: skip
     assert [each.name for each in model.inputs][:3] == ["words", "keys_0", "keys_1"]
+
+
+def test_caches_of_transformers_go_in_and_out():
+    transformers = pytest.importorskip("transformers")
+    config = transformers.LlamaConfig(
+        vocab_size=20, hidden_size=16, intermediate_size=16, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, max_position_embeddings=32,
+    )  # fmt: skip
+    module = transformers.LlamaForCausalLM(config).eval()
+
+    def arguments(batch, past):
+        cache = transformers.DynamicCache(config=config)
+        for layer in range(2):
+            cache.update(*torch.randn(2, batch, 2, past, 4), layer)
+        return {"input_ids": torch.randint(0, 20, (batch, 1)), "past_key_values": cache}
+
+    cached = [[{0: "batch", 2: "past"}] * 2] * 2
+    shapes = {"input_ids": {0: "batch"}, "past_key_values": cached}
+    model = onnxsmith.torch.export(module, (), arguments(2, 5), dynamic_shapes=shapes, verify=True)
+    given = arguments(3, 7)
+    feeds = [*pytree.tree_leaves(given["input_ids"]), *pytree.tree_leaves(given["past_key_values"])]
+    feeds = [each.numpy().copy() for each in feeds]
+    with torch.no_grad():
+        wanted = pytree.tree_leaves(module(**given))
+    for mine, theirs in zip(model(*feeds), wanted, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-4)
+    assert model.outputs[1].name == "past_key_values_key_cache_0_out"
 
 
 # -- what a module writes ------------------------------------------------------------------------------------

@@ -35,6 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "safetensors by default, with --stdout inline",
     )
     parser.add_argument(
+        "--force", action="store_true", help="replace a module that is there already and says something else"
+    )
+    parser.add_argument(
         "--group", action="store_true", help="write what repeats, such as equal layers, once, as a function"
     )
 
@@ -52,7 +55,11 @@ def run(options: argparse.Namespace, report: Report) -> int:
     before = _written_in(folder)
     with progress(f"writing {folder}"):
         module = decompile_to(
-            options.model, folder, weights=options.weights or "safetensors", group=options.group
+            options.model,
+            folder,
+            weights=options.weights or "safetensors",
+            group=options.group,
+            overwrite=options.force,
         )
     data = module.with_suffix(".safetensors")
     written = [module] if _written_in(folder).get(data) == before.get(data) else [module, data]

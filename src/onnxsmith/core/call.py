@@ -163,7 +163,11 @@ def promote(op: OperatorDef, inputs: Sequence[Any], target: Target) -> list[Any]
 def _warn(error: OnnxsmithError) -> None:
     """Say what is wrong with a call that is made all the same, because the user wants the model as it is."""
     error.locate_at_caller()
-    warnings.warn(ModelWarning(str(error)), stacklevel=2)
+    place = error.span
+    if place is None:
+        warnings.warn(ModelWarning(str(error)), stacklevel=2)
+    else:  # a warning points at the user's own line, as an error does
+        warnings.warn_explicit(ModelWarning(str(error)), None, place.file, place.line)
 
 
 def _number_input(

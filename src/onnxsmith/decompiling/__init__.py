@@ -11,7 +11,7 @@ from onnxsmith.decompiling.identifiers import readable
 from onnxsmith.decompiling.module_writer import ModuleWriter
 from onnxsmith.decompiling.pieces import decompile_piece, is_piece
 from onnxsmith.decompiling.reading import Given, read
-from onnxsmith.decompiling.weight_files import external_name, in_text, write_safetensors
+from onnxsmith.decompiling.weight_files import external_name, in_text, safetensors_name, write_safetensors
 from onnxsmith.errors import AttributeValueError, ModelWriteError, boundary
 from onnxsmith.graphs import files
 
@@ -66,12 +66,13 @@ def decompile_to(
     weights: WeightsPlace = "safetensors",
     name: str | None = None,
     group: bool = False,
+    overwrite: bool = False,
 ) -> Path:
     """Write a model as a Python module into a folder, its weights beside it, and give the module's path.
 
     `weights` says where they go: to a safetensors file (`"safetensors"`), into the text (`"inline"`), or nowhere:
     they are left where the model has them (`"external"`), and the module refers to that file. `group` is as for
-    `decompile`.
+    `decompile`. A module that is there already and says something else is left alone, unless `overwrite` is True.
     """
     if weights not in ("inline", "external", "safetensors"):
         raise AttributeValueError(
@@ -93,12 +94,20 @@ def decompile_to(
         )
     writer = ModuleWriter(given)
     body = writer.write()
+    module, data = place / f"{stem}.py", place / f"{stem}.safetensors"
     if weights == "safetensors":
-        held = write_safetensors(writer, place / f"{stem}.safetensors")
+        held = safetensors_name(writer, data)
     else:
         held = external_name(given, place) if weights == "external" else None
-    module = place / f"{stem}.py"
-    files.save_bytes(_joined(writer, body, in_text(writer, held)).encode(), module)
+    text = _joined(writer, body, in_text(writer, held)).encode()
+    if not overwrite and module.exists() and module.read_bytes() != text:
+        raise ModelWriteError(
+            f"{str(module)!r} is there already, and says something else",
+            help="say overwrite=True if it may go (--force on the command line), or write to another folder",
+        )
+    if weights == "safetensors" and held is not None:
+        write_safetensors(writer, data)
+    files.save_bytes(text, module)
     return module
 
 

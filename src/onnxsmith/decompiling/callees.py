@@ -9,6 +9,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Mapping
+from typing import cast
 
 import onnx_ir as ir
 
@@ -116,8 +117,10 @@ def _keeps_to(node: ir.Node, op: OperatorDef) -> bool:
         formal = op.attributes.get(name)
         if formal is None or int(formal.type) != int(attribute.type):
             return False
-        if formal.choices is not None and not attribute.is_ref() and attribute.value not in formal.choices:
-            return False
+        if formal.choices is not None and not attribute.is_ref():
+            given = attribute.value if isinstance(attribute.value, tuple | list) else (attribute.value,)
+            if not all(each in formal.choices for each in cast("tuple[object, ...]", given)):
+                return False
     if any(each.is_required and each.name not in node.attributes for each in op.attributes.values()):
         return False
     count = len(node.inputs)

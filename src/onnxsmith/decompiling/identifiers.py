@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from onnxsmith.graphs.names import snake_case
 
@@ -53,19 +53,24 @@ class Identifiers:
         """Keep a name from being handed out."""
         self._taken.add(name)
 
-    def for_value(self, name: str, operator: str, prefix: str = "") -> str:
+    def for_value(self, name: str, operator: str, prefix: str = "", ambiguous: Container[str] = ()) -> str:
         """An identifier for a value: its own name where Python can spell it, or else one that is like it.
 
         A name that says nothing (`123`) gives way to the operator that makes the value. `prefix` is what all names
-        of a graph begin with, and therefore says nothing.
+        of a graph begin with, and therefore says nothing. A short name that is `ambiguous` gives way to the whole path,
+        so that what is added to one layer renames nothing in the others.
         """
         if prefix and name.startswith(prefix):
             return self.unique(readable(name[len(prefix) :], operator))
-        return self.exact(name) or self.unique(readable(name, operator))
+        exact = self.exact(name)
+        if exact is not None:
+            return exact
+        short = readable(name, operator)
+        return self.unique(readable(name, operator, is_whole=True) if short in ambiguous else short)
 
 
-def readable(name: str, operator: str) -> str:
-    """What is left of a name that Python cannot spell: its last words, in ASCII.
+def readable(name: str, operator: str, *, is_whole: bool = False) -> str:
+    """What is left of a name that Python cannot spell: its last words, or all of them, in ASCII.
 
     >>> readable("/layers.0/self_attn/MatMul_output_0", "MatMul")
     'self_attn_mat_mul'
@@ -77,8 +82,14 @@ def readable(name: str, operator: str) -> str:
     parts = [part for part in parts if part and not part.isdigit()]
     if not parts or not any(character.isalpha() for character in parts[-1]):
         return fallback if fallback[0].isalpha() else f"value_{fallback}"
-    text = parts[-1]
-    if len(parts) > 1 and not parts[-2].replace("_", "").isdigit():
+    # A path says `layers/layers.0`, where the second says all of the first.
+    telling = [
+        part
+        for part, following in zip(parts, [*parts[1:], ""], strict=True)
+        if not following.startswith(f"{part}_")
+    ]
+    text = "_".join(telling) if is_whole else parts[-1]
+    if not is_whole and len(parts) > 1 and not parts[-2].replace("_", "").isdigit():
         text = f"{parts[-2]}_{text}"
     if len(text) > _LONGEST:
         text = text[-_LONGEST:].partition("_")[2].lstrip("_0123456789") or text[-_LONGEST:].lstrip(

@@ -71,4 +71,7 @@ def _is_int(value: Any) -> bool:
 
 
 def _is_list_of_ints(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(_is_int(each) for each in cast("list[Any]", value))
+    if not isinstance(value, list):
+        return False
+    items = cast("list[Any]", value)
+    return bool(items) and all(map(_is_int, items))

@@ -36,7 +36,7 @@ def number(value: float | int | bool, dtype: DType | None = None) -> str:
         is_beyond = abs(float(text)) > float(np.finfo(precision).max)
         if is_beyond or precision(float(text)) != precision(plain):
             text = repr(plain)
-    return text
+    return text.replace("e+", "e")
 
 
 def type_text(kind: AnyValueType, used: set[str]) -> str:

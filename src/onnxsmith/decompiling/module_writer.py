@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -36,7 +36,7 @@ from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType
 
 #: Names that the module itself gives a meaning.
-_MODULE_NAMES = ("np", "model", "weights", "script", "graph", "rebuild", "Weights", "Opset")
+_MODULE_NAMES = ("np", "TensorProto", "model", "weights", "script", "graph", "rebuild", "Weights", "Opset")
 #: Python's parser gives up a little past this.
 _DEEPEST = 90
 _ATTRIBUTE_WORDS = {
@@ -46,7 +46,7 @@ _ATTRIBUTE_WORDS = {
     ir.AttributeType.INTS: "list[int]",
     ir.AttributeType.FLOATS: "list[float]",
     ir.AttributeType.STRINGS: "list[str]",
-    ir.AttributeType.TENSOR: "np.ndarray",
+    ir.AttributeType.TENSOR: "TensorProto",
 }
 
 
@@ -68,6 +68,8 @@ class ModuleWriter:
         self.model = given.model
         self.used: set[str] = {"script", "rebuild"}
         self.needs_numpy = False
+        self.needs_tensor_proto = False
+        self._calls: list[ir.Node] | None = None
         taken = {*_MODULE_NAMES, *(dtype.name for dtype in DType)}
         self.module_names = Identifiers(taken)
         self.callees = Callees(self.module_names)
@@ -262,20 +264,27 @@ class ModuleWriter:
         doc = _docstring(function.doc_string)
         if function.metadata_props:
             writer.details.metadata[""] = dict(sorted(function.metadata_props.items()))
-        self._functions.append(WrittenFunction(called.name, writer.details, dict(function.opset_imports)))
+        is_called = any(node.op_identifier() == identifier for node in self._function_calls())
+        imports = dict(function.opset_imports)
+        self._functions.append(WrittenFunction(called.name, writer.details, imports, is_called))
         return [*result, *([doc] if doc else []), *body]
 
     def _called_with(self, identifier: ir.OperatorIdentifier) -> dict[str, ir.AttributeType]:
         """The kinds of attributes that a function is called with."""
-        roots = [self.model.graph, *(each.graph for each in self.model.functions.values())]
         return {
             attribute.name: attribute.type
-            for root in roots
-            for graph in all_graphs(root)
-            for node in graph
+            for node in self._function_calls()
             if node.op_identifier() == identifier
             for attribute in node.attributes.values()
         }
+
+    def _function_calls(self) -> Iterator[ir.Node]:
+        """The nodes of the model that call functions."""
+        if self._calls is None:
+            roots = [self.model.graph, *(each.graph for each in self.model.functions.values())]
+            nodes = (node for root in roots for graph in all_graphs(root) for node in graph)
+            self._calls = [node for node in nodes if node.op_identifier() in self.functions]
+        return iter(self._calls)
 
     def _parameter(
         self, function: ir.Function, attribute: str, kinds: Mapping[str, ir.AttributeType]
@@ -293,7 +302,7 @@ class ModuleWriter:
                 "which a script cannot take"
             )
         if kind == ir.AttributeType.TENSOR:
-            self.needs_numpy = True
+            self.needs_tensor_proto = True
         if not has_default or formal is None:
             return f"{name}: {word}"
         text = default_text(kind, formal.value)
@@ -312,7 +321,9 @@ class ModuleWriter:
         if "Any" in self.used:
             result += ["from typing import Any", ""]
         if self.needs_numpy:
-            result += ["import numpy as np", ""]
+            result.append("import numpy as np")
+        if self.needs_tensor_proto:
+            result.append("from onnx import TensorProto")
         # Constants, classes, functions: as import sorters have them.
         ordered = sorted(names, key=lambda each: (not each.isupper(), each.islower(), each))
         result += _import_lines(ordered) if names else []

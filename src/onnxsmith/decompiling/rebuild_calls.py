@@ -20,6 +20,7 @@ class WrittenFunction(NamedTuple):
     name: str
     details: Details
     opset_imports: Mapping[str, int]
+    is_called: bool
 
 
 def rebuild_call(
@@ -44,13 +45,15 @@ def rebuild_call(
     if details.unused or any(_describes_weights(each) for each in (details, *(f.details for f in functions))):
         items.append("all_weights=weights")
     items += _tables(details, used)
-    texts = [
-        tuple_of([each.name, call("dict", [*_tables(each.details, used), _imports_item(each.opset_imports)])])
-        for each in functions
-    ]
+    texts = [tuple_of([each.name, call("dict", _function_items(each, used))]) for each in functions]
     if texts:
         items.append(Keyed("functions=", Bracketed("[", tuple(texts), "]")))
     return lines("model = ", call("rebuild", items), "", 0)
+
+
+def _function_items(function: WrittenFunction, used: set[str]) -> list[Text]:
+    kept: list[Text] = [] if function.is_called else ["uncalled=True"]
+    return [*_tables(function.details, used), _imports_item(function.opset_imports), *kept]
 
 
 def rebuild_function_call(function: WrittenFunction, used: set[str]) -> list[str]:

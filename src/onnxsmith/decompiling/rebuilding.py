@@ -18,12 +18,13 @@ from onnxsmith.graphs import beyond
 from onnxsmith.graphs.builder import VARIABLE_KEY
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.weights import Weights
+from onnxsmith.schema.registry import is_known_domain
 from onnxsmith.scripting.export import generic_function
 from onnxsmith.scripting.function import ScriptFunction
 from onnxsmith.types.value_types import AnyValueType, MapType, OptionalType, SequenceType
 
 #: The tables of a script; a function has its opsets among them.
-_TABLES = (*(each.name for each in dataclasses.fields(Details)), "opset_imports")
+_TABLES = (*(each.name for each in dataclasses.fields(Details)), "opset_imports", "uncalled")
 
 
 @boundary
@@ -59,13 +60,15 @@ def rebuild(
     made = script.to_model(producer_name=producer_name, ir_version=ir_version).ir
     called = dict(made.functions)
     made.functions.clear()
-    for function, _ in functions:  # in the order of the model
-        held = generic_function(function)
-        made.functions[held.identifier()] = called.pop(held.identifier(), held)
-    made.functions.update(called)
-    for function, tables in functions:
+    for function, tables in functions:  # in the order of the model
         key = (function.domain, function.onnx_name, function.overload)
-        _restore_function(made.functions[key], tables, sources)
+        held = called.pop(key, None)
+        if held is None and tables.get("uncalled"):
+            held = generic_function(function)
+        if held is not None:  # an edit may have taken out all calls of it
+            made.functions[key] = held
+            _restore_function(held, tables, sources)
+    made.functions.update(called)
     restore_graph(made.graph, details, sources=sources, weights=all_weights)
     _rename_arguments(made, functions)
     _describe_initializers(made.graph, details)
@@ -77,8 +80,14 @@ def rebuild(
     made.doc_string = doc_string or None
     made.metadata_props.update(model_metadata or {})
     if opset_imports is not None:
+        used = dict(made.opset_imports)
         made.opset_imports.clear()
         made.opset_imports.update(opset_imports)
+        # Where the code was changed to a newer opset, the model follows it.
+        newer = {
+            domain: used[domain] for domain in opset_imports if used.get(domain, 0) > opset_imports[domain]
+        }
+        made.opset_imports.update({domain: each for domain, each in newer.items() if is_known_domain(domain)})
     if not value_types:
         _forget_types(made.graph)
     special = _special_types(script, made.graph)

@@ -11,19 +11,38 @@ from onnxsmith.graphs.notes import notes_of
 
 #: The note of a value that holds what the tables call it.
 _KEY = "onnxsmith.key"
+#: The note of a value whose variable gets another value later.
+_FRESH = "onnxsmith.fresh"
 
 
-def give_keys(graph: ir.Graph, attribute: str, owners: Mapping[str, str]) -> None:
+def give_keys(graph: ir.Graph, attribute: str, owners: Mapping[str, str], seen: set[str]) -> None:
     """Note for each value of a graph what it is called.
 
     `attribute` is the one of its node that holds the graph, and `owners` are the variables that the node assigns, which
-    a branch assigns before it, with their keys.
+    a branch assigns before it, with their keys. A variable that an edit assigns more than once is what the tables know
+    by its last value; `seen` holds the keys that were given before.
     """
+    keyed: list[tuple[ir.Value, str]] = []
     for value in (*graph.inputs, *(each for node in graph for each in node.outputs)):
-        notes = notes_of(value)
-        variable = notes.get(VARIABLE_KEY)
+        variable = notes_of(value).get(VARIABLE_KEY)
         if variable is not None:
-            notes[_KEY] = f"{owners[variable]}:{attribute}" if variable in owners else variable
+            keyed.append((value, f"{owners[variable]}:{attribute}" if variable in owners else variable))
+    last = {key: value for value, key in keyed}
+    for value, key in keyed:
+        notes = notes_of(value)
+        if key != "_" and (last[key] is not value or key in seen):
+            count = 1
+            while f"{key}#{count}" in seen:
+                count += 1
+            key = f"{key}#{count}"
+            notes[_FRESH] = True
+        notes[_KEY] = key
+        seen.add(key)
+
+
+def is_fresh(value: ir.Value) -> bool:
+    """Whether it is an earlier value of a variable, which no table knows."""
+    return _FRESH in notes_of(value)
 
 
 def key_of_value(value: ir.Value) -> str | None:

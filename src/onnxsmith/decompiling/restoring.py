@@ -11,7 +11,13 @@ import onnx_ir as ir
 from onnxsmith.decompiling.node_names import name_by_rule
 from onnxsmith.decompiling.order import all_graphs
 from onnxsmith.decompiling.restored_constants import RestoredConstants, drop_unused_constants
-from onnxsmith.decompiling.restored_keys import give_keys, key_of_node, key_of_value, keys_by_variable
+from onnxsmith.decompiling.restored_keys import (
+    give_keys,
+    is_fresh,
+    key_of_node,
+    key_of_value,
+    keys_by_variable,
+)
 from onnxsmith.decompiling.restored_loops import RestoredLoops
 from onnxsmith.graphs.builder import QUANTIZATION_KEY, SOURCE_KEY, VARIABLE_KEY
 from onnxsmith.graphs.ir_types import type_to_ir
@@ -66,6 +72,8 @@ class _Restorer:
         self._loops = RestoredLoops()
         # Values that are named by their variables.
         self._implicit: set[ir.Value] = set()
+        self._seen: set[str] = set()
+        self._taken: set[str] = set()
 
     def run(self) -> None:
         self._graph.doc_string = self._docs.get("") or self._graph.doc_string
@@ -79,7 +87,7 @@ class _Restorer:
     def _visit(self, graph: ir.Graph, prefix: str, attribute: str, owners: Mapping[str, str]) -> None:
         """Restore one graph, which the tables call `prefix`; see `give_keys` for the others."""
         self._constants.enter(graph, prefix)
-        give_keys(graph, attribute, owners)
+        give_keys(graph, attribute, owners, self._seen)
         for value in graph.inputs:
             self._name_value(value)
         nodes = list(graph)
@@ -91,11 +99,29 @@ class _Restorer:
         key = key_of_value(value)
         if key is None:
             return
+        if is_fresh(value):
+            value.name = self._fresh_name(notes_of(value)[VARIABLE_KEY])
+            return
         named = self._values.get(key)
         value.name = named if named is not None else notes_of(value)[VARIABLE_KEY]
         if named is None:
             self._implicit.add(value)
         restore_notes(value, f"value {key}", self._tables)
+
+    def _fresh_name(self, variable: str) -> str:
+        """A name for an earlier value of a variable: the variable's with a number that nothing else has."""
+        if not self._taken:
+            tables = (self._values, self._tables.get("literals", {}), self._tables.get("weights", {}))
+            self._taken.update(name for table in tables for name in table.values())
+            self._taken.update(output for output, *_ in self._tables.get("constants", {}).values())
+            values = [value for graph in all_graphs(self._graph) for node in graph for value in node.outputs]
+            self._taken.update(notes_of(value).get(VARIABLE_KEY, "") for value in values)
+            self._taken.update(self._graph.initializers)
+        count = 1
+        while f"{variable}_{count}" in self._taken:
+            count += 1
+        self._taken.add(f"{variable}_{count}")
+        return f"{variable}_{count}"
 
     def _tell_apart(self, graph: ir.Graph) -> None:
         """Where an edited variable is called like something else of the same graph, its value gets another name."""

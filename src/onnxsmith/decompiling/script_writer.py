@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import keyword
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
@@ -74,6 +75,15 @@ class ScriptWriter:
         self.constants = Constants(self.types, self.definition, held)
         made = {value for each in graphs for node in each for value in node.outputs} - held
         self._prefix = common_prefix([value.name for value in made if value.name])
+        shortened = Counter(
+            readable(value.name, node.op_type)
+            for each in graphs
+            for node in each
+            for value in node.outputs
+            if value.name and "/" in value.name
+        )
+        #: Short names that more than one value would have.
+        self._ambiguous = {name for name, count in shortened.items() if count > 1}
         self.notes = ScriptNotes(module, graph, self.constants)
         self.details = self.notes.details
         #: The variables that hold values.
@@ -139,7 +149,7 @@ class ScriptWriter:
 
     def name_value(self, value: ir.Value, operator: str) -> str:
         """A new variable for a value."""
-        variable = self.identifiers.for_value(value.name or "", operator, self._prefix)
+        variable = self.identifiers.for_value(value.name or "", operator, self._prefix, self._ambiguous)
         self.notes.note_name(value, variable)
         return variable
 

@@ -38,13 +38,24 @@ class Held:
         self.keys = keys
 
 
-def write_safetensors(writer: ModuleWriter, place: Path) -> Held | None:
-    """Write all weights but text to a file, equal ones once."""
-    tensors = {key: tensor for key, tensor in writer.weights.items() if tensor.dtype != ir.DataType.STRING}
-    if not tensors:
-        return None
-    safetensors_file.write(_shared(tensors), place)
-    return Held(place.name, set(tensors))
+def safetensors_name(writer: ModuleWriter, place: Path) -> Held | None:
+    """A safetensors file for the weights, as the module refers to it; None where there are none for it."""
+    tensors = _storable(writer)
+    return Held(place.name, set(tensors)) if tensors else None
+
+
+def write_safetensors(writer: ModuleWriter, place: Path) -> None:
+    """Write all weights that such a file can hold, equal ones once."""
+    safetensors_file.write(_shared(_storable(writer)), place)
+
+
+def _storable(writer: ModuleWriter) -> dict[str, ir.TensorProtocol]:
+    """The weights but for text and what is sparse."""
+    return {
+        key: tensor
+        for key, tensor in writer.weights.items()
+        if tensor.dtype != ir.DataType.STRING and not isinstance(tensor, SparseTensor)
+    }
 
 
 def _shared(tensors: dict[str, ir.TensorProtocol]) -> dict[str, ir.TensorProtocol]:

@@ -107,6 +107,12 @@ def _declared_body(
     values = cast("Sequence[Any]", result) if isinstance(result, tuple | list) else (result,)
     body = inner.finish_body([] if result is None else values, _snake(title))
     types: list[AnyValueType | None] = function.declared_outputs or [None] * len(body.outputs)
+    if len(types) != len(body.outputs):
+        raise FunctionError(
+            f"the function given as {title} returns {len(body.outputs)} values, and its annotation says {len(types)}",
+            help="change the annotation, or return as many values as it has",
+            culprit=("attribute", title.rpartition(".")[2]),
+        )
     for value, kind in zip(body.graph.outputs, types, strict=True):
         if kind is not None:
             value.type, value.shape = type_to_ir(kind)

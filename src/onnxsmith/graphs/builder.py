@@ -210,7 +210,10 @@ class GraphTarget:
             outputs: list[Any] = []
             for value in values:
                 lifted = self.lift(value)
-                if self.program.is_exact:
+                is_input_outside = lifted.ir_value.producer() is None and lifted.scope is not self
+                if self.program.is_exact and (
+                    not is_input_outside or lifted.ir_value.const_value is not None
+                ):
                     outputs.append(lifted)
                     continue
                 is_made_here = lifted.scope is self and lifted.ir_value.producer() is not None

@@ -43,7 +43,8 @@ def read_attribute(op: OperatorDef, attribute: Attribute, value: Any) -> Any:
         raise _type_error(op, attribute, value, refused.reason) from None
     except TracedValueError:  # a tensor whose value is not known now
         raise _type_error(op, attribute, value, "") from None
-    if attribute.choices is not None and result not in attribute.choices:
+    given = result if isinstance(result, tuple) else (result,)
+    if attribute.choices is not None and not all(each in attribute.choices for each in given):
         listed = ", ".join(repr(each) for each in attribute.choices)
         raise AttributeValueError(
             f"{op.qualified_name} does not know {attribute.name}={result!r}",

@@ -111,7 +111,8 @@ def make_model(
 
 def _declare(outputs: Sequence[ir.Value], types: Sequence[AnyValueType]) -> None:
     for value, kind in zip(outputs, types, strict=True):
-        value.type, value.shape = type_to_ir(kind)
+        if not value.is_graph_input():  # whose own annotation says what it is
+            value.type, value.shape = type_to_ir(kind)
 
 
 def _dissolved(model: ir.Model) -> ir.Model:

@@ -26,18 +26,19 @@ def register_caches() -> None:
     if pair is not None and pair not in known:
         pytree.register_pytree_node(
             pair,
-            lambda cache: (_parts(cache), None),
+            _parts,
             lambda parts, _: pair(*parts),
             serialized_type_name=f"{pair.__module__}.{pair.__name__}",
-            flatten_with_keys_fn=lambda cache: (
-                [(pytree.GetAttrKey(name), getattr(cache, name)) for name in _NAMES],
-                None,
-            ),
+            flatten_with_keys_fn=_named_parts,
         )
 
 
 _NAMES = ("self_attention_cache", "cross_attention_cache")
 
 
-def _parts(cache: Any) -> list[Any]:
-    return [getattr(cache, name) for name in _NAMES]
+def _parts(cache: Any) -> tuple[list[Any], Any]:
+    return [getattr(cache, name) for name in _NAMES], None
+
+
+def _named_parts(cache: Any) -> tuple[list[Any], Any]:
+    return [(pytree.GetAttrKey(name), getattr(cache, name)) for name in _NAMES], None

@@ -50,6 +50,7 @@ class Ports:
         self.sizes = dispatcher.sizes
         self.placeholders = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
         self.written = written_placeholders(program.graph)
+        self._input_names: set[str] = set()
         names, fixed = self._dimension_names()
         self.sizes.names.update(names)
         for each in fixed:
@@ -90,6 +91,7 @@ class Ports:
         return arguments, weights
 
     def _input(self, node: torch.fx.Node, name: str) -> Any:
+        self._input_names.add(name)
         fake = node.meta["val"]
         if not isinstance(fake, torch.Tensor):
             kind = (
@@ -140,6 +142,8 @@ class Ports:
         names = names_of_outputs(self.program, fakes)
         if len(names) != len(returned):
             names = [f"output_{k}" for k in range(len(returned))]
+        # A cache, say, that goes in and comes out.
+        names = [f"{name}_out" if name in self._input_names else name for name in names]
         kept = [
             (name, value, fake)
             for name, value, fake in zip(names, returned, fakes, strict=False)

@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from tests.torch.models.catalogue import all_models
+from tests.torch.models.catalogue import all_models, skipped
 from tests.torch.models.running import make_runner
 from tests.torch.opinfo import outcomes
 from tests.torch.opinfo.workers import run_all
@@ -50,6 +50,8 @@ def main() -> None:
         print(outcomes.summary(known.values()))
         return
     models = all_models(*(options.source or ()))
+    for source, reason in skipped.items():
+        print(f"skipped: the models of {source}: {reason}", flush=True)
     if unknown := sorted(set(options.only or ()) - set(models)):
         sys.exit(f"no model is called {', '.join(unknown)}; --list says which there are")
     if options.list:
@@ -76,7 +78,8 @@ def main() -> None:
         if record.outcome != "pass":
             print(f"{record.outcome:15} {record.case}: {record.error}", flush=True)
     print(outcomes.summary(records, with_failures=False))
-    print(f"{len(records)} models in {time.monotonic() - started:.0f} s")
+    left_out = f"; skipped: {', '.join(skipped)}" if skipped else ""
+    print(f"{len(records)} models in {time.monotonic() - started:.0f} s{left_out}")
 
 
 if __name__ == "__main__":

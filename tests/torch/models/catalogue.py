@@ -41,6 +41,9 @@ class ModelCase:
 
 _cases: dict[str, ModelCase] = {}
 
+#: Sources that could not be loaded, and why.
+skipped: dict[str, str] = {}
+
 
 def add(case: ModelCase) -> None:
     """Enter a model into the catalogue."""
@@ -73,9 +76,10 @@ def all_models(*sources: str) -> dict[str, ModelCase]:
         for file in _FILES[source]:
             try:
                 importlib.import_module(f"tests.torch.models.{file}")
-            except ImportError:
+            except Exception as error:  # packages that do not fit each other fail in their own ways
                 if source == "own":
                     raise
+                skipped[source] = f"{type(error).__name__}: {error}"
     return {name: case for name, case in _cases.items() if not sources or case.source in sources}
 
 

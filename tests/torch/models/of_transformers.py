@@ -8,8 +8,12 @@ from typing import Any
 import torch
 import transformers
 from torch import Tensor, nn
+from transformers import DynamicCache
 
+from onnxsmith.torch.caches import register_caches
 from tests.torch.models.catalogue import DYNAMIC, ModelCase, add
+
+register_caches()
 
 _VOCABULARY = 99
 _BOTH = {0: DYNAMIC, 1: DYNAMIC}
@@ -47,7 +51,7 @@ class Generation(nn.Module):
         self.model = model
 
     def forward(self, words: Tensor, mask: Tensor, *tensors: Tensor) -> tuple[Tensor, ...]:
-        cache = transformers.DynamicCache()
+        cache = DynamicCache()
         for layer in range(len(tensors) // 2):
             cache.update(tensors[2 * layer], tensors[2 * layer + 1], layer)
         result = self.model(input_ids=words, attention_mask=mask, past_key_values=cache, use_cache=True)
@@ -380,3 +384,28 @@ add(
         is_fast=False,
     )
 )
+
+
+def _with_cache(batch: int, length: int) -> dict[str, Any]:
+    cache = DynamicCache()
+    for layer in range(2):
+        cache.update(*torch.randn(2, batch, 2, length, 8), layer)
+    mask = torch.ones(batch, length + 1, dtype=torch.int64)
+    return {"input_ids": _words(batch, 1), "attention_mask": mask, "past_key_values": cache}
+
+
+_CACHED = [{0: DYNAMIC, 2: DYNAMIC}] * 2
+for _name, _architecture, _config in (
+    ("llama", "LlamaForCausalLM", "LlamaConfig"),
+    ("qwen3", "Qwen3ForCausalLM", "Qwen3Config"),
+):
+    add(
+        ModelCase(
+            f"{_name}_cache",
+            "transformers",
+            lambda names=(_architecture, _config): _configured(*names, _GROUPED),
+            _with_cache,
+            {"input_ids": {0: DYNAMIC}, "attention_mask": _BOTH, "past_key_values": [_CACHED, _CACHED]},
+            is_fast=False,
+        )
+    )

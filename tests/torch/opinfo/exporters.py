@@ -133,6 +133,8 @@ def _to_torch(value: Any) -> torch.Tensor:
     if isinstance(value, (list, tuple)):
         raise InputMismatch("an output is a sequence, where the module gives tensors")
     array = np.array(value)
-    if array.dtype == np.uint64:  # ONNX Runtime's has the same bits under another name, which torch does not know
+    if (
+        array.dtype == np.uint64
+    ):  # ONNX Runtime's has the same bits under another name, which torch does not know
         array = array.view(np.uint64)
     return torch.from_numpy(array)

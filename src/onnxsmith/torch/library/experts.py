@@ -64,6 +64,6 @@ def grouped_mm(call: Call, x: Any, y: Any, offs: Any = None, bias: Any = None, o
     if rank_of(x) == 2 and rank_of(y) == 3:
         return grouped_rows(call, x, y, offs)
     if rank_of(x) == 3:  # groups of columns: the same of the transposed
-        turned = [op.Transpose(y, perm=[1, 0]), op.Transpose(x, perm=[0, 2, 1])]
-        return op.Transpose(grouped_rows(call, *turned, offs), perm=[1, 0])
+        columns, weight = op.Transpose(y, perm=[1, 0]), op.Transpose(x, perm=[0, 2, 1])
+        return op.Transpose(grouped_rows(call, columns, weight, offs), perm=[1, 0])
     raise call.refuse("groups of the dimension that is added up")

@@ -36,14 +36,14 @@ def convolution_backward(
 ) -> Any:
     """The gradients of the input, of the weights and of the bias, those that are asked for."""
     spatial = rank_of(weight) - 2
-    steps = [repeated(each, spatial) for each in (stride, padding, dilation)]
+    stride, padding, dilation = (repeated(each, spatial) for each in (stride, padding, dilation))
     results: list[Any] = [None, None, None]
     if output_mask[0]:
         of_input = _of_transposed_input if transposed else _of_input
-        results[0] = of_input(call, gradient, x, weight, *steps, groups)
+        results[0] = of_input(call, gradient, x, weight, stride, padding, dilation, groups)
     if output_mask[1]:
         wide, narrow = (gradient, x) if transposed else (x, gradient)
-        results[1] = _of_weight(call, wide, narrow, weight, *steps, groups)
+        results[1] = _of_weight(call, wide, narrow, weight, stride, padding, dilation, groups)
     if output_mask[2]:
         results[2] = op.ReduceSum(gradient, np.array([0, *range(2, 2 + spatial)]), keepdims=0)
     return results
