@@ -6,6 +6,7 @@ import argparse
 import inspect
 import os
 import re
+import warnings
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,7 +16,7 @@ from onnxsmith.cli.report import Report, Usage
 from onnxsmith.cli.sizes import described_bytes
 from onnxsmith.cli.terminal import progress
 from onnxsmith.cli.type_text import read_type, read_value, split_assignment
-from onnxsmith.errors import AnnotationError, CallError
+from onnxsmith.errors import AnnotationError, CallError, InvalidModelError, ModelWarning
 from onnxsmith.graphs.model import Model
 from onnxsmith.scripting.decorators import script
 from onnxsmith.scripting.function import ScriptFunction
@@ -27,7 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "The file is run, as Python runs it, to find the function. Types as in annotations, names without quotes:\n"
         "  onnxsmith build net.py:forward -o net.onnx --input-types 'x=FLOAT[N, 4]' --attribute axis=1"
     )
-    parser.add_argument("function", help="file.py:function, or package.module:function")
+    parser.add_argument(
+        "function",
+        help="file.py:function, or package.module:function; file.py alone takes its model, or its only script",
+    )
     parser.add_argument("-o", "--output", help="the model's file; <function>.onnx by default")
     parser.add_argument(
         "--input-types", nargs="+", default=[], metavar="TYPE", help="types in order, or name=type"
@@ -49,11 +53,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, report: Report) -> int:
     """Build the model and write it."""
     file, name = _taken_apart(options.function)
-    with progress(f"running {file}"):
-        module = load_program(file)
-    found = _the_one(module, file) if name is None else find_object(module, name, file)
-    with progress("building the model"):
-        model = _make_model(found, options)
+    with warnings.catch_warnings():
+        # A module that is imported may hold a model that cannot work; a model that is written should not.
+        warnings.simplefilter("error", ModelWarning)
+        try:
+            with progress(f"running {file}"):
+                module = load_program(file)
+            found = _the_one(module, file) if name is None else find_object(module, name, file)
+            with progress("building the model"):
+                model = _make_model(found, options)
+        except ModelWarning as warning:
+            raise InvalidModelError(f"the model cannot work: {warning}") from None
     called = name or ("model" if isinstance(found, Model) else found.name)
     output = Path(options.output or f"{called.rpartition('.')[2]}.onnx")
     data = output.parent / f"{output.name}.data"

@@ -118,8 +118,9 @@ def _keeps_to(node: ir.Node, op: OperatorDef) -> bool:
         if formal is None or int(formal.type) != int(attribute.type):
             return False
         if formal.choices is not None and not attribute.is_ref():
-            given = attribute.value if isinstance(attribute.value, tuple | list) else (attribute.value,)
-            if not all(each in formal.choices for each in cast("tuple[object, ...]", given)):
+            value = cast(object, attribute.value)
+            given = cast("tuple[object, ...]", value) if isinstance(value, tuple | list) else (value,)
+            if not all(each in formal.choices for each in given):
                 return False
     if any(each.is_required and each.name not in node.attributes for each in op.attributes.values()):
         return False

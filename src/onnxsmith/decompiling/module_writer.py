@@ -24,7 +24,7 @@ from onnxsmith.decompiling.layout import (
     string,
 )
 from onnxsmith.decompiling.literals import type_text
-from onnxsmith.decompiling.order import all_graphs, in_call_order
+from onnxsmith.decompiling.order import all_graphs, in_call_order, reachable_functions
 from onnxsmith.decompiling.reading import Given
 from onnxsmith.decompiling.rebuild_calls import WrittenFunction, rebuild_call, rebuild_function_call
 from onnxsmith.decompiling.script_writer import ScriptWriter
@@ -70,6 +70,7 @@ class ModuleWriter:
         self.needs_numpy = False
         self.needs_tensor_proto = False
         self._calls: list[ir.Node] | None = None
+        self._reachable: set[ir.OperatorIdentifier] | None = None
         taken = {*_MODULE_NAMES, *(dtype.name for dtype in DType)}
         self.module_names = Identifiers(taken)
         self.callees = Callees(self.module_names)
@@ -264,7 +265,9 @@ class ModuleWriter:
         doc = _docstring(function.doc_string)
         if function.metadata_props:
             writer.details.metadata[""] = dict(sorted(function.metadata_props.items()))
-        is_called = any(node.op_identifier() == identifier for node in self._function_calls())
+        if self._reachable is None:
+            self._reachable = reachable_functions(self.model)
+        is_called = identifier in self._reachable
         imports = dict(function.opset_imports)
         self._functions.append(WrittenFunction(called.name, writer.details, imports, is_called))
         return [*result, *([doc] if doc else []), *body]

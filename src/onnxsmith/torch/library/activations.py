@@ -15,12 +15,13 @@ from onnxsmith.torch.library.values import axis_of, cast, rank_of
 
 @translates("aten.relu.default")
 def relu(call: Call, x: Any) -> Any:
-    return op.Relu(x)
+    # As an extreme it is exact for all integers; ONNX Runtime has Relu for few types.
+    return op.Relu(x) if call.dtype.is_float else op.Max(x, cast(0, call.dtype))
 
 
 @translates("aten.relu6.default")
 def relu6(call: Call, x: Any) -> Any:
-    return op.Min(op.Relu(x), cast(6, call.dtype))
+    return op.Min(relu(call, x), cast(6, call.dtype))
 
 
 @translates("aten.gelu.default")

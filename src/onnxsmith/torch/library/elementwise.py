@@ -151,8 +151,20 @@ def floor_divide(call: Call, x: Any, y: Any) -> Any:
 
 
 def floored_quotient(x: Any, y: Any) -> Any:
-    """Integers divided and rounded down; ONNX's `Div` rounds towards zero."""
-    return op.Div(op.Sub(x, op.Mod(x, y)), y)
+    """Integers divided and rounded down; ONNX's `Div` rounds towards zero, and is one too high below it."""
+    quotient = op.Div(x, y)
+    return quotient if _is_unsigned(quotient) else op.Sub(quotient, cast(_is_inexact_below(x, y), quotient.dtype))
+
+
+def _is_unsigned(x: Any) -> bool:
+    return x.dtype in (DType.UINT8, DType.UINT16, DType.UINT32, DType.UINT64)
+
+
+def _is_inexact_below(x: Any, y: Any) -> Any:
+    """Where the quotient of integers has a fraction and is negative."""
+    rest = op.Mod(x, y)
+    zero = cast(0, rest.dtype)
+    return op.And(op.Not(op.Equal(rest, zero)), op.Xor(op.Less(x, zero), op.Less(y, zero)))
 
 
 @translates(
@@ -175,7 +187,14 @@ def remainder(call: Call, x: Any, y: Any) -> Any:
 
 @translates("aten.fmod.Tensor", "aten.fmod.Scalar", "prims.fmod.default")
 def fmod(call: Call, x: Any, y: Any) -> Any:
-    return op.Mod(*promoted(call, x, y), fmod=1)
+    x, y = promoted(call, x, y)
+    if call.dtype.is_float:
+        return op.Mod(x, y, fmod=1)
+    # ONNX Runtime's `fmod` goes through doubles, which have fewer digits than longs.
+    rest = op.Mod(x, y)
+    if _is_unsigned(rest):
+        return rest
+    return op.Sub(rest, op.Mul(y, cast(_is_inexact_below(x, y), rest.dtype)))
 
 
 @translates("aten.pow.Tensor_Scalar", "aten.pow.Tensor_Tensor", "aten.pow.Scalar")

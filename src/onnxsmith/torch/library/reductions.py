@@ -10,7 +10,7 @@ import numpy as np
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import axes_of, axis_of, cast, filled, rank_of
+from onnxsmith.torch.library.values import axes_of, axis_of, cast, filled, rank_of, reshape
 from onnxsmith.types.dtypes import DType
 
 
@@ -25,12 +25,53 @@ def reduce(name: str, x: Any, dims: Any, keepdim: bool) -> Any:
 
 @translates("aten.sum.default")
 def sum_all(call: Call, x: Any, *, dtype: Any = None) -> Any:
-    return reduce("ReduceSum", cast(x, call.dtype), None, False)
+    return _sum(call, x, None, False)
 
 
 @translates("aten.sum.dim_IntList")
 def sum_(call: Call, x: Any, dim: Any, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    return reduce("ReduceSum", cast(x, call.dtype), dim, keepdim)
+    return _sum(call, x, dim, keepdim)
+
+
+#: Integers whose sums stay far below what a double holds exactly.
+_SHORT = frozenset(
+    {*(DType.BOOL, DType.INT8, DType.UINT8, DType.INT16, DType.UINT16), *(DType.INT32, DType.UINT32)}
+)
+
+
+def _sum(call: Call, x: Any, dims: Any, keepdim: bool) -> Any:
+    is_long = call.dtype is DType.INT64 and not _is_short(x)
+    x = cast(x, call.dtype)
+    if is_long and rank_of(x):
+        return _sum_of_longs(call, x, axes_of(dims, rank_of(x)), keepdim)
+    return reduce("ReduceSum", x, dims, keepdim)
+
+
+def _is_short(x: Any) -> bool:
+    """Whether a tensor is of short integers, or was until its last cast."""
+    if x.dtype in _SHORT:
+        return True
+    producer = x.ir_value.producer()
+    if producer is None or producer.op_type != "Cast":
+        return False
+    return producer.inputs[0].dtype is not None and DType(producer.inputs[0].dtype.value) in _SHORT
+
+
+def _sum_of_longs(call: Call, x: Any, axes: list[int], keepdim: bool) -> Any:
+    """The product with a vector of ones, which wraps around as torch's sum does.
+
+    ONNX Runtime adds longs as doubles in ReduceSum, which have fewer digits; its product does not, and is no slower.
+    """
+    sizes = call.shape_of(x)
+    kept = [axis for axis in range(rank_of(x)) if axis not in axes]
+    order = [*kept, *axes]
+    turned = x if order == sorted(order) else op.Transpose(x, perm=order)
+    count: Any = 1
+    for axis in axes:
+        count = count * sizes[axis]
+    flat = reshape(turned, [*(sizes[axis] for axis in kept), count])
+    total = op.MatMul(flat, filled([count], 1, x.dtype))
+    return op.Unsqueeze(total, axes) if keepdim else total
 
 
 @translates("aten.mean.default")
