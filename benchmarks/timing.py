@@ -10,7 +10,7 @@ import contextlib
 import gc
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _WARM_UP_CALLS = 3
 
@@ -33,8 +33,9 @@ def time_in_turns(
     rounds: int = 9,
     round_seconds: float = 0.03,
     collect_garbage: bool = False,
+    choose: Callable[[Sequence[float]], float] = statistics.median,
 ) -> dict[str, float]:
-    """CPU seconds per call of each function: the median of `rounds`, of about `round_seconds` each."""
+    """CPU seconds per call of each function: by default the median of `rounds`, of about `round_seconds` each."""
     calls: dict[str, int] = {}
     for name, function in contestants.items():
         for _ in range(_WARM_UP_CALLS):
@@ -45,7 +46,7 @@ def time_in_turns(
         for name, function in contestants.items():
             with garbage_collection(collect_garbage):
                 results[name].append(_time(function, calls[name]) / calls[name])
-    return {name: statistics.median(times) for name, times in results.items()}
+    return {name: choose(times) for name, times in results.items()}
 
 
 def time_once(function: Callable[[], object], *, rounds: int = 5, collect_garbage: bool = False) -> float:

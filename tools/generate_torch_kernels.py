@@ -11,7 +11,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import onnx
+import onnxruntime
 import onnxruntime.capi.onnxruntime_pybind11_state as runtime
+from onnx import helper
+
+from onnxsmith.schema.default_version import default_opset_version
 
 OUTPUT = Path(__file__).resolve().parent.parent / "src/onnxsmith/torch/library/kernels.py"
 #: Operators of models older than this are not made.
@@ -21,7 +26,8 @@ HEADER = '''\
 # ruff: noqa: E501
 """The element types that ONNX Runtime's CPU provider has kernels for, by operator.
 
-Each kernel: the first and last opset version, and the types of each type variable, by ONNX's names.
+Each kernel: the first and last opset version, and the types of each type variable, by ONNX's names. An operator without
+a kernel that is a function of others is listed with the types that all of these have kernels for.
 """
 
 from __future__ import annotations
@@ -69,10 +75,75 @@ def kernels() -> dict[str, list[tuple[int, int, dict[str, str]]]]:
     return {name: sorted(result[name], key=repr) for name in sorted(result)}
 
 
+#: The types that functions of one type variable are tried with, and ONNX's codes of them.
+FLOATS = {
+    "bfloat16": onnx.TensorProto.BFLOAT16,
+    "double": onnx.TensorProto.DOUBLE,
+    "float": onnx.TensorProto.FLOAT,
+    "float16": onnx.TensorProto.FLOAT16,
+}
+
+
+def functions(known: set[str]) -> dict[str, list[tuple[int, int, dict[str, str]]]]:
+    """Operators on one tensor that are functions, by trying: the kernels that their bodies need are not told."""
+    newest = default_opset_version()
+    names = {each.name for each in onnx.defs.get_all_schemas() if not each.domain and each.name not in known}
+    result: dict[str, list[tuple[int, int, dict[str, str]]]] = {}
+    for name in sorted(names):
+        entries: list[tuple[int, int, dict[str, str]]] = []
+        for version in range(OLDEST_OPSET, newest + 1):
+            try:
+                schema = onnx.defs.get_schema(name, version, "")
+            except onnx.defs.SchemaError:
+                continue
+            if not _is_function_of_floats(schema):
+                continue
+            types = {
+                schema.inputs[0].type_str: " ".join(each for each in FLOATS if _runs(schema, version, each))
+            }
+            if not all(types.values()):
+                continue
+            if entries and entries[-1][2] == types:
+                entries[-1] = (entries[-1][0], version, types)
+            else:
+                entries.append((version, version, types))
+        if entries:
+            result[name] = [*entries[:-1], (entries[-1][0], 2147483647, entries[-1][2])]
+    return result
+
+
+def _is_function_of_floats(schema: Any) -> bool:
+    is_function = schema.has_function or schema.has_context_dependent_function
+    takes_one = len(schema.inputs) == len(schema.outputs) == 1
+    return (
+        is_function
+        and takes_one
+        and schema.inputs[0].type_str == schema.outputs[0].type_str
+        and not any(each.required for each in schema.attributes.values())
+    )
+
+
+def _runs(schema: Any, version: int, type_name: str) -> bool:
+    if f"tensor({type_name})" not in schema.inputs[0].types:
+        return False
+    ports = [helper.make_tensor_value_info(each, FLOATS[type_name], [2, 4]) for each in "xy"]
+    graph = helper.make_graph([helper.make_node(schema.name, ["x"], ["y"])], "probe", ports[:1], ports[1:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", version)], ir_version=10)
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    try:
+        onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    except Exception:  # ONNX Runtime's own classes, one for each reason
+        return False
+    return True
+
+
 def text() -> str:
     """The module."""
     lines = [HEADER]
-    for name, entries in kernels().items():
+    found = kernels()
+    found |= functions(set(found))
+    for name, entries in sorted(found.items()):
         lines.append(f'    "{name}": (\n')
         for first, last, types in entries:
             shown = "OPEN" if last == 2147483647 else str(last)

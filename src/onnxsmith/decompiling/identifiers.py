@@ -60,12 +60,11 @@ class Identifiers:
         of a graph begin with, and therefore says nothing. A short name that is `ambiguous` gives way to the whole path,
         so that what is added to one layer renames nothing in the others.
         """
-        if prefix and name.startswith(prefix):
-            return self.unique(readable(name[len(prefix) :], operator))
-        exact = self.exact(name)
+        has_prefix = bool(prefix) and name.startswith(prefix)
+        exact = None if has_prefix else self.exact(name)
         if exact is not None:
             return exact
-        short = readable(name, operator)
+        short = readable(name[len(prefix) :] if has_prefix else name, operator)
         return self.unique(readable(name, operator, is_whole=True) if short in ambiguous else short)
 
 

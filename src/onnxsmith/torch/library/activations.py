@@ -11,6 +11,7 @@ from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import axis_of, cast, rank_of
+from onnxsmith.types.dtypes import DType
 
 
 @translates("aten.relu.default")
@@ -93,7 +94,11 @@ def hardsigmoid(call: Call, x: Any) -> Any:
 
 @translates("aten.hardswish.default")
 def hardswish(call: Call, x: Any) -> Any:
-    return op.HardSwish(x)
+    if call.dtype is not DType.DOUBLE:
+        return op.HardSwish(x)
+    # ONNX Runtime has what HardSwish consists of for single precision only.
+    factor = op.Min(op.Max(op.Add(x, np.float64(3)), np.float64(0)), np.float64(6))
+    return op.Div(op.Mul(x, factor), np.float64(6))
 
 
 @translates("aten.softplus.default")

@@ -153,7 +153,9 @@ def floor_divide(call: Call, x: Any, y: Any) -> Any:
 def floored_quotient(x: Any, y: Any) -> Any:
     """Integers divided and rounded down; ONNX's `Div` rounds towards zero, and is one too high below it."""
     quotient = op.Div(x, y)
-    return quotient if _is_unsigned(quotient) else op.Sub(quotient, cast(_is_inexact_below(x, y), quotient.dtype))
+    if _is_unsigned(quotient):
+        return quotient
+    return op.Sub(quotient, cast(_is_inexact_below(x, y), quotient.dtype))
 
 
 def _is_unsigned(x: Any) -> bool:

@@ -2,7 +2,8 @@
 # ruff: noqa: E501
 """The element types that ONNX Runtime's CPU provider has kernels for, by operator.
 
-Each kernel: the first and last opset version, and the types of each type variable, by ONNX's names.
+Each kernel: the first and last opset version, and the types of each type variable, by ONNX's names. An operator without
+a kernel that is a function of others is listed with the types that all of these have kernels for.
 """
 
 from __future__ import annotations
@@ -502,6 +503,10 @@ KERNELS: dict[str, tuple[tuple[int, int, dict[str, str]], ...]] = {
         (22, OPEN, {"T": "float"}),
         (6, 21, {"T": "float"}),
     ),
+    "HardSwish": (
+        (18, 18, {"T": "double float float16"}),
+        (19, OPEN, {"T": "float float16"}),
+    ),
     "Hardmax": ((13, OPEN, {"T": "float"}),),
     "ImageScaler": ((1, OPEN, {"T": "float"}),),
     "InstanceNormalization": (
@@ -607,6 +612,10 @@ KERNELS: dict[str, tuple[tuple[int, int, dict[str, str]], ...]] = {
         ),
     ),
     "Min": ((13, OPEN, {"T": "double float float16 int32 int64 int8 uint32 uint64 uint8"}),),
+    "Mish": (
+        (18, 18, {"T": "double float float16"}),
+        (19, OPEN, {"T": "float float16"}),
+    ),
     "Mod": ((13, OPEN, {"T": "double float float16 int16 int32 int64 int8 uint16 uint32 uint64 uint8"}),),
     "Mul": ((14, OPEN, {"T": "double float int16 int32 int64 int8 uint16 uint32 uint64 uint8"}),),
     "Multinomial": ((7, OPEN, {"T1": "float", "T2": "int32 int64"}),),
@@ -1092,6 +1101,7 @@ KERNELS: dict[str, tuple[tuple[int, int, dict[str, str]], ...]] = {
     "StringSplit": ((20, OPEN, {"T1": "string", "T2": "string", "T3": "int64"}),),
     "Sub": ((14, OPEN, {"T": "double float int16 int32 int64 int8 uint16 uint32 uint64 uint8"}),),
     "Sum": ((13, OPEN, {"T": "double float"}),),
+    "Swish": ((24, OPEN, {"T": "double float float16"}),),
     "Tan": (
         (22, OPEN, {"T": "float"}),
         (7, 21, {"T": "float"}),

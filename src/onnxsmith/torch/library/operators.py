@@ -40,27 +40,35 @@ _WIDER: dict[DType, tuple[DType, ...]] = {
 }
 #: Operators that move elements without looking at them, and so are right in a type of the same size.
 _NO_WIDENING = frozenset({"Cast", "CastLike", "Identity", "If", "Loop", "Scan", "Constant"})
+#: What ONNX Runtime's scatters take and then refuse when they have to add, multiply or compare.
+_ONLY_MOVED = frozenset({DType.FLOAT16, DType.BFLOAT16})
 
 
 class PortableOperator(Operator):
     """An operator whose calls are made in an element type that runs."""
 
-    __slots__ = ("_is_plain", "_plans", "_variables")
+    __slots__ = ("_is_plain", "_plans", "_scatters", "_variables")
 
     def __init__(self, definition: OperatorDef, version: int) -> None:
         super().__init__(definition, version, is_implicit=True)
         self._variables = tuple(each.type_name for each in definition.inputs)
         self._is_plain = definition.name in _NO_WIDENING
+        self._scatters = definition.name.startswith("Scatter")
         self._plans: dict[tuple[Any, ...], dict[str, DType] | None] = {}
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if self._is_plain:
             return super().__call__(*args, **kwargs)
         dtypes = tuple([_dtype(each) for each in args])
+        if None in dtypes:
+            dtypes = self._with_arrays(args, dtypes)
+        reduction = kwargs.get("reduction", "none") if self._scatters else "none"
         try:
-            plan = self._plans[dtypes]
+            plan = self._plans[dtypes, reduction]
         except KeyError:
-            plan = self._plans[dtypes] = _plan(self.definition, self.version, self._bound(dtypes))
+            refused = _ONLY_MOVED if reduction != "none" else frozenset[DType]()
+            plan = _plan(self.definition, self.version, self._bound(dtypes), refused)
+            self._plans[dtypes, reduction] = plan
         if plan is None:
             return super().__call__(*args, **kwargs)
         before = self._bound(dtypes)
@@ -81,6 +89,16 @@ class PortableOperator(Operator):
     def _variable(self, position: int) -> str:
         return self._variables[min(position, len(self._variables) - 1)] if self._variables else ""
 
+    def _with_arrays(
+        self, args: tuple[Any, ...], dtypes: tuple[DType | None, ...]
+    ) -> tuple[DType | None, ...]:
+        """Element types with those of arrays, for the type variables that no tensor stands for."""
+        taken = {self._variable(k) for k, each in enumerate(dtypes) if each is not None}
+        return tuple(
+            _array_dtype(value) if dtype is None and self._variable(k) not in taken else dtype
+            for k, (value, dtype) in enumerate(zip(args, dtypes, strict=True))
+        )
+
     def _bound(self, dtypes: tuple[DType | None, ...]) -> dict[str, DType]:
         """The element type that each type variable stands for."""
         bound: dict[str, DType] = {}
@@ -97,6 +115,12 @@ def _dtype(value: Any) -> DType | None:
     return None
 
 
+def _array_dtype(value: Any) -> DType | None:
+    if not isinstance(value, np.ndarray | np.generic):
+        return None
+    return DType.from_numpy(cast("np.ndarray[Any, Any]", value).dtype)
+
+
 def _converted(value: Any, dtype: DType, convert: Operator) -> Any:
     """A tensor or array in another element type; literals take the type of what they stand beside."""
     if isinstance(value, np.ndarray | np.generic):
@@ -108,12 +132,18 @@ def _repeated(formals: tuple[Parameter, ...], count: int) -> list[Parameter]:
     return [formals[min(k, len(formals) - 1)] for k in range(count)]
 
 
-def _plan(definition: OperatorDef, version: int, bound: dict[str, DType]) -> dict[str, DType] | None:
+def _plan(
+    definition: OperatorDef, version: int, bound: dict[str, DType], refused: frozenset[DType]
+) -> dict[str, DType] | None:
     """The types to compute in, for the variables whose type does not run; None when the call runs as it is."""
     runs = [types for first, last, types in KERNELS.get(definition.name, ()) if first <= version <= last]
     changed: dict[str, DType] = {}
     for variable, dtype in bound.items():
-        if _is_allowed(definition, variable, dtype) and _has_kernel(runs, bound | changed, variable, dtype):
+        if (
+            dtype not in refused
+            and _is_allowed(definition, variable, dtype)
+            and _has_kernel(runs, bound | changed, variable, dtype)
+        ):
             continue
         for wider in _WIDER.get(dtype, ()):
             if _is_allowed(definition, variable, wider) and _has_kernel(

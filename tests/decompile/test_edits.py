@@ -1,0 +1,196 @@
+"""Decompiled modules that were edited by hand: what is left keeps its names, what was added has its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+
+import onnxsmith
+from onnxsmith.errors import FunctionError, ModelWriteError
+from tests.decompile.fidelity import differences
+from tests.decompile.round_trip import imported
+
+ONES = np.ones(2, np.float32)
+
+
+def model_of(
+    nodes: list[onnx.NodeProto], shape: tuple[int, ...] = (2,), inputs: tuple[onnx.ValueInfoProto, ...] = ()
+) -> onnx.ModelProto:
+    x = helper.make_tensor_value_info("x", 1, [2])
+    y = helper.make_tensor_value_info("y", 1, shape)
+    graph = helper.make_graph(nodes, "g", [x, *inputs], [y])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def small() -> onnx.ModelProto:
+    relu = helper.make_node("Relu", ["x"], ["/a"], name="/Relu")
+    return model_of([relu, helper.make_node("Neg", ["/a"], ["y"], name="/Neg")])
+
+
+def edited(model: onnx.ModelProto, folder: Path, *changes: tuple[str, str]) -> onnxsmith.Model:
+    path = onnxsmith.decompile_to(model, folder, name="given")
+    text = path.read_text()
+    for before, after in changes:
+        assert before in text, text
+        text = text.replace(before, after)
+    path.write_text(text)
+    with imported(path) as module:
+        return module.model
+
+
+def outputs_of(model: onnxsmith.Model) -> list[str]:
+    return [node.outputs[0].name or "" for node in model.ir.graph]
+
+
+def test_a_variable_may_be_assigned_again(tmp_path: Path) -> None:
+    model = edited(small(), tmp_path, ("    y = -a", "    a = op.Exp(a)\n    y = -a"))
+    model.check()
+    assert outputs_of(model) == ["a_1", "/a", "y"]
+    np.testing.assert_allclose(model(ONES), -np.exp(ONES), rtol=1e-6)
+
+
+def test_an_output_keeps_its_name_when_it_is_assigned_again(tmp_path: Path) -> None:
+    model = edited(small(), tmp_path, ("    return y", "    y = op.Exp(y)\n    y = op.Abs(y)\n    return y"))
+    model.check()
+    assert [port.name for port in model.outputs] == ["y"]
+    names = [node.name for node in model.ir.graph if node.name]
+    assert len(set(names)) == len(names)
+
+
+def test_a_branch_may_go_on(tmp_path: Path) -> None:
+    two = helper.make_tensor("", 1, [], [2.0])
+    then = helper.make_graph(
+        [
+            helper.make_node("Constant", [], ["k"], value=two),
+            helper.make_node("Mul", ["x", "k"], ["t"]),
+        ],
+        "then",
+        [],
+        [helper.make_tensor_value_info("t", 1, [2])],
+    )
+    other = helper.make_graph(
+        [helper.make_node("Neg", ["x"], ["e"])], "else", [], [helper.make_tensor_value_info("e", 1, [2])]
+    )
+    node = helper.make_node("If", ["b"], ["y"], then_branch=then, else_branch=other)
+    given = model_of([node], inputs=(helper.make_tensor_value_info("b", 9, []),))
+    model = edited(given, tmp_path, ("        y = x * 2.0", "        y = x * 2.0\n        y = y + 1.0"))
+    model.check()
+    np.testing.assert_array_equal(model(ONES, np.bool_(True)), [3, 3])
+
+
+def test_a_variable_that_is_called_like_a_constant_gets_another_name(tmp_path: Path) -> None:
+    add = helper.make_node("Add", ["x", "c"], ["y"])
+    given = model_of([add])
+    given.graph.initializer.append(numpy_helper.from_array(np.float32(2), "c"))
+    model = edited(given, tmp_path, ("    y = x + 2.0", "    c = x + 2.0"), ("return y", "return c"))
+    model.check()
+    np.testing.assert_array_equal(model(ONES), [3, 3])
+
+
+def test_weights_that_nothing_uses_any_more_go(tmp_path: Path) -> None:
+    given = model_of([helper.make_node("Add", ["x", "w"], ["t"]), helper.make_node("Neg", ["t"], ["y"])])
+    given.graph.initializer.append(numpy_helper.from_array(np.arange(2, dtype=np.float32) * 1e30, "w"))
+    model = edited(given, tmp_path, ("-t", "-x"), ("    t = x + [0.0, 1e30]\n", ""))
+    assert list(model.ir.graph.initializers) == []
+
+
+def test_the_model_follows_a_newer_opset(tmp_path: Path) -> None:
+    model = edited(small(), tmp_path, ("opset17", "opset20"), ("op.Relu", "op.Gelu"))
+    model.check()
+    assert model.opset_imports[""] == 20
+
+
+def test_returning_an_input_leaves_its_type(tmp_path: Path) -> None:
+    given = model_of([helper.make_node("ReduceSum", ["x"], ["y"], keepdims=0)], shape=())
+    model = edited(given, tmp_path, ("return y", "return x"))
+    assert model.inputs[0].type == onnxsmith.FLOAT[2]
+
+
+def with_function(*, is_called: bool = True) -> onnx.ModelProto:
+    """A function whose attribute is a tensor."""
+    function = helper.make_function(
+        "local", "F", ["a"], ["b"], [], [helper.make_opsetid("", 17)], attributes=["w"]
+    )
+    constant = helper.make_node("Constant", [], ["c"])
+    attribute = constant.attribute.add(name="value", ref_attr_name="w", type=onnx.AttributeProto.TENSOR)
+    assert attribute.ref_attr_name == "w"
+    function.node.extend([constant, helper.make_node("Add", ["a", "c"], ["b"])])
+    call = helper.make_node("F", ["x"], ["y"], domain="local", w=numpy_helper.from_array(ONES, "q"))
+    model = model_of([call if is_called else helper.make_node("Neg", ["x"], ["y"])])
+    model.functions.append(function)
+    model.opset_import.append(helper.make_opsetid("local", 1))
+    return model
+
+
+@pytest.mark.parametrize("is_called", [True, False])
+def test_functions_may_have_tensors_as_attributes(is_called: bool, tmp_path: Path) -> None:
+    given = with_function(is_called=is_called)
+    assert differences(given, edited(given, tmp_path).proto) == []
+
+
+def test_a_function_goes_with_its_last_call(tmp_path: Path) -> None:
+    call = "F(x, w=np.array([1.0, 1.0], np.float32))"
+    assert not edited(with_function(), tmp_path, (call, "-x")).ir.functions
+
+
+def test_an_else_may_be_left_out_in_a_loop(tmp_path: Path) -> None:
+    text = """
+from onnxsmith import BOOL, FLOAT, INT64, opset17 as op, script
+
+@script(default_opset=op, exact=True)
+def flipped(b: BOOL, n: INT64, x: FLOAT[2]) -> FLOAT[2]:
+    y = x
+    for i in range(n):
+        if b:
+            y = -y
+    return y
+
+model = flipped.to_model()
+"""
+    path = tmp_path / "flipped.py"
+    path.write_text(text)
+    with imported(path) as module:
+        np.testing.assert_array_equal(module.model(np.bool_(True), np.int64(3), ONES), -ONES)
+
+
+def test_a_body_that_returns_too_little_is_told(tmp_path: Path) -> None:
+    body = helper.make_graph(
+        [helper.make_node("Add", ["s", "e"], ["so"]), helper.make_node("Neg", ["so"], ["o"])],
+        "body",
+        [helper.make_tensor_value_info("s", 1, []), helper.make_tensor_value_info("e", 1, [])],
+        [helper.make_tensor_value_info("so", 1, []), helper.make_tensor_value_info("o", 1, [])],
+    )
+    start = helper.make_tensor_value_info("start", 1, [])
+    scan = helper.make_node("Scan", ["start", "x"], ["end", "y"], body=body, num_scan_inputs=1)
+    with pytest.raises(FunctionError, match="annotation says 2"):
+        edited(model_of([scan], inputs=(start,)), tmp_path, ("return so, o", "return so"))
+
+
+def test_an_edited_module_is_not_overwritten(tmp_path: Path) -> None:
+    path = onnxsmith.decompile_to(small(), tmp_path)
+    onnxsmith.decompile_to(small(), tmp_path)  # says the same: nothing is lost
+    path.write_text(path.read_text() + "# mine\n")
+    with pytest.raises(ModelWriteError, match="is there already"):
+        onnxsmith.decompile_to(small(), tmp_path)
+    assert "# mine" in path.read_text()
+    onnxsmith.decompile_to(small(), tmp_path, overwrite=True)
+    assert "# mine" not in path.read_text()
+
+
+def test_layers_keep_their_names_when_one_changes() -> None:
+    def layers(operators: list[str]) -> str:
+        names = ["x", *(f"/layers.{k}/act/{op}_output_0" for k, op in enumerate(operators))]
+        nodes = [
+            helper.make_node(op, [names[k]], [names[k + 1]], name=f"/layers.{k}/act/{op}")
+            for k, op in enumerate(operators)
+        ]
+        nodes.append(helper.make_node("Neg", [names[-1]], ["y"], name="/Neg"))
+        return onnxsmith.decompile(model_of(nodes))
+
+    before, after = layers(["Relu"] * 20), layers(["Relu"] * 10 + ["Tanh"] + ["Relu"] * 9)
+    changed = set(after.splitlines()) - set(before.splitlines())
+    assert len(changed) == 3  # the line, the next one that uses it, and the name in the table
