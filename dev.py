@@ -157,6 +157,12 @@ def stubs(arguments: list[str]) -> int:
     return run(PYTHON, "tools/generate_stubs.py", *arguments)
 
 
+def torch_index(arguments: list[str]) -> int:
+    """Generate the index of the ATen translations again; --check only compares."""
+    ensure({"dev"})
+    return run(PYTHON, "tools/generate_torch_index.py", *arguments)
+
+
 def error_index(arguments: list[str]) -> int:
     """Write the page that lists all errors again; --check only compares."""
     ensure({"dev"})
@@ -181,7 +187,7 @@ def bench(arguments: list[str]) -> int:
 
 
 def check(arguments: list[str]) -> int:
-    """Run every static check: lint, layers, sizes, stubs, the error index, types."""
+    """Run every static check: lint, layers, sizes, stubs, the indexes, types."""
     if arguments:
         fail("check takes no arguments; run the single task to pass some")
     results = {
@@ -189,6 +195,7 @@ def check(arguments: list[str]) -> int:
         "layers": layers([]),
         "sizes": sizes([]),
         "stubs": stubs(["--check"]),
+        "torch": torch_index(["--check"]),
         "errors": error_index(["--check"]),
         "types": types([]),
     }
@@ -213,6 +220,7 @@ TASKS: dict[str, Callable[[list[str]], int]] = {
     "layers": layers,
     "sizes": sizes,
     "stubs": stubs,
+    "torch": torch_index,
     "errors": error_index,
     "docs": docs,
     "bench": bench,

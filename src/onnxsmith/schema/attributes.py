@@ -38,13 +38,12 @@ def read_attribute(op: OperatorDef, attribute: Attribute, value: Any) -> Any:
     try:
         if attribute.names_dtype:
             return _read_dtype_code(value)
-        result = _READERS[attribute.type](value)
+        result: Any = _READERS[attribute.type](value)
     except _Refused as refused:
         raise _type_error(op, attribute, value, refused.reason) from None
     except TracedValueError:  # a tensor whose value is not known now
         raise _type_error(op, attribute, value, "") from None
-    given = result if isinstance(result, tuple) else (result,)
-    if attribute.choices is not None and not all(each in attribute.choices for each in given):
+    if attribute.choices is not None and not all(each in attribute.choices for each in _each(result)):
         listed = ", ".join(repr(each) for each in attribute.choices)
         raise AttributeValueError(
             f"{op.qualified_name} does not know {attribute.name}={result!r}",
@@ -52,6 +51,10 @@ def read_attribute(op: OperatorDef, attribute: Attribute, value: Any) -> Any:
             culprit=("attribute", attribute.name),
         )
     return result
+
+
+def _each(result: Any) -> tuple[Any, ...]:
+    return cast("tuple[Any, ...]", result) if isinstance(result, tuple) else (result,)
 
 
 def guess_attribute(op: OperatorDef, name: str, value: Any) -> Any:

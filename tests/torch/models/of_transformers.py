@@ -212,6 +212,47 @@ _causal("olmo2", "Olmo2ForCausalLM", "Olmo2Config", **_SIZES, num_key_value_head
 _causal("granite", "GraniteForCausalLM", "GraniteConfig", **_SIZES, num_key_value_heads=2)
 _causal("cohere", "CohereForCausalLM", "CohereConfig", **_SIZES, num_key_value_heads=2)
 _causal("smollm3", "SmolLM3ForCausalLM", "SmolLM3Config", **_SIZES, num_key_value_heads=2, pad_token_id=0)
+_causal(
+    "deepseek_v3",
+    "DeepseekV3ForCausalLM",
+    "DeepseekV3Config",
+    **_SIZES,
+    num_key_value_heads=4,
+    moe_intermediate_size=16,
+    n_routed_experts=4,
+    n_shared_experts=1,
+    num_experts_per_tok=2,
+    n_group=2,
+    topk_group=1,
+    q_lora_rank=16,
+    kv_lora_rank=16,
+    qk_rope_head_dim=8,
+    qk_nope_head_dim=8,
+    v_head_dim=8,
+    first_k_dense_replace=1,
+)
+_causal(
+    "gpt_oss",
+    "GptOssForCausalLM",
+    "GptOssConfig",
+    **_GROUPED,
+    num_local_experts=4,
+    num_experts_per_tok=2,
+    sliding_window=5,
+)
+_causal(
+    "mamba2",
+    "Mamba2ForCausalLM",
+    "Mamba2Config",
+    vocab_size=_VOCABULARY,
+    hidden_size=32,
+    num_hidden_layers=2,
+    state_size=8,
+    num_heads=8,
+    head_dim=8,
+    n_groups=2,
+    chunk_size=4,
+)
 
 _translator(
     "t5",
