@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 onnxruntime = pytest.importorskip("onnxruntime")
 from torch import nn  # noqa: E402  # torch may be missing
-from torch.nn import functional as F  # noqa: E402, N812
+from torch.nn import functional as F  # noqa: E402
 
 import onnxsmith  # noqa: E402
 from onnxsmith.torch.weights import as_array  # noqa: E402
@@ -34,7 +32,9 @@ def run_on_onnxruntime(function, *args, **options):
         model.proto.SerializeToString(), providers=["CPUExecutionProvider"]
     )
     feeds = {
-        port.name: onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(as_array(each), int(port.type.dtype))
+        port.name: onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(
+            as_array(each), int(port.type.dtype)
+        )
         for port, each in zip(model.inputs, args, strict=True)
     }
     outputs = session.run_with_ort_values(None, feeds)
@@ -119,3 +119,35 @@ def test_powers_of_short_integers(dtype):
     x = torch.tensor([0, 1, 2, 3], dtype=dtype)
     assert_same(lambda x: 2**x, x)
     assert_same(torch.pow, x, x)
+
+
+# -- operators -----------------------------------------------------------------------------------------
+
+
+def test_products_of_bytes():
+    x, y = (torch.randint(-128, 128, shape, dtype=torch.int8) for shape in ((32, 64), (64, 16)))
+    assert_same(torch._int_mm, x, y)
+
+
+@pytest.mark.parametrize("options", [{}, {"num_layers": 2, "bidirectional": True}, {"bias": False}])
+def test_lstm_with_a_projection(options):
+    module = nn.LSTM(3, 4, proj_size=2, **options).eval()
+    shapes = {"input": {0: "time", 1: "batch"}}
+    report = onnxsmith.torch.export(
+        module, (torch.randn(5, 2, 3),), dynamic_shapes=shapes, verify=True
+    ).export_report
+    assert {each.inputs for each in report.verification} == {"example", "time=6, batch=3"}
+
+
+@pytest.mark.parametrize("opset_version", [18, 19, 22])
+@pytest.mark.parametrize(("kernel", "stride", "padding"), [(2, 3, 1), (1, 2, 0), (3, 2, 0), (3, 4, 1)])
+@pytest.mark.parametrize("pool", [F.avg_pool2d, F.max_pool2d])
+def test_pools_that_round_up_are_valid(pool, kernel, stride, padding, opset_version):
+    def pooled(x):
+        return pool(x, kernel, stride, padding, ceil_mode=True)
+
+    for size in ((6, 7), (8, 8)):
+        x = torch.randn(1, 2, *size)
+        (got,), model = run_on_onnxruntime(pooled, x, opset_version=opset_version)
+        model.check()
+        np.testing.assert_allclose(got, pooled(x).numpy(), rtol=1e-5)

@@ -53,6 +53,11 @@ def test_masked_rows_of_any_length(is_causal: bool) -> None:
     agree(attend, *example(2, 5), dims=dims, others=[example(3, 7)])
 
 
+def test_zeros_around_before_a_pool_are_numbers() -> None:
+    x = -torch.rand(1, 2, 4, 4) - 1
+    agree(lambda x: functional.max_pool2d(functional.pad(x, (1, 1, 1, 1)), 3, 2), x)
+
+
 def test_chunks_of_a_dynamic_dimension() -> None:
     agree(
         lambda x: [part.sum(0) for part in x.chunk(3, 0)],

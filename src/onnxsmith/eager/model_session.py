@@ -99,6 +99,11 @@ def load_session(model: AnyModel, *, find_node: FindNode | None = None) -> Model
     raise refused
 
 
+def load_on_onnxruntime(model: AnyModel, *, find_node: FindNode | None = None) -> ModelSession:
+    """Load a model on ONNX Runtime as it is, without any other way around; raises what ONNX Runtime raises."""
+    return _on_onnxruntime(_as_it_is(model), current(), None, find_node)
+
+
 def _as_it_is(model: AnyModel) -> bytes | str:
     if isinstance(model, onnx.ModelProto):
         return model.SerializeToString()
@@ -197,6 +202,7 @@ def _as_proto(model: AnyModel) -> onnx.ModelProto:
 def _on_onnxruntime(
     content: bytes | str, settings: Settings, model: object, find_node: FindNode | None
 ) -> ModelSession:
+    """A session; the reference evaluator runs `model`, unless it is None, on what ONNX Runtime does not support."""
     session = onnxruntime_api.create_session(
         content,
         threads=settings.intra_op_threads or usable_cores(),
@@ -207,7 +213,7 @@ def _on_onnxruntime(
     names = [name for name, _ in inputs]
 
     def recover(error: Exception, values: Sequence[Any]) -> list[Any]:
-        if says_not_supported(error):
+        if model is not None and says_not_supported(error):
             try:
                 return _on_reference(model, find_node).run(values)
             except (NoReference, OperatorFailedError):

@@ -75,7 +75,7 @@ class TranslationError(OnnxsmithError, RuntimeError):
     code = "C702"
 
 
-class ExportError(OnnxsmithError, ValueError):
+class ExportError(OnnxsmithError, TypeError, ValueError):
     """The module, its example arguments or what is said of them cannot be exported.
 
     Wrong:

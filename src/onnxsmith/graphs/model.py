@@ -142,7 +142,14 @@ class Model:
         model_runner: Callable[..., Callable[[Sequence[Any]], list[Any]]] = cast(
             Any, default_target()
         ).model_runner
-        make = functools.partial(model_runner, find_node=functools.partial(origin_of, self._ir))
+        return self._loaded_by(
+            functools.partial(model_runner, find_node=functools.partial(origin_of, self._ir))
+        )
+
+    def _loaded_by(
+        self, make: Callable[[bytes | str], Callable[[Sequence[Any]], list[Any]]]
+    ) -> Callable[[Sequence[Any]], list[Any]]:
+        """What `make` gives for the model, serialized or as a file."""
         if files.weight_bytes(self._ir) <= _IN_MEMORY_BYTES:
             return make(files.serialize(self._ir))
         # Handed over as a file the weights are not copied on the way; it can go when the runtime has read it.

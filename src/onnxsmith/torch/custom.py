@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +12,7 @@ from torch._library.custom_ops import CustomOpDef
 
 from onnxsmith.core.number import Number
 from onnxsmith.core.value import Value
-from onnxsmith.errors import ExportError
+from onnxsmith.errors import ExportError, TranslationError
 from onnxsmith.torch.library.complex_pair import Complex
 
 
@@ -46,6 +47,13 @@ def called_custom(function: Any, target: Any, args: tuple[Any, ...], kwargs: dic
     the name that torch's schema has for it; a plain function gets everything as torch does.
     """
     if not _has_attributes(function):
+        try:
+            inspect.signature(function).bind(*args, **kwargs)
+        except TypeError as error:
+            raise TranslationError(
+                f"the translation of {target} does not take what torch gives it: {error}",
+                help=f"torch's operator is {getattr(target, '_schema', target)}",
+            ) from None
         return function(*args, **kwargs)
     names = [each.name for each in target._schema.arguments] if hasattr(target, "_schema") else []
     inputs: list[Any] = []
@@ -57,6 +65,23 @@ def called_custom(function: Any, target: Any, args: tuple[Any, ...], kwargs: dic
             attributes[names[k]] = value
     attributes |= kwargs
     return function(*inputs, **{name: each for name, each in attributes.items() if each is not None})
+
+
+def check_count(overload: str, result: Any, output: Any) -> None:
+    """A translation gives as many values as torch's operator; `output` is what torch knows of those."""
+    mine = len(result) if isinstance(result, tuple | list) else int(result is not None)
+    if isinstance(output, torch.Tensor | tuple | list):
+        theirs = len(output) if isinstance(output, tuple | list) else 1
+        if mine != theirs or isinstance(result, tuple | list) is not isinstance(output, tuple | list):
+            raise TranslationError(
+                f"the translation of {overload} gives {_count(mine, result)} where torch has "
+                f"{_count(theirs, output)}"
+            )
+
+
+def _count(count: int, values: Any) -> str:
+    form = " in a tuple" if count == 1 and isinstance(values, tuple | list) else ""
+    return f"{count or 'no'} value{'s' * (count != 1)}{form}"
 
 
 def _has_attributes(function: Any) -> bool:

@@ -23,7 +23,7 @@ from onnxsmith.graphs.program import WEIGHT_KEY
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.torch.arguments import bound, has_complex, lifted, overload_name
-from onnxsmith.torch.custom import called_custom
+from onnxsmith.torch.custom import called_custom, check_count
 from onnxsmith.torch.decompose import Decompositions, decomposed, is_input
 from onnxsmith.torch.interpreter import Interpreter, is_assert
 from onnxsmith.torch.library.call import Call
@@ -49,6 +49,8 @@ class Dispatcher:
         self.sizes = sizes
         self.origin = origin
         self.custom = custom
+        #: The operators that were translated by what the user gave.
+        self.used: set[Any] = set()
         self.failures: list[Failure] = []
         #: How each operator was translated, how often, into how many nodes.
         self.operators: dict[str, OperatorRow] = {}
@@ -131,7 +133,10 @@ class Dispatcher:
     ) -> tuple[Any, Way]:
         custom = self.custom.get(target)
         if custom is not None:
-            return called_custom(custom, target, args, kwargs), "custom"
+            self.used.add(target)
+            result = called_custom(custom, target, args, kwargs)
+            check_count(overload, result, output)
+            return result, "custom"
         reason = ""
         for name, each in ((overload, target), self._twin(target)):
             if each is None:

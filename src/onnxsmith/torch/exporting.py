@@ -10,6 +10,7 @@ import torch
 
 from onnxsmith.errors import ExportError, boundary
 from onnxsmith.torch.caches import register_caches
+from onnxsmith.torch.checking import Given
 from onnxsmith.torch.open_time import open_time
 from onnxsmith.torch.progress import Progress
 from onnxsmith.torch.reporting import ExportedModel
@@ -59,7 +60,9 @@ def export(
         elif isinstance(module, torch.nn.Module):
             name = type(module).__name__
             reference = _without_traces(module) if verify is not False else None
-            program = _exported(module, args, kwargs, dynamic_shapes, strict, progress)
+            given = Given(module, args, kwargs, dynamic_shapes)
+            dynamic_shapes = given.dynamic_shapes
+            program = _exported(module, given, strict, progress)
         else:
             raise ExportError(
                 f"export takes a torch.nn.Module or an ExportedProgram, not {type(module).__name__}",
@@ -73,15 +76,19 @@ def export(
 
 
 def _exported(
-    module: torch.nn.Module, args: Any, kwargs: Any, dynamic_shapes: Any, strict: bool, progress: Progress
+    module: torch.nn.Module, given: Given, strict: bool, progress: Progress
 ) -> torch.export.ExportedProgram:
     progress.stage("torch.export")
     register_caches()
-    given = args if isinstance(args, tuple) else (args,)
-    with torch.no_grad(), open_time():
-        return torch.export.export(
-            module, given, kwargs, dynamic_shapes=with_torch_dims(dynamic_shapes), strict=strict
-        )
+    shapes = with_torch_dims(given.dynamic_shapes)
+    try:
+        with torch.no_grad(), open_time():
+            return torch.export.export(module, given.args, given.kwargs, dynamic_shapes=shapes, strict=strict)
+    except Exception as error:  # torch has many classes for its refusals, some of them Python's
+        explained = given.explained(error)
+        if explained is None:
+            raise
+        raise explained from error
 
 
 def _without_traces(module: torch.nn.Module) -> Any:

@@ -37,10 +37,15 @@ def _read(trace: str) -> Span | None:
     found = None
     for match in _FRAME.finditer(trace):
         file = match["file"]
-        if not file.startswith((_TORCH, "torch/")):
+        if not is_torch_file(file):
             line = int(match["line"])
             found = Span(file, line, 0, line, 0, match["function"])
     return found
+
+
+def is_torch_file(file: str) -> bool:
+    """Whether a file is one of torch's own."""
+    return file.startswith((_TORCH, "torch/"))
 
 
 def stored(span: Span | None) -> str:

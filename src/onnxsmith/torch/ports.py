@@ -56,6 +56,7 @@ class Ports:
         for each in fixed:
             warnings.warn(each, SpecialisedDimensionWarning, stacklevel=5)
         report.notes += fixed
+        self.report = report
 
     def _dimension_names(self) -> tuple[dict[str, str], list[str]]:
         specs = [
@@ -83,6 +84,10 @@ class Ports:
         arguments: list[Any] = []
         weights: dict[str, Any] = {}
         for spec in specs:
+            if _is_constant(spec) and spec.kind == InputKind.USER_INPUT and spec.arg.value is not None:
+                self.report.notes.append(
+                    f"'{spec.arg.name}' is no input: it is always {spec.arg.value!r}, as in the example"
+                )
             if spec.kind == InputKind.USER_INPUT:
                 node = self.placeholders[spec.arg.name]
                 arguments.append(spec.arg.value if _is_constant(spec) else self._input(node, next(chosen)))
@@ -153,6 +158,12 @@ class Ports:
             kept += self._mutations(results, values)
         given = self.options.output_names
         if given is not None:
+            taken = [each for each in given if each in self._input_names]
+            if taken:
+                raise ExportError(
+                    f"output_names has {taken[0]!r}, which is the name of an input",
+                    help="every value of a model has a name of its own",
+                )
             if len(given) != len(kept):
                 raise ExportError(
                     f"output_names has {len(given)} names for {len(kept)} outputs",

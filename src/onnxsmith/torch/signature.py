@@ -12,6 +12,8 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
+from onnxsmith.errors import ExportError
+
 _NOT_A_WORD = re.compile(r"\W+")
 
 
@@ -64,6 +66,7 @@ def dimension_names(
     fixed: list[str] = []
     wishes = _flat_wishes(dynamic_shapes, in_spec, len(fakes))
     names: dict[str, str] = {}
+    examples: dict[str, tuple[int, str]] = {}
     for (name, fake), wish in zip(fakes, wishes, strict=False):
         if not isinstance(fake, torch.Tensor):
             sizes: dict[int, Any] = {0: fake} if isinstance(fake, torch.SymInt) else {}
@@ -85,9 +88,22 @@ def dimension_names(
                 expression = size.node.expr
                 if expression.is_Symbol:
                     names.setdefault(expression.name, called)
+                    _check_example(called, size.node.hint, f"dimension {axis} of input '{name}'", examples)
                 else:
                     _name_root(expression, asked, names)
     return names, fixed
+
+
+def _check_example(called: str, size: Any, place: str, examples: dict[str, tuple[int, str]]) -> None:
+    """One name is one size, in the example, too."""
+    if not isinstance(size, int):
+        return
+    before, where = examples.setdefault(called, (size, place))
+    if before != size:
+        raise ExportError(
+            f"{called!r} is {before} as {where} and {size} as {place}",
+            help="give dimensions that differ different names, or examples of one size",
+        )
 
 
 def _name_root(expression: Any, asked: Any, names: dict[str, str]) -> None:

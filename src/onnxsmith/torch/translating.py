@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -75,6 +76,11 @@ def translate(
 
     The other arguments are those of `export`.
     """
+    if not isinstance(program, torch.export.ExportedProgram):
+        raise ExportError(
+            f"translate takes an ExportedProgram, not {type(program).__name__}",
+            help="onnxsmith.torch.export(module, args) exports a module",
+        )
     options = Options(
         dynamic_shapes, opset_version, functions, input_names, output_names, translations, verify,
         fallback_dtype, keep_mutations, metadata,
@@ -132,6 +138,7 @@ class Translator:
             SUBSTITUTES.reset(types)
         if self.dispatcher.failures:
             raise untranslated(self.dispatcher.failures)
+        self._tell_unused()
         model = self._assembled(outputs)
         if self.options.verify is not False:
             self._verify(model, walk.translated)
@@ -156,6 +163,15 @@ class Translator:
         report.weight_bytes = files.weight_bytes(model)
         return made
 
+    def _tell_unused(self) -> None:
+        """Translations that were given and not asked for are most likely meant for another operator."""
+        used = self.dispatcher.used
+        for given in self.options.translations or {}:
+            if not used & by_overload({given: print}).keys():
+                text = f"translations has {given}, which the module does not call"
+                warnings.warn(text, UserWarning, stacklevel=5)
+                self.report.notes.append(text)
+
     def _verify(self, model: ExportedModel, translated: Mapping[torch.fx.Node, Any]) -> None:
         self.progress.stage("verification")
         verify = self.options.verify
@@ -175,9 +191,26 @@ def _check(options: Options) -> None:
             f"functions={options.functions!r} is not known",
             help='functions="modules" makes each nn.Module class a function; without it the graph is flat',
         )
+    if not isinstance(options.verify, bool | int | float) or options.verify < 0:
+        raise ExportError(
+            f"verify={options.verify!r} is neither a truth value nor a number",
+            help="verify=True compares, verify=1e-3 allows for a relative difference",
+        )
+    for kind, names in (("input", options.input_names), ("output", options.output_names)):
+        _check_names(kind, names)
     narrow = options.fallback_dtype
     if narrow is not None and not (isinstance(narrow, torch.dtype) and narrow.is_floating_point):
         raise ExportError(
             f"fallback_dtype={narrow!r} is not an element type for numbers with fractions",
             help="fallback_dtype=torch.float32 computes in float32 what torch does in float16 and bfloat16",
+        )
+
+
+def _check_names(kind: str, names: Any) -> None:
+    if isinstance(names, str):
+        raise ExportError(f"{kind}_names={names!r} is one string", help=f"[{names!r}] is a list of one name")
+    twice = [each for k, each in enumerate(names or ()) if each in names[:k]]
+    if twice:
+        raise ExportError(
+            f"{kind}_names has {twice[0]!r} twice", help=f"every {kind} of a model has a name of its own"
         )

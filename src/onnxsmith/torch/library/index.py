@@ -32,6 +32,7 @@ TRANSLATIONS: dict[str, str] = {
     "aten._grouped_mm.default": "experts",
     "aten._index.Tensor": "indexing",
     "aten._index_put_impl.default": "scatter",
+    "aten._int_mm.default": "quantised",
     "aten._linalg_det.default": "linalg.lu",
     "aten._linalg_eigh.default": "linalg.spectra",
     "aten._linalg_eigvals.default": "linalg.schur",

@@ -12,7 +12,7 @@ from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.convolution import repeated
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import cast, int64s, rank_of, reshape
+from onnxsmith.torch.library.values import cast, int64s, is_static, rank_of, reshape
 from onnxsmith.torch.library.windows import counted, is_exact_only, padded, product, sliding
 from onnxsmith.types.dtypes import DType
 
@@ -51,14 +51,23 @@ def max_pool(
     wants_places = "with_indices" in call.overload
     plane = call.shape_of(x)[-spatial:]
     x, is_single = batched(x, spatial)
+    producer = x.ir_value.producer()
+    if producer is not None and producer.op_type == "Pad":
+        # ONNX Runtime would make the pad the pool's own, whose padding is less than any number, and not zeros.
+        x = op.Max(x)
     kernel = repeated(kernel, spatial)
+    stride = repeated(stride, spatial) if _is_given(stride) else kernel
+    padding, dilation = repeated(padding, spatial), repeated(dilation, spatial)
+    extents = [(width - 1) * step + 1 for width, step in zip(kernel, dilation, strict=True)]
+    counting = _Counting(plane, call.output_shape()[-spatial:], extents, stride, padding)
+    rounds_up = counting.rounds_up() if ceil_mode else False
     results = op.MaxPool(
         x,
         kernel_shape=kernel,
-        strides=repeated(stride, spatial) if _is_given(stride) else kernel,
-        pads=repeated(padding, spatial) * 2,
-        dilations=repeated(dilation, spatial),
-        ceil_mode=int(ceil_mode),
+        strides=stride,
+        pads=[*padding, *(counting.ends() if rounds_up is None else padding)],
+        dilations=dilation,
+        ceil_mode=int(bool(rounds_up)),
         outputs=2 if wants_places else 1,
     )
     if not wants_places:
@@ -66,6 +75,46 @@ def max_pool(
     # ONNX counts places over the whole tensor, torch within each channel.
     places = op.Mod(results[1], cast(product(plane), DType.INT64))
     return [unbatched(results[0], is_single), unbatched(places, is_single)]
+
+
+class _Counting:
+    """How many windows a pool has that rounds their number up, along each dimension.
+
+    torch leaves out a last window that begins in the padding. So do ONNX Runtime, and ONNX since opset 22; the
+    definitions before count it.
+    """
+
+    def __init__(
+        self, sizes: list[Any], outputs: list[Any], extents: list[int], stride: list[int], padding: list[int]
+    ) -> None:
+        self.sizes, self.outputs = sizes, outputs
+        self.extents, self.stride, self.padding = extents, stride, padding
+
+    def rounds_up(self) -> bool | None:
+        """Whether ONNX is to round up; None where it must in one dimension and must not in another."""
+        if op.version >= 22 or not is_static([*self.sizes, *self.outputs]):
+            return True
+        rooms = [
+            size + 2 * around - extent
+            for size, around, extent in zip(self.sizes, self.padding, self.extents, strict=True)
+        ]
+        for is_up in (True, False):
+            counts = [
+                (-(-room // step) if is_up else room // step) + 1
+                for room, step in zip(rooms, self.stride, strict=True)
+            ]
+            if counts == self.outputs:
+                return is_up
+        return None
+
+    def ends(self) -> list[int]:
+        """The padding behind that makes room for all windows where nothing is rounded up."""
+        return [
+            max(around, (out - 1) * step + extent - size - around)
+            for size, out, extent, step, around in zip(
+                self.sizes, self.outputs, self.extents, self.stride, self.padding, strict=True
+            )
+        ]
 
 
 def _is_given(stride: Any) -> bool:
@@ -90,8 +139,9 @@ def avg_pool(
     if divisor_override is not None:
         total = _window_sums(call, x, kernel, stride, padding)
         return op.Div(total, cast(divisor_override, total.dtype))
-    if is_exact_only(x.dtype):
-        sizes, outputs = call.shape_of(x)[-spatial:], call.output_shape()[-spatial:]
+    sizes, outputs = call.shape_of(x)[-spatial:], call.output_shape()[-spatial:]
+    rounds_up = _Counting(sizes, outputs, kernel, stride, padding).rounds_up() if ceil_mode else False
+    if is_exact_only(x.dtype) or rounds_up is None:
         counts = window_counts(sizes, outputs, kernel, stride, padding, count_include_pad)
         divisor = cast(functools.reduce(op.Mul, counts), x.dtype)
         return op.Div(_window_sums(call, x, kernel, stride, padding), divisor)
@@ -101,7 +151,7 @@ def avg_pool(
         kernel_shape=kernel,
         strides=stride,
         pads=padding * 2,
-        ceil_mode=int(ceil_mode),
+        ceil_mode=int(rounds_up),
         count_include_pad=int(count_include_pad),
     )
     return unbatched(result, is_single)

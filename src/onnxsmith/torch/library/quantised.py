@@ -126,3 +126,8 @@ def fake_quantize_per_channel(
     return _fake(
         x, cast(scale, DType.FLOAT), cast(zero, DType.INT64), quant_min, quant_max, axis_of(axis, rank_of(x))
     )
+
+
+@translates("aten._int_mm.default")
+def int_mm(call: Call, x: Any, y: Any) -> Any:
+    return op.MatMulInteger(x, y)

@@ -35,8 +35,9 @@ class Layers:
         self.has_biases, self.layers, self.dropout = has_biases, layers, dropout
         self.directions = 2 if bidirectional else 1
         self.each = 4 if has_biases else 2
-        if len(params) != layers * self.directions * self.each:
-            raise call.refuse("a recurrent layer with a projection")
+        #: Whether the state that an LSTM passes on is made smaller by one weight more: `proj_size`.
+        self.has_projection = len(params) == layers * self.directions * (self.each + 1)
+        self.each += self.has_projection
         self.params = params
 
     def run(self, x: Any, states: list[Any], lengths: Any) -> list[Any]:
@@ -63,6 +64,8 @@ class Layers:
         rows = [
             self.params[(first + k) * self.each : (first + k + 1) * self.each] for k in range(self.directions)
         ]
+        if self.has_projection:
+            return self._projected(x, rows, states, lengths)
         inputs, hidden = (self._joined([row[k] for row in rows], 1) for k in (0, 1))
         bias = None
         if self.has_biases:
@@ -86,6 +89,35 @@ class Layers:
         sizes = [*self.call.shape_of(x)[:2], self.directions * width]
         return [reshape(output, sizes), *results[1:]]
 
+    def _projected(self, x: Any, rows: list[Any], states: list[Any], lengths: Any) -> list[Any]:
+        """A layer step by step: ONNX's LSTM has no projection of the state."""
+        if lengths is not None:
+            raise self.call.refuse(
+                "a packed sequence in an LSTM with proj_size, which ONNX's LSTM does not have"
+            )
+        outputs, hiddens, cells = [], [], []
+        for k, row in enumerate(rows):
+            weights = [op.Transpose(each, perm=[1, 0]) for each in (row[0], row[1], row[-1])]
+            entering = op.MatMul(x, weights[0])
+            if self.has_biases:
+                entering = op.Add(entering, op.Add(row[2], row[3]))
+            start = [op.Gather(each, np.int64(k), axis=0) for each in states]
+            hidden, cell, output = op.Scan(
+                *start,
+                entering,
+                body=_projected_step(weights[1], weights[2]),
+                num_scan_inputs=1,
+                scan_input_directions=[k],
+                scan_output_directions=[k],
+                outputs=3,
+            )
+            outputs.append(output)
+            hiddens.append(op.Unsqueeze(hidden, [0]))
+            cells.append(op.Unsqueeze(cell, [0]))
+        if self.directions == 1:
+            return [outputs[0], hiddens[0], cells[0]]
+        return [op.Concat(*outputs, axis=-1), op.Concat(*hiddens, axis=0), op.Concat(*cells, axis=0)]
+
     def _joined(self, parts: list[Any], dimensions: int) -> Any:
         """Weights of each direction, with the gates in ONNX's order; biases are pairs, one behind the other."""
         reordered = []
@@ -101,6 +133,18 @@ class Layers:
             return weight
         gates = op.Split(weight, axis=0, num_outputs=len(order), outputs=len(order))
         return op.Concat(*(gates[k] for k in order), axis=0)
+
+
+def _projected_step(recurrence: Any, projection: Any) -> Any:
+    """One step of an LSTM whose state is projected, given what the input has for all gates."""
+
+    def step(hidden: Any, cell: Any, entering: Any) -> Any:
+        gates = op.Add(entering, op.MatMul(hidden, recurrence))
+        result, cell = _through_gates(gates, cell)
+        hidden = op.MatMul(result, projection)
+        return hidden, cell, hidden
+
+    return step
 
 
 @translates("aten.lstm.input", "aten.gru.input", "aten.rnn_tanh.input", "aten.rnn_relu.input")
@@ -201,8 +245,13 @@ def _gates(x: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> tuple
 @translates("aten.lstm_cell.default")
 def lstm_cell(call: Call, x: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
     gates = op.Add(*_gates(x, hx[0], w_ih, w_hh, b_ih, b_hh))
+    return _through_gates(gates, hx[1])
+
+
+def _through_gates(gates: Any, cell: Any) -> list[Any]:
+    """The new state of an LSTM and its new cell."""
     enter, forget, new, leave = op.Split(gates, axis=-1, num_outputs=4, outputs=4)
-    cell = op.Add(op.Mul(op.Sigmoid(forget), hx[1]), op.Mul(op.Sigmoid(enter), op.Tanh(new)))
+    cell = op.Add(op.Mul(op.Sigmoid(forget), cell), op.Mul(op.Sigmoid(enter), op.Tanh(new)))
     return [op.Mul(op.Sigmoid(leave), op.Tanh(cell)), cell]
 
 

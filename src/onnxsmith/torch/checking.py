@@ -1,0 +1,163 @@
+# pyright: basic
+"""What `export` is given, checked before torch sees it, and torch's refusals in terms of what was given."""
+
+from __future__ import annotations
+
+import inspect
+from types import TracebackType
+from typing import Any
+
+import torch
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+from torch.utils import _pytree as pytree
+
+from onnxsmith.errors import ExportError
+from onnxsmith.source import PACKAGE_DIRECTORY, Span
+from onnxsmith.torch.origins import is_torch_file
+
+
+class Given:
+    """The example arguments of a module, and what is asked of their dimensions."""
+
+    def __init__(self, module: torch.nn.Module, args: Any, kwargs: Any, dynamic_shapes: Any) -> None:
+        if isinstance(args, list | dict):
+            raise ExportError(
+                f"args is a tuple of example arguments, not a {type(args).__name__}",
+                help="(x,) is a tuple of one; arguments by name are kwargs={…}",
+            )
+        if kwargs is not None and not isinstance(kwargs, dict):
+            raise ExportError(f"kwargs is a dict of example arguments, not a {type(kwargs).__name__}")
+        self.args: tuple[Any, ...] = args if isinstance(args, tuple) else (args,)
+        self.kwargs: dict[str, Any] | None = kwargs
+        #: Dimensions that were asked to be open and are 0 or 1 in the example, which torch takes for fixed.
+        self._small: list[str] = []
+        parameters = self._parameters(module)
+        self.args, self.kwargs = _apart((self.args, self.kwargs))
+        self.dynamic_shapes = self._checked_shapes(dynamic_shapes, parameters)
+
+    def _parameters(self, module: torch.nn.Module) -> dict[str, Any]:
+        """The example arguments by the names of the parameters of `forward`."""
+        signature = inspect.signature(module.forward)
+        try:
+            found = signature.bind(*self.args, **(self.kwargs or {})).arguments
+        except TypeError as error:
+            raise ExportError(
+                f"the example arguments are not those of {type(module).__name__}.forward{signature}: {error}",
+                help="args is a tuple with an example of each, kwargs a dict of those that go by name",
+            ) from None
+        for name, each in signature.parameters.items():
+            if each.kind is inspect.Parameter.VAR_KEYWORD:
+                found.update(found.pop(name, {}))
+        return found
+
+    # -- dimensions ------------------------------------------------------------------------------------
+
+    def _checked_shapes(self, shapes: Any, parameters: dict[str, Any]) -> Any:
+        """What is asked, in the order of the parameters and with axes counted from the front."""
+        if isinstance(shapes, dict):
+            unknown = [each for each in shapes if each not in parameters]
+            if unknown:
+                raise ExportError(
+                    f"dynamic_shapes has {unknown[0]!r}, which is no argument of the example",
+                    help=f"the arguments are {', '.join(parameters)}",
+                )
+            return {name: self._checked(value, shapes.get(name), name) for name, value in parameters.items()}
+        if isinstance(shapes, tuple | list):
+            names = list(parameters)
+            if len(shapes) != len(names):
+                return shapes  # torch says so
+            return type(shapes)(
+                self._checked(parameters[name], each, name) for name, each in zip(names, shapes, strict=True)
+            )
+        if isinstance(shapes, str | int | float | set | torch.Tensor):
+            raise ExportError(
+                f"dynamic_shapes={shapes!r} does not say of which input and axis",
+                help=f'{{"{next(iter(parameters), "x")}": {{0: "batch"}}}} leaves its first dimension open',
+            )
+        return shapes
+
+    def _checked(self, value: Any, wish: Any, label: str) -> Any:
+        if isinstance(value, torch.Tensor):
+            return self._checked_tensor(value, wish, label)
+        if isinstance(value, dict) and isinstance(wish, dict):
+            return {
+                key: self._checked(value.get(key), each, f"{label}[{key!r}]") for key, each in wish.items()
+            }
+        if isinstance(value, tuple | list) and type(wish) in (tuple, list) and len(wish) == len(value):
+            return type(wish)(
+                self._checked(a, b, f"{label}[{k}]") for k, (a, b) in enumerate(zip(value, wish, strict=True))
+            )
+        return wish
+
+    def _checked_tensor(self, tensor: torch.Tensor, wish: Any, label: str) -> Any:
+        rank = tensor.dim()
+        if isinstance(wish, str):
+            raise ExportError(
+                f"dynamic_shapes has {wish!r} for input '{label}', and not of which axis",
+                help=f"{{0: {wish!r}}} is for its first",
+            )
+        if isinstance(wish, tuple | list) and len(wish) != rank:
+            raise ExportError(
+                f"dynamic_shapes has {len(wish)} dimensions for input '{label}', which has {rank}",
+                help="give None for each dimension that is fixed, or a dict by axis",
+            )
+        if isinstance(wish, dict):
+            for axis in wish:
+                if not isinstance(axis, int) or not -rank <= axis < rank:
+                    raise ExportError(
+                        f"dynamic_shapes has axis {axis!r} for input '{label}', which has {rank} dimensions",
+                        help=f"its axes are 0 to {rank - 1}" if rank else "a number has none",
+                    )
+            wish = {axis % rank: each for axis, each in wish.items()}
+        by_axis = wish if isinstance(wish, dict) else dict(enumerate(wish or ()))
+        self._small += [
+            f"dimension {axis} of input '{label}' is {tensor.shape[axis]}"
+            for axis, each in by_axis.items()
+            if isinstance(each, str | torch.export.Dim) and tensor.shape[axis] < 2
+        ]
+        return wish
+
+    # -- refusals --------------------------------------------------------------------------------------
+
+    def explained(self, error: Exception) -> ExportError | None:
+        """torch's error in terms of what was given; None where it says enough itself."""
+        if isinstance(error, GuardOnDataDependentSymNode):
+            return ExportError(
+                "what the module does here depends on the values in a tensor, which only a run of the model has",
+                help="torch.cond(condition, if_true, if_false, operands) puts both ways into the model; "
+                "torch._check(…) tells torch what is always so",
+            ).locate(_place(error.__traceback__))
+        text = str(error)
+        if self._small and ("specialized" in text or "Constraints violated" in text):
+            return ExportError(
+                f"{'; '.join(self._small)} in the example, and torch takes sizes of 0 and 1 for fixed",
+                help="give an example of size 2 or more for each dimension that stays open",
+            )
+        return None
+
+
+def _place(traceback: TracebackType | None) -> Span | None:
+    """The innermost line that is neither torch's nor ours."""
+    found = None
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if not is_torch_file(code.co_filename) and not code.co_filename.startswith(PACKAGE_DIRECTORY):
+            line = traceback.tb_lineno
+            found = Span(code.co_filename, line, 0, line, 0, code.co_name)
+        traceback = traceback.tb_next
+    return found
+
+
+def _apart(arguments: Any) -> Any:
+    """The arguments with each tensor once: torch takes one that is given twice for one input, whatever its place."""
+    seen: set[int] = set()
+
+    def copied(value: Any) -> Any:
+        if type(value) is not torch.Tensor:
+            return value
+        if id(value) in seen:
+            return value.detach().clone()
+        seen.add(id(value))
+        return value
+
+    return pytree.tree_map(copied, arguments)
