@@ -88,6 +88,7 @@ def _exported(
         explained = given.explained(error)
         if explained is None:
             raise
+        explained.keeps_cause = True
         raise explained from error
 
 

@@ -299,13 +299,11 @@ def _is_random(module: torch.fx.GraphModule) -> bool:
 
 
 def _is_idle(node: torch.fx.Node) -> bool:
-    """Whether a call draws nothing: dropout outside of training."""
-    name = str(node.target)
-    if "dropout" in name:
-        return len(node.args) > 2 and node.args[2] is False
-    return "scaled_dot_product" in name and not any(
-        isinstance(each, float) and each for each in node.args[4:5]
-    )
+    """Whether a call draws nothing: dropout outside of training, or of nothing."""
+    given = {each.name: each.default_value for each in node.target._schema.arguments}  # type: ignore[union-attr]
+    given |= dict(zip(given, node.args, strict=False)) | node.kwargs
+    is_off = any(given.get(each, True) is False for each in ("train", "training"))
+    return is_off or any(given.get(each, 1) == 0 for each in ("p", "dropout", "dropout_p"))
 
 
 def _size(size: Any, chosen: dict[Any, int]) -> int | None:

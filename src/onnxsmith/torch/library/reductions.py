@@ -40,10 +40,12 @@ _SHORT = frozenset(
 
 
 def _sum(call: Call, x: Any, dims: Any, keepdim: bool) -> Any:
-    is_long = call.dtype is DType.INT64 and not _is_short(x)
+    is_large = (
+        not _is_short(x) if call.dtype is DType.INT64 else call.dtype is DType.INT32 and x.dtype.bits >= 32
+    )
     x = cast(x, call.dtype)
-    if is_long and rank_of(x):
-        return _sum_of_longs(call, x, axes_of(dims, rank_of(x)), keepdim)
+    if is_large and rank_of(x):
+        return _wrapping_sum(call, x, axes_of(dims, rank_of(x)), keepdim)
     return reduce("ReduceSum", x, dims, keepdim)
 
 
@@ -57,10 +59,11 @@ def _is_short(x: Any) -> bool:
     return producer.inputs[0].dtype is not None and DType(producer.inputs[0].dtype.value) in _SHORT
 
 
-def _sum_of_longs(call: Call, x: Any, axes: list[int], keepdim: bool) -> Any:
+def _wrapping_sum(call: Call, x: Any, axes: list[int], keepdim: bool) -> Any:
     """The product with a vector of ones, which wraps around as torch's sum does.
 
-    ONNX Runtime adds longs as doubles in ReduceSum, which have fewer digits; its product does not, and is no slower.
+    ONNX Runtime's ReduceSum adds as doubles, which have fewer digits than longs and do not wrap around; its product
+    does not, and is no slower.
     """
     sizes = call.shape_of(x)
     kept = [axis for axis in range(rank_of(x)) if axis not in axes]
