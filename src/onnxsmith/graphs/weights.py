@@ -69,13 +69,14 @@ class Weight(Stored):
 
     def describe(self, text: str) -> None:
         """Give the tensor a doc string."""
-        tensor = self.tensor
+        # In place: a graph that was made before may hold the tensor.
+        tensor = cast(Any, self.tensor)
         if isinstance(tensor, ir.TensorProtoTensor):
-            tensor = ir.Tensor(tensor.numpy(), dtype=tensor.dtype, name=tensor.name)
+            tensor.raw.doc_string = text
+            return
         tensor.doc_string = text
         if hasattr(tensor, "proto"):
-            cast(Any, tensor).proto.values.doc_string = text
-        self.tensor = tensor
+            tensor.proto.values.doc_string = text
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         array = np.asarray(self.tensor.numpy())
