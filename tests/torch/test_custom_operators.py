@@ -105,10 +105,11 @@ def scaled_18(x: FLOAT[...], y: FLOAT[...], factor: float = 2.0):
 
 
 @pytest.mark.skipif(importlib.util.find_spec("onnxscript") is None, reason="torch.onnx needs onnxscript")
+@pytest.mark.filterwarnings("ignore")  # whatever the other exporter has to say
 def test_the_same_script_for_torch_onnx():
     table = {torch.ops.onnxsmith_custom.scaled.default: onnxsmith.torch.for_torch_onnx(scaled_18)}
     program = torch.onnx.export(
-        Model(), ARGS, dynamo=True, opset_version=21, custom_translation_table=table, verbose=False
+        Model().eval(), ARGS, dynamo=True, opset_version=21, custom_translation_table=table, verbose=False
     )
     ours = onnxsmith.torch.export(Model(), ARGS, opset_version=18, translations={scaled: scaled_18})
     np.testing.assert_allclose(ours(*ARRAYS), WANTED, rtol=1e-6)
