@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import os
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -49,13 +52,10 @@ def decompile(model: Any, *, weights: Literal["inline", "external"] = "inline", 
         )
     if is_piece(model):
         return decompile_piece(model)
-    given = read(model)
-    if group:
-        given.model = group_repeated(given.model)
-    writer = ModuleWriter(given)
-    body = writer.write()
-    held = external_name(given) if weights == "external" else None
-    return _joined(writer, body, in_text(writer, held))
+    with _no_collection():
+        given, writer, body = _written(model, group=group)
+        held = external_name(given) if weights == "external" else None
+        return _joined(writer, body, in_text(writer, held))
 
 
 @boundary
@@ -78,37 +78,54 @@ def decompile_to(
         raise AttributeValueError(
             f"weights={weights!r} is not known", help="it is one of 'safetensors', 'inline', 'external'"
         )
-    given = read(model)
-    if group:
-        given.model = group_repeated(given.model)
     place = Path(os.fspath(folder))
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ModelWriteError(f"cannot make the folder {str(place)!r}: {error.strerror or error}") from None
-    stem = name or _stem(given)
-    if Path(stem).name != stem or not stem.isidentifier():
-        raise AttributeValueError(
-            f"name={name!r} is no name of a module",
-            help="it is a Python identifier, without a path and an ending",
-        )
-    writer = ModuleWriter(given)
-    body = writer.write()
-    module, data = place / f"{stem}.py", place / f"{stem}.safetensors"
-    if weights == "safetensors":
-        held = safetensors_name(writer, data)
-    else:
-        held = external_name(given, place) if weights == "external" else None
-    text = _joined(writer, body, in_text(writer, held)).encode()
-    if not overwrite and module.exists() and module.read_bytes() != text:
-        raise ModelWriteError(
-            f"{str(module)!r} is there already, and says something else",
-            help="say overwrite=True if it may go (--force on the command line), or write to another folder",
-        )
-    if weights == "safetensors" and held is not None:
-        write_safetensors(writer, data)
-    files.save_bytes(text, module)
+    with _no_collection():
+        given, writer, body = _written(model, group=group)
+        stem = name or _stem(given)
+        if Path(stem).name != stem or not stem.isidentifier():
+            raise AttributeValueError(
+                f"name={name!r} is no name of a module",
+                help="it is a Python identifier, without a path and an ending",
+            )
+        module, data = place / f"{stem}.py", place / f"{stem}.safetensors"
+        if weights == "safetensors":
+            held = safetensors_name(writer, data)
+        else:
+            held = external_name(given, place) if weights == "external" else None
+        text = _joined(writer, body, in_text(writer, held)).encode()
+        if not overwrite and module.exists() and module.read_bytes() != text:
+            raise ModelWriteError(
+                f"{str(module)!r} is there already, and says something else",
+                help="say overwrite=True if it may go (--force on the command line), or write to another folder",
+            )
+        if weights == "safetensors" and held is not None:
+            write_safetensors(writer, data)
+        files.save_bytes(text, module)
     return module
+
+
+def _written(model: Any, *, group: bool) -> tuple[Given, ModuleWriter, list[str]]:
+    given = read(model)
+    if group:
+        given.model = group_repeated(given.model)
+    writer = ModuleWriter(given)
+    return given, writer, writer.write()
+
+
+@contextlib.contextmanager
+def _no_collection() -> Generator[None]:
+    """Without garbage collection: a model is many objects that all live to the end, and looking through them costs."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _stem(given: Given) -> str:

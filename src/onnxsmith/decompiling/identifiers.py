@@ -7,6 +7,7 @@ module that is written.
 from __future__ import annotations
 
 import builtins
+import functools
 import keyword
 import re
 from collections.abc import Container, Sequence
@@ -81,13 +82,7 @@ def readable(name: str, operator: str, *, is_whole: bool = False) -> str:
     parts = [part for part in parts if part and not part.isdigit()]
     if not parts or not any(character.isalpha() for character in parts[-1]):
         return fallback if fallback[0].isalpha() else f"value_{fallback}"
-    # A path says `layers/layers.0`, where the second says all of the first.
-    telling = [
-        part
-        for part, following in zip(parts, [*parts[1:], ""], strict=True)
-        if not following.startswith(f"{part}_")
-    ]
-    text = "_".join(telling) if is_whole else parts[-1]
+    text = _whole(parts) if is_whole else parts[-1]
     if not is_whole and len(parts) > 1 and not parts[-2].replace("_", "").isdigit():
         text = f"{parts[-2]}_{text}"
     if len(text) > _LONGEST:
@@ -95,6 +90,12 @@ def readable(name: str, operator: str, *, is_whole: bool = False) -> str:
             "_0123456789"
         )
     return text if text[:1].isalpha() else f"{fallback}_{text}".rstrip("_")
+
+
+def _whole(parts: Sequence[str]) -> str:
+    """A path in one word. It may say `layers/layers.0`, where the second says all of the first."""
+    pairs = zip(parts, [*parts[1:], ""], strict=True)
+    return "_".join(part for part, following in pairs if not following.startswith(f"{part}_"))
 
 
 def common_prefix(names: Sequence[str]) -> str:
@@ -109,5 +110,6 @@ def common_prefix(names: Sequence[str]) -> str:
     return shared if len(shared) >= _SHORT else ""
 
 
+@functools.lru_cache(maxsize=4096)  # the parts of paths are few
 def _words(part: str) -> str:
     return snake_case(_OTHER.sub("_", part).strip("_"))
