@@ -338,6 +338,11 @@ class GraphTarget:
         return SymbolicTensor(result, known, self, None)
 
 
+def current_graph() -> GraphTarget:
+    """The graph that is being built."""
+    return cast(GraphTarget, ACTIVE.get())
+
+
 def _used_after_its_graph(inputs: Sequence[Any]) -> LeakedValueError:
     symbolic = [each for each in inputs if getattr(each, "is_symbolic", False)]
     # A constant that was made for this call stands nowhere in the user's source.

@@ -17,6 +17,7 @@ from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
 from onnxsmith.errors import BranchTypeError, DynamicPythonValueError, MissingReturnError, OnnxsmithError
 from onnxsmith.graphs.builder import GraphTarget
+from onnxsmith.graphs.builder import current_graph as current_graph
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.schema.promote import loss
 from onnxsmith.scripting.structure import is_plain, is_tensor_like, joined, parts, rebuilt
@@ -210,11 +211,6 @@ class active:
 
     def __exit__(self, *_: object) -> None:
         ACTIVE.reset(self._token)
-
-
-def current_graph() -> GraphTarget:
-    """The graph that is being built."""
-    return cast(GraphTarget, ACTIVE.get())
 
 
 def fill_slots(template: Any, outputs: Sequence[Any]) -> Any:

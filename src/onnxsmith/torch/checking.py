@@ -8,6 +8,11 @@ from types import TracebackType
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    UnsupportedFakeTensorException,
+)
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils import _pytree as pytree
 
@@ -126,6 +131,13 @@ class Given:
                 "what the module does here depends on the values in a tensor, which only a run of the model has",
                 help="torch.cond(condition, if_true, if_false, operands) puts both ways into the model; "
                 "torch._check(…) tells torch what is always so",
+            ).locate(_place(error.__traceback__))
+        if isinstance(
+            error, UnsupportedFakeTensorException | DynamicOutputShapeException | DataDependentOutputException
+        ):
+            return ExportError(
+                f"torch.export cannot trace this call: {error} has no result that can be known without running it",
+                help="keep it out of the module, or write it with other operators",
             ).locate(_place(error.__traceback__))
         text = str(error)
         if self._small and ("specialized" in text or "Constraints violated" in text):

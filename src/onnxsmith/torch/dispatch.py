@@ -15,9 +15,9 @@ from torch.fx.node import map_arg
 from torch.utils._pytree import tree_leaves
 
 from onnxsmith.core.number import Number
-from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
 from onnxsmith.errors import TranslationError
+from onnxsmith.graphs.builder import current_graph
 from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.graphs.program import WEIGHT_KEY
 from onnxsmith.graphs.value import SymbolicTensor
@@ -95,7 +95,7 @@ class Dispatcher:
         return value
 
     def _initializer(self, array: np.ndarray[Any, Any], name: str) -> Any:
-        root = ACTIVE.get().root  # type: ignore[union-attr]
+        root = current_graph().root
         value, known = self.program.named_initializer(array, name)
         value.meta[WEIGHT_KEY] = name
         return SymbolicTensor(value, known, root, None)  # type: ignore[arg-type]
@@ -108,7 +108,7 @@ class Dispatcher:
         if is_assert(overload):
             return None
         output = node.meta.get("val")
-        began, nodes = time.perf_counter(), ACTIVE.get().nodes  # type: ignore[union-attr]
+        began, nodes = time.perf_counter(), current_graph().nodes
         count = len(nodes)
         try:
             result, way = self._result(node, overload, target, output, args, kwargs)
@@ -224,7 +224,7 @@ class Dispatcher:
         if isinstance(value, Number):
             value = value.as_dtype(dtype)
         elif not isinstance(value, Value):
-            value = ACTIVE.get().constant(np.asarray(value, dtype.numpy))  # type: ignore[union-attr]
+            value = current_graph().constant(np.asarray(value, dtype.numpy))
         if not isinstance(value, SymbolicTensor):
             return value
         if value.dtype is None:  # an operator of which nothing is known gives what torch says it does
@@ -294,7 +294,7 @@ def _stand_in(fake: Any, sizes: Sizes) -> Any:
     known = Known(TensorType(onnx_dtype(fake.dtype), sizes.shape(fake)))
 
     def make() -> SymbolicTensor:
-        return SymbolicTensor(ir.Value(name="untranslated"), known, ACTIVE.get(), None)  # type: ignore[arg-type]
+        return SymbolicTensor(ir.Value(name="untranslated"), known, current_graph(), None)
 
     return Complex(make(), make()) if fake.dtype.is_complex else make()
 
@@ -302,4 +302,4 @@ def _stand_in(fake: Any, sizes: Sizes) -> Any:
 def _stand_in_number(fake: Any) -> Number:
     kind = {torch.SymInt: torch.int64, torch.SymFloat: torch.float64}.get(type(fake), torch.bool)
     known = Known(TensorType(onnx_dtype(kind), ()))
-    return SymbolicTensor(ir.Value(name="untranslated"), known, ACTIVE.get(), None).as_number()  # type: ignore[arg-type]
+    return SymbolicTensor(ir.Value(name="untranslated"), known, current_graph(), None).as_number()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from onnxsmith.core.number import Number
-from onnxsmith.core.target import ACTIVE
+from onnxsmith.graphs.builder import current_graph
 from onnxsmith.torch.library.operators import op
 
 
@@ -41,7 +41,7 @@ def zeros_like(value: Any) -> Any:
     zero = np.asarray(0, value.dtype.numpy)
     shape = value.type.shape
     if all(isinstance(each, int) for each in shape):
-        return op.Expand(ACTIVE.get().constant(zero), np.array(shape, np.int64))  # type: ignore[union-attr]
+        return op.Expand(current_graph().constant(zero), np.array(shape, np.int64))
     return op.Where(op.Equal(value, value), zero, zero)
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from onnxsmith.core.number import Number
 from onnxsmith.core.operator import Operator, Operators
-from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
+from onnxsmith.graphs.builder import current_graph
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef, Parameter
 from onnxsmith.torch.library.kernels import KERNELS
@@ -45,7 +45,7 @@ _ONLY_MOVED = frozenset({DType.FLOAT16, DType.BFLOAT16})
 
 
 class PortableOperator(Operator):
-    """An operator whose calls are made in an element type that runs."""
+    # An operator whose calls are made in an element type that runs. No docstring: it has that of its definition.
 
     __slots__ = ("_is_plain", "_plans", "_scatters", "_variables")
 
@@ -72,7 +72,7 @@ class PortableOperator(Operator):
         if plan is None:
             return super().__call__(*args, **kwargs)
         before = self._bound(dtypes)
-        convert = ACTIVE.get().operators.Cast  # type: ignore[union-attr]
+        convert = current_graph().operators.Cast
         changed = [
             _converted(each, plan[variable], convert) if (variable := self._variable(k)) in plan else each
             for k, each in enumerate(args)
@@ -197,16 +197,16 @@ class _ActiveOperators:
     """The operators of the model that is being made: `op.Softmax(x, axis=-1)`."""
 
     def __getattr__(self, name: str) -> Operator:
-        return getattr(ACTIVE.get().operators, name)  # type: ignore[union-attr]
+        return getattr(current_graph().operators, name)
 
     @property
     def version(self) -> int:
         """The opset version of the model."""
-        return ACTIVE.get().operators.version  # type: ignore[union-attr]
+        return current_graph().operators.version
 
     def has(self, name: str) -> bool:
         """Whether the opset version has the operator."""
-        return ACTIVE.get().operators.has(name)  # type: ignore[union-attr]
+        return current_graph().operators.has(name)
 
 
 op: Any = _ActiveOperators()

@@ -14,8 +14,8 @@ import numpy as np
 import torch
 
 from onnxsmith.core.number import Number
-from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
+from onnxsmith.graphs.builder import current_graph
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dtypes import onnx_dtype
@@ -202,4 +202,4 @@ def filled(sizes: Sequence[Any], value: Any, dtype: DType) -> Any:
 
 def constant(array: Any) -> Any:
     """An array as a tensor of the graph."""
-    return ACTIVE.get().constant(np.asarray(array))  # type: ignore[union-attr]
+    return current_graph().constant(np.asarray(array))
