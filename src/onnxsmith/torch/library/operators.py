@@ -44,7 +44,7 @@ _NO_WIDENING = frozenset({"Cast", "CastLike", "Identity", "If", "Loop", "Scan", 
 _ONLY_MOVED = frozenset({DType.FLOAT16, DType.BFLOAT16})
 
 
-class PortableOperator(Operator):
+class PortableOperator(Operator):  # pyright: ignore[reportIncompatibleMethodOverride]  # of `__doc__`, a property there
     # An operator whose calls are made in an element type that runs. No docstring: it has that of its definition.
 
     __slots__ = ("_is_plain", "_plans", "_scatters", "_variables")
