@@ -25,7 +25,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("types", "schema"),
     ("core",),
     ("opset",),
-    ("graphs", "eager"),
+    ("graphs", "runtime"),
     ("scripting", "tracing"),
     ("decompiling", "passes", "torch", "numpy", "grad", "sklearn", "view", "testing", "migration"),
     ("cli", "mypy_plugin"),

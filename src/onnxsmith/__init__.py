@@ -41,11 +41,11 @@ _LAZY = {
     "rebuild_function": "onnxsmith.decompiling.rebuilding",
     "script": "onnxsmith.scripting.decorators",
     "static_range": "onnxsmith.scripting.loops",
-    "tensor": "onnxsmith.eager.tensor",
+    "tensor": "onnxsmith.runtime.tensor",
     "trace": "onnxsmith.tracing.trace",
     **dict.fromkeys(_TYPE_NAMES, "onnxsmith.types.names"),
 }
-_SUBMODULES = ("eager", "errors", "evaluator", "onnx_opset", "onnx_types", "torch", "values")
+_SUBMODULES = ("errors", "evaluator", "onnx_opset", "onnx_types", "runtime", "torch", "values")
 _OPSET = re.compile(r"opset(?:(?P<version>\d+)|_(?P<domain>[a-z_]+?)(?P<domain_version>\d+))")
 
 __all__ = [*_LAZY, *_SUBMODULES]  # pyright: ignore[reportUnsupportedDunderAll]  # checkers read __init__.pyi

@@ -14,7 +14,7 @@ import numpy as np
 import onnx as _onnx
 from typing_extensions import TypeVar
 
-from onnxsmith import eager as eager
+from onnxsmith import runtime as runtime
 from onnxsmith import errors as errors
 from onnxsmith import evaluator as evaluator
 from onnxsmith import onnx_opset as onnx_opset

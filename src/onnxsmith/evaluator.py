@@ -1,6 +1,6 @@
 """Names for code that comes from onnxscript: choosing what runs operators, by an evaluator object.
 
-New code says `with onnxsmith.eager.using(runtime="reference"):`, which is what these do.
+New code says `with onnxsmith.runtime.using(runtime="reference"):`, which is what these do.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from onnxsmith.eager.settings import Runtime, chosen, current, using
+from onnxsmith.runtime.settings import Runtime, chosen, current, using
 
 
 class Evaluator:

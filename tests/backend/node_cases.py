@@ -15,7 +15,7 @@ import onnx
 from onnx import numpy_helper, shape_inference
 
 import onnxsmith
-from onnxsmith.eager import engine
+from onnxsmith.runtime import engine
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.types.dtypes import DType

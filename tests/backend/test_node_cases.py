@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from onnxsmith.eager import using
+from onnxsmith.runtime import using
 from tests.backend.node_cases import all_cases, check_equal, run_case
 
 #: Cases are dealt out to this many tests: enough to spread over processes, few enough that collecting stays cheap.

@@ -15,8 +15,8 @@ from onnxsmith.cli.report import Report, Usage
 from onnxsmith.cli.terminal import progress
 from onnxsmith.cli.type_text import split_assignment
 from onnxsmith.diagnostics import did_you_mean
-from onnxsmith.eager.settings import using
 from onnxsmith.graphs.model import Model, Port
+from onnxsmith.runtime.settings import using
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

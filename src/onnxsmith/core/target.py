@@ -94,7 +94,7 @@ class Target(Protocol):
 ACTIVE: ContextVar[Target | None] = ContextVar("onnxsmith_active_target", default=None)
 
 #: Where operators run unless somebody says otherwise; imported on first use, and registers itself.
-_DEFAULT_MODULE = "onnxsmith.eager.target"
+_DEFAULT_MODULE = "onnxsmith.runtime.target"
 _default: Target | None = None
 _make_default: Callable[[], Target] | None = None
 

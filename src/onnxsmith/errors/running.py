@@ -50,7 +50,7 @@ class MissingDependencyError(OnnxsmithError, ImportError):
     Wrong:
 
         $ pip install onnxsmith
-        $ python -c "import onnxsmith; onnxsmith.eager.using(providers=['CUDAExecutionProvider'])"
+        $ python -c "import onnxsmith; onnxsmith.runtime.using(providers=['CUDAExecutionProvider'])"
 
     Right:
 

@@ -10,8 +10,6 @@ import numpy as np
 from onnxsmith.core.target import ACTIVE, Target
 from onnxsmith.core.value import NumberValue, Value
 from onnxsmith.diagnostics import described_type
-from onnxsmith.eager.target import EagerTarget
-from onnxsmith.eager.tensor import EagerTensor
 from onnxsmith.errors import (
     AttributeParameterError,
     DTypeNotAllowedError,
@@ -19,6 +17,8 @@ from onnxsmith.errors import (
     OnnxsmithError,
     ShapeError,
 )
+from onnxsmith.runtime.target import EagerTarget
+from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.source import argument_span, caller_span
 from onnxsmith.types.annotations import type_of_example
 from onnxsmith.types.dtypes import DType

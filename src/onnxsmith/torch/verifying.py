@@ -18,11 +18,11 @@ import torch
 from torch.export.graph_signature import ConstantArgument, InputKind
 from torch.utils import _pytree as pytree
 
-from onnxsmith.eager.failure import plain_reason
-from onnxsmith.eager.model_session import load_on_onnxruntime
-from onnxsmith.eager.settings import current
 from onnxsmith.errors import VerificationError
 from onnxsmith.graphs.model import Model
+from onnxsmith.runtime.failure import plain_reason
+from onnxsmith.runtime.model_session import load_on_onnxruntime
+from onnxsmith.runtime.settings import current
 from onnxsmith.source import Span
 from onnxsmith.torch.library.complex_pair import Complex
 from onnxsmith.torch.origins import span_of, stored

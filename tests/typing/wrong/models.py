@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from onnxsmith import FLOAT, Model, eager, errors, load, trace
+from onnxsmith import FLOAT, Model, errors, load, runtime, trace
 from onnxsmith import opset21 as op
 
 model = trace(lambda x: op.Relu(x), FLOAT["N"])
@@ -12,9 +12,9 @@ model.write("m.onnx")  # error
 load()  # error
 Model.load(b"bytes", 3)  # error
 model.inputs[0].dtype  # error
-with eager.using(provider="CPU"):  # error
+with runtime.using(provider="CPU"):  # error
     pass
-with eager.using(runtime="tensorrt"):  # error
+with runtime.using(runtime="tensorrt"):  # error
     pass
 errors.NoSuchError  # error
 print(np.ones(3) + model)  # error

@@ -1,0 +1,339 @@
+"""The entry to eager execution: a runner for one way to call an operator, from whoever can run it.
+
+Asks, in order, ONNX Runtime, ONNX Runtime on the operator's function body, and onnx's reference evaluator. Binding,
+literals and types are checked before a call comes here.
+"""
+
+from __future__ import annotations
+
+import functools
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import onnx
+from onnx import defs
+
+from onnxsmith.errors import MissingDependencyError, OnnxsmithError, OperatorFailedError
+from onnxsmith.runtime import onnxruntime_api, policy, single_node, validity
+from onnxsmith.runtime.equivalents import earlier_calls, later_call
+from onnxsmith.runtime.failure import not_runnable, operator_failed, plain_reason, says_not_supported
+from onnxsmith.runtime.feeds import Recover, Run, session_runner
+from onnxsmith.runtime.function_body import expanded_model, inlined_model
+from onnxsmith.runtime.guard_rules import Check, Refusal
+from onnxsmith.runtime.guards import guard_for
+from onnxsmith.runtime.model_session import ModelSession as ModelSession
+from onnxsmith.runtime.model_session import load_session as load_session
+from onnxsmith.runtime.reference import NoReference, ReferenceSession
+from onnxsmith.runtime.sessions import RunnerCache
+from onnxsmith.runtime.settings import DEFAULT_CACHE_SIZE, Settings, chosen, current
+from onnxsmith.runtime.single_node import Call, InputType
+from onnxsmith.runtime.widening import widened_models
+from onnxsmith.schema.definition import AttributeType, OperatorDef
+
+Source: TypeAlias = Literal["onnxruntime", "function body", "reference", "nothing"]
+
+_TITLES: dict[Source, str] = {
+    "onnxruntime": "ONNX Runtime",
+    "function body": "its function body",
+    "reference": "the reference evaluator",
+}
+#: How many combinations of ranks are kept for one call of an operator that needs them.
+_MOST_RANKS = 16
+#: Seeds are float attributes, which hold integers exactly up to here.
+_MOST_SEEDS = 1 << 24
+
+
+class Runner:
+    """Runs one operator, called one way, on any shapes.
+
+    `run` is the whole of it, and what a hot path calls; `source` says who runs it. Inputs are one per input type
+    (None in holes), then the captured values in the order they were named.
+    """
+
+    __slots__ = ("run", "source")
+
+    def __init__(self, run: Run, source: Source) -> None:
+        self.run = run
+        self.source: Source = source
+
+    def __call__(self, inputs: Sequence[Any]) -> list[Any]:
+        return self.run(inputs)
+
+
+def prepare(
+    op: OperatorDef,
+    input_types: Sequence[InputType],
+    attributes: Mapping[str, Any],
+    output_count: int,
+    *,
+    captured: Mapping[str, InputType] | None = None,
+    opset_version: int | None = None,
+) -> Runner:
+    """The runner for one way to call an operator, made once and kept.
+
+    `input_types` has an element type per input, a type for what is no tensor, None for a hole. `opset_version` is
+    that of the bodies among the attributes (of the standard domain, whatever the operator's), the newest one unless
+    given, and does not matter without bodies. Does not fail: what nothing can run
+    says so when it is run, and that verdict is kept, too.
+    """
+    settings = current()
+    has_body = any(isinstance(each, onnx.GraphProto) for each in attributes.values())
+    if op.name == "Constant" and "sparse_value" in attributes:
+        attributes = {"value": single_node.dense_array(attributes["sparse_value"])}
+    call = Call(
+        op,
+        tuple(input_types),
+        attributes,
+        output_count,
+        captured or {},
+        (opset_version or defs.onnx_opset_version()) if has_body else None,
+    )
+    return runners().get_or_make(single_node.cache_key(call), lambda: build(call, settings))
+
+
+_default_runners: RunnerCache[Any] = RunnerCache(DEFAULT_CACHE_SIZE)
+
+
+@functools.lru_cache(maxsize=16)
+def _runners_under(settings: Settings) -> RunnerCache[Any]:
+    return RunnerCache(settings.cache_size)
+
+
+def runners() -> RunnerCache[Any]:
+    """The runners kept under the settings of this context.
+
+    A caller may keep what it made of a runner there, too, under a key of its own, to find it again sooner than
+    `prepare` does.
+    """
+    settings = chosen.get()
+    return _default_runners if settings is None else _runners_under(settings)
+
+
+def clear_cache() -> None:
+    """Forget all runners, under all settings, and free their memory.
+
+    >>> clear_cache()
+    """
+    _default_runners.clear()
+    _runners_under.cache_clear()
+
+
+def build(call: Call, settings: Settings) -> Runner:
+    """A new runner; `prepare` is the one that keeps them."""
+    check = guard_for(call)
+    if isinstance(
+        check, Refusal
+    ):  # by its attributes alone; even making a session could take the process down
+        return Runner(_refusal(call, check.reason), "nothing")
+    if call.ranks is None and policy.needs_ranks(call):
+        runner = Runner(_run_by_rank(call, settings), "onnxruntime")
+    else:
+        runner = _first_of(call, settings, _candidates(call, settings), [])
+        is_wrong = policy.wrong_on(call) if runner.source in ("onnxruntime", "function body") else None
+        if is_wrong is not None:
+            runner = Runner(_run_elsewhere(call, settings, runner.run, is_wrong), runner.source)
+    return runner if check is None else Runner(_run_guarded(call, runner.run, check), runner.source)
+
+
+def _first_of(
+    call: Call, settings: Settings, candidates: Sequence[Source], tried: list[tuple[str, str]]
+) -> Runner:
+    """The runner from the first source that has one; else one that says who was asked and why they cannot."""
+    for position, source in enumerate(candidates):
+        recover = functools.partial(_recover, call, settings, source, tuple(candidates[position + 1 :]))
+        try:
+            return Runner(_MAKERS[source](call, settings, recover), source)
+        except _NotThere as error:
+            tried.append((_TITLES[source], str(error)))
+        except _IllFormed as error:
+            return Runner(_refusal(call, str(error)), "nothing")
+        except Exception as error:  # protos and evaluators throw what they like on absurd attributes
+            tried.append((_TITLES[source], plain_reason(error)))
+    reasons = tuple(tried)
+
+    def refuse(inputs: Sequence[Any]) -> list[Any]:
+        raise not_runnable(call, inputs, reasons)
+
+    return Runner(refuse, "nothing")
+
+
+def _refusal(call: Call, reason: str) -> Run:
+    def refuse(inputs: Sequence[Any]) -> list[Any]:
+        raise operator_failed(call, inputs, reason)
+
+    return refuse
+
+
+def _candidates(call: Call, settings: Settings) -> list[Source]:
+    if settings.runtime == "reference":
+        return ["reference"]
+    # The preferences are about the CPU's kernels; who chose another provider wants that one.
+    is_on_cpu = all(name == "CPUExecutionProvider" for name, _ in settings.providers)
+    preferred = policy.preferred_source(call) if is_on_cpu else None
+    order: list[Source] = ["onnxruntime", "function body", "reference"]
+    return order if preferred is None else [preferred, *(each for each in order if each != preferred)]
+
+
+def _run_by_rank(call: Call, settings: Settings) -> Run:
+    """For what runtimes take only with known ranks: one runner for each combination of ranks that comes along."""
+    by_rank: RunnerCache[Runner] = RunnerCache(_MOST_RANKS)
+
+    def run(inputs: Sequence[Any]) -> list[Any]:
+        ranks = tuple(each.ndim if isinstance(each, np.ndarray) else None for each in inputs)
+        return by_rank.get_or_make(ranks, lambda: build(replace(call, ranks=ranks), settings)).run(inputs)
+
+    return run
+
+
+def _run_elsewhere(
+    call: Call, settings: Settings, run: Run, is_wrong: Callable[[Sequence[Any]], bool]
+) -> Run:
+    """For operators that ONNX Runtime gets wrong on some inputs: those go to the reference evaluator."""
+
+    @functools.cache
+    def elsewhere() -> Runner:
+        # Not to the function body, which ONNX Runtime would run with the same kernels.
+        return _first_of(call, settings, ["reference"], [])
+
+    def run_right(inputs: Sequence[Any]) -> list[Any]:
+        return elsewhere().run(inputs) if is_wrong(inputs) else run(inputs)
+
+    return run_right
+
+
+class _NotThere(Exception):
+    """This source cannot run the call; the text says why."""
+
+
+class _IllFormed(Exception):
+    """The call is against ONNX's own rules; no source may run it."""
+
+
+def _onnxruntime_run(call: Call, settings: Settings, recover: Recover) -> Run:
+    model = single_node.make_model(_with_seed(call))
+    try:
+        return session_runner(_session(model, call, settings), call, recover)
+    except Exception as error:
+        refused = error
+    if call.op.is_known and not onnxruntime_api.is_not_implemented(refused):
+        wrong = validity.objection(model)
+        if wrong is not None:
+            raise _IllFormed(wrong) from refused
+    for same in (*earlier_calls(call), *filter(None, [later_call(call)])):
+        try:
+            return session_runner(
+                _session(single_node.make_model(_with_seed(same)), call, settings), call, recover
+            )
+        except Exception:  # the reason of the first refusal is the one that matters
+            continue
+    for model in widened_models(call):
+        try:
+            return session_runner(_session(model, call, settings), call, recover)
+        except Exception:
+            continue
+    raise _NotThere(plain_reason(refused)) from refused
+
+
+def _with_seed(call: Call) -> Call:
+    """Random operators without a seed get one: ONNX Runtime gives all sessions of a process the same."""
+    if call.op.name not in policy.RANDOM or "seed" in call.attributes:
+        return call
+    formal = call.op.attributes.get("seed")
+    if formal is None:
+        return call
+    seed = secrets.randbelow(_MOST_SEEDS)
+    value = float(seed) if formal.type is AttributeType.FLOAT else seed
+    return replace(call, attributes={**call.attributes, "seed": value})
+
+
+def _function_run(call: Call, settings: Settings, recover: Recover) -> Run:
+    try:
+        model = expanded_model(call)
+    except Exception as error:  # onnx's function builders throw on what they do not expect
+        raise _NotThere(plain_reason(error)) from error
+    if model is None:
+        raise _NotThere("it has none")
+    try:
+        return session_runner(_session(model, call, settings), call, recover)
+    except Exception as error:
+        reason = plain_reason(error)
+    try:  # a body may use operators that the runtime only lacks because they have bodies themselves
+        return session_runner(_session(inlined_model(model), call, settings), call, recover)
+    except Exception as error:
+        raise _NotThere(reason) from error
+
+
+def _session(model: onnx.ModelProto, call: Call, settings: Settings) -> Any:
+    threads = settings.intra_op_threads or policy.threads_for(call.op)
+    return onnxruntime_api.create_session(
+        model.SerializeToString(), threads=threads, providers=settings.providers
+    )
+
+
+def _reference_run(call: Call, settings: Settings, recover: Recover) -> Run:
+    try:
+        session = ReferenceSession(single_node.make_model(later_call(call) or call))
+    except NoReference as error:
+        raise _NotThere(plain_reason(error)) from error
+    names = call.feed_names
+
+    def run(inputs: Sequence[Any]) -> list[Any]:
+        try:
+            return session.run(names, inputs)
+        except Exception as error:
+            return recover(error, inputs)
+
+    return run
+
+
+_MAKERS: dict[Source, Callable[[Call, Settings, Recover], Run]] = {
+    "onnxruntime": _onnxruntime_run,
+    "function body": _function_run,
+    "reference": _reference_run,
+}
+
+
+def _recover(
+    call: Call,
+    settings: Settings,
+    source: Source,
+    rest: Sequence[Source],
+    error: Exception,
+    inputs: Sequence[Any],
+) -> list[Any]:
+    """After a source failed on these inputs: ask the others if it only lacks something, else say what is wrong."""
+    reason = plain_reason(error)
+    if isinstance(error, ImportError):
+        raise MissingDependencyError(f"{call.op.qualified_name} cannot run: {reason}") from error
+    is_lack = says_not_supported(error) or policy.is_mere_refusal(call.op, reason)
+    if not is_lack or isinstance(error, MemoryError):
+        raise operator_failed(call, inputs, reason) from error
+    tried = [(_TITLES[source], reason)]
+    while rest:
+        source, *rest = rest
+        runner = _first_of(call, settings, [source], tried)
+        if runner.source == "nothing":
+            continue
+        try:
+            return runner.run(inputs)
+        except OperatorFailedError:
+            raise
+        except OnnxsmithError as later:
+            cause = later.__cause__
+            tried.append((_TITLES[source], later.message if cause is None else plain_reason(cause)))
+    raise not_runnable(call, inputs, tried) from error
+
+
+def _run_guarded(call: Call, run: Run, check: Check) -> Run:
+    """With the check that keeps an operator from taking the process down."""
+
+    def guarded(inputs: Sequence[Any]) -> list[Any]:
+        reason = check(inputs)
+        if reason is not None:
+            raise operator_failed(call, inputs, reason)
+        return run(inputs)
+
+    return guarded

@@ -1,0 +1,168 @@
+"""What went wrong in a runtime, in plain words.
+
+Takes ONNX Runtime's and the reference evaluator's exceptions apart; decides nothing about what happens next.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from onnxsmith.errors import NotRunnableError, OperatorFailedError
+from onnxsmith.runtime.single_node import Call
+from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.types.dtypes import DType
+
+_STATUS = re.compile(r"\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : ")
+#: Bodies come inside out, so that the reason is behind the last of these.
+_WHILE_RUNNING = re.compile(r"^.*Non-zero status code returned while running .*? Status Message: ", re.DOTALL)
+#: A C++ assertion: file, line, signature, the condition "was false.", then words for people.
+_ASSERTION = re.compile(r"(?:/|[A-Za-z]:\\)\S+\.(?:cc|cpp|cxx|h|hpp):\d+ .*? was false\.\s*", re.DOTALL)
+#: A C++ throw: file, line, signature, then words for people.
+_THROW = re.compile(
+    r"(?:/|[A-Za-z]:\\)\S+\.(?:cc|cpp|cxx|h|hpp):\d+ [^\n]*?\)(?: const)?(?: \[with [^\]]*\])?\s+", re.DOTALL
+)
+#: A status: file, line, function, then words for people.
+_FILE = re.compile(r"\S+\.(?:cc|cpp|cxx|h|hpp):\d+ \S+\s+")
+_NOISE = (
+    re.compile(r"\[(?:Shape|Type)InferenceError\]\s*"),
+    re.compile(r"\(op_type:[^)]*\):?\s*"),
+    re.compile(r"\s*Name:'[^']*'"),
+    re.compile(r"^Load model from .*? failed:\s*"),
+    re.compile(r"^Exception during (?:loading|initialization):\s*"),
+    re.compile(r"^This is an invalid model\.\s*"),
+    re.compile(r"^Error:\s*"),
+    re.compile(r"\s*in node \(\)"),
+)
+_UNKNOWN_OPSET = re.compile(
+    r"only \*guarantees\* support for models stamped .* Opset (?P<version>\d+) is under development"
+)
+_NOT_SUPPORTED = re.compile(
+    r"not[ _]implemented|not (?:yet |currently |been )?supported|unsupported|only supports"
+    r"|doesn't support|does not support"
+    r"|currently supports|no implementation|not support|not a registered function/op|MLDataType for",
+    re.IGNORECASE,
+)
+
+
+def plain_reason(error: BaseException) -> str:
+    """The part of an exception's text that a user can act on."""
+    text = _STATUS.sub("", str(error).strip())
+    text = _WHILE_RUNNING.sub("", text)
+    text = text.partition("\nStacktrace")[0]
+    unknown = _UNKNOWN_OPSET.search(text)
+    if unknown is not None:
+        return f"it does not know opset {unknown['version']} yet"
+    for pattern in (_ASSERTION, _THROW, _FILE, *_NOISE):
+        stripped = pattern.sub("", text, count=1).strip()
+        # An assertion without words for people still says more as its condition than as nothing.
+        text = stripped or text
+    if not text:
+        return type(error).__name__
+    if isinstance(error, MemoryError) or "bad_alloc" in text or "Failed to allocate memory" in text:
+        return "there is not enough memory for the result"
+    return " ".join(text.split())
+
+
+_NEWEST_OPSET = re.compile(r"support for domain ai\.onnx is till opset (?P<version>\d+)")
+
+
+_MISSING_KERNEL = re.compile(r"Could not find an implementation for (?P<operator>\w+)\(\d+\)")
+
+
+def missing_kernel(error: BaseException | None) -> str | None:
+    """The operator that ONNX Runtime says it has no kernel for; None for any other error."""
+    found = _MISSING_KERNEL.search(str(error))
+    return None if found is None else found["operator"]
+
+
+def newest_opset(error: BaseException | None) -> int | None:
+    """The newest opset that ONNX Runtime says it has when it refuses a newer one; None for any other error."""
+    found = _NEWEST_OPSET.search(str(error))
+    return None if found is None else int(found["version"])
+
+
+class FailedNode(NamedTuple):
+    """The node that a runtime says it failed in."""
+
+    operator: str
+    name: str
+
+
+_NODE = re.compile(r"while running (?P<operator>\S+) node\. Name:'(?P<name>[^']*)'")
+
+
+def failed_node(error: BaseException) -> FailedNode | None:
+    """The node that an exception of ONNX Runtime names, or None."""
+    # Bodies come inside out: the last one named is the innermost.
+    found = [FailedNode(match["operator"], match["name"]) for match in _NODE.finditer(str(error))]
+    return found[-1] if found else None
+
+
+_UNKNOWN_OPERATOR = re.compile(r"(?P<operator>[\w.]*:?\w+)\(-?\d+\) is not a registered function/op")
+
+
+def unknown_operator(text: str) -> str | None:
+    """The operator that ONNX Runtime says it does not know, as `domain:Operator`, or None."""
+    match = _UNKNOWN_OPERATOR.search(text)
+    return None if match is None else match["operator"]
+
+
+def says_not_supported(error: BaseException) -> bool:
+    """Whether a runtime says that it cannot do this, as opposed to that this cannot be done."""
+    return isinstance(error, NotImplementedError) or _NOT_SUPPORTED.search(str(error)) is not None
+
+
+def described_value(value: Any) -> str:
+    """An input's element type and shape, or what else it is."""
+    if isinstance(value, np.ndarray):
+        array = cast("np.ndarray[Any, Any]", value)
+        dtype = DType.from_numpy(array.dtype)
+        return f"{array.dtype if dtype is None else dtype.spelling} of shape {array.shape}"
+    if isinstance(value, list | tuple):
+        return f"sequence of {len(value)}" + (f" ({described_value(value[0])}, ...)" if value else "")  # pyright: ignore[reportUnknownArgumentType]
+    if isinstance(value, dict):
+        return f"map of {len(value)} entries"  # pyright: ignore[reportUnknownArgumentType]
+    return "absent" if value is None else type(value).__name__
+
+
+def input_name(op: OperatorDef, position: int) -> str:
+    """The schema's name of an input; variadic ones are counted."""
+    if position < len(op.inputs) and op.inputs[position].option != "variadic":
+        return op.inputs[position].name
+    if op.inputs and op.inputs[-1].option == "variadic":
+        return f"{op.inputs[-1].name}[{position - len(op.inputs) + 1}]"
+    return f"input {position}"
+
+
+def described_inputs(call: Call, inputs: Sequence[Any]) -> str:
+    """Each input's name, element type and shape."""
+    names = [input_name(call.op, k) for k in range(len(call.input_types))] + list(call.captured)
+    shown = [
+        f"{name}: {described_value(value)}"
+        for name, value in zip(names, inputs, strict=False)
+        if value is not None
+    ]
+    return ", ".join(shown) or "no inputs"
+
+
+def operator_failed(
+    call: Call, inputs: Sequence[Any], reason: str, help: str | None = None
+) -> OperatorFailedError:
+    """The error for a call that a runtime can run in general, but not on these inputs."""
+    return OperatorFailedError(
+        f"{call.op.qualified_name} cannot run on ({described_inputs(call, inputs)}): {reason}", help=help
+    )
+
+
+def not_runnable(call: Call, inputs: Sequence[Any], tried: Sequence[tuple[str, str]]) -> NotRunnableError:
+    """The error for a call that nothing installed can run; `tried` is who was asked and what they said."""
+    told = "\n".join(f"{who}: {why}" for who, why in tried)
+    return NotRunnableError(
+        f"nothing installed can run {call.op.qualified_name}-{call.op.since_version}"
+        f" on ({described_inputs(call, inputs)})",
+        help=told or None,
+    )

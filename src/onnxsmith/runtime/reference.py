@@ -1,0 +1,70 @@
+"""Run a model with onnx's reference evaluator, with our corrections of its mistakes.
+
+Slow and complete; what it cannot run, nothing here can.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+import onnx
+
+from onnxsmith.runtime import corrections
+from onnxsmith.runtime.convert import to_text
+
+
+class NoReference(Exception):
+    """The reference evaluator does not have an operator of the model."""
+
+
+class ReferenceSession:
+    """A model loaded into the reference evaluator."""
+
+    def __init__(self, model: onnx.ModelProto | bytes | str) -> None:
+        # Imported on first use: it loads a module for each operator.
+        from onnx.reference import ReferenceEvaluator
+
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self._evaluator = ReferenceEvaluator(model, new_ops=list(corrections.operators()))
+            self._run: Callable[..., Any] = self._evaluator.run  # pyright: ignore[reportUnknownMemberType]
+        except Exception as error:
+            raise NoReference(str(error) or type(error).__name__) from error
+
+    @property
+    def input_names(self) -> list[str]:
+        return [str(each) for each in self._evaluator.input_names]
+
+    @property
+    def output_names(self) -> list[str]:
+        return [str(each) for each in self._evaluator.output_names]
+
+    def run(self, names: Sequence[str], inputs: Sequence[Any]) -> list[Any]:
+        """Run on inputs in the order of `names`, in which an empty name is a hole."""
+        feeds = {name: _readable(value) for name, value in zip(names, inputs, strict=True) if name}
+        # numpy warns of overflow and division by zero; ONNX defines what they give.
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            return [_plain(each) for each in cast("list[Any]", self._run(None, feeds))]
+
+
+def _readable(value: Any) -> Any:
+    """The evaluator's operators read text from object arrays of str."""
+    if isinstance(value, np.ndarray):
+        array = cast("np.ndarray[Any, Any]", value)
+        return to_text(array) if array.dtype.kind in "OUST" else array
+    return value
+
+
+def _plain(value: Any) -> Any:
+    """Arrays as other runners give them: arrays, not numpy scalars; object arrays of str."""
+    if isinstance(value, np.ndarray):
+        array = cast("np.ndarray[Any, Any]", value)
+        return to_text(array) if array.dtype.kind in "UST" else array
+    if isinstance(value, list):
+        return [_plain(each) for each in cast("list[Any]", value)]
+    return np.asarray(cast("Any", value)) if isinstance(value, np.generic) else value

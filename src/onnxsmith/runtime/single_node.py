@@ -1,0 +1,219 @@
+"""Make the model of one node: inputs of given types with open shapes, attributes as protos, outputs by count.
+
+Makes protos only; who runs them is not known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from onnxsmith.runtime import versions
+from onnxsmith.schema.definition import AttributeType, OperatorDef
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import AnyValueType, MapType, OptionalType, SequenceType, TensorType
+
+#: What a caller says of an input: its element type, its type where it is no tensor, or None for a hole.
+InputType: TypeAlias = DType | AnyValueType | None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One way to call an operator: everything but the values.
+
+    `captured` are the outer values that the bodies of graph attributes use, by name; `opset_version` is the
+    version that those bodies were written for, and None when there are none. `ranks` are the numbers of dimensions
+    of inputs and captured values, for the few operators that runtimes only accept when they know them.
+    """
+
+    op: OperatorDef
+    input_types: tuple[InputType, ...]
+    attributes: Mapping[str, Any]
+    output_count: int
+    captured: Mapping[str, InputType] = field(default_factory=dict[str, InputType])
+    opset_version: int | None = None
+    ranks: tuple[int | None, ...] | None = None
+
+    @property
+    def input_names(self) -> list[str]:
+        """Names of the node's inputs, empty for holes."""
+        return ["" if each is None else f"input_{k}" for k, each in enumerate(self.input_types)]
+
+    @property
+    def output_names(self) -> list[str]:
+        return [f"output_{k}" for k in range(self.output_count)]
+
+    @property
+    def feed_names(self) -> list[str]:
+        """Names of the values that a runner is given, in order: inputs, then what bodies capture."""
+        return [*self.input_names, *self.captured]
+
+
+def type_proto(value_type: DType | AnyValueType, rank: int | None = None) -> onnx.TypeProto:
+    """The proto of a type, without sizes; a tensor may have a known rank."""
+    shape = None if rank is None else [None] * rank
+    match value_type:
+        case DType():
+            return helper.make_tensor_type_proto(int(value_type), shape)
+        case TensorType(dtype=dtype):
+            return helper.make_tensor_type_proto(0 if dtype is None else int(dtype), shape)
+        case SequenceType(element=element):
+            return helper.make_sequence_type_proto(type_proto(element))
+        case OptionalType(element=element):
+            return helper.make_optional_type_proto(type_proto(element))
+        case MapType(key=key, value=value):
+            return helper.make_map_type_proto(int(key), type_proto(value))
+
+
+def feed_types(call: Call) -> list[onnx.TypeProto | None]:
+    """The type of each value that a runner is given; None for holes."""
+    types = [*call.input_types, *call.captured.values()]
+    ranks = call.ranks or (None,) * len(types)
+    return [None if each is None else type_proto(each, rank) for each, rank in zip(types, ranks, strict=True)]
+
+
+def make_node(call: Call) -> onnx.NodeProto:
+    """The node of a call."""
+    node = onnx.NodeProto(
+        op_type=call.op.name, domain=call.op.domain, input=call.input_names, output=call.output_names
+    )
+    while node.input and not node.input[-1]:
+        node.input.pop()
+    for name, value in call.attributes.items():
+        known = call.op.attributes.get(name)
+        node.attribute.append(make_attribute(name, value, None if known is None else known.type))
+    return node
+
+
+def make_model(call: Call) -> onnx.ModelProto:
+    """The model of one node."""
+    graph = onnx.GraphProto(name=call.op.name, node=[make_node(call)])
+    if call.op.name == "Scan" and call.ranks is not None:
+        _rank_states(graph.node[0], call.ranks)
+    for name, proto in zip(call.feed_names, feed_types(call), strict=True):
+        if proto is not None:
+            graph.input.append(onnx.ValueInfoProto(name=name, type=proto))
+    # Runtimes infer the types of outputs; stating them would repeat inference here.
+    graph.output.extend(onnx.ValueInfoProto(name=name) for name in call.output_names)
+    model = onnx.ModelProto(graph=graph, producer_name="onnxsmith")
+    if call.opset_version is None:
+        model.opset_import.append(helper.make_opsetid(call.op.domain, call.op.since_version))
+    else:
+        # The bodies decide the version of the standard domain; the node's own domain may be another.
+        if call.op.domain:
+            model.opset_import.append(helper.make_opsetid(call.op.domain, call.op.since_version))
+        model.opset_import.append(helper.make_opsetid("", call.opset_version))
+        versions.lower_opsets(model)
+    model.ir_version = versions.lowest_ir_version(model)
+    return model
+
+
+def _rank_states(scan: onnx.NodeProto, ranks: Sequence[int | None]) -> None:
+    """Say in a Scan's body that each state it hands on has as many dimensions as the initial state."""
+    attributes = {attribute.name: attribute for attribute in scan.attribute}
+    body = attributes["body"].g
+    states = len(body.input) - attributes["num_scan_inputs"].i
+    skipped = len(scan.input) - len(body.input)  # Scan-8 has sequence lengths before the states
+    for output, rank in zip(body.output[:states], ranks[skipped:], strict=False):
+        tensor = output.type.tensor_type
+        if rank is not None and not tensor.HasField("shape"):
+            tensor.shape.dim.extend(onnx.TensorShapeProto.Dimension() for _ in range(rank))
+
+
+_FIELDS = {
+    AttributeType.FLOATS: "floats",
+    AttributeType.INTS: "ints",
+    AttributeType.STRINGS: "strings",
+    AttributeType.TENSORS: "tensors",
+    AttributeType.GRAPHS: "graphs",
+    AttributeType.SPARSE_TENSORS: "sparse_tensors",
+    AttributeType.TYPE_PROTOS: "type_protos",
+}
+
+
+def make_attribute(name: str, value: Any, kind: AttributeType | None) -> onnx.AttributeProto:
+    """An attribute of the type that the schema gives, or that the value suggests when there is no schema."""
+    if kind is None:
+        if isinstance(value, np.ndarray):
+            return helper.make_attribute(name, tensor_proto(value))
+        return helper.make_attribute(
+            name, list(cast("tuple[Any, ...]", value)) if isinstance(value, tuple) else value
+        )
+    attribute = onnx.AttributeProto(name=name, type=kind.name)
+    match kind:
+        case AttributeType.FLOAT:
+            attribute.f = value
+        case AttributeType.INT:
+            attribute.i = int(value)
+        case AttributeType.STRING:
+            attribute.s = _encoded(value)
+        case AttributeType.TENSOR:
+            attribute.t.CopyFrom(tensor_proto(value))
+        case AttributeType.GRAPH:
+            attribute.g.CopyFrom(value)
+        case AttributeType.SPARSE_TENSOR:
+            attribute.sparse_tensor.CopyFrom(value)
+        case AttributeType.TYPE_PROTO:
+            attribute.tp.CopyFrom(value if isinstance(value, onnx.TypeProto) else type_proto(value))
+        case AttributeType.STRINGS:
+            attribute.strings.extend(_encoded(each) for each in value)
+        case AttributeType.TENSORS:
+            attribute.tensors.extend(tensor_proto(each) for each in value)
+        case _:
+            getattr(attribute, _FIELDS[kind]).extend(value)
+    return attribute
+
+
+def _encoded(text: str | bytes) -> bytes:
+    return text.encode() if isinstance(text, str) else bytes(text)
+
+
+def tensor_proto(value: Any) -> onnx.TensorProto:
+    """A tensor attribute's proto from an array, or as it is."""
+    if isinstance(value, onnx.TensorProto):
+        return value
+    return numpy_helper.from_array(np.asarray(value))
+
+
+def dense_array(sparse: onnx.SparseTensorProto) -> np.ndarray[Any, Any]:
+    """What a sparse tensor stands for; runtimes know few of its forms."""
+    values = numpy_helper.to_array(sparse.values)
+    indices = numpy_helper.to_array(sparse.indices)
+    dense = np.zeros(tuple(sparse.dims), values.dtype)
+    if indices.ndim == 2:  # coordinates, one row per value
+        dense[tuple(indices.T)] = values
+    else:
+        dense.reshape(-1)[indices] = values
+    return dense
+
+
+def attribute_key(value: Any) -> Any:
+    """A hashable stand-in for an attribute's value; equal values of different types stay apart."""
+    if isinstance(value, np.ndarray):
+        array = cast("np.ndarray[Any, Any]", value)
+        content = tuple(array.reshape(-1).tolist()) if array.dtype.kind in "OUST" else array.tobytes()
+        return (array.dtype.str, array.dtype.name, array.shape, content)
+    if isinstance(value, tuple | list):
+        return (tuple, *map(attribute_key, cast("Sequence[Any]", value)))
+    if hasattr(value, "SerializeToString"):
+        return (type(value).__name__, value.SerializeToString(deterministic=True))
+    if isinstance(value, float):
+        return (float, value.hex())  # -0.0 is not 0.0, and a NaN equals itself
+    return (type(value), value)
+
+
+def cache_key(call: Call) -> tuple[Any, ...]:
+    """What tells one runner from another."""
+    return (
+        call.op,
+        call.input_types,
+        tuple((name, attribute_key(value)) for name, value in sorted(call.attributes.items())),
+        call.output_count,
+        tuple(call.captured.items()),
+        call.opset_version,
+    )

@@ -1,0 +1,257 @@
+"""The eager target: each operator call runs at once, on arrays.
+
+numpy in gives numpy out; where a tensor of ours goes in, tensors of ours come out. Who runs an operator is the
+engine's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from onnxsmith.core.call import has_open_outputs
+from onnxsmith.core.operator import MISS, Operator, Operators
+from onnxsmith.core.stored import Stored
+from onnxsmith.core.target import ACTIVE, register_default
+from onnxsmith.core.value import Value
+from onnxsmith.errors import LeakedValueError
+from onnxsmith.runtime import control
+from onnxsmith.runtime.engine import Runner, prepare, runners
+from onnxsmith.runtime.model_session import FindNode, load_session
+from onnxsmith.runtime.tensor import EagerTensor
+from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.schema.inference.known import Known
+from onnxsmith.types.annotations import type_of_example
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import AnyValueType, SequenceType, TensorType
+
+_ARRAY = np.ndarray
+_LITERALS = (int, float, bool)
+_UNFIT = (_ARRAY, EagerTensor)
+
+
+class EagerTarget:
+    """Runs what it is given. `wraps` makes every result a tensor of ours, as in a script that runs eagerly."""
+
+    needs_inference: ClassVar[bool] = False
+    is_lenient: bool = False
+
+    def __init__(self, *, wraps: bool = False) -> None:
+        self.wraps = wraps
+        self._operators: Operators | None = None
+
+    @property
+    def operators(self) -> Operators:
+        if self._operators is None:
+            self._operators = Operators(default_opset_version())
+        return self._operators
+
+    def constant(self, array: np.ndarray[Any, Any]) -> Any:
+        return array
+
+    def stored(self, value: Stored) -> Any:
+        return self.constant(np.asarray(value))
+
+    def constant_like(self, array: np.ndarray[Any, Any], like: Any) -> Any:
+        return array  # every running tensor has an element type, so this is never needed
+
+    def sequence(self, elements: Sequence[Any]) -> Any:
+        return list(elements)
+
+    def bodies(
+        self, op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        return attributes
+
+    def run_bodies(
+        self, op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]
+    ) -> tuple[Any, ...] | None:
+        if not any(callable(each) for each in attributes.values()):
+            return None  # graphs given as protos run as any other attribute
+        wraps = self.wraps or any(isinstance(each, EagerTensor) for each in inputs)
+        token = ACTIVE.set(_INSIDE_BODIES)
+        try:
+            results = control.run(op, [_wrap(each) for each in inputs], attributes)
+        finally:
+            ACTIVE.reset(token)
+        return results if wraps else tuple([_to_array(each) for each in results])
+
+    def emit(
+        self,
+        op: OperatorDef,
+        version: int | None,
+        inputs: Sequence[Any],
+        attributes: Mapping[str, Any],
+        output_count: int,
+        outputs: Sequence[Known],
+    ) -> tuple[Any, ...]:
+        wraps = self.wraps or any(isinstance(each, EagerTensor) for each in inputs)
+        arrays = [_to_array(each) for each in inputs]
+        results = _runner(op, version, arrays, attributes, output_count).run(arrays)
+        return tuple([_wrap(each) for each in results]) if wraps else tuple(results)
+
+    def model_runner(
+        self, model: bytes | str, find_node: FindNode | None = None
+    ) -> Callable[[Sequence[Any]], list[Any]]:
+        """Runs a whole model, given serialized or as a file, on arrays; `find_node` knows where nodes come from."""
+        return load_session(model, find_node=find_node)
+
+    def learn(
+        self,
+        operator: Operator,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        lifted: Sequence[Any],
+        attributes: Mapping[str, Any],
+        output_count: int,
+    ) -> None:
+        if has_open_outputs(operator.definition):
+            return  # the variables that a call is assigned to are no part of its form
+        if operator.recall is None:
+            operator.recall = recall_for(operator)
+        form: list[Any] = [operator]
+        for value in args:
+            kind = cast(Any, type(value))
+            if kind is _ARRAY or kind is EagerTensor:
+                dtype: np.dtype[Any] = (value if kind is _ARRAY else value.array).dtype
+                if not dtype.isnative:
+                    return  # has to be converted at every call
+                form.append(dtype)
+            elif kind in _LITERALS and value:
+                form.append((kind, value))
+            else:
+                return
+        if len(lifted) != len(args):
+            return
+        try:
+            if kwargs:
+                form.append(_freeze(kwargs))
+            hash(key := tuple(form))
+        except TypeError:
+            return
+        runner = _runner(
+            operator.definition, operator.version, [_to_array(v) for v in lifted], attributes, output_count
+        )
+        runners().put(key, _make_plan(runner, args, lifted))
+
+
+def _runner(
+    op: OperatorDef,
+    version: int | None,
+    arrays: Sequence[Any],
+    attributes: Mapping[str, Any],
+    output_count: int,
+) -> Runner:
+    # An empty list does not say what it is a sequence of; a tensor beside it does.
+    dtypes = [DType.from_numpy(cast(Any, each).dtype) for each in arrays if isinstance(each, np.ndarray)]
+    types = [_input_type(each, dtypes[0] if dtypes else DType.FLOAT) for each in arrays]
+    # Bodies are written in the standard domain; another domain's version says nothing about them.
+    return prepare(op, types, attributes, output_count, opset_version=version if op.domain == "" else None)
+
+
+def recall_for(operator: Operator) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
+    """The memory of one operator's calls: the form of a call (types, literals, attributes) leads to its plan.
+
+    Binding, promotion and checks depend on nothing but that form, so a call of a known form goes straight to
+    the runner. Plans live in the engine's own bounded cache.
+    """
+
+    def recall(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        form: list[Any] = [operator]
+        arrays: list[Any] = []
+        wraps = False
+        for value in args:
+            kind = cast(Any, type(value))
+            if kind is _ARRAY:
+                form.append(value.dtype)
+                arrays.append(value)
+            elif kind is EagerTensor:
+                wraps = True
+                form.append(value.array.dtype)
+                arrays.append(value.array)
+            elif kind in _LITERALS and value:  # 0.0 and -0.0 are equal keys but not equal values
+                form.append((kind, value))
+                arrays.append(value)
+            else:
+                return MISS
+        try:
+            if kwargs:
+                form.append(_freeze(kwargs))
+            plan = runners().get(tuple(form))
+        except TypeError:  # an attribute that has no hash: an array, a function
+            return MISS
+        return MISS if plan is None else plan(arrays, wraps)
+
+    return recall
+
+
+def _freeze(kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """Attributes as a key; raises TypeError for those that cannot be one."""
+    frozen: list[Any] = []
+    for name, value in kwargs.items():
+        kind = cast(Any, type(value))
+        if kind is list:
+            value = tuple(value)
+        if (kind is float and value == 0.0) or kind in _UNFIT or isinstance(value, Value):
+            raise TypeError
+        frozen.append((name, kind, value))
+        if value.__class__ is tuple and not all(type(each) is int for each in value):
+            frozen.append(repr(value))  # tells 1 from 1.0 and 0.0 from -0.0, which are equal as keys
+    return tuple(frozen)
+
+
+def _make_plan(
+    runner: Runner, args: Sequence[Any], lifted: Sequence[Any]
+) -> Callable[[list[Any], bool], Any]:
+    run = runner.run
+    constants = [(k, _to_array(lifted[k])) for k, value in enumerate(args) if type(value) in _LITERALS]
+
+    def plan(arrays: list[Any], wraps: bool) -> Any:
+        for position, array in constants:
+            arrays[position] = array
+        results = run(arrays)
+        if len(results) == 1:
+            return _wrap(results[0]) if wraps else results[0]
+        return tuple([_wrap(each) for each in results]) if wraps else tuple(results)
+
+    return plan
+
+
+def _to_array(value: Any) -> Any:
+    if isinstance(value, EagerTensor):
+        value = value.array
+    if isinstance(value, np.ndarray):
+        array = cast("np.ndarray[Any, Any]", value)
+        # Runtimes read the bytes as they lie in memory.
+        return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+    if isinstance(value, list):
+        return [_to_array(each) for each in cast("list[Any]", value)]
+    if isinstance(value, Value):
+        raise LeakedValueError("a tensor of a graph was used where operators run at once")
+    return value
+
+
+def _wrap(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return EagerTensor(cast("np.ndarray[Any, Any]", value))
+    if isinstance(value, list):
+        return [_wrap(each) for each in cast("list[Any]", value)]
+    return value
+
+
+def _input_type(value: Any, element: DType | None) -> DType | AnyValueType | None:
+    if value is None:
+        return None
+    if isinstance(value, list) and not value:
+        return SequenceType(TensorType(element, None))
+    if isinstance(value, np.ndarray):
+        return DType.from_numpy(cast("np.ndarray[Any, Any]", value).dtype)
+    return type_of_example(cast(object, value))
+
+
+_INSIDE_BODIES = EagerTarget(wraps=True)
+
+register_default(EagerTarget)

@@ -1,0 +1,107 @@
+"""What onnx's reference evaluator gets wrong, right."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+
+from onnxsmith.runtime import engine, using
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import OptionalType, SequenceType, TensorType
+from tests.runtime.calls import call, find, floats, ints
+
+BOTH = pytest.mark.parametrize("runtime", ["onnxruntime", "reference"])
+F, INT, B = DType.FLOAT, DType.INT64, DType.BOOL
+
+
+def body(text: str) -> onnx.GraphProto:
+    return onnx.parser.parse_graph(text)
+
+
+COUNTING = (
+    "b (int64 i, bool c, float a) => (bool c_out, float a_out, float s)"
+    "{ c_out = Identity(c) a_out = Add(a, a) s = Identity(a) }"
+)
+MATRICES = "b (int64 i, bool c) => (bool c_out, float[2,2] s) { c_out = Identity(c) s = Identity(outer) }"
+
+
+@BOTH
+def test_loop_without_a_condition(runtime) -> None:
+    with using(runtime=runtime):
+        runner = engine.prepare(
+            find("Loop", 16), [INT, None, F], {"body": body(COUNTING)}, 2, opset_version=16
+        )
+        last, seen = runner([ints(3).reshape(()), None, np.array(1, np.float32)])
+    assert last.tolist() == 8
+    assert seen.tolist() == [1, 2, 4]
+
+
+@BOTH
+def test_loop_without_a_count(runtime) -> None:
+    text = (
+        "b (int64 i, bool c, int64 a) => (bool c_out, int64 a_out)"
+        "{ t = Constant <value: tensor = int64 {3}> () a_out = Add(a, a) c_out = Less(i, t) }"
+    )
+    with using(runtime=runtime):
+        runner = engine.prepare(find("Loop", 16), [None, B, INT], {"body": body(text)}, 1, opset_version=16)
+        assert runner([None, np.array(True), ints(1)])[0].tolist() == [16]
+        assert runner([None, np.array(False), ints(1)])[0].tolist() == [1]
+
+
+@BOTH
+def test_loop_scan_outputs_of_any_rank(runtime) -> None:
+    with using(runtime=runtime):
+        runner = engine.prepare(
+            find("Loop", 16),
+            [INT, None],
+            {"body": body(MATRICES)},
+            1,
+            captured={"outer": F},
+            opset_version=16,
+        )
+        seen = runner([ints(3).reshape(()), None, np.eye(2, dtype=np.float32)])[0]
+        assert seen.shape == (3, 2, 2)
+        assert runner([ints(0).reshape(()), None, np.eye(2, dtype=np.float32)])[0].shape == (0, 2, 2)
+
+
+@BOTH
+def test_scan_axes_and_directions(runtime) -> None:
+    graph = body("b (float[2] s, float[2] x) => (float[2] t, float[2] y) { t = Add(s, x) y = Identity(t) }")
+    attributes = {
+        "body": graph,
+        "num_scan_inputs": 1,
+        "scan_input_axes": (1,),
+        "scan_input_directions": (1,),
+        "scan_output_axes": (1,),
+        "scan_output_directions": (1,),
+    }
+    with using(runtime=runtime):
+        runner = engine.prepare(find("Scan", 16), [F, F], attributes, 2, opset_version=16)
+        state, scanned = runner([floats(0, 0), floats([1, 2, 3], [4, 5, 6])])
+    assert state.tolist() == [6, 15]
+    assert scanned.tolist() == [[6, 5, 3], [15, 11, 6]]
+
+
+@BOTH
+def test_scatter(runtime) -> None:
+    with using(runtime=runtime):
+        assert call("Scatter", floats(1, 2, 3), ints(-1, 0), floats(9, 8), version=9).tolist() == [8, 2, 9]
+
+
+def test_tile_1() -> None:
+    result = call("Tile", floats([1, 2]), np.array(2, np.float32), np.array(1, np.float32), version=1)
+    assert result.tolist() == [[1, 2, 1, 2]]
+
+
+@BOTH
+def test_optional_sequences(runtime) -> None:
+    sequence = SequenceType(TensorType(F, None))
+    with using(runtime=runtime):
+        made = engine.prepare(find("Optional", 15), [sequence], {}, 1)([[floats(1)]])[0]
+        assert [each.tolist() for each in made] == [[1]]
+        got = engine.prepare(find("OptionalGetElement", 18), [OptionalType(sequence)], {}, 1)([made])[0]
+        assert [each.tolist() for each in got] == [[1]]
+        has = engine.prepare(find("OptionalHasElement", 18), [OptionalType(sequence)], {}, 1)
+        assert has([[floats(1)]])[0].tolist() is True
+        assert has([None])[0].tolist() is False

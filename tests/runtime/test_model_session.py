@@ -1,0 +1,101 @@
+"""Whole models run, on what is there, and say where they fail."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import onnx
+import pytest
+
+from onnxsmith.errors import NotRunnableError, OperatorFailedError
+from onnxsmith.runtime import load_session, using
+from onnxsmith.source import Span
+from tests.runtime.calls import floats
+
+
+def model(text: str, opset: int = 16, ir: int = 8, more: str = "") -> onnx.ModelProto:
+    return onnx.parser.parse_model(f'<ir_version: {ir}, opset_import: ["" : {opset}{more}]> {text}')
+
+
+ADD = "g (float[N] x, float[M] z) => (float[K] y) { [total] y = Add(x, z) }"
+
+
+@pytest.mark.parametrize("runtime", ["onnxruntime", "reference"])
+@pytest.mark.parametrize("form", ["proto", "bytes", "path"])
+def test_forms(form, runtime, tmp_path) -> None:
+    proto = model(ADD)
+    path = tmp_path / "m.onnx"
+    onnx.save(proto, path)
+    given = {"proto": proto, "bytes": proto.SerializeToString(), "path": path}[form]
+    with using(runtime=runtime):
+        session = load_session(given)
+    assert (session.source, session.input_names, session.output_names) == (runtime, ("x", "z"), ("y",))
+    assert session([floats(1, 2), floats(3, 4)])[0].tolist() == [4, 6]
+
+
+@pytest.mark.parametrize(("opset", "ir"), [(28, 8), (16, 14), (28, 14), (99, 8)])
+def test_newer_versions_than_the_runtime_knows(opset, ir) -> None:
+    session = load_session(model(ADD, opset, ir)) if opset != 99 else load_session(model(ADD, 28, ir))
+    assert session.source == "onnxruntime"
+    assert session([floats(1), floats(2)])[0].tolist() == [3]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "expected"),
+    [
+        ("y = Cast <to = 1> (x)", [1, 2]),  # Cast-28 says what Cast-25 says
+        ("a = SwiGLU(x, x) y = Div(a, a)", [1, 1]),  # SwiGLU-28 has a function body
+        (
+            "c = Constant <value: tensor = bool {1}> ()"
+            " y = If (c) <then_branch = t () => (float[N] a) { a = Cast <to = 1> (x) },"
+            " else_branch = e () => (float[N] b) { b = Identity(x) }>",
+            [1, 2],
+        ),
+    ],
+)
+def test_other_definitions_that_mean_the_same(nodes, expected) -> None:
+    session = load_session(model(f"g (float[N] x) => (float[N] y) {{ {nodes} }}", 28, 14))
+    assert session.source == "onnxruntime"
+    assert session([floats(1, 2)])[0].tolist() == expected
+
+
+def test_operators_newer_than_the_runtime_knows() -> None:
+    session = load_session(model("g (float[N] x) => (float[N] y) { y = Mod(x, x) }", 28))
+    assert session.source == "reference"
+    assert session([floats(1, 2)])[0].tolist() == [0, 0]
+
+
+def test_values_of_every_kind() -> None:
+    session = load_session(
+        model(
+            "g (bfloat16[N] b, string[N] s, seq(float[N]) q) => (bfloat16[N] b2, string[N] s2, int64 n)"
+            "{ b2 = Identity(b) s2 = Identity(s) n = SequenceLength(q) }"
+        )
+    )
+    bfloat, text, count = session(
+        [np.ones(2, ml_dtypes.bfloat16), np.array(["a", "é"]), [floats(1), floats(2)]]
+    )
+    assert bfloat.dtype == ml_dtypes.bfloat16
+    assert text.tolist() == ["a", "é"]
+    assert count.tolist() == 2
+
+
+def test_failures_name_the_node_or_its_place() -> None:
+    inputs = [floats(1, 2), floats(1, 2, 3)]
+    what = "the model cannot run on (x: float32 of shape (2,), z: float32 of shape (3,))"
+    why = "Attempting to broadcast an axis by a dimension other than 1. 2 by 3"
+    with pytest.raises(OperatorFailedError) as caught:
+        load_session(model(ADD))(inputs)
+    assert caught.value.message == f"{what} in Add 'total': {why}"
+    place = Span("model.py", 3, 4, 3, 9, "f")
+    with pytest.raises(OperatorFailedError) as caught:
+        load_session(model(ADD), find_node={"total": place}.get)(inputs)
+    assert caught.value.message == f"{what}: {why}"
+    assert caught.value.span == place
+
+
+def test_what_nothing_can_run() -> None:
+    with pytest.raises(NotRunnableError) as caught:
+        load_session(model("g (float[N] x) => (float[N] y) { y = no.such.Frob(x) }", more=', "no.such" : 1'))
+    assert "ONNX Runtime: " in str(caught.value)
+    assert "the reference evaluator: " in str(caught.value)
