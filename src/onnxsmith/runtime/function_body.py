@@ -12,6 +12,7 @@ from typing import Any
 import onnx
 from onnx import defs, shape_inference
 
+from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.runtime import versions
 from onnxsmith.runtime.equivalents import earliest_same
 from onnxsmith.runtime.single_node import Call, feed_types, make_model
@@ -74,6 +75,22 @@ def inlined_model(model: onnx.ModelProto, names: Set[str] | None = None) -> onnx
         del result.graph.node[:]
         result.graph.node.extend(copies)
     return result
+
+
+def body_in_place(site: Site) -> bool:
+    """Emit the operator's function body in place of a node; False when it has none that its opset can say."""
+    version = site.emit.version
+    schema = _schema(site.node, site.version)
+    types = [site.scope.type_of(name) or onnx.TypeProto() for name in site.node.input]
+    try:
+        function = None if schema is None else _function(schema, site.node, types, version)
+    except Exception:  # onnx's function builders throw on what they do not expect
+        return False
+    if schema is None or function is None or not _means_the_same(function, version):
+        return False
+    for node in _body(site.node, function, schema, site.emit.names.after(site.output(0)) + "_"):
+        site.emit.keep(node)
+    return True
 
 
 def _schema(node: onnx.NodeProto, version: int) -> Any:

@@ -1,0 +1,272 @@
+"""Apply rules to every node of a model: main graph, bodies, and functions, each called copy on its own types.
+
+A model that no rule could concern is given back as it is, the same object. Otherwise the result is a new model; the
+given one is not changed. Each node is looked at once: what a rule emits is not given to rules again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, MutableSequence, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import onnx
+from onnx import shape_inference
+
+from onnxsmith.graphs.rewriting.emitter import Emitter, FreshNames
+from onnxsmith.graphs.rewriting.scopes import (
+    FunctionKey,
+    all_nodes,
+    function_key,
+    functions_of,
+    functions_that_use,
+    inner_graphs,
+    opset_versions,
+    plain_domain,
+    value_names,
+)
+from onnxsmith.graphs.rewriting.site import Array, Scope, Site
+
+#: How deep functions may call functions; deeper, they call themselves.
+_MOST_CALLS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change: by which rule, why, and which node it was."""
+
+    rule: str
+    reason: str
+    operator: str
+    node: str
+    #: The functions and bodies that the node stands in, outermost first; empty for the main graph.
+    path: tuple[str, ...] = ()
+
+
+#: Looks at a node; gives (rule, reason) of what it changed, whose nodes are in the site's emitter, or nothing.
+Rule: TypeAlias = Callable[[Site], Sequence[tuple[str, str]]]
+#: Rules by domain and operator.
+Rules: TypeAlias = Mapping[tuple[str, str], Rule]
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """The model after the rules, and what they changed."""
+
+    model: onnx.ModelProto
+    edits: tuple[Edit, ...] = field(default=())
+
+
+def rewrite(model: onnx.ModelProto, rules: Rules, weights: Mapping[str, Array] | None = None) -> Rewritten:
+    """Apply rules to a model. `weights` are initializers of the main graph whose content stands elsewhere."""
+    operators = frozenset(rules)
+    functions = functions_of(model)
+    concerned = functions_that_use(functions, operators)
+    if not any(
+        function_key(node) in concerned
+        or (function_key(node) not in functions and (plain_domain(node.domain), node.op_type) in operators)
+        for node in all_nodes(model.graph.node)
+    ):
+        return Rewritten(model)
+    run = _Run(model, rules, functions, concerned, weights or {})
+    return run.result()
+
+
+class _Run:
+    """One application of rules to one model."""
+
+    def __init__(
+        self,
+        model: onnx.ModelProto,
+        rules: Rules,
+        functions: Mapping[FunctionKey, onnx.FunctionProto],
+        concerned: set[FunctionKey],
+        weights: Mapping[str, Array],
+    ) -> None:
+        self._given = model
+        self._rules = rules
+        self._functions = functions
+        self._concerned = concerned
+        self._weights = weights
+        self._names = FreshNames(value_names(model))
+        self._edits: list[Edit] = []
+        # Edits, and calls that go to a copy.
+        self._changes = 0
+        # (function, types of its inputs, attributes) -> its copy and what calls it.
+        self._copies: dict[tuple[FunctionKey, bytes], onnx.FunctionProto | None] = {}
+
+    def result(self) -> Rewritten:
+        model = onnx.ModelProto()
+        model.CopyFrom(self._given)
+        scope = Scope()
+        for name, array in self._weights.items():
+            scope.hold(name, array)
+        inferred = inferred_graph(model)
+        self._graph(model.graph, inferred, scope, opset_versions(model.opset_import), (), 0)
+        model.functions.extend(each for each in self._copies.values() if each is not None)
+        if not self._edits:
+            return Rewritten(self._given)
+        return Rewritten(model, tuple(self._edits))
+
+    def _graph(
+        self,
+        graph: onnx.GraphProto,
+        inferred: onnx.GraphProto,
+        scope: Scope,
+        versions: Mapping[str, int],
+        path: tuple[str, ...],
+        depth: int,
+    ) -> None:
+        """Rewrite a graph where it stands. `inferred` is the same graph, with what inference found."""
+        for info in (*inferred.input, *inferred.value_info, *inferred.output):
+            scope.types[info.name] = info.type
+        held = {each.name: each for each in graph.initializer}
+        replaceable = {each.name for each in graph.input}
+        for name in replaceable:
+            scope.hold(name, None)
+        for name, tensor in held.items():
+            if name not in scope.types:
+                scope.types[name] = onnx.helper.make_tensor_type_proto(tensor.data_type, list(tensor.dims))
+            if name not in replaceable and name not in self._weights:
+                scope.hold(name, tensor)
+        nodes = self._nodes(graph.node, inferred.node, scope, versions, path, depth)
+        if nodes is not None:
+            _replace_nodes(graph.node, nodes)
+
+    def _nodes(
+        self,
+        nodes: Sequence[onnx.NodeProto],
+        inferred: Sequence[onnx.NodeProto],
+        scope: Scope,
+        versions: Mapping[str, int],
+        path: tuple[str, ...],
+        depth: int,
+    ) -> list[onnx.NodeProto] | None:
+        """The nodes with rules applied; None when all of them stay as they are, but for what is inside their bodies."""
+        result: list[onnx.NodeProto] = []
+        is_changed = False
+        for node, known in zip(nodes, inferred, strict=True):
+            if node.op_type == "Constant" and not plain_domain(node.domain):
+                scope.note_constant_node(node)
+            for graph, inner in zip(inner_graphs(node), inner_graphs(known), strict=True):
+                self._graph(graph, inner, Scope(scope), versions, (*path, node.name or node.op_type), depth)
+            key = function_key(node)
+            if key in self._functions:
+                if key in self._concerned:
+                    self._retarget(node, key, scope, path, depth)
+                result.append(node)
+                continue
+            domain = plain_domain(node.domain)
+            rule = self._rules.get((domain, node.op_type))
+            if rule is None:
+                result.append(node)
+                continue
+            stem = next(filter(None, node.output), node.op_type)
+            emit = Emitter(versions.get("", 1), self._names, stem, node.name)
+            changes = rule(Site(node, versions.get(domain, 1), scope, emit))
+            for name, reason in changes:
+                self._edits.append(Edit(name, reason, node.op_type, node.name, path))
+                self._changes += 1
+            if changes:
+                is_changed = True
+                result.extend(emit.nodes)
+            else:
+                result.append(node)
+        return result if is_changed else None
+
+    def _retarget(
+        self, node: onnx.NodeProto, key: FunctionKey, scope: Scope, path: tuple[str, ...], depth: int
+    ) -> None:
+        """Let a node call a copy of its function, rewritten for the types and attributes of this call."""
+        if depth >= _MOST_CALLS:
+            return
+        types = [scope.type_of(name) or onnx.TypeProto() for name in node.input]
+        call = onnx.NodeProto(attribute=node.attribute, input=["x" if each else "" for each in node.input])
+        signature = b"".join(each.SerializeToString() + b";" for each in types) + call.SerializeToString()
+        if (key, signature) not in self._copies:
+            self._copies[key, signature] = None  # stands for itself while it is made, should it call itself
+            self._copies[key, signature] = self._copy(key, node, types, (*path, key[1]), depth)
+        copy = self._copies[key, signature]
+        if copy is not None:
+            self._changes += 1
+            node.op_type = copy.name
+            del node.attribute[:]
+
+    def _copy(
+        self,
+        key: FunctionKey,
+        call: onnx.NodeProto,
+        types: Sequence[onnx.TypeProto],
+        path: tuple[str, ...],
+        depth: int,
+    ) -> onnx.FunctionProto | None:
+        """The function for one way to call it, rewritten; None when no rule changes anything in it."""
+        copy = onnx.FunctionProto()
+        copy.CopyFrom(self._functions[key])
+        given = {each.name: each for each in copy.attribute_proto}
+        given.update((each.name, each) for each in call.attribute)
+        fill_in_attributes(copy.node, given)
+        del copy.attribute[:]
+        del copy.attribute_proto[:]
+        graph = onnx.GraphProto(name=copy.name)
+        graph.node.extend(copy.node)
+        for name, proto in zip(copy.input, types, strict=False):
+            if proto.WhichOneof("value"):
+                graph.input.append(onnx.ValueInfoProto(name=name, type=proto))
+        graph.output.extend(onnx.ValueInfoProto(name=name) for name in copy.output)
+        around = onnx.ModelProto(
+            ir_version=max(self._given.ir_version, 8),
+            graph=graph,
+            opset_import=copy.opset_import,
+            functions=list(self._functions.values()),
+        )
+        before = self._changes
+        inferred = inferred_graph(around)
+        scope = Scope()
+        for info in (*inferred.input, *inferred.value_info, *inferred.output):
+            scope.types[info.name] = info.type
+        nodes = self._nodes(
+            copy.node, inferred.node, scope, opset_versions(copy.opset_import), path, depth + 1
+        )
+        if nodes is not None:
+            _replace_nodes(copy.node, nodes)
+        if self._changes == before:
+            return None
+        # Named apart, and not told apart by an overload: IR versions before 10 have none.
+        copy.name = self._names.after(copy.name)
+        copy.overload = ""
+        return copy
+
+
+def inferred_graph(model: onnx.ModelProto) -> onnx.GraphProto:
+    """The model's graph with the types that ONNX's inference finds; as it is where inference gives up."""
+    try:
+        return shape_inference.infer_shapes(model).graph
+    except Exception:  # inference throws what it likes on models that break ONNX's rules
+        return model.graph
+
+
+def fill_in_attributes(nodes: Iterable[onnx.NodeProto], given: Mapping[str, onnx.AttributeProto]) -> None:
+    """Put a call's attributes where a function's nodes refer to them; what nobody gave is left out."""
+    for node in nodes:
+        if any(each.ref_attr_name for each in node.attribute):
+            kept: list[onnx.AttributeProto] = []
+            for each in node.attribute:
+                if not each.ref_attr_name:
+                    kept.append(onnx.AttributeProto.FromString(each.SerializeToString()))
+                elif each.ref_attr_name in given:
+                    actual = onnx.AttributeProto()
+                    actual.CopyFrom(given[each.ref_attr_name])
+                    actual.name = each.name
+                    kept.append(actual)
+            del node.attribute[:]
+            node.attribute.extend(kept)
+        for graph in inner_graphs(node):
+            fill_in_attributes(graph.node, given)
+
+
+def _replace_nodes(field: MutableSequence[onnx.NodeProto], nodes: Sequence[onnx.NodeProto]) -> None:
+    # Copies first: emptying the field frees the protos that are still in it.
+    copies = [onnx.NodeProto.FromString(each.SerializeToString()) for each in nodes]
+    del field[:]
+    field.extend(copies)

@@ -1,0 +1,93 @@
+"""Where nodes stand: graphs inside graphs and functions, the opsets in force there, the names that are taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import onnx
+
+#: The function that a node calls: domain, name, overload.
+FunctionKey = tuple[str, str, str]
+
+
+def plain_domain(domain: str) -> str:
+    """The standard domain has two names."""
+    return "" if domain == "ai.onnx" else domain
+
+
+def inner_graphs(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
+    """The bodies of a node."""
+    for attribute in node.attribute:
+        if attribute.type == onnx.AttributeProto.GRAPH:
+            yield attribute.g
+        elif attribute.type == onnx.AttributeProto.GRAPHS:
+            yield from attribute.graphs
+
+
+def all_nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
+    """All nodes, those in bodies included, to any depth."""
+    waiting = [iter(nodes)]
+    while waiting:
+        node = next(waiting[-1], None)
+        if node is None:
+            waiting.pop()
+            continue
+        yield node
+        waiting.extend(iter(graph.node) for graph in inner_graphs(node))
+
+
+def value_names(model: onnx.ModelProto) -> Iterator[str]:
+    """The name of every value of a model, its functions' included."""
+    waiting = [model.graph]
+    for function in model.functions:
+        yield from function.input
+        for node in function.node:
+            yield from node.output
+            waiting.extend(inner_graphs(node))
+    while waiting:
+        graph = waiting.pop()
+        for named in (*graph.input, *graph.initializer):
+            yield named.name
+        for sparse in graph.sparse_initializer:
+            yield sparse.values.name
+        for node in graph.node:
+            yield from node.output
+            waiting.extend(inner_graphs(node))
+
+
+def opset_versions(imports: Iterable[onnx.OperatorSetIdProto]) -> dict[str, int]:
+    """Version by domain."""
+    return {plain_domain(entry.domain): entry.version for entry in imports}
+
+
+def function_key(node: onnx.NodeProto) -> FunctionKey:
+    """The function that a node would call, if the model has it."""
+    return node.domain, node.op_type, node.overload
+
+
+def functions_of(model: onnx.ModelProto) -> dict[FunctionKey, onnx.FunctionProto]:
+    """The model's own functions."""
+    return {(each.domain, each.name, each.overload): each for each in model.functions}
+
+
+def functions_that_use(
+    functions: Mapping[FunctionKey, onnx.FunctionProto], operators: frozenset[tuple[str, str]]
+) -> set[FunctionKey]:
+    """The functions with one of these operators in them, or in a function that they call."""
+    direct: set[FunctionKey] = set()
+    callers: dict[FunctionKey, set[FunctionKey]] = {key: set() for key in functions}
+    for key, function in functions.items():
+        for node in all_nodes(function.node):
+            called = function_key(node)
+            if called in functions:
+                callers[called].add(key)
+            elif (plain_domain(node.domain), node.op_type) in operators:
+                direct.add(key)
+    found: set[FunctionKey] = set()
+    waiting = list(direct)
+    while waiting:
+        key = waiting.pop()
+        if key not in found:
+            found.add(key)
+            waiting.extend(callers[key])
+    return found

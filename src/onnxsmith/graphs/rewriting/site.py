@@ -1,0 +1,215 @@
+"""One node in its place: its attributes, and the types and constants of what it takes and makes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from onnxsmith.graphs.rewriting.emitter import Emitter
+from onnxsmith.types.dtypes import DType
+
+Array: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.generic]]"
+
+#: Attributes of a Constant node that hold its value as plain numbers, and the element type that makes of them.
+_PLAIN_VALUES = {
+    "value_int": np.int64,
+    "value_ints": np.int64,
+    "value_float": np.float32,
+    "value_floats": np.float32,
+}
+
+
+class Scope:
+    """What is known of the values that can be seen in one graph: declared or inferred types, constants.
+
+    `types` is what inference gave; `constants` are the tensors that no caller can replace, from anywhere around.
+    """
+
+    def __init__(self, outer: Scope | None = None) -> None:
+        self._outer = outer
+        self.types: dict[str, onnx.TypeProto] = {}
+        self._tensors: dict[str, onnx.TensorProto | Array | None] = {}
+
+    def hold(self, name: str, tensor: onnx.TensorProto | Array | None) -> None:
+        """Note a constant of this graph; None for a value that hides one of the same name around it."""
+        self._tensors[name] = tensor
+
+    def type_of(self, name: str) -> onnx.TypeProto | None:
+        """The type of a value, as far as anything is known of it."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.types:
+                return scope.types[name]
+            scope = scope._outer
+        return None
+
+    def constant(self, name: str) -> Array | None:
+        """The content of a value that is the same in every run."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope._tensors:
+                found = scope._tensors[name]
+                if isinstance(found, onnx.TensorProto):
+                    found = scope._tensors[name] = _content(found)
+                return found
+            scope = scope._outer
+        return None
+
+    def note_constant_node(self, node: onnx.NodeProto) -> None:
+        """Remember what a Constant node gives."""
+        for attribute in node.attribute:
+            if attribute.ref_attr_name:
+                continue
+            if attribute.name == "value":
+                self.hold(node.output[0], attribute.t)
+            elif attribute.name in _PLAIN_VALUES:
+                value = helper.get_attribute_value(attribute)
+                self.hold(node.output[0], np.array(value, _PLAIN_VALUES[attribute.name]))
+
+
+def _content(tensor: onnx.TensorProto) -> Array | None:
+    if tensor.data_location == onnx.TensorProto.EXTERNAL:
+        return None  # elsewhere; whoever has it gives it as an array
+    try:
+        return numpy_helper.to_array(tensor)
+    except (ValueError, TypeError, KeyError):  # as broken as models from strangers may be
+        return None
+
+
+class Site:
+    """One node, what is known around it, and an emitter for what takes its place."""
+
+    def __init__(self, node: onnx.NodeProto, version: int, scope: Scope, emit: Emitter) -> None:
+        self.node = node
+        #: The version of the node's domain.
+        self.version = version
+        self.scope = scope
+        self.emit = emit
+
+    # -- inputs and outputs -----------------------------------------------------------------------------
+
+    def has(self, position: int) -> bool:
+        """Whether an input is given."""
+        return position < len(self.node.input) and self.node.input[position] != ""
+
+    def input(self, position: int) -> str:
+        """The name of an input; empty where it is left out."""
+        return self.node.input[position] if position < len(self.node.input) else ""
+
+    def output(self, position: int) -> str:
+        """The name of an output; empty where it is left out."""
+        return self.node.output[position] if position < len(self.node.output) else ""
+
+    def dtype(self, position: int) -> DType | None:
+        """The element type of an input that is a tensor."""
+        return element_type(self.scope.type_of(self.input(position)))
+
+    def output_type(self, position: int) -> onnx.TypeProto | None:
+        """What is known of an output."""
+        return self.scope.type_of(self.output(position))
+
+    def shape(self, position: int) -> tuple[int | None, ...] | None:
+        """The dimensions of an input, None for those that are not known; None when its rank is not."""
+        constant = self.constant(position)
+        if constant is not None:
+            return constant.shape
+        found = self.scope.type_of(self.input(position))
+        if found is None or not found.tensor_type.HasField("shape"):
+            return None
+        return tuple(
+            each.dim_value if each.HasField("dim_value") else None for each in found.tensor_type.shape.dim
+        )
+
+    def dimension_name(self, position: int, axis: int) -> str | None:
+        """The name that the model gives a dimension of unknown size, where it gives one."""
+        found = self.scope.type_of(self.input(position))
+        if found is None or not found.tensor_type.HasField("shape"):
+            return None
+        return found.tensor_type.shape.dim[axis].dim_param or None
+
+    def rank(self, position: int) -> int | None:
+        """How many dimensions an input has, where that is known."""
+        shape = self.shape(position)
+        return None if shape is None else len(shape)
+
+    def constant(self, position: int) -> Array | None:
+        """The content of an input that is the same in every run."""
+        return self.scope.constant(self.input(position)) if self.has(position) else None
+
+    # -- attributes -------------------------------------------------------------------------------------
+
+    def has_attribute(self, name: str) -> bool:
+        """Whether an attribute is given."""
+        return any(each.name == name for each in self.node.attribute)
+
+    def _attribute(self, name: str, kind: int) -> onnx.AttributeProto | None:
+        # A stranger's model may have an attribute of another kind than the operator defines: as good as none.
+        for each in self.node.attribute:
+            if each.name == name and each.type == kind and not each.ref_attr_name:
+                return each
+        return None
+
+    def integer(self, name: str, default: int) -> int:
+        """An INT attribute, or what holds where it is not given."""
+        found = self._attribute(name, onnx.AttributeProto.INT)
+        return default if found is None else found.i
+
+    def number(self, name: str, default: float) -> float:
+        """A FLOAT attribute."""
+        found = self._attribute(name, onnx.AttributeProto.FLOAT)
+        return default if found is None else found.f
+
+    def text(self, name: str, default: str) -> str:
+        """A STRING attribute."""
+        found = self._attribute(name, onnx.AttributeProto.STRING)
+        return default if found is None else found.s.decode(errors="replace")
+
+    def integers(self, name: str, default: Sequence[int] = ()) -> tuple[int, ...]:
+        """An INTS attribute."""
+        found = self._attribute(name, onnx.AttributeProto.INTS)
+        return tuple(default if found is None else found.ints)
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """A STRINGS attribute."""
+        found = self._attribute(name, onnx.AttributeProto.STRINGS)
+        return () if found is None else tuple(each.decode(errors="replace") for each in found.strings)
+
+    def attributes_without(self, *names: str) -> list[onnx.AttributeProto]:
+        """The node's attributes but for some."""
+        return [each for each in self.node.attribute if each.name not in names]
+
+    def same_node(
+        self,
+        inputs: Sequence[str],
+        outputs: Sequence[str] | None = None,
+        *,
+        without: Sequence[str] = (),
+        changed: Mapping[str, int | float | str | Sequence[int]] | None = None,
+    ) -> onnx.NodeProto:
+        """Emit the node again with other inputs, outputs or attributes."""
+        copy = onnx.NodeProto()
+        copy.CopyFrom(self.node)
+        copy.input[:] = inputs
+        if outputs is not None:
+            copy.output[:] = outputs
+        changes = changed or {}
+        kept = self.attributes_without(*without, *changes)
+        del copy.attribute[:]
+        copy.attribute.extend(kept)
+        copy.attribute.extend(helper.make_attribute(name, value) for name, value in changes.items())
+        self.emit.keep(copy)
+        return copy
+
+
+def element_type(proto: onnx.TypeProto | None) -> DType | None:
+    """The element type of a tensor's type."""
+    if proto is None or not proto.HasField("tensor_type") or not proto.tensor_type.elem_type:
+        return None
+    try:
+        return DType(proto.tensor_type.elem_type)
+    except ValueError:  # a code that nobody has defined yet
+        return None

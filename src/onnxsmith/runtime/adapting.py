@@ -1,0 +1,69 @@
+"""A model as the installed ONNX Runtime gets it right: the table of facts applied to every node that one concerns.
+
+A model without such a node is given back as it is. What a fact is and how it is met stands in `facts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import onnx
+
+from onnxsmith.graphs.rewriting.rewrite import Rewritten, Rule, rewrite
+from onnxsmith.graphs.rewriting.site import Array, Site
+from onnxsmith.runtime.facts.fact import Check, Fact, Refusal, Requirement, Rewrite
+from onnxsmith.runtime.facts.gating import gate
+from onnxsmith.runtime.facts.table import facts_for
+
+CPU = "CPUExecutionProvider"
+
+
+class Refused(Exception):
+    """The runtime cannot run the model; the text says why, `node` where."""
+
+    def __init__(self, operator: str, node: str, reason: str) -> None:
+        super().__init__(f"{operator}: {reason}")
+        self.node = node
+
+
+def adapt(
+    model: onnx.ModelProto,
+    version: tuple[int, ...],
+    weights: Mapping[str, Array] | None = None,
+    provider: str = CPU,
+) -> Rewritten:
+    """The model with every fact met that a version of ONNX Runtime shows; raises Refused where one cannot be met."""
+    table = facts_for("onnxruntime", version, provider)
+    return rewrite(model, {operator: _rule(facts) for operator, facts in table.items()}, weights)
+
+
+def _rule(facts: Sequence[Fact]) -> Rule:
+    def apply(site: Site) -> list[tuple[str, str]]:
+        met: list[tuple[str, str]] = []
+        requirements: list[Requirement] = []
+        for fact in facts:
+            if isinstance(fact.remedy, Refusal) and fact.concerns(site):
+                reason = fact.remedy.function(site)
+                if reason is not None:
+                    raise Refused(site.node.op_type, site.node.name, reason)
+            elif isinstance(fact.remedy, Check) and fact.concerns(site):
+                found = [each for each in fact.remedy.function(site) if each.holds is not True]
+                if found:
+                    requirements += found
+                    met.append((fact.name, fact.reason))
+        before = list(site.emit.nodes)
+        site.emit.nodes.clear()
+        for fact in facts:
+            # One rewrite of a node is all: what is emitted in its place was written to be right.
+            if isinstance(fact.remedy, Rewrite) and fact.concerns(site) and fact.remedy.function(site):
+                met.append((fact.name, fact.reason))
+                break
+        nodes = list(site.emit.nodes) or [site.node]
+        site.emit.nodes[:] = before
+        if not requirements:
+            site.emit.nodes.extend(nodes)
+        elif not gate(site, nodes, requirements):
+            return []
+        return met
+
+    return apply

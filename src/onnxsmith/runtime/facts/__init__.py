@@ -1,0 +1,5 @@
+"""What is known of the mistakes of ONNX Runtime and of onnx's reference evaluator, by operator, and how each is met.
+
+One module for each family of operators; `table` puts them together. A fact says which calls it concerns, which versions
+of the engine show it, and has a probe: a small model that shows it. How facts are applied is not known here.
+"""

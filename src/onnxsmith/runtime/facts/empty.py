@@ -1,0 +1,203 @@
+"""Tensors without elements: reductions that get the wrong shape, operators that end the process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from onnxsmith.graphs.rewriting.branches import choose, renamed
+from onnxsmith.graphs.rewriting.emitter import Emitter
+from onnxsmith.graphs.rewriting.site import Site
+from onnxsmith.graphs.rewriting.terms import Terms
+from onnxsmith.runtime.facts.fact import Check, Family, Probe, Requirement, Rewrite
+from onnxsmith.types.dtypes import DType
+
+FAMILY = Family()
+
+_REDUCTIONS = (
+    "ReduceSum",
+    "ReduceL1",
+    "ReduceL2",
+    "ReduceLogSum",
+    "ReduceLogSumExp",
+    "ReduceMax",
+    "ReduceMean",
+    "ReduceMin",
+    "ReduceProd",
+    "ReduceSumSquare",
+)
+
+
+def _may_be_empty(site: Site, position: int = 0) -> bool:
+    shape = site.shape(position)
+    return shape is None or 0 in shape or None in shape
+
+
+@FAMILY.fact(
+    *_REDUCTIONS,
+    met_by=Rewrite,
+    reason="over a negative axis of a tensor without elements, the result keeps that axis with its length of 0",
+    probe=Probe(
+        "g (float[N, M] x, int64[K] axes) => (float[N] y) { y = ReduceSum <keepdims = 0> (x, axes) }",
+        {"x": np.ones((3, 0), np.float32), "axes": np.array([-1])},
+        right=[np.zeros(3, np.float32)],
+    ),
+)
+def axes_from_the_front(site: Site) -> bool:
+    if not _may_be_empty(site):
+        return False
+    emit, rank = site.emit, site.rank(0)
+    if site.has(1):
+        content = site.constant(1)
+        axes = None if content is None else content.astype(np.int64)
+        if axes is not None and not (axes < 0).any():
+            return False
+        if axes is not None and rank is not None:
+            counted = emit.constant(np.where(axes < 0, axes + rank, axes))
+        else:
+            count = emit.rank(site.input(0)) if rank is None else emit.constant(rank)
+            is_behind = emit.op("Less", site.input(1), emit.constant(0))
+            counted = emit.op("Add", site.input(1), emit.op("Mul", emit.cast(is_behind, DType.INT64), count))
+        site.same_node([site.input(0), counted])
+        return True
+    listed = site.integers("axes")
+    if rank is None or not any(each < 0 for each in listed):
+        return False
+    site.same_node([site.input(0)], changed={"axes": [each + rank if each < 0 else each for each in listed]})
+    return True
+
+
+@FAMILY.fact(
+    "ArgMax",
+    "ArgMin",
+    met_by=Rewrite,
+    reason="over a negative axis of a tensor without elements, the result has a wrong shape",
+    probe=Probe(
+        "g (float[N, M] x) => (int64[N, K] y) { y = ArgMax <axis = -1> (x) }",
+        {"x": np.ones((0, 2), np.float32)},
+        right=[np.zeros((0, 1), np.int64)],
+    ),
+)
+def axis_from_the_front(site: Site) -> bool:
+    axis, rank = site.integer("axis", 0), site.rank(0)
+    if axis >= 0 or rank is None or axis < -rank or not _may_be_empty(site):
+        return False
+    site.same_node(list(site.node.input), changed={"axis": axis + rank})
+    return True
+
+
+@FAMILY.fact(
+    "ArgMax",
+    "ArgMin",
+    met_by=Check,
+    reason="an axis of length 0 has neither a smallest nor a largest element; counted from the end it gives a wrong shape",
+    probe=Probe(
+        "g (float[] x) => (int64[] y) { y = ArgMax <axis = -1> (x) }",
+        {"x": np.ones((2, 0), np.float32)},
+    ),
+)
+def axis_has_elements(site: Site) -> Iterator[Requirement]:
+    axis = site.integer("axis", 0)
+    if axis >= 0 or site.rank(0) is not None:
+        return  # ONNX Runtime says so itself
+    terms = Terms(site)
+    length = terms.dimension(0, axis)
+    yield Requirement(terms.negated(terms.equal(length, 0)), f"axis {axis} has no elements")
+    some = terms.any([terms.has_elements(0), terms.is_positive(length)])
+    yield Requirement(some, f"there is no axis {axis}")
+
+
+@FAMILY.fact(
+    "Unique",
+    met_by=Rewrite,
+    reason="it ends the process on a tensor without elements",
+    probe=Probe(
+        "g (float[N, M] x) => (float[K, M] y) { y = Unique <axis = 0> (x) }",
+        {"x": np.ones((3, 0), np.float32)},
+        right=[np.ones((1, 0), np.float32)],
+    ),
+)
+def unique_of_nothing(site: Site) -> bool:
+    if not _may_be_empty(site):
+        return False
+    dtype = site.dtype(0)
+    if dtype is None:
+        return False
+    emit = site.emit
+
+    def as_it_is(inner: Emitter, names: Mapping[str, str]) -> None:
+        inner.nodes.extend(renamed([site.node], names))
+
+    def of_nothing(inner: Emitter, names: Mapping[str, str]) -> None:
+        values, *positions = [names.get(each, "") for each in site.node.output]
+        if site.has_attribute("axis"):
+            axis = site.integer("axis", 0)
+            # All slices along the axis are the same: they are empty. The first one stands for them.
+            length = inner.unsqueeze(inner.dimension(site.input(0), axis), [0])
+            some = inner.cast(inner.op("Greater", length, inner.constant([0])), DType.INT64)
+            first = (inner.constant([0]), inner.constant([1]), inner.constant([axis]))
+            inner.op("Slice", site.input(0), *first, into=values or None)
+        else:
+            length = some = inner.constant([0])
+            nothing = inner.op("ConstantOfShape", length)
+            inner.cast(nothing, dtype, into=values or None)
+        zeros = inner.cast(inner.op("ConstantOfShape", some), DType.INT64)
+        counts = inner.op("Add", zeros, length)
+        each_zero = inner.cast(inner.op("ConstantOfShape", length), DType.INT64)
+        for name, content in zip(positions, (zeros, each_zero, counts), strict=False):
+            if name:
+                inner.op("Identity", content, into=name)
+
+    has_some = emit.op("Greater", emit.size(site.input(0)), emit.constant(0))
+    choose(emit, has_some, list(site.node.output), as_it_is, of_nothing)
+    return True
+
+
+@FAMILY.fact(
+    "ConvTranspose",
+    met_by=Check,
+    reason="it ends the process where there is nothing to convolve",
+    probe=Probe(
+        "g (float[N, C, D, H, W] x, float[C, M, A, B, E] w) => (float[N, M, F, G, I] y) { y = ConvTranspose(x, w) }",
+        {"x": np.ones((1, 1, 0, 4, 5), np.float32), "w": np.ones((1, 2, 3, 3, 3), np.float32)},
+    ),
+)
+def something_to_convolve(site: Site) -> Iterator[Requirement]:
+    terms = Terms(site)
+    no_batch = terms.equal(terms.dimension(0, 0), 0)
+    some = terms.any([terms.has_elements(0), no_batch])
+    yield Requirement(some, "there is nothing to convolve: X has no elements")
+    yield Requirement(terms.has_elements(1), "there is nothing to convolve with: W has no elements")
+
+
+@FAMILY.fact(
+    "GRU",
+    "LSTM",
+    "RNN",
+    met_by=Check,
+    reason="it ends the process where there is nothing to go through, and trusts sequence_lens",
+    probe=Probe(
+        "g (float[S, B, I] x, float[D, G, I] w, float[D, G, H] r) => (float[S, D, B, H] y)"
+        " { y = GRU <hidden_size = 3> (x, w, r) }",
+        {
+            "x": np.ones((1, 0, 2), np.float32),
+            "w": np.ones((1, 9, 2), np.float32),
+            "r": np.ones((1, 9, 3), np.float32),
+        },
+    ),
+)
+def something_to_go_through(site: Site) -> Iterator[Requirement]:
+    terms, emit = Terms(site), site.emit
+    yield Requirement(terms.has_elements(0), "there is nothing to go through: X has no elements")
+    yield Requirement(terms.has_elements(2), "R has no elements")
+    if site.has(4):
+        steps = terms.name(terms.dimension(0, 1 if site.integer("layout", 0) == 1 else 0))
+        lengths = emit.cast(site.input(4), DType.DOUBLE)
+        is_negative = emit.op("Less", lengths, emit.constant(0.0, DType.DOUBLE))
+        is_beyond = emit.op("Greater", lengths, emit.cast(steps, DType.DOUBLE))
+        wrong = emit.any(emit.either(is_negative, is_beyond))
+        yield Requirement(
+            emit.negated(wrong),
+            "sequence_lens has a length that is negative, or larger than the number of steps",
+        )

@@ -1,0 +1,159 @@
+"""What a fact is, and the three ways to meet one inside a model.
+
+*Rewrite*: other nodes that give what the operator should give. *Check*: conditions in the graph under which the
+operator is right; where one does not hold, the model fails with the reason. *Refusal*: the engine cannot run the
+model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+
+from onnxsmith.graphs.rewriting.site import Site
+from onnxsmith.types.dtypes import DType
+
+Engine: TypeAlias = Literal["onnxruntime", "reference"]
+Array: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.generic]]"
+
+
+class Requirement(NamedTuple):
+    """A condition of a check: the name of a BOOL scalar in the graph, or what is certain already; and what is wrong
+    where it does not hold.
+    """
+
+    holds: str | bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """Emits nodes that define the node's outputs and gives True, or False where the fact does not concern the node."""
+
+    function: Callable[[Site], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Emits nodes for conditions under which the operator is right."""
+
+    function: Callable[[Site], Iterable[Requirement]]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Says why the engine cannot run the node; None when it can."""
+
+    function: Callable[[Site], str | None]
+
+
+Remedy: TypeAlias = Rewrite | Check | Refusal
+F = TypeVar("F", bound=Callable[..., object])
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A model in ONNX's text form without its header, and inputs, on which a bare session shows a fact.
+
+    `right` is what it should give; None when it should refuse. The session shows the fact when it gives anything else,
+    ends the process, or does not come back.
+    """
+
+    graph: str
+    inputs: Mapping[str, Array] = field(default_factory=dict[str, Array])
+    right: Sequence[Array] | None = None
+    opset: int = 21
+    domains: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    @property
+    def text(self) -> str:
+        """The whole model."""
+        imports = {"": self.opset, **self.domains}
+        listed = ", ".join(f'"{domain}" : {version}' for domain, version in imports.items())
+        return f"<ir_version: 10, opset_import: [{listed}]> {self.graph}"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One thing that an engine does wrong."""
+
+    name: str
+    operator: str
+    reason: str
+    remedy: Remedy
+    probe: Probe | None = None
+    domain: str = ""
+    #: The versions of the operator's domain that it concerns.
+    since: int = 1
+    until: int | None = None
+    #: The element types of the first input that it concerns; None for all.
+    dtypes: frozenset[DType] | None = None
+    engine: Engine = "onnxruntime"
+    provider: str = "CPUExecutionProvider"
+    #: The first version of the engine that shows it, and the last; None while every later one is taken to.
+    first: str = "1.20"
+    last: str | None = None
+
+    def holds_for(self, version: tuple[int, ...]) -> bool:
+        """Whether a version of the engine is in the range that the fact was seen in."""
+        return _number(self.first) <= version and (self.last is None or version[:2] <= _number(self.last))
+
+    def concerns(self, site: Site) -> bool:
+        """Whether opset and element type leave it open that a node meets this."""
+        if site.version < self.since or (self.until is not None and site.version > self.until):
+            return False
+        if self.dtypes is None:
+            return True
+        dtype = site.dtype(0)
+        return dtype is None or dtype in self.dtypes
+
+
+def _number(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
+
+
+class Family:
+    """The facts of one family of operators."""
+
+    def __init__(self) -> None:
+        self.facts: list[Fact] = []
+
+    def fact(
+        self,
+        *operators: str,
+        met_by: Callable[[F], Remedy],
+        reason: str,
+        probe: Probe | None,
+        domain: str = "",
+        since: int = 1,
+        until: int | None = None,
+        dtypes: Iterable[DType] | None = None,
+        first: str = "1.20",
+        last: str | None = None,
+    ) -> Callable[[F], F]:
+        """A decorator: the function is how the fact is met, for each of the operators. The probe is of the first."""
+
+        def add(function: F) -> F:
+            plain = function.__name__.strip("_").replace("_", "-")
+            for operator in operators:
+                self.facts.append(
+                    Fact(
+                        name=plain if len(operators) == 1 else f"{plain}-{operator.lower()}",
+                        operator=operator,
+                        reason=reason,
+                        remedy=met_by(function),
+                        probe=probe if operator == operators[0] else None,
+                        domain=domain,
+                        since=since,
+                        until=until,
+                        dtypes=None if dtypes is None else frozenset(dtypes),
+                        first=first,
+                        last=last,
+                    )
+                )
+            return function
+
+        return add

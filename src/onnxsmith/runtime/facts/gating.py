@@ -1,0 +1,115 @@
+"""A check inside a graph: an `If` that runs the nodes where conditions hold, and fails in words where one does not.
+
+The other branch asks for an element that is not there; the name of the node that does so holds the reason, and the
+runtime's message holds the name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import onnx
+
+from onnxsmith.graphs.rewriting.branches import Way, choose, renamed
+from onnxsmith.graphs.rewriting.emitter import Emitter
+from onnxsmith.graphs.rewriting.site import Site, element_type
+from onnxsmith.graphs.rewriting.terms import Terms
+from onnxsmith.runtime.facts.fact import Requirement
+from onnxsmith.types.dtypes import DType
+
+_TITLE = "check"
+_FAILED = re.compile(
+    r"Name:'[^']*?check\[(?P<node>[^\]]*)\] (?P<operator>\w+): (?P<reason>[^\n]*?)\|' Status Message"
+)
+
+
+class FailedCheck(NamedTuple):
+    """A check that did not hold: the node it is about, and why."""
+
+    node: str
+    operator: str
+    reason: str
+
+
+def failed_check(message: str) -> FailedCheck | None:
+    """The check that a runtime's message is about, or None.
+
+    >>> failed_check("running Gather node. Name:'check[div_1] Div: integer division by zero|' Status Message: no")
+    FailedCheck(node='div_1', operator='Div', reason='integer division by zero')
+    """
+    found = _FAILED.search(message)
+    return None if found is None else FailedCheck(found["node"], found["operator"], found["reason"])
+
+
+def gate(site: Site, nodes: Sequence[onnx.NodeProto], requirements: Sequence[Requirement]) -> bool:
+    """Emit `nodes`, which define the site's outputs, behind requirements; False where the outputs' types are unknown.
+
+    A requirement that certainly does not hold leaves nothing of the nodes: even to load some is too much.
+    """
+    types: dict[str, onnx.TypeProto] = {}
+    for name in filter(None, site.node.output):
+        proto = site.scope.type_of(name)
+        if proto is None or _element(proto) is None:
+            return False
+        types[name] = proto
+    emit = site.emit
+    certain = next((each for each in requirements if each.holds is False), None)
+    if certain is not None:
+        _fail(emit, site, certain.reason, types, {name: name for name in types})
+        return True
+    holds = Terms(site).all([each.holds for each in requirements])
+    assert isinstance(holds, str), "what is certain was left out before"
+
+    def run(inner: Emitter, names: Mapping[str, str]) -> None:
+        inner.nodes.extend(renamed(nodes, names))
+
+    choose(emit, holds, list(types), run, _failing(site, requirements, types))
+    return True
+
+
+def _failing(site: Site, requirements: Sequence[Requirement], types: Mapping[str, onnx.TypeProto]) -> Way:
+    """Fails for the first requirement that does not hold; one of them does not."""
+    first, rest = requirements[0], requirements[1:]
+
+    def fail(inner: Emitter, names: Mapping[str, str]) -> None:
+        if not rest or not isinstance(first.holds, str):
+            _fail(inner, site, first.reason, types, names)
+            return
+        later = {names[name]: proto for name, proto in types.items()}
+        choose(
+            inner,
+            first.holds,
+            list(later),
+            _failing(site, rest, later),
+            _failing(site, [first], later),
+        )
+
+    return fail
+
+
+def _fail(
+    emit: Emitter, site: Site, reason: str, types: Mapping[str, onnx.TypeProto], names: Mapping[str, str]
+) -> None:
+    # A quote or a line end would end the name in the runtime's message.
+    words = re.sub(r"[\n'|\]]", " ", reason)
+    # A node without a name is told from others by what it makes.
+    node = re.sub(r"[\n'|\]]", " ", site.node.name or next(filter(None, site.node.output), ""))
+    beyond = emit.op(
+        "Gather",
+        emit.constant([0]),
+        emit.constant(1 << 62),
+        named=f"{_TITLE}[{node}] {site.node.op_type}: {words}|",
+    )
+    for name, proto in types.items():
+        dtype = _element(proto)
+        assert dtype is not None, "asked before"
+        if proto.HasField("sequence_type"):
+            emit.op("SequenceConstruct", emit.cast(beyond, dtype), into=names[name])
+        else:
+            emit.cast(beyond, dtype, into=names[name])
+
+
+def _element(proto: onnx.TypeProto) -> DType | None:
+    return element_type(proto.sequence_type.elem_type if proto.HasField("sequence_type") else proto)

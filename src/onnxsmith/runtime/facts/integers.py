@@ -1,0 +1,69 @@
+"""Integer arithmetic: what the processor traps on."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onnxsmith.graphs.rewriting.site import Site
+from onnxsmith.runtime.facts.fact import Family, Probe, Rewrite
+from onnxsmith.types.dtypes import DType
+
+FAMILY = Family()
+
+_LOWEST = np.array([-(2**31)], np.int32)
+_MINUS_ONE = np.array([-1], np.int32)
+
+
+def _may_be_minus_one(site: Site) -> bool:
+    divisor = site.constant(1)
+    return divisor is None or bool((divisor == -1).any())
+
+
+@FAMILY.fact(
+    "Div",
+    met_by=Rewrite,
+    reason="the lowest integer divided by -1 ends the process; it wraps around, as in numpy",
+    dtypes=[DType.INT32, DType.INT64],
+    probe=Probe(
+        "g (int32[N] a, int32[N] b) => (int32[N] y) { y = Div(a, b) }",
+        {"a": _LOWEST, "b": _MINUS_ONE},
+        right=[_LOWEST],
+    ),
+)
+def quotient_of_lowest(site: Site) -> bool:
+    dtype = site.dtype(0) or site.dtype(1)
+    if dtype is None or not _may_be_minus_one(site):
+        return False
+    emit = site.emit
+    # 1 where the divisor is -1, and the sign put in afterwards. Arithmetic, because Where came with opset 9.
+    is_minus_one = emit.cast(emit.op("Equal", site.input(1), emit.constant(-1, dtype)), dtype)
+    twice = emit.op("Add", is_minus_one, is_minus_one)
+    safe = emit.op("Add", site.input(1), twice)
+    quotient = emit.names.after(site.output(0))
+    site.same_node([site.input(0), safe], [quotient])
+    sign = emit.op("Sub", emit.constant(1, dtype), twice)
+    emit.op("Mul", quotient, sign, into=site.output(0))
+    return True
+
+
+@FAMILY.fact(
+    "Mod",
+    met_by=Rewrite,
+    reason="the remainder of the lowest integer by -1 ends the process; it is 0",
+    dtypes=[DType.INT32, DType.INT64],
+    probe=Probe(
+        "g (int32[N] a, int32[N] b) => (int32[N] y) { y = Mod(a, b) }",
+        {"a": _LOWEST, "b": _MINUS_ONE},
+        right=[np.array([0], np.int32)],
+    ),
+)
+def remainder_of_lowest(site: Site) -> bool:
+    dtype = site.dtype(0) or site.dtype(1)
+    if dtype is None or not _may_be_minus_one(site):
+        return False
+    emit = site.emit
+    # Dividing by 1 leaves what dividing by -1 leaves: nothing.
+    is_minus_one = emit.cast(emit.op("Equal", site.input(1), emit.constant(-1, dtype)), dtype)
+    safe = emit.op("Add", site.input(1), emit.op("Add", is_minus_one, is_minus_one))
+    site.same_node([site.input(0), safe])
+    return True

@@ -1,0 +1,248 @@
+"""Shapes and axes: what is taken on trust, or read otherwise than ONNX defines it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from onnxsmith.graphs.rewriting.branches import choose, renamed
+from onnxsmith.graphs.rewriting.emitter import Emitter
+from onnxsmith.graphs.rewriting.site import Site
+from onnxsmith.graphs.rewriting.terms import Condition, Terms
+from onnxsmith.runtime.facts.fact import Check, Family, Probe, Requirement, Rewrite
+from onnxsmith.types.dtypes import DType
+
+FAMILY = Family()
+
+_INT_MAX = 2**31 - 1
+
+
+@FAMILY.fact(
+    "Squeeze",
+    met_by=Rewrite,
+    reason="an empty list of axes is taken for no list, which means all of them",
+    since=13,
+    probe=Probe(
+        "g (float[N, M] x, int64[K] axes) => (float[N, M] y) { y = Squeeze(x, axes) }",
+        {"x": np.ones((1, 2), np.float32), "axes": np.zeros(0, np.int64)},
+        right=[np.ones((1, 2), np.float32)],
+    ),
+)
+def squeeze_nothing(site: Site) -> bool:
+    if not site.has(1):
+        return False
+    terms, emit = Terms(site), site.emit
+    has_axes = terms.has_elements(1)
+    if has_axes is True:
+        return False
+    if has_axes is False:
+        emit.op("Identity", site.input(0), into=site.output(0))
+        return True
+
+    def squeeze(inner: Emitter, names: Mapping[str, str]) -> None:
+        inner.nodes.extend(renamed([site.node], names))
+
+    def leave(inner: Emitter, names: Mapping[str, str]) -> None:
+        inner.op("Identity", site.input(0), into=names[site.output(0)])
+
+    choose(emit, has_axes, [site.output(0)], squeeze, leave)
+    return True
+
+
+@FAMILY.fact(
+    "Slice",
+    met_by=Rewrite,
+    reason="with a negative step, an end of INT_MAX or more is taken for the first element, where nothing lies between",
+    since=10,
+    probe=Probe(
+        "g (float[N] x, int64[K] s, int64[K] e, int64[K] a, int64[K] t) => (float[M] y) { y = Slice(x, s, e, a, t) }",
+        {
+            "x": np.ones(3, np.float32),
+            "s": np.array([2]),
+            "e": np.array([2**31 - 1]),
+            "a": np.array([0]),
+            "t": np.array([-1]),
+        },
+        right=[np.ones(0, np.float32)],
+    ),
+)
+def backwards_to_far_away(site: Site) -> bool:
+    if not site.has(4):
+        return False
+    steps, ends = site.constant(4), site.constant(2)
+    if steps is not None and not (steps.astype(np.int64) < 0).any():
+        return False
+    if ends is not None and not (ends.astype(np.int64) >= _INT_MAX).any():
+        return False
+    emit = site.emit
+    dtype = site.dtype(2) or DType.INT64
+    limit = emit.constant(_INT_MAX - 1, dtype)
+    is_far = emit.op("Greater", site.input(2), limit)
+    is_backwards = emit.op("Less", site.input(4), emit.constant(0, dtype))
+    end = emit.where(emit.both(is_far, is_backwards), limit, site.input(2))
+    inputs = list(site.node.input)
+    inputs[2] = end
+    site.same_node(inputs)
+    return True
+
+
+@FAMILY.fact(
+    "Concat",
+    met_by=Check,
+    reason="shapes are not compared where an input has no elements: it writes past the end, or gives what memory held",
+    probe=Probe(
+        "g (float[A, B] x, float[C, D] y) => (float[E, F] z) { z = Concat <axis = 1> (x, y) }",
+        {"x": np.ones((1, 2), np.float32), "y": np.ones((0, 2), np.float32)},
+    ),
+)
+def fits_together(site: Site) -> Iterator[Requirement]:
+    terms = Terms(site)
+    axis = site.integer("axis", 1)
+    ranks = [site.rank(k) for k in range(len(site.node.input))]
+    known = next((each for each in ranks if each is not None), None)
+    if len(ranks) < 2 or known == 1:
+        return  # a vector has no other dimension to compare
+    reason = f"the inputs must have the same dimensions, but for axis {axis}"
+    if known is not None and all(each == known for each in ranks):
+        if not -known <= axis < known:
+            yield Requirement(False, f"axis is {axis}, but the inputs have {known} dimensions")
+            return
+        others = [each for each in range(known) if each != axis % known]
+        same: list[Condition] = [
+            _same_dimension(terms, position, each) for position in range(1, len(ranks)) for each in others
+        ]
+        yield Requirement(terms.all(same), reason)
+        return
+    yield Requirement(_same_shapes(site, axis), reason)
+
+
+def _same_dimension(terms: Terms, position: int, axis: int) -> Condition:
+    names = [terms.site.dimension_name(each, axis) for each in (0, position)]
+    if names[0] is not None and names[0] == names[1]:
+        return True
+    return terms.equal(terms.dimension(0, axis), terms.dimension(position, axis))
+
+
+def _same_shapes(site: Site, axis: int) -> str:
+    """Whether inputs of unknown rank have the same shape but for one axis."""
+    emit = site.emit
+    shapes = [emit.op("Shape", name) for name in site.node.input]
+    count = emit.op("Size", shapes[0])
+    result: str | None = None
+    for shape in shapes[1:]:
+        other = emit.op("Size", shape)
+        # Both shapes as long as the longer one, so that comparing never fails.
+        padding = [emit.op("ConstantOfShape", emit.unsqueeze(each, [0])) for each in (other, count)]
+        first = emit.op("Concat", shapes[0], emit.cast(padding[0], DType.INT64), axis=0)
+        second = emit.op("Concat", shape, emit.cast(padding[1], DType.INT64), axis=0)
+        places = emit.op("Range", emit.constant(0), emit.op("Add", count, other), emit.constant(1))
+        place = emit.constant(axis) if axis >= 0 else emit.op("Add", count, emit.constant(axis))
+        same = emit.all(emit.either(emit.op("Equal", first, second), emit.op("Equal", places, place)))
+        both = emit.both(same, emit.op("Equal", count, other))
+        result = both if result is None else emit.both(result, both)
+    assert result is not None, "there are two inputs at least"
+    return result
+
+
+@FAMILY.fact(
+    "GatherND",
+    met_by=Check,
+    reason="it trusts batch_dims, and ends the process",
+    since=12,
+    probe=Probe(
+        "g (float[A, B, C] x, int64[D, E, F] i) => (float[G, H] y) { y = GatherND <batch_dims = -100> (x, i) }",
+        {"x": np.ones((2, 2, 2), np.float32), "i": np.zeros((2, 0, 2), np.int64)},
+    ),
+)
+def batch_dims_are_there(site: Site) -> Iterator[Requirement]:
+    terms, count = Terms(site), site.integer("batch_dims", 0)
+    yield Requirement(count >= 0, f"batch_dims is {count}")
+    if count:
+        for position, name in enumerate(("data", "indices")):
+            holds = terms.compare("Greater", terms.rank(position), count)
+            yield Requirement(holds, f"batch_dims is {count}, and {name} does not have more dimensions")
+
+
+@FAMILY.fact(
+    "ReverseSequence",
+    met_by=Check,
+    reason="it trusts its axes, and ends the process",
+    probe=Probe(
+        "g (float[] x, int64[M] n) => (float[] y) { y = ReverseSequence <batch_axis = 0, time_axis = 1> (x, n) }",
+        {"x": np.ones(16, np.float32), "n": np.array([0, 2, 3, 4])},
+    ),
+)
+def has_both_axes(site: Site) -> Iterator[Requirement]:
+    terms = Terms(site)
+    batch, time = site.integer("batch_axis", 1), site.integer("time_axis", 0)
+    yield Requirement(sorted((batch, time)) == [0, 1], "batch_axis and time_axis must be 0 and 1")
+    yield Requirement(
+        terms.compare("Greater", terms.rank(0), 1), "the input must have two dimensions at least"
+    )
+    if sorted((batch, time)) == [0, 1]:
+        one_each = terms.equal(terms.size(1), terms.dimension(0, batch))
+        yield Requirement(one_each, f"sequence_lens must have one length for each entry of axis {batch}")
+
+
+@FAMILY.fact(
+    "Split",
+    met_by=Check,
+    reason="num_outputs is not compared with the number of outputs",
+    since=18,
+    probe=Probe(
+        "g (float[N] x) => (float[A] a, float[B] b) { a, b = Split <num_outputs = 3> (x) }",
+        {"x": np.ones(6, np.float32)},
+    ),
+)
+def as_many_outputs(site: Site) -> Iterator[Requirement]:
+    count = site.integer("num_outputs", len(site.node.output))
+    outputs = len(site.node.output)
+    yield Requirement(count == outputs, f"num_outputs is {count}, but there are {outputs} outputs")
+
+
+_TERM = re.compile(r"[A-Za-z]*(\.\.\.)?[A-Za-z]*")
+
+
+@FAMILY.fact(
+    "Einsum",
+    met_by=Check,
+    reason="it does not compare the equation with the dimensions of inputs without elements, and ends the process",
+    probe=Probe(
+        'g (double[] x, double[] y) => (double[] z) { z = Einsum <equation = "ij,jk->ik"> (x, y) }',
+        {"x": np.zeros(0), "y": np.ones(15)},
+    ),
+)
+def equation_fits(site: Site) -> Iterator[Requirement]:
+    terms = Terms(site)
+    equation = site.text("equation", "").replace(" ", "")
+    left, _, right = equation.partition("->")
+    operands = left.split(",")
+    if not all(_TERM.fullmatch(each) for each in (*operands, right)):
+        yield Requirement(
+            False, f"the equation {equation} has something else than letters, commas, ... and ->"
+        )
+        return
+    if len(operands) != len(site.node.input):
+        count = len(site.node.input)
+        yield Requirement(False, f"the equation {equation} has {len(operands)} terms for {count} inputs")
+        return
+    seen: dict[str, tuple[int, int]] = {}
+    for position, operand in enumerate(operands):
+        letters = operand.replace("...", "")
+        rank = terms.rank(position)
+        if "..." in operand:
+            fits = terms.negated(terms.compare("Less", rank, len(letters)))
+        else:
+            fits = terms.equal(rank, len(letters))
+        yield Requirement(fits, f"the term {operand} is for {len(letters)} dimensions")
+        if "..." in operand:
+            continue
+        for axis, letter in enumerate(letters):
+            if letter not in seen:
+                seen[letter] = (position, axis)
+                continue
+            first, second = terms.dimension(*seen[letter]), terms.dimension(position, axis)
+            same = terms.any([terms.equal(first, second), terms.equal(first, 1), terms.equal(second, 1)])
+            yield Requirement(same, f"index {letter} has two different lengths")
