@@ -36,6 +36,7 @@ NEIGHBOURS: dict[str, tuple[str, ...]] = {
     "diagnostics": ("source",),
     "errors": ("diagnostics", "source"),
     "schema": ("types",),
+    "runtime": ("graphs",),
 }
 
 #: In this row packages may use each other, but only what the other's `__init__` exports.

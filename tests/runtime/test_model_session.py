@@ -8,6 +8,7 @@ import onnx
 import pytest
 
 from onnxsmith.errors import NotRunnableError, OperatorFailedError
+from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import load_session, using
 from onnxsmith.source import Span
 from tests.runtime.calls import floats
@@ -21,12 +22,10 @@ ADD = "g (float[N] x, float[M] z) => (float[K] y) { [total] y = Add(x, z) }"
 
 
 @pytest.mark.parametrize("runtime", ["onnxruntime", "reference"])
-@pytest.mark.parametrize("form", ["proto", "bytes", "path"])
-def test_forms(form, runtime, tmp_path) -> None:
+@pytest.mark.parametrize("form", ["apart", "proto", "bytes"])
+def test_forms(form, runtime) -> None:
     proto = model(ADD)
-    path = tmp_path / "m.onnx"
-    onnx.save(proto, path)
-    given = {"proto": proto, "bytes": proto.SerializeToString(), "path": path}[form]
+    given = {"apart": SessionModel(proto), "proto": proto, "bytes": proto.SerializeToString()}[form]
     with using(runtime=runtime):
         session = load_session(given)
     assert (session.source, session.input_names, session.output_names) == (runtime, ("x", "z"), ("y",))

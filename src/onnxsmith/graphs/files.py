@@ -10,9 +10,10 @@ import contextlib
 import mmap
 import os
 import tempfile
+import threading
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, TypeAlias, cast
 
 import numpy as np
 import onnx
@@ -28,6 +29,9 @@ _MOST_BYTES = 2**31 - 1
 _SMALL_BYTES = 1024
 #: External tensors start at multiples of this, so that a runtime can map them.
 _ALIGNMENT = 4096
+
+#: Device, number, size and time of a file.
+Stamp: TypeAlias = tuple[int, int, int, int]
 
 
 def save(model: ir.Model, path: str | os.PathLike[str], external_data: bool | str | None) -> None:
@@ -92,25 +96,38 @@ def serialize(model: ir.Model) -> bytes:
 
 def to_proto(model: ir.Model) -> onnx.ModelProto:
     """The model as a proto that stands alone: weights that were loaded from a file beside it are inside."""
-    originals: list[tuple[ir.Value, ir.TensorProtocol]] = []
-    for value, tensor in _weights(model):
-        if isinstance(tensor, ir.ExternalTensor) and not isinstance(tensor, Reference):
-            originals.append((value, tensor))
-            value.const_value = _loaded(tensor)
-    attributes = list(_external_attributes(model))
-    for node, attribute in attributes:
-        tensor = _loaded(cast(ir.ExternalTensor, attribute.value))
-        node.attributes[attribute.name] = ir.Attr(attribute.name, attribute.type, tensor)
-    try:
+    with nothing_beside(model):
         return ir.to_proto(model)
-    finally:
-        for value, tensor in originals:
-            value.const_value = tensor
+
+
+@contextlib.contextmanager
+def nothing_beside(model: ir.Model, *, nested_only: bool = False) -> Generator[None]:
+    """Tensors that lie in a file are in the model, until the block ends; `nested_only` leaves its own initializers."""
+    # Two threads at once would each take the other's stand-ins for what was there.
+    with _STANDING_IN:
+        originals: list[tuple[ir.Value, ir.TensorProtocol]] = []
+        for value, tensor in _weights(model, nested_only):
+            if isinstance(tensor, ir.ExternalTensor) and not isinstance(tensor, Reference):
+                originals.append((value, tensor))
+                value.const_value = loaded(tensor)
+        attributes = list(_external_attributes(model))
         for node, attribute in attributes:
-            node.attributes[attribute.name] = attribute
+            tensor = loaded(cast(ir.ExternalTensor, attribute.value))
+            node.attributes[attribute.name] = ir.Attr(attribute.name, attribute.type, tensor)
+        try:
+            yield
+        finally:
+            for value, tensor in originals:
+                value.const_value = tensor
+            for node, attribute in attributes:
+                node.attributes[attribute.name] = attribute
 
 
-def _loaded(tensor: ir.ExternalTensor) -> ir.Tensor[Any]:
+_STANDING_IN = threading.RLock()
+
+
+def loaded(tensor: ir.ExternalTensor) -> ir.Tensor[Any]:
+    """A tensor that no longer refers to its file when it is serialized."""
     return ir.Tensor(tensor.numpy(), dtype=tensor.dtype, name=tensor.name, doc_string=tensor.doc_string)
 
 
@@ -176,9 +193,10 @@ def weight_bytes(model: ir.Model) -> int:
     return sum(tensor.nbytes for _, tensor in _weights(model))
 
 
-def _weights(model: ir.Model) -> Iterator[tuple[ir.Value, ir.TensorProtocol]]:
+def _weights(model: ir.Model, nested_only: bool = False) -> Iterator[tuple[ir.Value, ir.TensorProtocol]]:
     """Initializers of the graph and all subgraphs, text left out."""
-    for graph in (model.graph, *model.graph.subgraphs()):
+    own = () if nested_only else (model.graph,)
+    for graph in (*own, *model.graph.subgraphs()):
         for value in graph.initializers.values():
             tensor = value.const_value
             if tensor is not None and tensor.dtype != ir.DataType.STRING:
@@ -276,10 +294,32 @@ def read(path: str | os.PathLike[str]) -> tuple[onnx.ModelProto, Path]:
 def attach(model: ir.Model, folder: Path) -> ir.Model:
     """Say where a model's external data lies, and check that it does; it is mapped when it is first used."""
     sizes: dict[str, int] = {}
+    stamps: dict[str, Stamp | None] = {}
     for tensor in _external_tensors(model):
         _check_external(tensor, folder, sizes)
         tensor.base_dir = str(folder)
+        place = str(tensor.path)
+        if place not in stamps:
+            stamps[place] = stamp(place)
+        tensor.meta[_STAMP] = stamps[place]
     return model
+
+
+_STAMP = "onnxsmith.stamp"
+
+
+def stamp(path: str) -> Stamp | None:
+    """What tells a file from another one that takes its place; None when there is none."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def seen(tensor: ir.ExternalTensor) -> Stamp | None:
+    """The stamp of a tensor's file when the model was read; None when the tensor was made otherwise."""
+    return cast("dict[str, Stamp]", tensor.meta).get(_STAMP)
 
 
 def parse(content: bytes | memoryview, called: str) -> onnx.ModelProto:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import html
 import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, cast
@@ -20,13 +19,13 @@ from onnxsmith.errors import InvalidModelError, ModelInputError, boundary
 from onnxsmith.graphs import files, raw
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.embedding import call_model
+from onnxsmith.graphs.handover import session_model
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.origins import origin_of
+from onnxsmith.graphs.session_model import SessionModel
+from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, Shape, TensorType, describe_shape
-
-#: Models with more weights than this go to the runtime through a file.
-_IN_MEMORY_BYTES = 1 << 24
 
 
 class Port(NamedTuple):
@@ -142,21 +141,14 @@ class Model:
         model_runner: Callable[..., Callable[[Sequence[Any]], list[Any]]] = cast(
             Any, default_target()
         ).model_runner
-        return self._loaded_by(
-            functools.partial(model_runner, find_node=functools.partial(origin_of, self._ir))
-        )
+        return model_runner(self._handed_over(), find_node=self._find_node())
 
-    def _loaded_by(
-        self, make: Callable[[bytes | str], Callable[[Sequence[Any]], list[Any]]]
-    ) -> Callable[[Sequence[Any]], list[Any]]:
-        """What `make` gives for the model, serialized or as a file."""
-        if files.weight_bytes(self._ir) <= _IN_MEMORY_BYTES:
-            return make(files.serialize(self._ir))
-        # Handed over as a file the weights are not copied on the way; it can go when the runtime has read it.
-        with tempfile.TemporaryDirectory(prefix="onnxsmith-") as folder:
-            path = os.path.join(folder, "model.onnx")
-            files.save(self._ir, path, external_data=None)
-            return make(path)
+    def _handed_over(self) -> SessionModel:
+        """The model as a runtime is given it."""
+        return session_model(self._ir)
+
+    def _find_node(self) -> Callable[[str], Span | None] | None:
+        return functools.partial(origin_of, self._ir)
 
     def _in_order(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """What was given for each input."""
@@ -355,5 +347,8 @@ class _RawModel(Model):
     def _weight_bytes(self) -> int:
         return self._proto.ByteSize()
 
-    def _make_runner(self) -> Callable[[Sequence[Any]], list[Any]]:
-        return cast(Any, default_target()).model_runner(self._proto.SerializeToString())
+    def _handed_over(self) -> SessionModel:
+        return SessionModel(self._proto)
+
+    def _find_node(self) -> Callable[[str], Span | None] | None:
+        return None  # onnx-ir has no place for it, and so have no origins

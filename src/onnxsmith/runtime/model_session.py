@@ -6,13 +6,14 @@ checked by whoever holds the model.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import onnx
 
 from onnxsmith.errors import NotRunnableError, OperatorFailedError
+from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api, versions
 from onnxsmith.runtime.failure import (
     described_value,
@@ -24,6 +25,7 @@ from onnxsmith.runtime.failure import (
     unknown_operator,
 )
 from onnxsmith.runtime.feeds import Run, runner_over
+from onnxsmith.runtime.handed_over import hand_over
 from onnxsmith.runtime.older_opsets import retold
 from onnxsmith.runtime.reference import NoReference, ReferenceSession
 from onnxsmith.runtime.settings import Settings, current, usable_cores
@@ -33,11 +35,8 @@ from onnxsmith.types.value_types import parse_onnx_type
 #: Where a node of the model was written, by its name; None when that is not known.
 FindNode = Callable[[str], Span | None]
 
-#: Serialized, a file, or a proto.
-AnyModel: TypeAlias = bytes | str | os.PathLike[str] | onnx.ModelProto
-
-# Protobuf's own limit; past it a model only fits into a file with external data.
-_MOST_BYTES = 2**31 - 1
+#: With its weights apart, as a proto, or serialized.
+AnyModel: TypeAlias = SessionModel | onnx.ModelProto | bytes
 
 
 class ModelSession:
@@ -68,26 +67,28 @@ class ModelSession:
 
 
 def load_session(model: AnyModel, *, find_node: FindNode | None = None) -> ModelSession:
-    """Load a serialized model, a model file, or a model proto, under the settings of this context.
+    """Load a model, a model proto, or a serialized model, under the settings of this context.
 
     Raises NotRunnableError when nothing installed can run it; the session raises OperatorFailedError, placed at the
     node's origin where `find_node` knows it, when it cannot run on its inputs.
     """
     settings = current()
     tried: list[tuple[str, str]] = []
+    given = _apart(model)
     if settings.runtime == "onnxruntime":
         try:
-            return _on_onnxruntime(_as_it_is(model), settings, model, find_node)
+            return _on_onnxruntime(given, settings, given, find_node)
         except Exception as error:
             refusal = error
-        for content in _retellings(model, refusal):
+        for content in _retellings(given.proto, refusal):
             try:
-                return _on_onnxruntime(content.given, settings, model, find_node)
+                told = replace(given, proto=content.given)
+                return _on_onnxruntime(told, settings, given, find_node)
             except Exception as error:
                 content.refused(error)
         tried.append(("ONNX Runtime", plain_reason(refusal)))
     try:
-        return _on_reference(model, find_node)
+        return _on_reference(given, find_node)
     except Exception as error:  # it has no such operator, or the model cannot even be read
         tried.append(("the reference evaluator", plain_reason(error)))
     told = "\n".join(f"{who}: {why}" for who, why in tried)
@@ -101,19 +102,19 @@ def load_session(model: AnyModel, *, find_node: FindNode | None = None) -> Model
 
 def load_on_onnxruntime(model: AnyModel, *, find_node: FindNode | None = None) -> ModelSession:
     """Load a model on ONNX Runtime as it is, without any other way around; raises what ONNX Runtime raises."""
-    return _on_onnxruntime(_as_it_is(model), current(), None, find_node)
+    return _on_onnxruntime(_apart(model), current(), None, find_node)
 
 
-def _as_it_is(model: AnyModel) -> bytes | str:
-    if isinstance(model, onnx.ModelProto):
-        return model.SerializeToString()
-    return model if isinstance(model, bytes) else os.fspath(model)
+def _apart(model: AnyModel) -> SessionModel:
+    if isinstance(model, SessionModel):
+        return model
+    return SessionModel(onnx.load_model_from_string(model) if isinstance(model, bytes) else model)
 
 
 class _Retelling:
     """One way to tell the model, and what was said about it."""
 
-    def __init__(self, given: bytes) -> None:
+    def __init__(self, given: onnx.ModelProto) -> None:
         self.given = given
         self.error: Exception | None = None
 
@@ -121,12 +122,8 @@ class _Retelling:
         self.error = error
 
 
-def _retellings(model: AnyModel, refusal: Exception) -> Iterator[_Retelling]:
+def _retellings(proto: onnx.ModelProto, refusal: Exception) -> Iterator[_Retelling]:
     """The same model told otherwise, for a runtime that refused it: first as little as possible, then more."""
-    try:
-        proto = _as_proto(model)
-    except Exception:  # unreadable, or its external data is gone: what the runtime said stands
-        return
     newest = newest_opset(refusal)
     lower = _with_lower_versions(proto)
     if lower is not None:
@@ -153,33 +150,31 @@ def _retellings(model: AnyModel, refusal: Exception) -> Iterator[_Retelling]:
 _MOST_REPLACED = 8
 
 
-def _with_lower_versions(model: onnx.ModelProto) -> bytes | None:
+def _with_lower_versions(model: onnx.ModelProto) -> onnx.ModelProto | None:
     """The same model under the lowest versions that mean the same; None when they are the lowest."""
-    proto = _as_proto(model)
+    proto = onnx.ModelProto()
+    proto.CopyFrom(model)
     versions.lower_opsets(proto)
     _lower_ir_version(proto)
-    return None if _stamps(proto) == _stamps(model) else _serialized(proto)
+    return None if _stamps(proto) == _stamps(model) else proto
 
 
-def _with_other_definitions(model: onnx.ModelProto, newest: int | None, lacking: set[str]) -> bytes | None:
+def _with_other_definitions(
+    model: onnx.ModelProto, newest: int | None, lacking: set[str]
+) -> onnx.ModelProto | None:
     """The same model in operators that the runtime has; None when it cannot be told so."""
     try:
         other = retold(model, newest, lacking)
     except Exception:  # onnx's inliner throws on what it does not expect
         return None
-    if other is None:
-        return None
-    _lower_ir_version(other)
-    return _serialized(other)
+    if other is not None:
+        _lower_ir_version(other)
+    return other
 
 
 def _lower_ir_version(model: onnx.ModelProto) -> None:
     # The IR version is the writer's, too, and refused when it is newer than the runtime.
     model.ir_version = min(model.ir_version, max(versions.lowest_ir_version(model), _OLDEST_KEPT_IR_VERSION))
-
-
-def _serialized(model: onnx.ModelProto) -> bytes | None:
-    return model.SerializeToString() if model.ByteSize() <= _MOST_BYTES else None
 
 
 _OLDEST_KEPT_IR_VERSION = 10
@@ -189,25 +184,18 @@ def _stamps(model: onnx.ModelProto) -> list[int]:
     return [model.ir_version, *(entry.version for entry in model.opset_import)]
 
 
-def _as_proto(model: AnyModel) -> onnx.ModelProto:
-    if isinstance(model, onnx.ModelProto):
-        copy = onnx.ModelProto()
-        copy.CopyFrom(model)
-        return copy
-    if isinstance(model, bytes):
-        return onnx.load_model_from_string(model)
-    return onnx.load_model(os.fspath(model))  # pyright: ignore[reportUnknownMemberType]  # its file argument has no type
-
-
 def _on_onnxruntime(
-    content: bytes | str, settings: Settings, model: object, find_node: FindNode | None
+    told: SessionModel, settings: Settings, model: SessionModel | None, find_node: FindNode | None
 ) -> ModelSession:
     """A session; the reference evaluator runs `model`, unless it is None, on what ONNX Runtime does not support."""
+    given = hand_over(told)
     session = onnxruntime_api.create_session(
-        content,
+        given.graph,
         threads=settings.intra_op_threads or usable_cores(),
         providers=settings.providers,
         optimize=True,
+        weights=given.weights,
+        folder=given.folder,
     )
     inputs = onnxruntime_api.input_types(session)
     names = [name for name, _ in inputs]
@@ -226,8 +214,8 @@ def _on_onnxruntime(
     )
 
 
-def _on_reference(model: Any, find_node: FindNode | None) -> ModelSession:
-    session = ReferenceSession(_as_proto(model))
+def _on_reference(model: SessionModel, find_node: FindNode | None) -> ModelSession:
+    session = ReferenceSession(model.whole())
     names = session.input_names
 
     def run(inputs: Sequence[Any]) -> list[Any]:

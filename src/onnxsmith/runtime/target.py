@@ -17,6 +17,7 @@ from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import ACTIVE, register_default
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LeakedValueError
+from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import control
 from onnxsmith.runtime.engine import Runner, prepare, runners
 from onnxsmith.runtime.model_session import FindNode, load_session
@@ -94,9 +95,9 @@ class EagerTarget:
         return tuple([_wrap(each) for each in results]) if wraps else tuple(results)
 
     def model_runner(
-        self, model: bytes | str, find_node: FindNode | None = None
+        self, model: SessionModel, find_node: FindNode | None = None
     ) -> Callable[[Sequence[Any]], list[Any]]:
-        """Runs a whole model, given serialized or as a file, on arrays; `find_node` knows where nodes come from."""
+        """Runs a whole model on arrays; `find_node` knows where nodes come from."""
         return load_session(model, find_node=find_node)
 
     def learn(

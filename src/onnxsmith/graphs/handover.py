@@ -1,0 +1,95 @@
+"""Makes a `SessionModel` of a model: which weights stay in the graph, and where the others lie.
+
+The model is read and not changed, so that threads may do this with one model at the same time. No weight is copied
+here that lies in memory or in a file as ONNX lays it out.
+"""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import onnx_ir as ir
+
+from onnxsmith.graphs import files
+from onnxsmith.graphs.ir_types import dimensions_of
+from onnxsmith.graphs.session_model import HANDED_OVER, Content, FilePart, SessionModel, SessionWeight
+
+#: Smaller weights stay in the graph: apart from it they would cost more than a copy.
+_SMALL_BYTES = 1024
+#: Integers up to this size stay in the graph where they may be sizes or axes: inference of shapes reads those, and
+#: reads nothing that lies apart.
+_SIZES_BYTES = 1 << 16
+_SIZES = frozenset({ir.DataType.INT64, ir.DataType.INT32})
+#: No runtime takes these as values of its own.
+_STAYING = frozenset({ir.DataType.STRING, ir.DataType.COMPLEX64, ir.DataType.COMPLEX128})
+
+
+def session_model(model: ir.Model) -> SessionModel:
+    """The graph of a model with its large weights apart. Those of nested graphs stay: no runtime takes them apart."""
+    weights: dict[str, SessionWeight] = {}
+    graph = model.graph
+    initializers: list[ir.Value] = []
+    for name, value in graph.initializers.items():
+        tensor = value.const_value
+        if tensor is not None and _goes_apart(tensor):
+            weights[name] = SessionWeight(lambda tensor=tensor: content_of(tensor), _part_of(tensor))
+            tensor = _stand_in(tensor, name)
+        elif isinstance(tensor, ir.ExternalTensor):
+            tensor = files.loaded(tensor)
+        else:
+            initializers.append(value)
+            continue
+        initializers.append(ir.Value(name=name, type=value.type, shape=value.shape, const_value=tensor))
+    view = ir.GraphView(
+        graph.inputs,
+        graph.outputs,
+        nodes=graph,  # pyright: ignore[reportArgumentType]  # any iterable of nodes does
+        initializers=initializers,
+        opset_imports=graph.opset_imports,
+        name=graph.name,
+        metadata_props=graph.metadata_props,
+    )
+    told = ir.Model(
+        view,  # pyright: ignore[reportArgumentType]  # what is serialized asks for no more than a view has
+        ir_version=model.ir_version,
+        producer_name=model.producer_name,
+        domain=model.domain,
+        functions=list(model.functions.values()),
+        metadata_props=model.metadata_props,
+    )
+    with files.nothing_beside(model, nested_only=True):
+        return SessionModel(ir.to_proto(told), weights)
+
+
+def _goes_apart(tensor: ir.TensorProtocol) -> bool:
+    if tensor.dtype in _STAYING or tensor.nbytes < _SMALL_BYTES:
+        return False
+    may_be_sizes = tensor.dtype in _SIZES and len(tensor.shape) <= 1
+    return not (may_be_sizes and tensor.nbytes <= _SIZES_BYTES)
+
+
+def _stand_in(tensor: ir.TensorProtocol, name: str) -> files.Reference:
+    return files.Reference(
+        HANDED_OVER, None, None, tensor.dtype, shape=ir.Shape(dimensions_of(tensor)), name=name
+    )
+
+
+def _part_of(tensor: ir.TensorProtocol) -> FilePart | None:
+    """Where a tensor lies in a file, as long as that is still the file it was found in."""
+    if not isinstance(tensor, ir.ExternalTensor):
+        return None
+    path = os.path.realpath(tensor.path)
+    known = files.seen(tensor)
+    # One that has been mapped keeps the file it was mapped from, even when another one takes its place.
+    is_same = tensor.raw is None if known is None else files.stamp(path) == known
+    return FilePart(path, tensor.offset or 0, tensor.nbytes) if is_same else None
+
+
+def content_of(tensor: ir.TensorProtocol) -> Content:
+    """The bytes of a tensor as ONNX lays them out: its own memory where they lie there so."""
+    if tensor.dtype.bitwidth >= 8:
+        array = np.asarray(tensor.numpy())
+        if array.nbytes == tensor.nbytes and array.dtype.isnative and array.flags.c_contiguous:
+            return array.reshape(-1).view(np.uint8)
+    return np.frombuffer(tensor.tobytes(), np.uint8)
