@@ -5,12 +5,12 @@ A model without such a node is given back as it is. What a fact is and how it is
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import onnx
 
-from onnxsmith.graphs.rewriting.rewrite import Rewritten, Rule, rewrite
-from onnxsmith.graphs.rewriting.site import Array, Site
+from onnxsmith.graphs.rewriting.rewrite import ReadWeight, Rewritten, Rule, rewrite
+from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.runtime.facts.fact import Check, Fact, Refusal, Requirement, Rewrite
 from onnxsmith.runtime.facts.gating import gate
 from onnxsmith.runtime.facts.table import facts_for
@@ -29,7 +29,7 @@ class Refused(Exception):
 def adapt(
     model: onnx.ModelProto,
     version: tuple[int, ...],
-    weights: Mapping[str, Array] | None = None,
+    weights: ReadWeight | None = None,
     provider: str = CPU,
 ) -> Rewritten:
     """The model with every fact met that a version of ONNX Runtime shows; raises Refused where one cannot be met."""

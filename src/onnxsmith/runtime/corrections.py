@@ -164,7 +164,41 @@ def operators() -> tuple[type[Any], ...]:
         def _run(self, value=None) -> tuple[Any, ...]:
             return (np.array(value is not None),)
 
-    return Loop, Scan, Scatter, Tile, Optional, OptionalGetElement, OptionalHasElement
+    class Div(OpRun):
+        """Its own gives 0 for an integer divided by zero, which has no quotient."""
+
+        op_domain = ""
+
+        def _run(self, dividend, divisor) -> tuple[Any, ...]:
+            if not np.issubdtype(dividend.dtype, np.integer):
+                return (np.divide(dividend, divisor).astype(dividend.dtype),)
+            _check_divisor(divisor)
+            return (_truncated(dividend, divisor),)
+
+    class Mod(OpRun):
+        """Its own gives 0 for the remainder by zero."""
+
+        op_domain = ""
+
+        def _run(self, dividend, divisor, fmod=None) -> tuple[Any, ...]:
+            if np.issubdtype(dividend.dtype, np.integer):
+                _check_divisor(divisor)
+            remainder = np.fmod if fmod else np.mod
+            return (remainder(dividend, divisor).astype(dividend.dtype),)
+
+    return Loop, Scan, Scatter, Tile, Optional, OptionalGetElement, OptionalHasElement, Div, Mod
+
+
+def _check_divisor(divisor: np.ndarray[Any, Any]) -> None:
+    if not divisor.all():
+        raise ZeroDivisionError("integer division by zero")
+
+
+def _truncated(dividend: np.ndarray[Any, Any], divisor: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The quotient without its fraction, as ONNX divides integers; numpy rounds it down."""
+    quotient = dividend // divisor
+    is_off = (quotient * divisor != dividend) & ((dividend < 0) != (divisor < 0))
+    return (quotient + is_off.astype(quotient.dtype)).astype(dividend.dtype)
 
 
 def _moved(values: Any, axes: Any, directions: Any) -> list[np.ndarray[Any, Any]]:

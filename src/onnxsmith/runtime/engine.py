@@ -7,7 +7,6 @@ literals and types are checked before a call comes here.
 from __future__ import annotations
 
 import functools
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
@@ -17,21 +16,22 @@ import onnx
 from onnx import defs
 
 from onnxsmith.errors import MissingDependencyError, OnnxsmithError, OperatorFailedError
+from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api, policy, single_node, validity
+from onnxsmith.runtime.adapting import Refused
 from onnxsmith.runtime.equivalents import earlier_calls, later_call
 from onnxsmith.runtime.failure import not_runnable, operator_failed, plain_reason, says_not_supported
 from onnxsmith.runtime.feeds import Recover, Run, session_runner
 from onnxsmith.runtime.function_body import expanded_model, inlined_model
-from onnxsmith.runtime.guard_rules import Check, Refusal
-from onnxsmith.runtime.guards import guard_for
 from onnxsmith.runtime.model_session import ModelSession as ModelSession
 from onnxsmith.runtime.model_session import load_session as load_session
+from onnxsmith.runtime.opening import open_session
 from onnxsmith.runtime.reference import NoReference, ReferenceSession
 from onnxsmith.runtime.sessions import RunnerCache
 from onnxsmith.runtime.settings import DEFAULT_CACHE_SIZE, Settings, chosen, current
 from onnxsmith.runtime.single_node import Call, InputType
 from onnxsmith.runtime.widening import widened_models
-from onnxsmith.schema.definition import AttributeType, OperatorDef
+from onnxsmith.schema.definition import OperatorDef
 
 Source: TypeAlias = Literal["onnxruntime", "function body", "reference", "nothing"]
 
@@ -42,8 +42,6 @@ _TITLES: dict[Source, str] = {
 }
 #: How many combinations of ranks are kept for one call of an operator that needs them.
 _MOST_RANKS = 16
-#: Seeds are float attributes, which hold integers exactly up to here.
-_MOST_SEEDS = 1 << 24
 
 
 class Runner:
@@ -123,19 +121,9 @@ def clear_cache() -> None:
 
 def build(call: Call, settings: Settings) -> Runner:
     """A new runner; `prepare` is the one that keeps them."""
-    check = guard_for(call)
-    if isinstance(
-        check, Refusal
-    ):  # by its attributes alone; even making a session could take the process down
-        return Runner(_refusal(call, check.reason), "nothing")
     if call.ranks is None and policy.needs_ranks(call):
-        runner = Runner(_run_by_rank(call, settings), "onnxruntime")
-    else:
-        runner = _first_of(call, settings, _candidates(call, settings), [])
-        is_wrong = policy.wrong_on(call) if runner.source in ("onnxruntime", "function body") else None
-        if is_wrong is not None:
-            runner = Runner(_run_elsewhere(call, settings, runner.run, is_wrong), runner.source)
-    return runner if check is None else Runner(_run_guarded(call, runner.run, check), runner.source)
+        return Runner(_run_by_rank(call, settings), "onnxruntime")
+    return _first_of(call, settings, _candidates(settings), [])
 
 
 def _first_of(
@@ -150,6 +138,10 @@ def _first_of(
             tried.append((_TITLES[source], str(error)))
         except _IllFormed as error:
             return Runner(_refusal(call, str(error)), "nothing")
+        except Refused as error:
+            # The function body would end in the same kernels.
+            rest: list[Source] = ["reference"] if "reference" in candidates[position + 1 :] else []
+            return _first_of(call, settings, rest, [*tried, (_TITLES[source], str(error))])
         except Exception as error:  # protos and evaluators throw what they like on absurd attributes
             tried.append((_TITLES[source], plain_reason(error)))
     reasons = tuple(tried)
@@ -167,14 +159,8 @@ def _refusal(call: Call, reason: str) -> Run:
     return refuse
 
 
-def _candidates(call: Call, settings: Settings) -> list[Source]:
-    if settings.runtime == "reference":
-        return ["reference"]
-    # The preferences are about the CPU's kernels; who chose another provider wants that one.
-    is_on_cpu = all(name == "CPUExecutionProvider" for name, _ in settings.providers)
-    preferred = policy.preferred_source(call) if is_on_cpu else None
-    order: list[Source] = ["onnxruntime", "function body", "reference"]
-    return order if preferred is None else [preferred, *(each for each in order if each != preferred)]
+def _candidates(settings: Settings) -> list[Source]:
+    return ["reference"] if settings.runtime == "reference" else ["onnxruntime", "function body", "reference"]
 
 
 def _run_by_rank(call: Call, settings: Settings) -> Run:
@@ -188,22 +174,6 @@ def _run_by_rank(call: Call, settings: Settings) -> Run:
     return run
 
 
-def _run_elsewhere(
-    call: Call, settings: Settings, run: Run, is_wrong: Callable[[Sequence[Any]], bool]
-) -> Run:
-    """For operators that ONNX Runtime gets wrong on some inputs: those go to the reference evaluator."""
-
-    @functools.cache
-    def elsewhere() -> Runner:
-        # Not to the function body, which ONNX Runtime would run with the same kernels.
-        return _first_of(call, settings, ["reference"], [])
-
-    def run_right(inputs: Sequence[Any]) -> list[Any]:
-        return elsewhere().run(inputs) if is_wrong(inputs) else run(inputs)
-
-    return run_right
-
-
 class _NotThere(Exception):
     """This source cannot run the call; the text says why."""
 
@@ -213,9 +183,11 @@ class _IllFormed(Exception):
 
 
 def _onnxruntime_run(call: Call, settings: Settings, recover: Recover) -> Run:
-    model = single_node.make_model(_with_seed(call))
+    model = single_node.make_model(call)
     try:
         return session_runner(_session(model, call, settings), call, recover)
+    except Refused:
+        raise
     except Exception as error:
         refused = error
     if call.op.is_known and not onnxruntime_api.is_not_implemented(refused):
@@ -224,9 +196,7 @@ def _onnxruntime_run(call: Call, settings: Settings, recover: Recover) -> Run:
             raise _IllFormed(wrong) from refused
     for same in (*earlier_calls(call), *filter(None, [later_call(call)])):
         try:
-            return session_runner(
-                _session(single_node.make_model(_with_seed(same)), call, settings), call, recover
-            )
+            return session_runner(_session(single_node.make_model(same), call, settings), call, recover)
         except Exception:  # the reason of the first refusal is the one that matters
             continue
     for model in widened_models(call):
@@ -235,18 +205,6 @@ def _onnxruntime_run(call: Call, settings: Settings, recover: Recover) -> Run:
         except Exception:
             continue
     raise _NotThere(plain_reason(refused)) from refused
-
-
-def _with_seed(call: Call) -> Call:
-    """Random operators without a seed get one: ONNX Runtime gives all sessions of a process the same."""
-    if call.op.name not in policy.RANDOM or "seed" in call.attributes:
-        return call
-    formal = call.op.attributes.get("seed")
-    if formal is None:
-        return call
-    seed = secrets.randbelow(_MOST_SEEDS)
-    value = float(seed) if formal.type is AttributeType.FLOAT else seed
-    return replace(call, attributes={**call.attributes, "seed": value})
 
 
 def _function_run(call: Call, settings: Settings, recover: Recover) -> Run:
@@ -266,11 +224,9 @@ def _function_run(call: Call, settings: Settings, recover: Recover) -> Run:
         raise _NotThere(reason) from error
 
 
-def _session(model: onnx.ModelProto, call: Call, settings: Settings) -> Any:
+def _session(model: onnx.ModelProto, call: Call, settings: Settings) -> onnxruntime_api.Session:
     threads = settings.intra_op_threads or policy.threads_for(call.op)
-    return onnxruntime_api.create_session(
-        model.SerializeToString(), threads=threads, providers=settings.providers
-    )
+    return open_session(SessionModel(model), settings, threads=threads, optimize=False)
 
 
 def _reference_run(call: Call, settings: Settings, recover: Recover) -> Run:
@@ -325,15 +281,3 @@ def _recover(
             cause = later.__cause__
             tried.append((_TITLES[source], later.message if cause is None else plain_reason(cause)))
     raise not_runnable(call, inputs, tried) from error
-
-
-def _run_guarded(call: Call, run: Run, check: Check) -> Run:
-    """With the check that keeps an operator from taking the process down."""
-
-    def guarded(inputs: Sequence[Any]) -> list[Any]:
-        reason = check(inputs)
-        if reason is not None:
-            raise operator_failed(call, inputs, reason)
-        return run(inputs)
-
-    return guarded

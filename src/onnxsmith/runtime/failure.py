@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from onnxsmith.errors import NotRunnableError, OperatorFailedError
+from onnxsmith.runtime.facts.gating import failed_check
 from onnxsmith.runtime.single_node import Call
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.types.dtypes import DType
@@ -50,6 +51,9 @@ _NOT_SUPPORTED = re.compile(
 
 def plain_reason(error: BaseException) -> str:
     """The part of an exception's text that a user can act on."""
+    check = failed_check(str(error))
+    if check is not None:
+        return check.reason
     text = _STATUS.sub("", str(error).strip())
     text = _WHILE_RUNNING.sub("", text)
     text = text.partition("\nStacktrace")[0]
@@ -97,6 +101,9 @@ _NODE = re.compile(r"while running (?P<operator>\S+) node\. Name:'(?P<name>[^']*
 
 def failed_node(error: BaseException) -> FailedNode | None:
     """The node that an exception of ONNX Runtime names, or None."""
+    check = failed_check(str(error))
+    if check is not None:
+        return FailedNode(check.operator, check.node)
     # Bodies come inside out: the last one named is the innermost.
     found = [FailedNode(match["operator"], match["name"]) for match in _NODE.finditer(str(error))]
     return found[-1] if found else None

@@ -25,8 +25,8 @@ from onnxsmith.runtime.failure import (
     unknown_operator,
 )
 from onnxsmith.runtime.feeds import Run, runner_over
-from onnxsmith.runtime.handed_over import hand_over
 from onnxsmith.runtime.older_opsets import retold
+from onnxsmith.runtime.opening import open_session
 from onnxsmith.runtime.reference import NoReference, ReferenceSession
 from onnxsmith.runtime.settings import Settings, current, usable_cores
 from onnxsmith.source import Span, caller_span
@@ -188,15 +188,7 @@ def _on_onnxruntime(
     told: SessionModel, settings: Settings, model: SessionModel | None, find_node: FindNode | None
 ) -> ModelSession:
     """A session; the reference evaluator runs `model`, unless it is None, on what ONNX Runtime does not support."""
-    given = hand_over(told)
-    session = onnxruntime_api.create_session(
-        given.graph,
-        threads=settings.intra_op_threads or usable_cores(),
-        providers=settings.providers,
-        optimize=True,
-        weights=given.weights,
-        folder=given.folder,
-    )
+    session = open_session(told, settings, threads=settings.intra_op_threads or usable_cores(), optimize=True)
     inputs = onnxruntime_api.input_types(session)
     names = [name for name, _ in inputs]
 

@@ -6,6 +6,7 @@ not print when something fails. It knows no operators and decides no fallbacks.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import importlib
@@ -13,7 +14,7 @@ import importlib.util
 import os
 import sys
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
@@ -24,6 +25,8 @@ from onnxsmith.types.dtypes import DType
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 _FATAL_ONLY = 4
+#: What ONNX Runtime prints unless told otherwise. There is no way to ask what it was told.
+_WARNINGS = 2
 
 #: From this version on a model in memory may refer to weights in the files of a folder.
 _FOLDERS_SINCE = (1, 21)
@@ -129,6 +132,17 @@ def cpu_device() -> Device:
     """The device that all values here live on."""
     module = compiled()
     return module.OrtDevice(module.OrtDevice.cpu(), module.OrtDevice.default_memory(), 0)
+
+
+@contextlib.contextmanager
+def hushed() -> Iterator[None]:
+    """Without what ONNX Runtime's kernels print past a session's own level; afterwards warnings are printed again."""
+    set_severity = compiled().set_default_logger_severity
+    set_severity(_FATAL_ONLY)
+    try:
+        yield
+    finally:
+        set_severity(_WARNINGS)
 
 
 def create_session(

@@ -5,6 +5,7 @@ Makes protos only; who runs them is not known here.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
@@ -14,6 +15,8 @@ import onnx
 from onnx import helper, numpy_helper
 
 from onnxsmith.runtime import versions
+from onnxsmith.schema import registry
+from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.definition import AttributeType, OperatorDef
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, MapType, OptionalType, SequenceType, TensorType
@@ -102,7 +105,7 @@ def make_model(call: Call) -> onnx.ModelProto:
     graph.output.extend(onnx.ValueInfoProto(name=name) for name in call.output_names)
     model = onnx.ModelProto(graph=graph, producer_name="onnxsmith")
     if call.opset_version is None:
-        model.opset_import.append(helper.make_opsetid(call.op.domain, call.op.since_version))
+        model.opset_import.append(helper.make_opsetid(call.op.domain, _latest_same(call.op)))
     else:
         # The bodies decide the version of the standard domain; the node's own domain may be another.
         if call.op.domain:
@@ -111,6 +114,20 @@ def make_model(call: Call) -> onnx.ModelProto:
         versions.lower_opsets(model)
     model.ir_version = versions.lowest_ir_version(model)
     return model
+
+
+@functools.lru_cache(maxsize=1024)
+def _latest_same(op: OperatorDef) -> int:
+    """The latest opset version, of those that runtimes know, in which the operator is defined as it is here.
+
+    In a late opset there are more operators to meet a runtime's mistakes with.
+    """
+    if op.domain or not op.is_known:
+        return op.since_version
+    changed = [each for each in registry.versions(op.domain, op.name) if each > op.since_version]
+    latest = max(op.since_version, min([default_opset_version(), *(each - 1 for each in changed)]))
+    # It may have been withdrawn in between.
+    return latest if registry.find(op.domain, op.name, latest) is op else op.since_version
 
 
 def _rank_states(scan: onnx.NodeProto, ranks: Sequence[int | None]) -> None:

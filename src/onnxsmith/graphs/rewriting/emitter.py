@@ -15,9 +15,7 @@ from onnx import helper, numpy_helper
 from onnxsmith.types.dtypes import DType
 
 #: Anything that numpy makes an array of.
-Content: TypeAlias = (
-    "np.ndarray[tuple[int, ...], np.dtype[np.generic]] | np.generic | float | Sequence[float]"
-)
+Content: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.generic]] | np.generic | float | Sequence[float]
 Attribute: TypeAlias = (
     int | float | str | Sequence[int] | Sequence[float] | onnx.GraphProto | onnx.TensorProto
 )

@@ -6,6 +6,7 @@ given one is not changed. Each node is looked at once: what a rule emits is not 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -26,6 +27,7 @@ from onnxsmith.graphs.rewriting.scopes import (
     value_names,
 )
 from onnxsmith.graphs.rewriting.site import Array, Scope, Site
+from onnxsmith.schema.default_version import default_opset_version
 
 #: How deep functions may call functions; deeper, they call themselves.
 _MOST_CALLS = 64
@@ -45,6 +47,8 @@ class Edit:
 
 #: Looks at a node; gives (rule, reason) of what it changed, whose nodes are in the site's emitter, or nothing.
 Rule: TypeAlias = Callable[[Site], Sequence[tuple[str, str]]]
+#: The content of an initializer by its name; None where it cannot be had.
+ReadWeight: TypeAlias = Callable[[str], Array | None]
 #: Rules by domain and operator.
 Rules: TypeAlias = Mapping[tuple[str, str], Rule]
 
@@ -57,8 +61,8 @@ class Rewritten:
     edits: tuple[Edit, ...] = field(default=())
 
 
-def rewrite(model: onnx.ModelProto, rules: Rules, weights: Mapping[str, Array] | None = None) -> Rewritten:
-    """Apply rules to a model. `weights` are initializers of the main graph whose content stands elsewhere."""
+def rewrite(model: onnx.ModelProto, rules: Rules, weights: ReadWeight | None = None) -> Rewritten:
+    """Apply rules to a model. `weights` gives the initializers of the main graph whose content stands elsewhere."""
     operators = frozenset(rules)
     functions = functions_of(model)
     concerned = functions_that_use(functions, operators)
@@ -68,7 +72,7 @@ def rewrite(model: onnx.ModelProto, rules: Rules, weights: Mapping[str, Array] |
         for node in all_nodes(model.graph.node)
     ):
         return Rewritten(model)
-    run = _Run(model, rules, functions, concerned, weights or {})
+    run = _Run(model, rules, functions, concerned, weights or (lambda _: None))
     return run.result()
 
 
@@ -81,7 +85,7 @@ class _Run:
         rules: Rules,
         functions: Mapping[FunctionKey, onnx.FunctionProto],
         concerned: set[FunctionKey],
-        weights: Mapping[str, Array],
+        weights: ReadWeight,
     ) -> None:
         self._given = model
         self._rules = rules
@@ -99,10 +103,8 @@ class _Run:
         model = onnx.ModelProto()
         model.CopyFrom(self._given)
         scope = Scope()
-        for name, array in self._weights.items():
-            scope.hold(name, array)
         inferred = inferred_graph(model)
-        self._graph(model.graph, inferred, scope, opset_versions(model.opset_import), (), 0)
+        self._graph(model.graph, inferred, scope, _with_standard(model.opset_import), (), 0)
         model.functions.extend(each for each in self._copies.values() if each is not None)
         if not self._edits:
             return Rewritten(self._given)
@@ -127,8 +129,10 @@ class _Run:
         for name, tensor in held.items():
             if name not in scope.types:
                 scope.types[name] = onnx.helper.make_tensor_type_proto(tensor.data_type, list(tensor.dims))
-            if name not in replaceable and name not in self._weights:
-                scope.hold(name, tensor)
+            if name in replaceable:
+                continue
+            is_elsewhere = tensor.data_location == onnx.TensorProto.EXTERNAL
+            scope.hold(name, functools.partial(self._weights, name) if is_elsewhere else tensor)
         nodes = self._nodes(graph.node, inferred.node, scope, versions, path, depth)
         if nodes is not None:
             _replace_nodes(graph.node, nodes)
@@ -226,7 +230,7 @@ class _Run:
         for info in (*inferred.input, *inferred.value_info, *inferred.output):
             scope.types[info.name] = info.type
         nodes = self._nodes(
-            copy.node, inferred.node, scope, opset_versions(copy.opset_import), path, depth + 1
+            copy.node, inferred.node, scope, _with_standard(copy.opset_import), path, depth + 1
         )
         if nodes is not None:
             _replace_nodes(copy.node, nodes)
@@ -263,6 +267,15 @@ def fill_in_attributes(nodes: Iterable[onnx.NodeProto], given: Mapping[str, onnx
             node.attribute.extend(kept)
         for graph in inner_graphs(node):
             fill_in_attributes(graph.node, given)
+
+
+def _with_standard(imports: MutableSequence[onnx.OperatorSetIdProto]) -> dict[str, int]:
+    """The versions in force. What is emitted is of the standard domain, which a model of another may not import yet."""
+    versions = opset_versions(imports)
+    if "" not in versions:
+        versions[""] = default_opset_version()
+        imports.append(onnx.helper.make_opsetid("", versions[""]))
+    return versions
 
 
 def _replace_nodes(field: MutableSequence[onnx.NodeProto], nodes: Sequence[onnx.NodeProto]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -12,7 +12,9 @@ from onnx import helper, numpy_helper
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.types.dtypes import DType
 
-Array: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.generic]]"
+Array: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
+#: A constant as a proto, as an array, or as what reads it; None for what is no constant.
+Held: TypeAlias = onnx.TensorProto | Array | Callable[[], Array | None] | None
 
 #: Attributes of a Constant node that hold its value as plain numbers, and the element type that makes of them.
 _PLAIN_VALUES = {
@@ -32,9 +34,9 @@ class Scope:
     def __init__(self, outer: Scope | None = None) -> None:
         self._outer = outer
         self.types: dict[str, onnx.TypeProto] = {}
-        self._tensors: dict[str, onnx.TensorProto | Array | None] = {}
+        self._tensors: dict[str, Held] = {}
 
-    def hold(self, name: str, tensor: onnx.TensorProto | Array | None) -> None:
+    def hold(self, name: str, tensor: Held) -> None:
         """Note a constant of this graph; None for a value that hides one of the same name around it."""
         self._tensors[name] = tensor
 
@@ -54,7 +56,10 @@ class Scope:
             if name in scope._tensors:
                 found = scope._tensors[name]
                 if isinstance(found, onnx.TensorProto):
-                    found = scope._tensors[name] = _content(found)
+                    found = _content(found)
+                elif callable(found):
+                    found = found()
+                scope._tensors[name] = found
                 return found
             scope = scope._outer
         return None
@@ -72,8 +77,6 @@ class Scope:
 
 
 def _content(tensor: onnx.TensorProto) -> Array | None:
-    if tensor.data_location == onnx.TensorProto.EXTERNAL:
-        return None  # elsewhere; whoever has it gives it as an array
     try:
         return numpy_helper.to_array(tensor)
     except (ValueError, TypeError, KeyError):  # as broken as models from strangers may be
@@ -114,12 +117,10 @@ class Site:
 
     def shape(self, position: int) -> tuple[int | None, ...] | None:
         """The dimensions of an input, None for those that are not known; None when its rank is not."""
-        constant = self.constant(position)
-        if constant is not None:
-            return constant.shape
         found = self.scope.type_of(self.input(position))
         if found is None or not found.tensor_type.HasField("shape"):
-            return None
+            constant = self.constant(position)
+            return None if constant is None else constant.shape
         return tuple(
             each.dim_value if each.HasField("dim_value") else None for each in found.tensor_type.shape.dim
         )

@@ -1,7 +1,9 @@
-"""Random numbers: what a seed means, and a function body that draws the opposite.
+"""Random numbers: what a seed means, operators without kernels, and a definition that draws the opposite.
 
-A seed fixes what a node gives, in every run: the numbers of numpy's `RandomState(seed)`, as in ONNX's own reference.
-ONNX Runtime takes it for the state that a session begins with, so that a second run gives other numbers.
+A seed fixes what a node gives, in every run of every session. ONNX Runtime takes it for the state that a session begins
+with, so that a second run gives other numbers; here they are a function of the seed and of their place in the result.
+The first few thousand are those of numpy's `RandomState(seed)`, as in ONNX's own data, drawn when the session is made;
+those that follow are made by a generator that counts.
 """
 
 from __future__ import annotations
@@ -10,65 +12,31 @@ import math
 
 import numpy as np
 
-from onnxsmith.graphs.rewriting.site import Site
+from onnxsmith.graphs.rewriting.emitter import Emitter
+from onnxsmith.graphs.rewriting.site import Array, Site
 from onnxsmith.runtime.facts.fact import Family, Probe, Refusal, Rewrite
 from onnxsmith.types.dtypes import DType
 
 FAMILY = Family()
 
-#: Numbers that are drawn when the session is made are kept in it: 64 MB of them at the most.
-_MOST_DRAWN = 1 << 24
-
+#: Operators whose results are more than a function of their inputs.
+RANDOM = frozenset(
+    {
+        "Bernoulli",
+        "Dropout",
+        "Multinomial",
+        "RandomNormal",
+        "RandomNormalLike",
+        "RandomUniform",
+        "RandomUniformLike",
+    }
+)
+#: How many numbers of a seed are drawn when the session is made, and kept in it.
+_FIRST = 4096
 _SEED_REASON = "a seed is the state that a session begins with, so that each run gives other numbers"
-
-
-@FAMILY.fact(
-    "RandomNormal",
-    "RandomUniform",
-    met_by=Rewrite,
-    reason=_SEED_REASON,
-    probe=Probe(
-        "g () => (float[N] y) { y = RandomNormal <shape = [3], seed = 1.0> () }",
-        {},
-        right=[np.random.RandomState(1).randn(3).astype(np.float32)],  # what ONNX's reference draws
-    ),
-)
-def drawn_beforehand(site: Site) -> bool:
-    shape = site.integers("shape")
-    if not has_seed(site) or not 0 <= math.prod(shape) <= _MOST_DRAWN or any(each < 0 for each in shape):
-        return False
-    dtype = DType(site.integer("dtype", int(DType.FLOAT)))
-    state = np.random.RandomState(int(site.number("seed", 0.0)))
-    if site.node.op_type == "RandomNormal":
-        numbers = state.randn(*shape) * site.number("scale", 1.0) + site.number("mean", 0.0)
-    else:
-        low, high = site.number("low", 0.0), site.number("high", 1.0)
-        numbers = state.rand(*shape) * (high - low) + low
-    site.emit.cast(site.emit.constant(numbers, dtype), dtype, into=site.output(0))
-    return True
-
-
-def has_seed(site: Site) -> bool:
-    """Whether a node has a seed that a generator takes."""
-    return site.has_attribute("seed") and 0 <= site.number("seed", -1.0) < 2**32
-
-
-@FAMILY.fact(
-    "Bernoulli",
-    "Dropout",
-    "Multinomial",
-    "RandomNormalLike",
-    "RandomUniformLike",
-    met_by=Refusal,
-    reason=_SEED_REASON,
-    probe=None,  # the one above
-)
-def drawn_anew(site: Site) -> str | None:
-    if not site.has_attribute("seed"):
-        return None
-    if site.node.op_type == "Dropout" and not _is_training(site):
-        return None
-    return "with a seed ONNX Runtime gives other numbers in each run"
+_LACK_REASON = "there is no kernel from opset 22 on"
+#: The first opset with what numbers are made of a seed with: BitShift, Range, CumSum.
+_CAN_MIX = 11
 
 
 def _is_training(site: Site) -> bool:
@@ -76,6 +44,176 @@ def _is_training(site: Site) -> bool:
         return False
     mode = site.constant(2)
     return mode is None or bool(mode.any())
+
+
+def _has_seed(site: Site) -> bool:
+    is_random = site.node.op_type != "Dropout" or _is_training(site)
+    return site.has_attribute("seed") and is_random
+
+
+def _seed(site: Site) -> int:
+    """The seed as a number; Dropout's is an integer, the others' are floats."""
+    if site.node.op_type == "Dropout":
+        return site.integer("seed", 0)
+    seed = site.number("seed", 0.0)
+    return int(seed) if math.isfinite(seed) else 0
+
+
+@FAMILY.fact(
+    *sorted(RANDOM),
+    met_by=Refusal,
+    reason=_SEED_REASON,
+    until=_CAN_MIX - 1,
+    probe=None,  # as above; in these opsets there is nothing to make numbers with
+)
+def seed_in_an_old_opset(site: Site) -> str | None:
+    return None if not _has_seed(site) else "with a seed ONNX Runtime gives other numbers in each run"
+
+
+@FAMILY.fact(
+    "RandomUniformLike",
+    "RandomNormalLike",
+    met_by=Rewrite,
+    reason=f"{_SEED_REASON}; {_LACK_REASON}",
+    probe=Probe(
+        "g (float[N] x) => (float[N] y) { y = RandomUniformLike(x) }",
+        {"x": np.zeros(0, np.float32)},
+        right=[np.zeros(0, np.float32)],
+        opset=22,
+    ),
+)
+def drawn_alike(site: Site) -> bool:
+    if not _has_seed(site) and site.emit.version < 22:
+        return False
+    dtype = DType(site.integer("dtype", int(site.dtype(0) or DType.FLOAT)))
+    return _drawn(site, site.emit.op("Shape", site.input(0)), dtype)
+
+
+@FAMILY.fact(
+    "RandomNormal",
+    "RandomUniform",
+    met_by=Rewrite,
+    reason=f"{_SEED_REASON}; {_LACK_REASON}",
+    probe=Probe(
+        "g () => (float[N] y) { y = RandomNormal <shape = [3], seed = 1.0> () }",
+        {},
+        right=[np.random.RandomState(1).randn(3).astype(np.float32)],  # what ONNX's reference draws
+    ),
+)
+def drawn_in_a_shape(site: Site) -> bool:
+    if not _has_seed(site) and site.emit.version < 22:
+        return False
+    shape = np.array(site.integers("shape"), np.int64)
+    return _drawn(site, site.emit.constant(shape), DType(site.integer("dtype", int(DType.FLOAT))))
+
+
+def _drawn(site: Site, shape: str, dtype: DType) -> bool:
+    emit = site.emit
+    if "Normal" in site.node.op_type:
+        numbers = _normal(site, shape)
+        factor, offset = site.number("scale", 1.0), site.number("mean", 0.0)
+    else:
+        numbers = _uniform(site, shape)
+        offset = site.number("low", 0.0)
+        factor = site.number("high", 1.0) - offset
+    scaled = emit.op("Mul", numbers, emit.constant(factor, DType.DOUBLE))
+    emit.cast(emit.op("Add", scaled, emit.constant(offset, DType.DOUBLE)), dtype, into=site.output(0))
+    return True
+
+
+def _uniform(site: Site, shape: str) -> str:
+    """Doubles from 0 up to 1, without 1, in a shape: of the node's seed, or new in each run."""
+    emit = site.emit
+    if not _has_seed(site):
+        return _kept(emit, shape)
+    count = emit.reduce("Prod", shape)
+    later = _counted(emit, _after_the_first(emit, count), _seed(site), 0)
+    return _shaped(emit, _generator(site).rand(_FIRST), later, count, shape)
+
+
+def _normal(site: Site, shape: str) -> str:
+    """Doubles of mean 0 and variance 1, in a shape."""
+    emit = site.emit
+    if not _has_seed(site):
+        return _turned(emit, _kept(emit, shape), _kept(emit, shape))
+    count = emit.reduce("Prod", shape)
+    rest = _after_the_first(emit, count)
+    later = _turned(emit, *(_counted(emit, rest, _seed(site), stream) for stream in (1, 2)))
+    return _shaped(emit, _generator(site).randn(_FIRST), later, count, shape)
+
+
+def _turned(emit: Emitter, first: str, second: str) -> str:
+    """Normal numbers of pairs of uniform ones, as points in the plane: Box and Muller's way."""
+    length = emit.op("Sub", emit.constant(1.0, DType.DOUBLE), first)  # never 0
+    length = emit.op("Sqrt", emit.op("Mul", emit.op("Log", length), emit.constant(-2.0, DType.DOUBLE)))
+    angle = emit.op("Mul", second, emit.constant(2 * math.pi, DType.DOUBLE))
+    # There is no Cos of doubles.
+    return emit.op("Mul", length, emit.cast(emit.op("Cos", emit.cast(angle, DType.FLOAT)), DType.DOUBLE))
+
+
+def _generator(site: Site) -> np.random.RandomState:  # the one that ONNX's data is drawn with
+    return np.random.RandomState(_seed(site) % 2**32)
+
+
+def _after_the_first(emit: Emitter, count: str) -> str:
+    """How many numbers are needed beyond those that are drawn beforehand."""
+    left = emit.op("Sub", count, emit.constant(_FIRST))
+    is_some = emit.cast(emit.op("Greater", left, emit.constant(0)), DType.INT64)
+    return emit.op("Mul", left, is_some)
+
+
+def _shaped(emit: Emitter, first: Array, later: str, count: str, shape: str) -> str:
+    numbers = emit.op("Concat", emit.constant(first, DType.DOUBLE), later, axis=0)
+    taken = emit.op("Slice", numbers, emit.constant([0]), emit.unsqueeze(count, [0]))
+    # A 0 in the shape is a dimension of nothing, and not the input's.
+    return emit.op("Reshape", taken, shape, allowzero=1 if emit.version >= 14 else None)
+
+
+def _kept(emit: Emitter, shape: str) -> str:
+    """Numbers whose binary digits are each kept, or not, by a dropout, which has kernels in every opset."""
+    digits = 24
+    padded = emit.op("Concat", shape, emit.constant([digits]), axis=0)
+    zeros = emit.cast(emit.op("ConstantOfShape", padded), DType.FLOAT)
+    dropped, mask = emit.names.after("drop"), emit.names.after("drop")
+    half, is_training = emit.constant(0.5, DType.FLOAT), emit.constant(1, DType.BOOL)
+    emit.node("Dropout", [zeros, half, is_training], [dropped, mask])
+    places = emit.constant(2.0 ** -np.arange(1, digits + 1), DType.DOUBLE)
+    weighted = emit.op("Mul", emit.cast(mask, DType.DOUBLE), places)
+    last = emit.unsqueeze(emit.op("Size", shape), [0])
+    return emit.op("ReduceSum", weighted, last, keepdims=0)
+
+
+def _counted(emit: Emitter, count: str, seed: int, stream: int) -> str:
+    """Numbers that depend on nothing but a seed and their places: Widynski's "Squares", a generator that counts."""
+    places = emit.cast(emit.op("Range", emit.constant(0), count, emit.constant(1)), DType.UINT64)
+    key = _word(emit, _key(seed, stream))
+    first = emit.op("Mul", places, key)
+    second = emit.op("Add", first, key)
+    state = first
+    for term in (first, second, first):
+        state = _halves_exchanged(emit, emit.op("Add", emit.op("Mul", state, state), term))
+    state = emit.op("Add", emit.op("Mul", state, state), second)
+    # 24 bits are what a float holds.
+    top = emit.cast(emit.op("BitShift", state, _word(emit, 40), direction="RIGHT"), DType.DOUBLE)
+    return emit.op("Mul", top, emit.constant(2.0**-24, DType.DOUBLE))
+
+
+def _halves_exchanged(emit: Emitter, state: str) -> str:
+    half = _word(emit, 32)
+    low = emit.op("BitShift", state, half, direction="RIGHT")
+    return emit.op("Add", low, emit.op("BitShift", state, half, direction="LEFT"))
+
+
+def _key(seed: int, stream: int) -> int:
+    """64 bits that look random, and are odd, of a seed: one step of Steele, Lea and Flood's SplitMix."""
+    state = (seed * 3 + stream + 1) * 0x9E3779B97F4A7C15 % 2**64
+    state = (state ^ state >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    state = (state ^ state >> 27) * 0x94D049BB133111EB % 2**64
+    return (state ^ state >> 31) | 1
+
+
+def _word(emit: Emitter, number: int) -> str:
+    return emit.constant(np.array(number, np.uint64), DType.UINT64)
 
 
 @FAMILY.fact(
@@ -94,8 +232,56 @@ def below_the_probability(site: Site) -> bool:
     if dtype is None:
         return False
     emit = site.emit
-    drawn = emit.op("RandomUniformLike", site.input(0), dtype=int(DType.FLOAT))
-    chance = site.input(0) if dtype is DType.FLOAT else emit.cast(site.input(0), DType.FLOAT)
+    shape = emit.op("Shape", site.input(0))
+    drawn = _uniform(site, shape)
     result = DType(site.integer("dtype", int(dtype)))
-    emit.cast(emit.op("Less", drawn, chance), result, into=site.output(0))
+    happens = emit.op("Less", drawn, emit.cast(site.input(0), DType.DOUBLE))
+    emit.cast(happens, result, into=site.output(0))
+    return True
+
+
+@FAMILY.fact("Dropout", met_by=Rewrite, reason=_SEED_REASON, since=12, probe=None)
+def dropped_by_seed(site: Site) -> bool:
+    dtype = site.dtype(0)
+    if dtype is None or not _has_seed(site):
+        return False
+    emit = site.emit
+    ratio = emit.cast(site.input(1), DType.DOUBLE) if site.has(1) else emit.constant(0.5, DType.DOUBLE)
+    # Outside of training nothing is dropped.
+    ratio = emit.op("Mul", ratio, emit.cast(site.input(2), DType.DOUBLE))
+    drawn = _uniform(site, emit.op("Shape", site.input(0)))
+    stays = emit.op("Not", emit.op("Less", drawn, ratio))
+    factor = emit.op(
+        "Div", emit.cast(stays, DType.DOUBLE), emit.op("Sub", emit.constant(1.0, DType.DOUBLE), ratio)
+    )
+    kept = emit.op("Mul", site.input(0), emit.cast(factor, dtype))
+    emit.where(stays, kept, emit.constant(0, dtype), into=site.output(0))
+    if site.output(1):
+        emit.op("Identity", stays, into=site.output(1))
+    return True
+
+
+@FAMILY.fact(
+    "Multinomial",
+    met_by=Rewrite,
+    reason=f"{_SEED_REASON}; {_LACK_REASON}",
+    probe=None,  # as above
+    since=_CAN_MIX,
+)
+def chosen(site: Site) -> bool:
+    if not _has_seed(site) and site.emit.version < 22:
+        return False
+    emit = site.emit
+    count = site.integer("sample_size", 1)
+    logits = emit.cast(site.input(0), DType.FLOAT)
+    chances = emit.op("CumSum", emit.op("Softmax", logits, axis=1), emit.constant(1))
+    rows = emit.unsqueeze(emit.dimension(site.input(0), 0), [0])
+    drawn = _uniform(site, emit.op("Concat", rows, emit.constant([count]), axis=0))
+    # How many classes end at or below the number that was drawn; rounding may leave all of them.
+    ends = emit.unsqueeze(emit.cast(chances, DType.DOUBLE), [1])
+    is_past = emit.op("Not", emit.op("Less", emit.unsqueeze(drawn, [2]), ends))
+    passed = emit.reduce("Sum", emit.cast(is_past, DType.DOUBLE), [2])
+    last = emit.op("Sub", emit.dimension(site.input(0), 1), emit.constant(1))
+    limited = emit.op("Min", passed, emit.cast(last, DType.DOUBLE))
+    emit.cast(limited, DType(site.integer("dtype", int(DType.INT32))), into=site.output(0))
     return True

@@ -91,7 +91,7 @@ def axis_from_the_front(site: Site) -> bool:
     "ArgMax",
     "ArgMin",
     met_by=Check,
-    reason="an axis of length 0 has neither a smallest nor a largest element; counted from the end it gives a wrong shape",
+    reason="an axis of length 0 has no smallest element, and counted from the end it gives a wrong shape",
     probe=Probe(
         "g (float[] x) => (int64[] y) { y = ArgMax <axis = -1> (x) }",
         {"x": np.ones((2, 0), np.float32)},

@@ -11,13 +11,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
-import numpy as np
-
-from onnxsmith.graphs.rewriting.site import Site
+from onnxsmith.graphs.rewriting.site import Array, Site
 from onnxsmith.types.dtypes import DType
 
 Engine: TypeAlias = Literal["onnxruntime", "reference"]
-Array: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.generic]]"
 
 
 class Requirement(NamedTuple):

@@ -10,7 +10,7 @@ from onnxsmith.graphs.rewriting.branches import choose, renamed
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.rewriting.terms import Terms
-from onnxsmith.runtime.facts.fact import Check, Family, Probe, Refusal, Requirement, Rewrite
+from onnxsmith.runtime.facts.fact import Check, Family, Probe, Requirement, Rewrite
 from onnxsmith.types.dtypes import DType
 
 FAMILY = Family()
@@ -101,62 +101,6 @@ def regions_of_the_picture(site: Site) -> Iterator[Requirement]:
         # A NaN is not less than anything, so that it does not pass either.
         is_near = emit.op("Less", emit.op("Abs", places), limit)
         yield Requirement(emit.all(is_near), "rois must be finite and of the size of X")
-
-
-@FAMILY.fact(
-    "RoiAlign",
-    met_by=Rewrite,
-    reason="mode=max takes the largest of four weighted corners in place of the largest sample",
-    probe=Probe(
-        "g (float[N, C, H, W] x, float[R, K] r, int64[R] i) => (float[R, C, A, B] y)"
-        ' { y = RoiAlign <mode = "max", sampling_ratio = 2, coordinate_transformation_mode = "output_half_pixel">'
-        " (x, r, i) }",
-        {
-            "x": np.ones((1, 1, 4, 4), np.float32),
-            "r": np.array([[0, 0, 1, 1]], np.float32),
-            "i": np.array([0]),
-        },
-        right=[np.ones((1, 1, 1, 1), np.float32)],
-    ),
-)
-def largest_sample(site: Site) -> bool:
-    samples = site.integer("sampling_ratio", 0)
-    if site.text("mode", "avg") != "max" or not 1 <= samples <= _MOST_SAMPLES:
-        return False
-    emit = site.emit
-    height, width = site.integer("output_height", 1), site.integer("output_width", 1)
-    every_sample = emit.names.after(site.output(0))
-    # As many bins as there are samples, with one sample each.
-    site.same_node(
-        list(site.node.input),
-        [every_sample],
-        changed={
-            "mode": "avg",
-            "sampling_ratio": 1,
-            "output_height": height * samples,
-            "output_width": width * samples,
-        },
-    )
-    emit.op(
-        "MaxPool",
-        every_sample,
-        into=site.output(0),
-        kernel_shape=[samples, samples],
-        strides=[samples, samples],
-    )
-    return True
-
-
-@FAMILY.fact(
-    "RoiAlign",
-    met_by=Refusal,
-    reason="mode=max takes the largest of four weighted corners in place of the largest sample",
-    probe=None,  # the one above
-)
-def as_many_samples_as_it_takes(site: Site) -> str | None:
-    if site.text("mode", "avg") == "max" and site.integer("sampling_ratio", 0) == 0:
-        return "ONNX Runtime computes mode=max with sampling_ratio=0 wrongly"
-    return None
 
 
 @FAMILY.fact(

@@ -1,0 +1,107 @@
+"""The one road to ONNX Runtime: a model, of many nodes or one, with the facts about the runtime met, as a session.
+
+Whoever runs anything comes through here. Which other forms of a model may be tried when the runtime refuses it is
+decided by the caller.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import replace
+
+import onnx
+from onnx import helper
+
+from onnxsmith.graphs.rewriting.rewrite import ReadWeight
+from onnxsmith.graphs.rewriting.scopes import all_nodes, plain_domain
+from onnxsmith.graphs.rewriting.site import Array
+from onnxsmith.graphs.session_model import SessionModel
+from onnxsmith.runtime import onnxruntime_api
+from onnxsmith.runtime.adapting import CPU, adapt
+from onnxsmith.runtime.facts.drawing import RANDOM
+from onnxsmith.runtime.handed_over import hand_over
+from onnxsmith.runtime.settings import Settings
+from onnxsmith.types.dtypes import DType
+
+#: Seeds are float attributes, which hold integers exactly up to here.
+_MOST_SEEDS = 1 << 24
+#: Operators whose kernels print when they are made: RoiAlign says that mode=max will change, and has for years.
+_LOUD = frozenset({"RoiAlign"})
+
+
+def open_session(
+    model: SessionModel, settings: Settings, *, threads: int, optimize: bool
+) -> onnxruntime_api.Session:
+    """A session of a model; raises Refused, or what ONNX Runtime raises."""
+    told = with_own_seeds(adapted(model, settings))
+    given = hand_over(told)
+    is_loud = any(node.op_type in _LOUD for node in _nodes_of(told.proto))
+    with onnxruntime_api.hushed() if is_loud else nullcontext():
+        return onnxruntime_api.create_session(
+            given.graph,
+            threads=threads,
+            providers=settings.providers,
+            optimize=optimize,
+            weights=given.weights,
+            folder=given.folder,
+        )
+
+
+def adapted(model: SessionModel, settings: Settings) -> SessionModel:
+    """The model with the facts met that concern the providers it will run on."""
+    if not all(name == CPU for name, _ in settings.providers):
+        return model  # what is known is about the CPU's kernels; who chose another provider wants that one
+    result = adapt(model.proto, onnxruntime_api.version(), _reader(model))
+    return model if result.model is model.proto else replace(model, proto=result.model)
+
+
+def _reader(model: SessionModel) -> ReadWeight:
+    """Reads a weight that stands apart from the graph, when it is asked for."""
+    types = {tensor.name: (tensor.data_type, tuple(tensor.dims)) for tensor, _ in model.apart()}
+
+    def read(name: str) -> Array | None:
+        if name not in types:
+            return None
+        code, shape = types[name]
+        dtype = DType(code)
+        if dtype.bits < 8:
+            return None  # packed: nothing here looks into those
+        return model.weights[name].read().view(dtype.numpy).reshape(shape)
+
+    return read
+
+
+def with_own_seeds(model: SessionModel) -> SessionModel:
+    """Random operators without a seed get one: ONNX Runtime gives all sessions of a process the same.
+
+    Not a fact to be met in a model: one that is kept in a file would draw the same numbers in every process.
+    """
+    if not any(_draws(node) for node in _nodes_of(model.proto)):
+        return model
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model.proto)
+    for node in _nodes_of(copy):
+        if _draws(node):
+            seed = secrets.randbelow(_MOST_SEEDS)
+            node.attribute.append(
+                helper.make_attribute("seed", seed if node.op_type == "Dropout" else float(seed))
+            )
+    return replace(model, proto=copy)
+
+
+def _nodes_of(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
+    yield from all_nodes(model.graph.node)
+    for function in model.functions:
+        yield from all_nodes(function.node)
+
+
+def _draws(node: onnx.NodeProto) -> bool:
+    is_random = node.op_type in RANDOM and not plain_domain(node.domain)
+    return is_random and not any(each.name == "seed" for each in node.attribute) and _can_have_seed(node)
+
+
+def _can_have_seed(node: onnx.NodeProto) -> bool:
+    # A seed came to Dropout with the inputs that decide whether it draws at all.
+    return node.op_type != "Dropout" or len(node.input) > 2
