@@ -5,8 +5,8 @@ Made from ONNX's node cases; spoiled ones are made from these by `spoil`. Knows 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -53,9 +53,10 @@ class Case:
 
 def tensor_type(value: np.ndarray, *, open_shape: bool = True) -> onnx.TypeProto:
     """The type of an array: its dimensions left open, or its own."""
-    dtype = int(DType.from_numpy(value.dtype))
+    dtype = DType.from_numpy(value.dtype)
+    assert dtype is not None, value.dtype
     shape = [None] * value.ndim if open_shape else list(value.shape)
-    return onnx.helper.make_tensor_type_proto(dtype, shape)
+    return onnx.helper.make_tensor_type_proto(int(dtype), shape)
 
 
 def with_inputs(case: Case, graph: onnx.GraphProto, inputs: tuple[Value, ...], name: str) -> Case:
@@ -132,3 +133,35 @@ def backend_cases() -> Iterator[Case]:
             case.rtol,
             case.atol,
         )
+
+
+def node_case(
+    title: str,
+    name: str,
+    version: int,
+    inputs: Sequence[Value],
+    attributes: Mapping[str, Value],
+    outputs: int = 1,
+    expected: tuple[Value, ...] | None = None,
+) -> Case:
+    """The case of one call of an operator of ONNX; None among the inputs is a hole."""
+    names = [f"x{k}" if each is not None else "" for k, each in enumerate(inputs)]
+    given = [(x, each) for x, each in zip(names, inputs, strict=True) if x]
+    node = onnx.NodeProto(op_type=name, input=names, output=[f"y{k}" for k in range(outputs)])
+    op = registry.find("", name, version)
+    assert op is not None, name
+    for key, value in attributes.items():
+        kind = onnx.AttributeProto.AttributeType.Value(op.attributes[key].type.name)
+        node.attribute.append(onnx.helper.make_attribute(key, value, attr_type=kind))
+    results: list[onnx.ValueInfoProto] = []
+    for place, y in enumerate(node.output):
+        (word, *_) = sorted(op.outputs[min(place, len(op.outputs) - 1)].types) or ["tensor(float)"]
+        dtype = DType.from_onnx_name(word.removeprefix("tensor(").removesuffix(")")) or DType.FLOAT
+        if op.outputs[min(place, len(op.outputs) - 1)].type_name.startswith("T"):
+            dtype = DType.FLOAT  # a type variable that no input says; those that inputs say are put in below
+        results.append(onnx.helper.make_value_info(y, onnx.helper.make_tensor_type_proto(int(dtype), None)))
+    ports = [onnx.helper.make_value_info(x, tensor_type(each)) for x, each in given]
+    graph = onnx.helper.make_graph([node], "case", ports, results)
+    base = Case(title, b"", (("", version),), 10, ())
+    made = with_inputs(base, graph, tuple(each for _, each in given), title)
+    return replace(made, expected=expected)

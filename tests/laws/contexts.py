@@ -30,16 +30,13 @@ def alone(case: Case) -> tuple[onnx.ModelProto, list[Value]]:
 def in_if(case: Case) -> tuple[onnx.ModelProto, list[Value]]:
     """The nodes as both branches; an input decides."""
     inner = case.graph
-    branches: dict[str, onnx.GraphProto] = {}
+    node = helper.make_node("If", ["laws_condition"], [f"laws_{each.name}" for each in inner.output])
     for name in ("then_branch", "else_branch"):
         branch = onnx.GraphProto()
         branch.CopyFrom(inner)
         branch.name = name
         del branch.input[:]
-        branches[name] = branch
-    node = helper.make_node(
-        "If", ["laws_condition"], [f"laws_{each.name}" for each in inner.output], **branches
-    )
+        node.attribute.append(helper.make_attribute(name, branch))
     condition = helper.make_tensor_value_info("laws_condition", TensorProto.BOOL, [])
     graph = helper.make_graph([node], "in_if", [condition, *inner.input], _outer_outputs(inner))
     return _model(case, graph), [np.array(True), *case.inputs]

@@ -24,6 +24,7 @@ ORDER = (
     "raw error",
     "data differs",
     "error differs",
+    "error differs in a foreign model",
 )
 
 
@@ -52,13 +53,20 @@ def _size(case: Case) -> int:
     )
 
 
+def _group(finding: Finding) -> tuple[int, str]:
+    """What findings of one row have in common: the operator, or, of errors, their classes."""
+    place = ORDER.index(finding.kind)
+    if finding.kind.startswith("error differs"):
+        names = (finding.outcomes[road].name for road in ("eager", finding.roads[0]))
+        return place, " → ".join(names)
+    return place, finding.case.operator
+
+
 def grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
-    """Findings of one operator and kind together, the smallest first; the worst kinds first."""
-    groups: dict[tuple[int, str, str], list[Finding]] = {}
+    """Findings with one cause, as far as one can tell, the smallest first; the worst kinds first."""
+    groups: dict[tuple[int, str], list[Finding]] = {}
     for each in findings:
-        extra = each.detail.split("; ")[0] if each.kind == "error differs" else ""
-        code = extra.split(":")[0]
-        groups.setdefault((ORDER.index(each.kind), each.case.operator, code), []).append(each)
+        groups.setdefault(_group(each), []).append(each)
     return [sorted(groups[key], key=lambda each: _size(each.case)) for key in sorted(groups)]
 
 
@@ -72,7 +80,7 @@ def table(findings: Sequence[Finding]) -> str:
         roads = Counter(road for each in group for road in each.roads)
         cells = (
             least.kind,
-            least.case.operator,
+            ", ".join(sorted({each.case.operator for each in group})),
             str(len(group)),
             ", ".join(
                 f"{road}" if count == len(group) else f"{road} ({count})" for road, count in roads.items()

@@ -15,7 +15,7 @@ import onnx
 import onnxsmith
 from onnxsmith.runtime import using
 from onnxsmith.schema import registry
-from onnxsmith.types.value_types import AnyValueType
+from onnxsmith.types.value_types import AnyValueType, Shape, TensorType
 from tests.backend.node_cases import (
     actual_type,
     attribute_value,
@@ -24,11 +24,24 @@ from tests.backend.node_cases import (
     value_type,
 )
 from tests.laws import contexts
+from tests.laws.bare_session import BareProcess
 from tests.laws.case import Case, Value, with_inputs
 from tests.laws.contexts import TRIPS, Inexpressible
 from tests.laws.programs import Program
 
 Road = Callable[[Case], tuple[Any, ...]]
+
+
+class Contradiction(Exception):
+    """A result is not of the shape that the model declares."""
+
+
+class BareError(Exception):
+    """What the runtime itself says, in a process without us; it has no code of ours."""
+
+
+class BareEnd(Exception):
+    """A process without us died or did not come back."""
 
 
 def eager(case: Case) -> tuple[Any, ...]:
@@ -98,7 +111,18 @@ def _as_tuple(result: Any) -> tuple[Any, ...]:
 def traced(case: Case) -> tuple[Any, ...]:
     """The model that `trace` makes of the calls, on inputs of the same shapes."""
     model = onnxsmith.trace(Program(case).plain(), *_types(case), opset_version=case.version(""))
-    return _as_tuple(model(*case.inputs))
+    values = _as_tuple(model(*case.inputs))
+    for port, value in zip(model.outputs, values, strict=True):
+        shape = port.type.shape if isinstance(port.type, TensorType) else None
+        if shape is not None and isinstance(value, np.ndarray) and not _fits(value.shape, shape):
+            raise Contradiction(f"{port.name} is declared {port.type!r}, and has shape {value.shape}")
+    return values
+
+
+def _fits(actual: tuple[int, ...], declared: Shape) -> bool:
+    return len(actual) == len(declared) and all(
+        not isinstance(b, int) or a == b for a, b in zip(actual, declared, strict=True)
+    )
 
 
 def _only_tensors(case: Case) -> None:
@@ -151,6 +175,28 @@ def _of_context(context: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
     return first
 
 
+def _for_runtime(context: str) -> Road:
+    def run(case: Case) -> tuple[Any, ...]:
+        proto, inputs = contexts.CONTEXTS[context](case)
+        made = getattr(onnxsmith.Model.from_proto(proto), "for_runtime")()  # noqa: B009  # to come
+        names = [each.name for each in proto.graph.input]
+        model: bytes = made.proto.SerializeToString()
+        given = dict(zip(names, inputs, strict=True))
+        outcome = _BARE.ask(model, given, timeout=BARE_SECONDS)
+        if outcome.kind == "error":
+            raise BareError(outcome.text)
+        if outcome.kind != "results":
+            raise BareEnd(f"{outcome.kind} {outcome.text}")
+        return _of_context(context, tuple(outcome.results.values()))
+
+    run.__doc__ = f"What `for_runtime` makes of such a model, in a process without us: {context}."
+    return run
+
+
+_BARE = BareProcess()
+#: Less than a worker is given, so that the worker lives to tell.
+BARE_SECONDS = 10.0
+
 #: All roads; the first is the one that the others are compared with.
 ROADS: dict[str, Road] = {
     "eager": eager,
@@ -164,6 +210,9 @@ ROADS: dict[str, Road] = {
     "model loop": _as_model("loop"),
     "model function": _as_model("function"),
 }
+
+if hasattr(onnxsmith.Model, "for_runtime"):
+    ROADS.update({f"bare {context}": _for_runtime(context) for context in contexts.CONTEXTS})
 
 #: Roads that are only asked when others disagree.
 WITNESSES: dict[str, Road] = {"reference": reference, "float64": in_float64}

@@ -222,6 +222,8 @@ def _other_dtype(case: Case, rng: random.Random) -> Case:
         return case
     variable = rng.choice(sorted(choices))
     dtype = DType.from_onnx_name(rng.choice(allowed[variable])[len("tensor(") : -1])
+    if dtype is None:
+        return case
     inputs = list(case.inputs)
     for place in variables[variable]:
         try:
@@ -236,7 +238,7 @@ def _cast(array: np.ndarray, dtype: DType) -> np.ndarray:
     if dtype is DType.STRING:
         return np.array([str(each) for each in array.reshape(-1)], object).reshape(array.shape)
     if array.dtype.kind == "c" and dtype.kind != "complex":
-        array = array.real
+        array = np.real(array)
     return array.astype(dtype.numpy)
 
 

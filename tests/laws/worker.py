@@ -5,20 +5,18 @@ Run as `python -m tests.laws.worker`. It may die or hang; `pool` starts another 
 
 from __future__ import annotations
 
-import os
 import pickle
 import resource
-import struct
-import sys
 import warnings
 from dataclasses import replace
-from typing import Any, BinaryIO
+from typing import Any
 
 from onnxsmith.errors import OnnxsmithError
 from tests.laws.case import Case
 from tests.laws.contexts import Inexpressible
-from tests.laws.outcome import Outcome, difference
-from tests.laws.roads import ROADS, WITNESSES
+from tests.laws.messages import answer_stream, questions, send
+from tests.laws.outcome import BARE, Outcome, difference
+from tests.laws.roads import ROADS, WITNESSES, BareEnd, BareError
 
 MEMORY = 6 << 30
 
@@ -30,6 +28,10 @@ def take(case: Case, road: str) -> Outcome:
         values = tuple(map(_plain, {**ROADS, **WITNESSES}[road](replace(case, inputs=given))))
     except Inexpressible as reason:
         return Outcome("inexpressible", text=str(reason))
+    except BareError as error:
+        return Outcome("error", name=BARE, text=str(error))
+    except BareEnd as end:
+        return Outcome("died", name=str(end))
     except OnnxsmithError as error:
         return Outcome("error", name=f"{type(error).__name__} {error.code}", text=error.message)
     except Exception as error:  # what is not one of ours is a finding
@@ -43,35 +45,16 @@ def _plain(value: Any) -> Any:
     return getattr(value, "array", value)
 
 
-def receive(stream: BinaryIO) -> Any:
-    """The next message; raises EOFError when there is none."""
-    header = stream.read(8)
-    if len(header) < 8:
-        raise EOFError
-    return pickle.loads(stream.read(struct.unpack("<Q", header)[0]))
-
-
-def send(stream: BinaryIO, message: Any) -> None:
-    """Write one message."""
-    data = pickle.dumps(message)
-    stream.write(struct.pack("<Q", len(data)) + data)
-    stream.flush()
-
-
 def main() -> None:
     """Answer until there is nothing more to read."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     warnings.simplefilter("ignore")
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what libraries print must not mix with the answers
-    questions = sys.stdin.buffer
+    answers = answer_stream()
     send(answers, "ready")
-    while True:
-        try:
-            case, roads = receive(questions)
-        except EOFError:
-            return
+    for question in questions():
+        assert isinstance(question, tuple)
+        case, roads = question
         for road in roads:
             send(answers, take(case, road))
 
