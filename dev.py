@@ -186,6 +186,12 @@ def bench(arguments: list[str]) -> int:
     return run(PYTHON, "-m", "benchmarks", *arguments)
 
 
+def laws(arguments: list[str]) -> int:
+    """Hold eager = jit = model on every operator: [--seed N] [--spoiled N] [--jobs N] [--only TEXT]."""
+    ensure({"dev"})
+    return run(PYTHON, "-m", "tests.laws", *arguments)
+
+
 def check(arguments: list[str]) -> int:
     """Run every static check: lint, layers, sizes, stubs, the indexes, types."""
     if arguments:
@@ -224,6 +230,7 @@ TASKS: dict[str, Callable[[list[str]], int]] = {
     "errors": error_index,
     "docs": docs,
     "bench": bench,
+    "laws": laws,
     "hooks": hooks,
 }
 

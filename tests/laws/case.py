@@ -1,0 +1,167 @@
+"""One case of the laws: a few nodes, the opsets they are of, and values for their inputs.
+
+Made from ONNX's node cases; spoiled ones are made from these by `spoil`. Knows no road that could run it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import onnx
+
+from onnxsmith.schema import registry
+from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.types.dtypes import DType
+from tests.backend import node_cases
+
+#: An array, a list of values (a sequence), a dict (a map), or None (an empty optional).
+Value: TypeAlias = Any
+
+
+@dataclass(frozen=True)
+class Case:
+    """Nodes with values for their inputs. The graph travels as bytes, so that cases can be sent to other processes."""
+
+    name: str
+    graph_bytes: bytes
+    opsets: tuple[tuple[str, int], ...]
+    ir_version: int
+    inputs: tuple[Value, ...]
+    #: What the outputs should be, and how near; None where nothing says it.
+    expected: tuple[Value, ...] | None = None
+    rtol: float = 1e-3
+    atol: float = 1e-7
+
+    @property
+    def graph(self) -> onnx.GraphProto:
+        """The nodes; its inputs say names and types, in the order of the values."""
+        return onnx.GraphProto.FromString(self.graph_bytes)
+
+    @property
+    def operator(self) -> str:
+        """The operator that the case is about."""
+        nodes = self.graph.node
+        return f"{nodes[0].domain}.{nodes[0].op_type}".lstrip(".") if len(nodes) == 1 else "(several)"
+
+    def version(self, domain: str) -> int:
+        """The opset version of a domain."""
+        return dict(self.opsets).get(domain, 1)
+
+
+def tensor_type(value: np.ndarray, *, open_shape: bool = True) -> onnx.TypeProto:
+    """The type of an array: its dimensions left open, or its own."""
+    dtype = DType.from_numpy(value.dtype)
+    assert dtype is not None, value.dtype
+    shape = [None] * value.ndim if open_shape else list(value.shape)
+    return onnx.helper.make_tensor_type_proto(int(dtype), shape)
+
+
+def with_inputs(case: Case, graph: onnx.GraphProto, inputs: tuple[Value, ...], name: str) -> Case:
+    """The case with other nodes and values; the types of the graph's inputs and outputs follow."""
+    for info, value in zip(graph.input, inputs, strict=True):
+        if isinstance(value, np.ndarray) and info.type.WhichOneof("value") != "optional_type":
+            info.type.CopyFrom(tensor_type(value))
+    _type_outputs(graph, case.opsets)
+    return Case(name, graph.SerializeToString(), case.opsets, case.ir_version, inputs)
+
+
+def _type_outputs(graph: onnx.GraphProto, opsets: tuple[tuple[str, int], ...]) -> None:
+    """Give the outputs of a single node the element types that the schema says, without shapes.
+
+    Not by onnx's inference, which some attributes keep busy for ever.
+    """
+    if len(graph.node) == 1:
+        node = graph.node[0]
+        op = registry.find(node.domain, node.op_type, dict(opsets).get(node.domain, 1))
+        kinds = {info.name: info.type for info in graph.input}
+        results = {info.name: info for info in graph.output}
+        for place, name in enumerate(node.output):
+            kind = None if op is None or name not in results else _output_type(op, node, place, kinds)
+            if kind is not None:
+                results[name].type.CopyFrom(kind)
+    for info in graph.output:
+        if info.type.WhichOneof("value") == "tensor_type":
+            info.type.tensor_type.ClearField("shape")
+
+
+def _output_type(
+    op: OperatorDef, node: onnx.NodeProto, place: int, kinds: dict[str, onnx.TypeProto]
+) -> onnx.TypeProto | None:
+    """The type of an output, where the types of inputs or an attribute say it."""
+    if not op.outputs or not op.inputs:
+        return None
+    parameter = op.outputs[min(place, len(op.outputs) - 1)]
+    for attribute in node.attribute:
+        if attribute.name in op.attributes and op.attributes[attribute.name].names_dtype:
+            is_known = attribute.i in frozenset(map(int, DType))
+            return onnx.helper.make_tensor_type_proto(attribute.i, None) if is_known else None
+    for position, name in enumerate(node.input):
+        formal = op.inputs[min(position, len(op.inputs) - 1)]
+        if name and formal.type_name == parameter.type_name and formal.is_homogeneous:
+            return kinds.get(name)
+    return None
+
+
+def opset_ids(opsets: tuple[tuple[str, int], ...]) -> list[onnx.OperatorSetIdProto]:
+    """The opsets as protos."""
+    return [onnx.helper.make_opsetid(domain, version) for domain, version in opsets]
+
+
+def backend_cases() -> Iterator[Case]:
+    """Every node case of the installed onnx."""
+    for name, case in sorted(node_cases.all_cases().items()):
+        model = case.model
+        data, expected = case.data_sets[0]
+        opsets = tuple(
+            ("" if each.domain == "ai.onnx" else each.domain, each.version) for each in model.opset_import
+        )
+        graph = onnx.GraphProto()
+        graph.CopyFrom(model.graph)
+        inputs = tuple(node_cases.as_value(each) for each in data)
+        base = Case(name, b"", opsets, model.ir_version, inputs)
+        made = with_inputs(base, graph, inputs, name)
+        yield Case(
+            name,
+            made.graph_bytes,
+            opsets,
+            model.ir_version,
+            inputs,
+            tuple(node_cases.as_value(each) for each in expected),
+            case.rtol,
+            case.atol,
+        )
+
+
+def node_case(
+    title: str,
+    name: str,
+    version: int,
+    inputs: Sequence[Value],
+    attributes: Mapping[str, Value],
+    outputs: int = 1,
+    expected: tuple[Value, ...] | None = None,
+) -> Case:
+    """The case of one call of an operator of ONNX; None among the inputs is a hole."""
+    names = [f"x{k}" if each is not None else "" for k, each in enumerate(inputs)]
+    given = [(x, each) for x, each in zip(names, inputs, strict=True) if x]
+    node = onnx.NodeProto(op_type=name, input=names, output=[f"y{k}" for k in range(outputs)])
+    op = registry.find("", name, version)
+    assert op is not None, name
+    for key, value in attributes.items():
+        kind = onnx.AttributeProto.AttributeType.Value(op.attributes[key].type.name)
+        node.attribute.append(onnx.helper.make_attribute(key, value, attr_type=kind))
+    results: list[onnx.ValueInfoProto] = []
+    for place, y in enumerate(node.output):
+        (word, *_) = sorted(op.outputs[min(place, len(op.outputs) - 1)].types) or ["tensor(float)"]
+        dtype = DType.from_onnx_name(word.removeprefix("tensor(").removesuffix(")")) or DType.FLOAT
+        if op.outputs[min(place, len(op.outputs) - 1)].type_name.startswith("T"):
+            dtype = DType.FLOAT  # a type variable that no input says; those that inputs say are put in below
+        results.append(onnx.helper.make_value_info(y, onnx.helper.make_tensor_type_proto(int(dtype), None)))
+    ports = [onnx.helper.make_value_info(x, tensor_type(each)) for x, each in given]
+    graph = onnx.helper.make_graph([node], "case", ports, results)
+    base = Case(title, b"", (("", version),), 10, ())
+    made = with_inputs(base, graph, tuple(each for _, each in given), title)
+    return replace(made, expected=expected)

@@ -1,0 +1,21 @@
+"""Calls that once took the process down, went on for ever, asked for terabytes, or gave nonsense, as cases.
+
+They must be refused, or give what ONNX defines, on every road.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tests.laws.case import Case, node_case
+from tests.runtime.hostile import DEFINED, HOSTILE
+
+
+def known_cases() -> Iterator[Case]:
+    """All of them."""
+    for number, (name, version, inputs, attributes, outputs) in enumerate(HOSTILE):
+        yield node_case(f"hostile_{number}_{name}", name, version, inputs, attributes, outputs, None)
+    for number, (name, version, inputs, attributes, expected) in enumerate(DEFINED):
+        # A few expect a part of the result only.
+        results = None if expected is None or name == "DFT" else (expected,)
+        yield node_case(f"defined_{number}_{name}", name, version, inputs, attributes, 1, results)

@@ -1,0 +1,218 @@
+"""The roads that a case can take to its result, one function each.
+
+Each takes a case and gives the values of the outputs; it raises what the road raises. Which of them agree is not
+decided here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import onnx
+
+import onnxsmith
+from onnxsmith.runtime import using
+from onnxsmith.schema import registry
+from onnxsmith.types.value_types import AnyValueType, Shape, TensorType
+from tests.backend.node_cases import (
+    actual_type,
+    attribute_value,
+    free_names,
+    on_public_operators,
+    value_type,
+)
+from tests.laws import contexts
+from tests.laws.bare_session import BareProcess
+from tests.laws.case import Case, Value, with_inputs
+from tests.laws.contexts import TRIPS, Inexpressible
+from tests.laws.programs import Program
+
+Road = Callable[[Case], tuple[Any, ...]]
+
+
+class Contradiction(Exception):
+    """A result is not of the shape that the model declares."""
+
+
+class BareError(Exception):
+    """What the runtime itself says, in a process without us; it has no code of ours."""
+
+
+class BareEnd(Exception):
+    """A process without us died or did not come back."""
+
+
+def eager(case: Case) -> tuple[Any, ...]:
+    """Operator by operator, as `opset21.Add(a, b)`."""
+    graph = case.graph
+    declared = {info.name: value_type(info.type) for info in (*graph.input, *graph.value_info)}
+    values: dict[str, Value] = {"": None}
+    values.update((info.name, value) for info, value in zip(graph.input, case.inputs, strict=True))
+    values.update((each.name, onnx.numpy_helper.to_array(each)) for each in graph.initializer)
+    for node in graph.node:
+        op = registry.find(node.domain, node.op_type, case.version(node.domain))
+        if op is None:
+            raise Inexpressible("no definition")
+        attributes = {each.name: attribute_value(each) for each in node.attribute}
+        bodies = [each for each in attributes.values() if isinstance(each, onnx.GraphProto)]
+        captured = {name: values[name] for body in bodies for name in free_names(body)}
+        outputs = on_public_operators(
+            op,
+            [values[name] for name in node.input],
+            [actual_type(values[name], declared.get(name)) if name else None for name in node.input],
+            attributes,
+            len(node.output),
+            captured,
+            {name: actual_type(values[name], declared.get(name)) for name in captured},
+            case.version(""),
+        )
+        values.update((name, value) for name, value in zip(node.output, outputs, strict=True) if name)
+    return tuple(values[info.name] for info in graph.output)
+
+
+def reference(case: Case) -> tuple[Any, ...]:
+    """The same on onnx's reference evaluator."""
+    with using(runtime="reference"):
+        return eager(case)
+
+
+def in_float64(case: Case) -> tuple[Any, ...]:
+    """The same with inputs of float64, as near to exact as there is."""
+    given = tuple(_widened(each) for each in case.inputs)
+    return reference(with_inputs(case, case.graph, given, case.name))
+
+
+def _widened(value: Value) -> Value:
+    if isinstance(value, list):
+        return [_widened(each) for each in value]
+    is_float = isinstance(value, np.ndarray) and (value.dtype.kind == "f" or "float" in value.dtype.name)
+    return value.astype(np.float64) if is_float else value
+
+
+def _types(case: Case) -> list[AnyValueType | np.ndarray]:
+    kinds: list[AnyValueType | np.ndarray] = []
+    for info, value in zip(case.graph.input, case.inputs, strict=True):
+        if isinstance(value, np.ndarray) and info.type.WhichOneof("value") == "tensor_type":
+            kinds.append(value)
+            continue
+        kind = value_type(info.type)
+        if kind is None:
+            raise Inexpressible("an input without a type")
+        kinds.append(kind)
+    return kinds
+
+
+def _as_tuple(result: Any) -> tuple[Any, ...]:
+    return result if isinstance(result, tuple) else (result,)
+
+
+def traced(case: Case) -> tuple[Any, ...]:
+    """The model that `trace` makes of the calls, on inputs of the same shapes."""
+    model = onnxsmith.trace(Program(case).plain(), *_types(case), opset_version=case.version(""))
+    values = _as_tuple(model(*case.inputs))
+    for port, value in zip(model.outputs, values, strict=True):
+        shape = port.type.shape if isinstance(port.type, TensorType) else None
+        if shape is not None and isinstance(value, np.ndarray) and not _fits(value.shape, shape):
+            raise Contradiction(f"{port.name} is declared {port.type!r}, and has shape {value.shape}")
+    return values
+
+
+def _fits(actual: tuple[int, ...], declared: Shape) -> bool:
+    return len(actual) == len(declared) and all(
+        not isinstance(b, int) or a == b for a, b in zip(actual, declared, strict=True)
+    )
+
+
+def _only_tensors(case: Case) -> None:
+    if not all(isinstance(each, np.ndarray) for each in case.inputs):
+        raise Inexpressible("a script's types are annotated for what is no tensor")
+
+
+def jit(case: Case) -> tuple[Any, ...]:
+    """The calls as a script, run as one model."""
+    _only_tensors(case)
+    return _as_tuple(onnxsmith.jit(Program(case).plain())(*case.inputs))
+
+
+def jit_if(case: Case) -> tuple[Any, ...]:
+    """The calls in an `if` of a script, which an input decides."""
+    _only_tensors(case)
+    return _as_tuple(onnxsmith.jit(Program(case).in_if())(np.array(True), *case.inputs))
+
+
+def jit_loop(case: Case) -> tuple[Any, ...]:
+    """The calls in a `for` of a script, as often as an input says."""
+    _only_tensors(case)
+    return _as_tuple(onnxsmith.jit(Program(case).in_loop())(np.array(TRIPS), *case.inputs))
+
+
+def jit_function(case: Case) -> tuple[Any, ...]:
+    """The calls in a script that another script calls."""
+    _only_tensors(case)
+    return _as_tuple(onnxsmith.jit(Program(case).in_function())(*case.inputs))
+
+
+def _as_model(context: str) -> Road:
+    def run(case: Case) -> tuple[Any, ...]:
+        proto, inputs = contexts.CONTEXTS[context](case)
+        return _of_context(context, _as_tuple(onnxsmith.Model.from_proto(proto)(*inputs)))
+
+    run.__doc__ = f"A foreign ModelProto with the nodes: {context}."
+    return run
+
+
+def _of_context(context: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The outputs of the case itself; of a loop the last trip's, if all trips' are the same."""
+    if context != "loop":
+        return values
+    first, *others = contexts.each_trip(values)
+    for other in others:
+        for one, two in zip(first, other, strict=True):
+            if np.asarray(one).tobytes() != np.asarray(two).tobytes():
+                return other
+    return first
+
+
+def _for_runtime(context: str) -> Road:
+    def run(case: Case) -> tuple[Any, ...]:
+        proto, inputs = contexts.CONTEXTS[context](case)
+        made = getattr(onnxsmith.Model.from_proto(proto), "for_runtime")()  # noqa: B009  # to come
+        names = [each.name for each in proto.graph.input]
+        model: bytes = made.proto.SerializeToString()
+        given = dict(zip(names, inputs, strict=True))
+        outcome = _BARE.ask(model, given, timeout=BARE_SECONDS)
+        if outcome.kind == "error":
+            raise BareError(outcome.text)
+        if outcome.kind != "results":
+            raise BareEnd(f"{outcome.kind} {outcome.text}")
+        return _of_context(context, tuple(outcome.results.values()))
+
+    run.__doc__ = f"What `for_runtime` makes of such a model, in a process without us: {context}."
+    return run
+
+
+_BARE = BareProcess()
+#: Less than a worker is given, so that the worker lives to tell.
+BARE_SECONDS = 10.0
+
+#: All roads; the first is the one that the others are compared with.
+ROADS: dict[str, Road] = {
+    "eager": eager,
+    "traced": traced,
+    "jit": jit,
+    "jit if": jit_if,
+    "jit loop": jit_loop,
+    "jit function": jit_function,
+    "model": _as_model("alone"),
+    "model if": _as_model("if"),
+    "model loop": _as_model("loop"),
+    "model function": _as_model("function"),
+}
+
+if hasattr(onnxsmith.Model, "for_runtime"):
+    ROADS.update({f"bare {context}": _for_runtime(context) for context in contexts.CONTEXTS})
+
+#: Roads that are only asked when others disagree.
+WITNESSES: dict[str, Road] = {"reference": reference, "float64": in_float64}
