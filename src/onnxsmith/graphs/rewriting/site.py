@@ -10,6 +10,9 @@ import onnx
 from onnx import helper, numpy_helper
 
 from onnxsmith.graphs.rewriting.emitter import Emitter
+from onnxsmith.graphs.rewriting.scopes import plain_domain
+from onnxsmith.schema import registry
+from onnxsmith.schema.definition import Parameter
 from onnxsmith.types.dtypes import DType
 
 Array: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
@@ -112,8 +115,19 @@ class Site:
         return element_type(self.scope.type_of(self.input(position)))
 
     def output_type(self, position: int) -> onnx.TypeProto | None:
-        """What is known of an output."""
-        return self.scope.type_of(self.output(position))
+        """What is known of an output: by inference, or by the operator's signature, which knows no shapes."""
+        found = self.scope.type_of(self.output(position))
+        if found is not None and found.WhichOneof("value") is not None:
+            return found
+        op = registry.find(plain_domain(self.node.domain), self.node.op_type, self.version)
+        if op is None or not op.outputs:
+            return None
+        wanted = op.outputs[min(position, len(op.outputs) - 1)]
+        for k, formal in enumerate(op.inputs):
+            dtype = self.dtype(k)
+            if formal.type_name == wanted.type_name and dtype is not None and not _holds_many(wanted):
+                return helper.make_tensor_type_proto(int(dtype), None)
+        return None
 
     def shape(self, position: int) -> tuple[int | None, ...] | None:
         """The dimensions of an input, None for those that are not known; None when its rank is not."""
@@ -204,6 +218,10 @@ class Site:
         copy.attribute.extend(helper.make_attribute(name, value) for name, value in changes.items())
         self.emit.keep(copy)
         return copy
+
+
+def _holds_many(parameter: Parameter) -> bool:
+    return any(not each.startswith("tensor(") for each in parameter.types)
 
 
 def element_type(proto: onnx.TypeProto | None) -> DType | None:

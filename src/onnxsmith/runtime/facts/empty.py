@@ -191,6 +191,14 @@ def something_to_go_through(site: Site) -> Iterator[Requirement]:
     terms, emit = Terms(site), site.emit
     yield Requirement(terms.has_elements(0), "there is nothing to go through: X has no elements")
     yield Requirement(terms.has_elements(2), "R has no elements")
+    if site.has_attribute("hidden_size"):
+        size = site.integer("hidden_size", 1)
+        yield Requirement(
+            0 < size < 1 << 31, f"hidden_size is {size}"
+        )  # else not even the kernel can be made
+        yield Requirement(
+            terms.equal(terms.dimension(2, 2), size), f"hidden_size is {size}, but R has another"
+        )
     if site.has(4):
         steps = terms.name(terms.dimension(0, 1 if site.integer("layout", 0) == 1 else 0))
         lengths = emit.cast(site.input(4), DType.DOUBLE)

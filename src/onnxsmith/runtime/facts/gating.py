@@ -49,8 +49,10 @@ def gate(site: Site, nodes: Sequence[onnx.NodeProto], requirements: Sequence[Req
     A requirement that certainly does not hold leaves nothing of the nodes: even to load some is too much.
     """
     types: dict[str, onnx.TypeProto] = {}
-    for name in filter(None, site.node.output):
-        proto = site.scope.type_of(name)
+    for position, name in enumerate(site.node.output):
+        if not name:
+            continue
+        proto = site.output_type(position)
         if proto is None or _element(proto) is None:
             return False
         types[name] = proto

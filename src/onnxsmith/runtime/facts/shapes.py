@@ -187,6 +187,19 @@ def has_both_axes(site: Site) -> Iterator[Requirement]:
 
 
 @FAMILY.fact(
+    "Transpose",
+    met_by=Check,
+    reason="numbers in perm are cut to 32 bits",
+    probe=None,  # this version says so itself, without saying what is wrong
+)
+def is_a_permutation(site: Site) -> Iterator[Requirement]:
+    order = site.integers("perm")
+    yield Requirement(
+        sorted(order) == list(range(len(order))), f"perm is {list(order)}, which is no permutation"
+    )
+
+
+@FAMILY.fact(
     "Split",
     met_by=Check,
     reason="num_outputs is not compared with the number of outputs",

@@ -1,0 +1,116 @@
+"""Every fact is one: a bare session shows it, and the model that was adapted to the runtime does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, parser
+
+from onnxsmith.runtime import onnxruntime_api
+from onnxsmith.runtime.adapting import Refused, adapt
+from onnxsmith.runtime.facts.fact import Fact, Probe
+from onnxsmith.runtime.facts.gating import failed_check
+from onnxsmith.runtime.facts.table import FACTS
+from tests.laws.bare_session import BareOutcome, BareProcess
+
+#: The engine's version decides which facts are applied at all.
+HERE = onnxruntime_api.version()
+PROBED = [fact for fact in FACTS if fact.probe is not None and fact.holds_for(HERE)]
+#: float32 is exact to about this part of the largest number.
+TOLERANCE = 1e-5
+
+
+@pytest.fixture(scope="module")
+def bare() -> Iterator[BareProcess]:
+    process = BareProcess()
+    yield process
+    process.close()
+
+
+def probe_of(fact: Fact) -> Probe:
+    assert fact.probe is not None
+    return fact.probe
+
+
+def is_right(outcome: BareOutcome, probe: Probe) -> bool:
+    if probe.right is None:
+        return outcome.kind == "error"
+    if outcome.kind != "results":
+        return False
+    results = list(outcome.results.values())
+    return all(
+        given.shape == right.shape
+        and np.allclose(
+            given, right, rtol=TOLERANCE, atol=TOLERANCE * np.abs(right[np.isfinite(right)]).max(initial=0)
+        )
+        for given, right in zip(results, probe.right, strict=True)
+    )
+
+
+@pytest.mark.parametrize("fact", PROBED, ids=lambda fact: fact.name)
+def test_a_bare_session_shows_it(fact: Fact, bare: BareProcess) -> None:
+    probe = probe_of(fact)
+    model = parser.parse_model(probe.text)
+    outcome = bare.ask(model.SerializeToString(), probe.inputs, timeout=30)
+    assert not is_right(outcome, probe), (
+        f"ONNX Runtime {HERE} no longer shows this: close the range of versions"
+    )
+
+
+@pytest.mark.parametrize("fact", PROBED, ids=lambda fact: fact.name)
+def test_the_adapted_model_does_not(fact: Fact, bare: BareProcess) -> None:
+    probe = probe_of(fact)
+    adapted = adapt(parser.parse_model(probe.text), HERE)
+    assert fact.name in {edit.rule for edit in adapted.edits} or probe.right is None
+    if "[]" not in probe.graph:  # the checker insists on ranks
+        onnx.checker.check_model(adapted.model)
+    outcome = bare.ask(adapted.model.SerializeToString(), probe.inputs, timeout=30)
+    assert is_right(outcome, probe), outcome
+    if outcome.kind == "error" and fact.name in {edit.rule for edit in adapted.edits}:
+        check = failed_check(outcome.text)
+        assert check is not None
+        assert check.operator == fact.operator
+
+
+@pytest.mark.parametrize("fact", PROBED, ids=lambda fact: fact.name)
+def test_the_adapted_model_does_not_when_it_is_a_function(fact: Fact, bare: BareProcess) -> None:
+    probe = probe_of(fact)
+    adapted = adapt(as_function(parser.parse_model(probe.text)), HERE)
+    outcome = bare.ask(adapted.model.SerializeToString(), probe.inputs, timeout=30)
+    assert is_right(outcome, probe), outcome
+
+
+def as_function(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The same model with its nodes in a function."""
+    graph = model.graph
+    inputs, outputs = [each.name for each in graph.input], [each.name for each in graph.output]
+    function = helper.make_function(
+        "own", "Body", inputs, outputs, list(graph.node), list(model.opset_import)
+    )
+    call = helper.make_node("Body", inputs, outputs, domain="own")
+    outer = helper.make_graph([call], "outer", list(graph.input), list(graph.output))
+    imports = [*model.opset_import, helper.make_opsetid("own", 1)]
+    return helper.make_model(outer, functions=[function], opset_imports=imports, ir_version=model.ir_version)
+
+
+def test_names_are_told_apart() -> None:
+    names = [fact.name for fact in FACTS]
+    assert len(set(names)) == len(names)
+
+
+def test_facts_end_with_their_versions() -> None:
+    fact = PROBED[0]
+    assert fact.holds_for(HERE)
+    assert not fact.holds_for((1, 2))
+    ended = Fact(fact.name, fact.operator, fact.reason, fact.remedy, last="1.25")
+    assert ended.holds_for((1, 25))
+    assert not ended.holds_for((1, 26))
+
+
+def test_a_seed_in_an_old_opset_is_refused() -> None:
+    probe = Probe("g (float[N] x) => (float[N] y) { y = RandomUniformLike<seed = 1.0>(x) }", opset=9)
+    with pytest.raises(Refused, match="with a seed"):
+        adapt(parser.parse_model(probe.text), HERE)
