@@ -16,6 +16,7 @@ from onnxsmith.errors import NotRunnableError, OperatorFailedError
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api, versions
 from onnxsmith.runtime.failure import (
+    FailedNode,
     described_value,
     failed_node,
     missing_kernel,
@@ -91,13 +92,17 @@ def load_session(model: AnyModel, *, find_node: FindNode | None = None) -> Model
         return _on_reference(given, find_node)
     except Exception as error:  # it has no such operator, or the model cannot even be read
         tried.append(("the reference evaluator", plain_reason(error)))
-    told = "\n".join(f"{who}: {why}" for who, why in tried)
-    refused = NotRunnableError("nothing installed can run this model", help=told)
+    raise refused("\n".join(f"{who}: {why}" for who, why in tried), find_node)
+
+
+def refused(told: str, find_node: FindNode | None) -> NotRunnableError:
+    """Nothing installed can run the model: `told` says who was asked and what they answered."""
+    error = NotRunnableError("nothing installed can run this model", help=told)
     unknown = unknown_operator(told)
     origin = None if unknown is None or find_node is None else find_node(unknown)
     if origin is not None:
-        refused.locate(origin).also(caller_span(), "the model is run here")
-    raise refused
+        error.locate(origin).also(caller_span(), "the model is run here")
+    return error
 
 
 def load_on_onnxruntime(model: AnyModel, *, find_node: FindNode | None = None) -> ModelSession:
@@ -227,18 +232,28 @@ def _on_reference(model: SessionModel, find_node: FindNode | None) -> ModelSessi
     return ModelSession(run, names, session.output_names, "reference")
 
 
-def _failed(
-    names: Sequence[str], values: Sequence[Any], error: Exception, find_node: FindNode | None
+def failed(
+    names: Sequence[str],
+    values: Sequence[Any],
+    node: FailedNode | None,
+    reason: str,
+    find_node: FindNode | None,
 ) -> OperatorFailedError:
+    """The model does not run on these values, for a reason given in plain words; `node` is the one that failed."""
     described = ", ".join(
         f"{name}: {described_value(value)}" for name, value in zip(names, values, strict=False)
     )
-    node = failed_node(error)
     origin = find_node(node.name) if node is not None and find_node is not None else None
     where = "" if node is None else f" in {node.operator}" + (f" '{node.name}'" if node.name else "")
     if origin is not None:  # the line says more than the name that the runtime gave the node
         where = ""
-    failed = OperatorFailedError(f"the model cannot run on ({described}){where}: {plain_reason(error)}")
+    error = OperatorFailedError(f"the model cannot run on ({described}){where}: {reason}")
     if origin is not None:
-        failed.locate(origin).also(caller_span(), "the model is run here")
-    return failed
+        error.locate(origin).also(caller_span(), "the model is run here")
+    return error
+
+
+def _failed(
+    names: Sequence[str], values: Sequence[Any], error: Exception, find_node: FindNode | None
+) -> OperatorFailedError:
+    return failed(names, values, failed_node(error), plain_reason(error), find_node)
