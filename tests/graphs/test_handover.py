@@ -17,7 +17,7 @@ from onnxsmith import FLOAT, Model, trace
 from onnxsmith import opset21 as op
 from onnxsmith.graphs.handover import content_of, session_model
 from onnxsmith.graphs.session_model import HANDED_OVER
-from onnxsmith.runtime import using
+from onnxsmith.runtime import onnxruntime_api, using
 
 SHAPE = (40, 30)
 
@@ -104,7 +104,8 @@ def test_weights_in_a_file_are_named_and_not_read(tmp_path) -> None:
     assert held.part.path == os.path.realpath(tmp_path / "m.onnx.data")
     assert held.part.length == table().nbytes
     assert np.array_equal(model(X), table() + 1)
-    assert own_tensor(model).raw is None, "the file was mapped, though nobody asked for its content"
+    if onnxruntime_api.takes_folders():
+        assert own_tensor(model).raw is None, "the file was mapped, though nobody asked for its content"
 
 
 def test_a_file_that_was_replaced_is_not_taken_for_the_one_that_was_mapped(tmp_path) -> None:
