@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
+from onnxsmith.runtime.values import Array, RunValue
 from onnxsmith.types.dtypes import DType
 
 _MAGIC = b"smith\x01"
@@ -85,7 +86,7 @@ def _exactly(file: BinaryIO, size: int) -> memoryview:
 def encode(value: object, buffers: list[memoryview]) -> Json:
     """A value as JSON; arrays go to `buffers`, without a copy where they are contiguous."""
     if isinstance(value, np.ndarray):
-        return _encode_array(cast("np.ndarray[Any, np.dtype[Any]]", value), buffers)
+        return _encode_array(cast("Array", value), buffers)
     if isinstance(value, np.generic):
         scalar = cast("np.generic[Any]", value)
         return {"scalar": _encode_array(np.asarray(scalar), buffers)}
@@ -101,7 +102,7 @@ def encode(value: object, buffers: list[memoryview]) -> Json:
     raise TypeError(f"a {type(value).__name__} is no value of a model")
 
 
-def _encode_array(array: np.ndarray[Any, np.dtype[Any]], buffers: list[memoryview]) -> Json:
+def _encode_array(array: Array, buffers: list[memoryview]) -> Json:
     shape: list[Json] = list(array.shape)
     if array.dtype.kind in "OUST":
         texts = [
@@ -116,9 +117,7 @@ def _encode_array(array: np.ndarray[Any, np.dtype[Any]], buffers: list[memoryvie
     return {"dtype": int(dtype), "shape": shape, "buffer": len(buffers) - 1}
 
 
-def decode(
-    value: Json, buffers: Sequence[memoryview]
-) -> Any:  # a model's value: what it is, the message says
+def decode(value: Json, buffers: Sequence[memoryview]) -> RunValue:
     """The value that `encode` was given; FrameError for anything that it does not write."""
     match value:
         case {"plain": None | bool() | int() | float() | str() as plain}:
@@ -129,9 +128,9 @@ def decode(
             pairs = [cast("list[Json]", each) for each in items]
             if any(not isinstance(each, list) or len(each) != 2 for each in items):
                 raise FrameError("this is no map")
-            return {_hashable(decode(key, buffers)): decode(each, buffers) for key, each in pairs}
+            return {_key(decode(key, buffers)): decode(each, buffers) for key, each in pairs}
         case {"scalar": dict() as inner}:
-            return decode(inner, buffers)[()]
+            return _scalar(decode(inner, buffers))
         case {"text": list(texts), "shape": list(shape)}:
             return _decode_text(texts, _sizes(shape))
         case {"dtype": int(code), "shape": list(shape), "buffer": int(number)}:
@@ -140,10 +139,16 @@ def decode(
             raise FrameError("this is no value")
 
 
-def _hashable(key: Any) -> Any:  # a key of a map: a number or text
-    if isinstance(key, list | dict | np.ndarray):
+def _scalar(value: RunValue) -> RunValue:
+    if not isinstance(value, np.ndarray) or value.ndim:
+        raise FrameError("this is no scalar")
+    return value[()]
+
+
+def _key(key: RunValue) -> int | str:
+    if not isinstance(key, int | str):
         raise FrameError("this is no key of a map")
-    return cast(object, key)
+    return key
 
 
 def _sizes(shape: list[Json]) -> tuple[int, ...]:
@@ -160,9 +165,7 @@ def _decode_text(texts: list[Json], shape: tuple[int, ...]) -> np.ndarray[Any, n
     return array.reshape(shape)
 
 
-def _decode_array(
-    code: int, shape: tuple[int, ...], number: int, buffers: Sequence[memoryview]
-) -> np.ndarray[Any, np.dtype[Any]]:
+def _decode_array(code: int, shape: tuple[int, ...], number: int, buffers: Sequence[memoryview]) -> Array:
     try:
         dtype = DType(code)
         content = buffers[number]

@@ -15,7 +15,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import IO, Any, BinaryIO, NoReturn, cast
+from typing import IO, BinaryIO, NoReturn, cast
 
 from onnxsmith import errors
 from onnxsmith.errors import (
@@ -32,6 +32,7 @@ from onnxsmith.runtime.failure import FailedNode
 from onnxsmith.runtime.frames import FrameError, Json, Message
 from onnxsmith.runtime.model_session import FindNode, failed, refused
 from onnxsmith.runtime.settings import Settings, current
+from onnxsmith.runtime.values import RunValue
 
 #: How much of what the process printed last is kept.
 _LAST_LINES = 20
@@ -66,10 +67,10 @@ _WINDOWS_CODES = {
 def run_isolated(
     model: SessionModel,
     names: Sequence[str],
-    inputs: Sequence[Any],
+    inputs: Sequence[RunValue],
     limits: Isolation,
     find_node: FindNode | None,
-) -> list[Any]:
+) -> list[RunValue]:
     """The outputs of one run in a process of its own.
 
     Raises what the run would raise here, and ProcessEndedError, RunTimeoutError or MemoryLimitError.
@@ -88,18 +89,18 @@ def run_isolated(
     try:
         if "outputs" in answer.header:
             outputs: object = frames.decode(answer.header["outputs"], answer.buffers)
-            if not isinstance(outputs, list) or len(cast("list[Any]", outputs)) != len(
+            if not isinstance(outputs, list) or len(cast("list[RunValue]", outputs)) != len(
                 model.proto.graph.output
             ):
                 raise FrameError("these are not the outputs of the model")
-            return cast("list[Any]", outputs)
+            return cast("list[RunValue]", outputs)
         _raise(answer.header, names, inputs, limits, find_node)
     except (FrameError, RecursionError) as error:
         raise _nonsense(error) from None
 
 
 def _told(
-    model: SessionModel, inputs: Sequence[Any], limits: Isolation, settings: Settings
+    model: SessionModel, inputs: Sequence[RunValue], limits: Isolation, settings: Settings
 ) -> tuple[dict[str, Json], list[memoryview]]:
     buffers = [memoryview(model.proto.SerializeToString())]
     weights: dict[str, Json] = {}
@@ -223,7 +224,7 @@ def _command() -> list[str]:
 def _raise(
     header: Mapping[str, Json],
     names: Sequence[str],
-    inputs: Sequence[Any],
+    inputs: Sequence[RunValue],
     limits: Isolation,
     find_node: FindNode | None,
 ) -> NoReturn:

@@ -21,6 +21,7 @@ from onnxsmith.runtime.failure import failed_node, plain_reason
 from onnxsmith.runtime.frames import Json
 from onnxsmith.runtime.model_session import load_session
 from onnxsmith.runtime.settings import Settings, chosen, usable_cores
+from onnxsmith.runtime.values import RunValue
 
 #: What a thread takes before it does anything: its stack. The runtime starts one for each processor.
 _THREAD_BYTES = 10 << 20
@@ -44,7 +45,7 @@ def main() -> None:
         _limit_memory(cast("int | None", header["memory"]))
         _write(answers, {"started": True})
         model = _model(header, given.buffers)
-        inputs = frames.decode(header["inputs"], given.buffers)
+        inputs = cast("list[RunValue]", frames.decode(header["inputs"], given.buffers))
         outputs = load_session(model)(inputs)
         buffers: list[memoryview] = []
         answer: dict[str, Json] = {"outputs": frames.encode(outputs, buffers)}

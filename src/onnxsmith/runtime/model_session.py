@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import onnx
 
@@ -25,11 +25,12 @@ from onnxsmith.runtime.failure import (
     says_not_supported,
     unknown_operator,
 )
-from onnxsmith.runtime.feeds import Run, runner_over
+from onnxsmith.runtime.feeds import runner_over
 from onnxsmith.runtime.handed_over import hand_over
 from onnxsmith.runtime.older_opsets import retold
 from onnxsmith.runtime.reference import NoReference, ReferenceSession
 from onnxsmith.runtime.settings import Settings, current, usable_cores
+from onnxsmith.runtime.values import Run, RunValue
 from onnxsmith.source import Span, caller_span
 from onnxsmith.types.value_types import parse_onnx_type
 
@@ -37,7 +38,7 @@ from onnxsmith.types.value_types import parse_onnx_type
 FindNode = Callable[[str], Span | None]
 
 #: With its weights apart, as a proto, or serialized.
-AnyModel: TypeAlias = SessionModel | onnx.ModelProto | bytes
+LoadableModel: TypeAlias = SessionModel | onnx.ModelProto | bytes
 
 
 class ModelSession:
@@ -63,11 +64,11 @@ class ModelSession:
         self.output_names = tuple(output_names)
         self.source = source
 
-    def __call__(self, inputs: Sequence[Any]) -> list[Any]:
+    def __call__(self, inputs: Sequence[RunValue]) -> list[RunValue]:
         return self.run(inputs)
 
 
-def load_session(model: AnyModel, *, find_node: FindNode | None = None) -> ModelSession:
+def load_session(model: LoadableModel, *, find_node: FindNode | None = None) -> ModelSession:
     """Load a model, a model proto, or a serialized model, under the settings of this context.
 
     Raises NotRunnableError when nothing installed can run it; the session raises OperatorFailedError, placed at the
@@ -105,12 +106,12 @@ def refused(told: str, find_node: FindNode | None) -> NotRunnableError:
     return error
 
 
-def load_on_onnxruntime(model: AnyModel, *, find_node: FindNode | None = None) -> ModelSession:
+def load_on_onnxruntime(model: LoadableModel, *, find_node: FindNode | None = None) -> ModelSession:
     """Load a model on ONNX Runtime as it is, without any other way around; raises what ONNX Runtime raises."""
     return _on_onnxruntime(_apart(model), current(), None, find_node)
 
 
-def _apart(model: AnyModel) -> SessionModel:
+def _apart(model: LoadableModel) -> SessionModel:
     if isinstance(model, SessionModel):
         return model
     return SessionModel(onnx.load_model_from_string(model) if isinstance(model, bytes) else model)
@@ -205,7 +206,7 @@ def _on_onnxruntime(
     inputs = onnxruntime_api.input_types(session)
     names = [name for name, _ in inputs]
 
-    def recover(error: Exception, values: Sequence[Any]) -> list[Any]:
+    def recover(error: Exception, values: Sequence[RunValue]) -> list[RunValue]:
         if model is not None and says_not_supported(error):
             try:
                 return _on_reference(model, find_node).run(values)
@@ -223,7 +224,7 @@ def _on_reference(model: SessionModel, find_node: FindNode | None) -> ModelSessi
     session = ReferenceSession(model.whole())
     names = session.input_names
 
-    def run(inputs: Sequence[Any]) -> list[Any]:
+    def run(inputs: Sequence[RunValue]) -> list[RunValue]:
         try:
             return session.run(names, inputs)
         except Exception as error:
@@ -234,7 +235,7 @@ def _on_reference(model: SessionModel, find_node: FindNode | None) -> ModelSessi
 
 def failed(
     names: Sequence[str],
-    values: Sequence[Any],
+    values: Sequence[RunValue],
     node: FailedNode | None,
     reason: str,
     find_node: FindNode | None,
@@ -254,6 +255,6 @@ def failed(
 
 
 def _failed(
-    names: Sequence[str], values: Sequence[Any], error: Exception, find_node: FindNode | None
+    names: Sequence[str], values: Sequence[RunValue], error: Exception, find_node: FindNode | None
 ) -> OperatorFailedError:
     return failed(names, values, failed_node(error), plain_reason(error), find_node)
