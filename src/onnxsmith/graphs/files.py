@@ -11,6 +11,7 @@ import mmap
 import os
 import tempfile
 import threading
+import weakref
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias, cast
@@ -41,10 +42,11 @@ def save(model: ir.Model, path: str | os.PathLike[str], external_data: bool | st
     data_name = _data_name(model, place, external_data)
     try:
         if data_name is None:
-            with replacing(place) as temporary:
+            with replacing(place) as temporary, held(model):
                 _write_whole(model, temporary)
         else:
             with (
+                held(model),
                 replacing(place) as temporary,
                 replacing(place.parent / data_name) as temporary_data,
                 _externalized(model, temporary_data, data_name),
@@ -103,8 +105,7 @@ def to_proto(model: ir.Model) -> onnx.ModelProto:
 @contextlib.contextmanager
 def nothing_beside(model: ir.Model, *, nested_only: bool = False) -> Generator[None]:
     """Tensors that lie in a file are in the model, until the block ends; `nested_only` leaves its own initializers."""
-    # Two threads at once would each take the other's stand-ins for what was there.
-    with _STANDING_IN:
+    with held(model):
         originals: list[tuple[ir.Value, ir.TensorProtocol]] = []
         for value, tensor in _weights(model, nested_only):
             if isinstance(tensor, ir.ExternalTensor) and not isinstance(tensor, Reference):
@@ -123,7 +124,26 @@ def nothing_beside(model: ir.Model, *, nested_only: bool = False) -> Generator[N
                 node.attributes[attribute.name] = attribute
 
 
-_STANDING_IN = threading.RLock()
+# Tensors are stood in for while a model is serialized; another thread would take the stand-ins for what was there.
+_locks: weakref.WeakKeyDictionary[ir.Model, threading.RLock] = weakref.WeakKeyDictionary()
+_making_locks = threading.Lock()
+
+
+def held(model: ir.Model) -> threading.RLock:
+    """The lock of a model: whoever stands in for its tensors holds it, and whoever reads it to hand it on."""
+    with _making_locks:
+        return _locks.setdefault(model, threading.RLock())
+
+
+def _renew_locks() -> None:
+    """After a fork: another thread may have held one, and is not there to let it go."""
+    global _making_locks
+    _making_locks = threading.Lock()
+    _locks.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_locks)
 
 
 def loaded(tensor: ir.ExternalTensor) -> ir.Tensor[Any]:

@@ -27,6 +27,11 @@ _STAYING = frozenset({ir.DataType.STRING, ir.DataType.COMPLEX64, ir.DataType.COM
 
 def session_model(model: ir.Model) -> SessionModel:
     """The graph of a model with its large weights apart. Those of nested graphs stay: no runtime takes them apart."""
+    with files.held(model):
+        return _apart(model)
+
+
+def _apart(model: ir.Model) -> SessionModel:
     weights: dict[str, SessionWeight] = {}
     graph = model.graph
     initializers: list[ir.Value] = []
