@@ -84,3 +84,10 @@ def test_limits() -> None:
 @pytest.mark.parametrize(("amount", "told"), [(12, "12 bytes"), (50_000_000, "50 MB"), (2 * 10**9, "2 GB")])
 def test_amounts_in_words(amount, told) -> None:
     assert told_amount(amount) == told
+
+
+def test_a_graph_has_no_process() -> None:
+    model = difference()
+    with pytest.raises(AttributeValueError, match="becomes part of it"):
+        trace(lambda x: model.run(x, x, isolated=True), FLOAT["N"])
+    assert trace(lambda x: model.run(x, x), FLOAT["N"])(X).tolist() == [0, 0]

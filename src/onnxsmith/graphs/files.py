@@ -10,17 +10,17 @@ import contextlib
 import mmap
 import os
 import tempfile
-import threading
-import weakref
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias, cast
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 import onnx
 import onnx_ir as ir
 
 from onnxsmith.errors import ExternalDataError, ModelWriteError, UnreadableModelError
+from onnxsmith.graphs import stamps
+from onnxsmith.graphs.holding import held
 from onnxsmith.graphs.stream import LARGE_BYTES, write_model
 
 #: Protobuf ends at 2 GiB; weights beyond this go to a file beside the model by themselves.
@@ -30,9 +30,6 @@ _MOST_BYTES = 2**31 - 1
 _SMALL_BYTES = 1024
 #: External tensors start at multiples of this, so that a runtime can map them.
 _ALIGNMENT = 4096
-
-#: Device, number, size and time of a file.
-Stamp: TypeAlias = tuple[int, int, int, int]
 
 
 def save(model: ir.Model, path: str | os.PathLike[str], external_data: bool | str | None) -> None:
@@ -122,28 +119,6 @@ def nothing_beside(model: ir.Model, *, nested_only: bool = False) -> Generator[N
                 value.const_value = tensor
             for node, attribute in attributes:
                 node.attributes[attribute.name] = attribute
-
-
-# Tensors are stood in for while a model is serialized; another thread would take the stand-ins for what was there.
-_locks: weakref.WeakKeyDictionary[ir.Model, threading.RLock] = weakref.WeakKeyDictionary()
-_making_locks = threading.Lock()
-
-
-def held(model: ir.Model) -> threading.RLock:
-    """The lock of a model: whoever stands in for its tensors holds it, and whoever reads it to hand it on."""
-    with _making_locks:
-        return _locks.setdefault(model, threading.RLock())
-
-
-def _renew_locks() -> None:
-    """After a fork: another thread may have held one, and is not there to let it go."""
-    global _making_locks
-    _making_locks = threading.Lock()
-    _locks.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_locks)
 
 
 def loaded(tensor: ir.ExternalTensor) -> ir.Tensor[Any]:
@@ -314,32 +289,12 @@ def read(path: str | os.PathLike[str]) -> tuple[onnx.ModelProto, Path]:
 def attach(model: ir.Model, folder: Path) -> ir.Model:
     """Say where a model's external data lies, and check that it does; it is mapped when it is first used."""
     sizes: dict[str, int] = {}
-    stamps: dict[str, Stamp | None] = {}
+    seen: dict[str, stamps.Stamp | None] = {}
     for tensor in _external_tensors(model):
         _check_external(tensor, folder, sizes)
         tensor.base_dir = str(folder)
-        place = str(tensor.path)
-        if place not in stamps:
-            stamps[place] = stamp(place)
-        tensor.meta[_STAMP] = stamps[place]
+        stamps.mark(tensor, seen)
     return model
-
-
-_STAMP = "onnxsmith.stamp"
-
-
-def stamp(path: str) -> Stamp | None:
-    """What tells a file from another one that takes its place; None when there is none."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def seen(tensor: ir.ExternalTensor) -> Stamp | None:
-    """The stamp of a tensor's file when the model was read; None when the tensor was made otherwise."""
-    return cast("dict[str, Stamp]", tensor.meta).get(_STAMP)
 
 
 def parse(content: bytes | memoryview, called: str) -> onnx.ModelProto:

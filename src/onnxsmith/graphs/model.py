@@ -15,7 +15,7 @@ import onnx_ir as ir
 
 from onnxsmith.core.target import ACTIVE, default_target
 from onnxsmith.diagnostics import did_you_mean
-from onnxsmith.errors import InvalidModelError, ModelInputError, boundary
+from onnxsmith.errors import AttributeValueError, InvalidModelError, ModelInputError, boundary
 from onnxsmith.graphs import files, raw
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.embedding import call_model
@@ -155,6 +155,12 @@ class Model:
             inputs, named = (), dict(inputs[0])
         if limits is None:
             return self(*inputs, **named)
+        if isinstance(ACTIVE.get(), GraphTarget):
+            raise AttributeValueError(
+                "a model that is called where a graph is made becomes part of it, and has no process of its own",
+                help="leave isolated out",
+                culprit=("attribute", "isolated"),
+            )
         feeds = self._bind(inputs, named)
         names = [port.name for port in self.inputs]
         run_isolated: Callable[..., list[Any]] = cast(Any, default_target()).run_isolated
