@@ -157,3 +157,36 @@ def test_no_model(run: Run) -> None:
     assert seen.status == 1
     assert seen.err.startswith("error: cannot read 'missing.onnx'")
     assert "-->" not in seen.err  # there is no line of the user's to point at
+
+
+def test_in_a_process_of_its_own(run: Run, model: Path) -> None:
+    words = ["run", "m.onnx", "--input", "x=ones", "--dim", "N=2", *GIVEN, "--json"]
+    here = run(*words)
+    there = run(*words, "--isolated", "--timeout", "60")
+    assert there.status == 0, there.err
+    assert there.json == here.json
+
+
+def test_limits_of_the_process(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    trace(lambda x: op.Expand(x, [100_000_000]), FLOAT[1]).save("large.onnx")
+    seen = run("run", "large.onnx", "--random", "--isolated", "--memory", "50MB")
+    assert seen.status == 1
+    assert "more memory than the 50 MB" in seen.err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--timeout", "5"], "say --isolated"),
+        (["--memory", "1GB"], "say --isolated"),
+        (["--isolated", "--timeout", "0"], "positive"),
+        (["--isolated", "--timeout", "nan"], "positive"),
+        (["--isolated", "--memory", "lots"], "512MB"),
+        (["--isolated", "--memory", "0MB"], "512MB"),
+    ],
+)
+def test_limits_that_make_no_sense(run: Run, model: Path, words: list[str], told: str) -> None:
+    seen = run("run", "m.onnx", "--random", *words)
+    assert seen.status == 2
+    assert told in seen.err

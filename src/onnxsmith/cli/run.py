@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypedDict, cast
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from onnxsmith.cli.report import Report, Usage
 from onnxsmith.cli.terminal import progress
 from onnxsmith.cli.type_text import split_assignment
 from onnxsmith.diagnostics import did_you_mean
+from onnxsmith.graphs.isolation import memory_amount
 from onnxsmith.graphs.model import Model, Port
 from onnxsmith.runtime.settings import using
 
@@ -40,10 +42,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="for random inputs; 0 by default")
     parser.add_argument("--output-dir", metavar="FOLDER", help="write each output there, as <name>.npy")
     parser.add_argument("--runtime", choices=["onnxruntime", "reference"], help="what runs the model")
+    parser.add_argument(
+        "--isolated",
+        action="store_true",
+        help="run it in a process of its own, for a model that you do not trust",
+    )
+    parser.add_argument(
+        "--timeout", type=float, metavar="SECONDS", help="with --isolated: how long it may take"
+    )
+    parser.add_argument(
+        "--memory", metavar="AMOUNT", help="with --isolated: how much memory it may take, such as 2GB (Linux)"
+    )
 
 
 def run(options: argparse.Namespace, report: Report) -> int:
     """Run the model, print its outputs."""
+    limits = _limits(options)
     with progress(f"reading {options.model}"):
         model = Model.load(options.model)
     inputs = _inputs(model.inputs, options)
@@ -51,7 +65,7 @@ def run(options: argparse.Namespace, report: Report) -> int:
         using(runtime=options.runtime) if options.runtime else nullcontext(),
         progress(f"running {options.model}"),
     ):
-        results = model(**inputs)
+        results = model.run(inputs, **limits)
     values: Sequence[Any] = cast("tuple[Any, ...]", results) if len(model.outputs) > 1 else [results]
     files: dict[str, list[str]] = {}
     if options.output_dir is not None:
@@ -66,6 +80,27 @@ def run(options: argparse.Namespace, report: Report) -> int:
     )
     report.result({"outputs": outputs, "files": files}, text)
     return 0
+
+
+class Limits(TypedDict):
+    """The options of `Model.run`."""
+
+    isolated: bool
+    timeout: float | None
+    memory: int | None
+
+
+def _limits(options: argparse.Namespace) -> Limits:
+    """What the words say about a process of its own."""
+    for name in ("timeout", "memory"):
+        if getattr(options, name) is not None and not options.isolated:
+            raise Usage(f"--{name} limits a process of its own; say --isolated, too")
+    if options.timeout is not None and not 0 < options.timeout < math.inf:
+        raise Usage(f"--timeout is a positive number of seconds, and {options.timeout:g} is not")
+    memory = None if options.memory is None else memory_amount(options.memory)
+    if options.memory is not None and not memory:
+        raise Usage(f"--memory is an amount such as 512MB or 2GB, and {options.memory!r} is none")
+    return {"isolated": options.isolated, "timeout": options.timeout, "memory": memory}
 
 
 def _inputs(ports: Sequence[Port], options: argparse.Namespace) -> dict[str, Any]:

@@ -38,10 +38,13 @@ from onnxsmith.errors.operators import OutputCountError as OutputCountError
 from onnxsmith.errors.operators import TooManyInputsError as TooManyInputsError
 from onnxsmith.errors.operators import UnknownAttributeError as UnknownAttributeError
 from onnxsmith.errors.operators import UnknownOperatorError as UnknownOperatorError
+from onnxsmith.errors.running import MemoryLimitError as MemoryLimitError
 from onnxsmith.errors.running import MissingDependencyError as MissingDependencyError
 from onnxsmith.errors.running import ModelInputError as ModelInputError
 from onnxsmith.errors.running import NotRunnableError as NotRunnableError
 from onnxsmith.errors.running import OperatorFailedError as OperatorFailedError
+from onnxsmith.errors.running import ProcessEndedError as ProcessEndedError
+from onnxsmith.errors.running import RunTimeoutError as RunTimeoutError
 from onnxsmith.errors.staging import BranchTypeError as BranchTypeError
 from onnxsmith.errors.staging import ConditionError as ConditionError
 from onnxsmith.errors.staging import DynamicPythonValueError as DynamicPythonValueError

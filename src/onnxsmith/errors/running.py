@@ -75,3 +75,59 @@ class ModelInputError(OnnxsmithError, TypeError):
     """
 
     code = "R104"
+
+
+class ProcessEndedError(OnnxsmithError, RuntimeError):
+    """The process of an isolated run ended before it gave an answer.
+
+    The message says how: which signal ended it, or with which exit code it ended. Your own process is unharmed.
+
+    Wrong:
+
+        $ onnxsmith run stranger.onnx --random
+
+    Right:
+
+        $ onnxsmith run stranger.onnx --random --isolated
+    """
+
+    code = "R105"
+
+
+class RunTimeoutError(OnnxsmithError, TimeoutError):
+    """An isolated run took longer than it was given, and was ended.
+
+    The time begins when the runtime is loaded, and covers loading the model and running it.
+
+    Wrong:
+
+        model = trace(lambda a: a + 1, FLOAT["N", 3])
+        model.run(x, isolated=True, timeout=0.000001)
+
+    Right:
+
+        model = trace(lambda a: a + 1, FLOAT["N", 3])
+        model.run(x, isolated=True, timeout=60)
+    """
+
+    code = "R106"
+
+
+class MemoryLimitError(OnnxsmithError, MemoryError):
+    """An isolated run wanted more memory than it was allowed.
+
+    What counts is what the model takes on top of the runtime itself: weights, inputs, and all that it computes. Weights
+    in files are mapped, and do not count.
+
+    Wrong:
+
+        model = trace(lambda a: op.Expand(a, [20_000_000, 2, 3]), FLOAT[2, 3])
+        model.run(x, isolated=True, memory="100 MB")
+
+    Right:
+
+        model = trace(lambda a: op.Expand(a, [20_000, 2, 3]), FLOAT[2, 3])
+        model.run(x, isolated=True, memory="100 MB")
+    """
+
+    code = "R107"

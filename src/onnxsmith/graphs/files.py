@@ -10,16 +10,17 @@ import contextlib
 import mmap
 import os
 import tempfile
-import threading
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias, cast
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 import onnx
 import onnx_ir as ir
 
 from onnxsmith.errors import ExternalDataError, ModelWriteError, UnreadableModelError
+from onnxsmith.graphs import stamps
+from onnxsmith.graphs.holding import held
 from onnxsmith.graphs.stream import LARGE_BYTES, write_model
 
 #: Protobuf ends at 2 GiB; weights beyond this go to a file beside the model by themselves.
@@ -30,9 +31,6 @@ _SMALL_BYTES = 1024
 #: External tensors start at multiples of this, so that a runtime can map them.
 _ALIGNMENT = 4096
 
-#: Device, number, size and time of a file.
-Stamp: TypeAlias = tuple[int, int, int, int]
-
 
 def save(model: ir.Model, path: str | os.PathLike[str], external_data: bool | str | None) -> None:
     """Write a model; `external_data` True or a file name puts the weights beside it, None decides by size."""
@@ -41,10 +39,11 @@ def save(model: ir.Model, path: str | os.PathLike[str], external_data: bool | st
     data_name = _data_name(model, place, external_data)
     try:
         if data_name is None:
-            with replacing(place) as temporary:
+            with replacing(place) as temporary, held(model):
                 _write_whole(model, temporary)
         else:
             with (
+                held(model),
                 replacing(place) as temporary,
                 replacing(place.parent / data_name) as temporary_data,
                 _externalized(model, temporary_data, data_name),
@@ -103,8 +102,7 @@ def to_proto(model: ir.Model) -> onnx.ModelProto:
 @contextlib.contextmanager
 def nothing_beside(model: ir.Model, *, nested_only: bool = False) -> Generator[None]:
     """Tensors that lie in a file are in the model, until the block ends; `nested_only` leaves its own initializers."""
-    # Two threads at once would each take the other's stand-ins for what was there.
-    with _STANDING_IN:
+    with held(model):
         originals: list[tuple[ir.Value, ir.TensorProtocol]] = []
         for value, tensor in _weights(model, nested_only):
             if isinstance(tensor, ir.ExternalTensor) and not isinstance(tensor, Reference):
@@ -121,9 +119,6 @@ def nothing_beside(model: ir.Model, *, nested_only: bool = False) -> Generator[N
                 value.const_value = tensor
             for node, attribute in attributes:
                 node.attributes[attribute.name] = attribute
-
-
-_STANDING_IN = threading.RLock()
 
 
 def loaded(tensor: ir.ExternalTensor) -> ir.Tensor[Any]:
@@ -294,32 +289,12 @@ def read(path: str | os.PathLike[str]) -> tuple[onnx.ModelProto, Path]:
 def attach(model: ir.Model, folder: Path) -> ir.Model:
     """Say where a model's external data lies, and check that it does; it is mapped when it is first used."""
     sizes: dict[str, int] = {}
-    stamps: dict[str, Stamp | None] = {}
+    seen: dict[str, stamps.Stamp | None] = {}
     for tensor in _external_tensors(model):
         _check_external(tensor, folder, sizes)
         tensor.base_dir = str(folder)
-        place = str(tensor.path)
-        if place not in stamps:
-            stamps[place] = stamp(place)
-        tensor.meta[_STAMP] = stamps[place]
+        stamps.mark(tensor, seen)
     return model
-
-
-_STAMP = "onnxsmith.stamp"
-
-
-def stamp(path: str) -> Stamp | None:
-    """What tells a file from another one that takes its place; None when there is none."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def seen(tensor: ir.ExternalTensor) -> Stamp | None:
-    """The stamp of a tensor's file when the model was read; None when the tensor was made otherwise."""
-    return cast("dict[str, Stamp]", tensor.meta).get(_STAMP)
 
 
 def parse(content: bytes | memoryview, called: str) -> onnx.ModelProto:

@@ -11,7 +11,8 @@ import os
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.graphs import files
+from onnxsmith.graphs import files, stamps
+from onnxsmith.graphs.holding import held
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.session_model import HANDED_OVER, Content, FilePart, SessionModel, SessionWeight
 
@@ -27,6 +28,11 @@ _STAYING = frozenset({ir.DataType.STRING, ir.DataType.COMPLEX64, ir.DataType.COM
 
 def session_model(model: ir.Model) -> SessionModel:
     """The graph of a model with its large weights apart. Those of nested graphs stay: no runtime takes them apart."""
+    with held(model):
+        return _apart(model)
+
+
+def _apart(model: ir.Model) -> SessionModel:
     weights: dict[str, SessionWeight] = {}
     graph = model.graph
     initializers: list[ir.Value] = []
@@ -80,9 +86,9 @@ def _part_of(tensor: ir.TensorProtocol) -> FilePart | None:
     if not isinstance(tensor, ir.ExternalTensor):
         return None
     path = os.path.realpath(tensor.path)
-    known = files.seen(tensor)
+    known = stamps.marked(tensor)
     # One that has been mapped keeps the file it was mapped from, even when another one takes its place.
-    is_same = tensor.raw is None if known is None else files.stamp(path) == known
+    is_same = tensor.raw is None if known is None else stamps.stamp(path) == known
     return FilePart(path, tensor.offset or 0, tensor.nbytes) if is_same else None
 
 

@@ -15,17 +15,18 @@ import onnx_ir as ir
 
 from onnxsmith.core.target import ACTIVE, default_target
 from onnxsmith.diagnostics import did_you_mean
-from onnxsmith.errors import InvalidModelError, ModelInputError, boundary
+from onnxsmith.errors import AttributeValueError, InvalidModelError, ModelInputError, boundary
 from onnxsmith.graphs import files, raw
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.embedding import call_model
 from onnxsmith.graphs.handover import session_model
 from onnxsmith.graphs.ir_types import type_from_ir
+from onnxsmith.graphs.isolation import isolation
 from onnxsmith.graphs.origins import origin_of
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import AnyValueType, Shape, TensorType, describe_shape
+from onnxsmith.types.value_types import AnyValueType, SequenceType, Shape, TensorType, describe_shape
 
 
 class Port(NamedTuple):
@@ -127,6 +128,52 @@ class Model:
             self._run = self._make_runner()
         outputs = self._run(feeds)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    @boundary
+    def run(
+        self,
+        /,
+        *inputs: Any,
+        isolated: bool = False,
+        timeout: float | None = None,
+        memory: int | str | None = None,
+        **named: Any,
+    ) -> Any:
+        """Run it as a call does; `isolated` in a process of its own, for models that one does not trust.
+
+        There it may crash, take longer than `timeout` seconds, or want more than `memory` (bytes, or "2 GB"): each is
+        an error that says so, and this process goes on. Inputs may also be given as one mapping by name.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> model.run({"x": np.float32([1, 2])}, isolated=True, timeout=60)
+        array([2., 3.], dtype=float32)
+        """
+        limits = isolation(isolated=isolated, timeout=timeout, memory=memory)
+        if len(inputs) == 1 and not named and self._is_by_name(inputs[0]):
+            inputs, named = (), dict(inputs[0])
+        if limits is None:
+            return self(*inputs, **named)
+        if isinstance(ACTIVE.get(), GraphTarget):
+            raise AttributeValueError(
+                "a model that is called where a graph is made becomes part of it, and has no process of its own",
+                help="leave isolated out",
+                culprit=("attribute", "isolated"),
+            )
+        feeds = self._bind(inputs, named)
+        names = [port.name for port in self.inputs]
+        run_isolated: Callable[..., list[Any]] = cast(Any, default_target()).run_isolated
+        outputs = run_isolated(self._handed_over(), names, feeds, limits, self._find_node())
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _is_by_name(self, given: object) -> bool:
+        """Whether this is a mapping of inputs by name, and not the value of an input that is itself a map."""
+        if not isinstance(given, Mapping):
+            return False
+        ports = self.inputs
+        takes_map = bool(ports) and not isinstance(ports[0].type, TensorType | SequenceType)
+        return not takes_map or set(cast("Mapping[object, object]", given)) <= {port.name for port in ports}
 
     def runner(self) -> Callable[[Sequence[Any]], Any]:
         """A function of the inputs as a list of arrays, for calls that must cost little."""

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from typing import Any
+from typing import TypeAlias, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from onnxsmith.runtime import onnxruntime_api
+from onnxsmith.runtime.onnxruntime_api import OrtValue
 from onnxsmith.runtime.single_node import InputType
+from onnxsmith.runtime.values import Array, RunValue
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import MapType, OptionalType, SequenceType, TensorType
 
-Converter = Callable[[Any], Any]
+#: From what a caller gives to what a session takes. The type of an input says which kind of value that is.
+Converter: TypeAlias = Callable[[RunValue], "RunValue | OrtValue"]
 
 #: numpy arrays of these are what ONNX Runtime takes and gives, without a copy.
 NATIVE: frozenset[DType] = frozenset(
@@ -47,7 +51,7 @@ def input_converter(value_type: InputType) -> Converter | None:
     dtype = element_type(value_type)
     if dtype is not None:
         if dtype is DType.STRING:
-            return to_text
+            return cast(Converter, to_text)
         if dtype.kind == "complex":
             raise NoConversion(f"ONNX Runtime has no {dtype.spelling} tensors")
         return None if dtype.is_native else _exotic_converter(dtype)
@@ -56,7 +60,7 @@ def input_converter(value_type: InputType) -> Converter | None:
             if is_exotic(element):
                 raise NoConversion(f"ONNX Runtime cannot be given a {value_type.described}")
             convert = input_converter(element)
-            return None if convert is None else lambda values: [convert(each) for each in values]
+            return None if convert is None else _each_converter(convert)
         case OptionalType(element=element):
             if is_exotic(element):
                 raise NoConversion(f"ONNX Runtime cannot be given an {value_type.described}")
@@ -66,6 +70,13 @@ def input_converter(value_type: InputType) -> Converter | None:
             return None
         case _:
             return None
+
+
+def _each_converter(convert: Converter) -> Converter:
+    def converted(values: list[RunValue]) -> list[RunValue]:
+        return [cast(RunValue, convert(each)) for each in values]
+
+    return cast(Converter, converted)
 
 
 def check_output(value_type: InputType) -> None:
@@ -79,7 +90,7 @@ def check_output(value_type: InputType) -> None:
             pass
 
 
-def to_text(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def to_text(array: Array) -> Array:
     """A string array as ONNX Runtime reads it: an object array of str. It misreads numpy's byte strings."""
     if array.dtype.kind == "U":
         return array.astype(object)
@@ -99,25 +110,25 @@ def _exotic_converter(dtype: DType) -> Converter:
     if dtype.bits >= 8:
         storage = np.uint16 if dtype.bits == 16 else np.uint8
 
-        def over_bytes(array: np.ndarray[Any, Any]) -> Any:
+        def over_bytes(array: Array) -> OrtValue:
             if array.size == 0:
                 return onnxruntime_api.empty_value(array.shape, dtype)
             return onnxruntime_api.value_over(
                 np.ascontiguousarray(array).view(storage).reshape(array.shape), dtype
             )
 
-        return over_bytes
+        return cast(Converter, over_bytes)
 
-    def packed(array: np.ndarray[Any, Any]) -> Any:
+    def packed(array: Array) -> OrtValue:
         value = onnxruntime_api.empty_value(array.shape, dtype)
         content = pack(array, dtype.bits).tobytes()
         ctypes.memmove(value.data_ptr(), content, len(content))
         return value
 
-    return packed
+    return cast(Converter, packed)
 
 
-def pack(array: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+def pack(array: Array, bits: int) -> NDArray[np.uint8]:
     """Elements of less than a byte side by side, the first in the lowest bits, as ONNX stores them."""
     per_byte = 8 // bits
     elements = np.ascontiguousarray(array).reshape(-1).view(np.uint8) & ((1 << bits) - 1)
@@ -127,7 +138,7 @@ def pack(array: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, np.dtype[np.
     return np.bitwise_or.reduce(groups, axis=1).astype(np.uint8)
 
 
-def unpack(content: bytes, dtype: DType, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+def unpack(content: bytes, dtype: DType, shape: tuple[int, ...]) -> Array:
     """The reverse of `pack`."""
     bits = dtype.bits
     groups = np.frombuffer(content, np.uint8)[:, None] >> np.arange(0, 8, bits, dtype=np.uint8)
@@ -140,7 +151,7 @@ def unpack(content: bytes, dtype: DType, shape: tuple[int, ...]) -> np.ndarray[A
     return elements.view(dtype.numpy).reshape(shape)
 
 
-def from_value(value: Any) -> Any:
+def from_value(value: OrtValue) -> RunValue:
     """A numpy array, or list of arrays, from one of ONNX Runtime's own values."""
     if not value.has_value():
         return None

@@ -7,7 +7,7 @@ a failure means a fallback is decided by whoever hands in `recover`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TypeAlias, cast
 
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.convert import (
@@ -20,20 +20,22 @@ from onnxsmith.runtime.convert import (
     is_exotic,
     to_text,
 )
+from onnxsmith.runtime.onnxruntime_api import OrtValue, Session, WrappedValue
 from onnxsmith.runtime.single_node import Call, InputType
+from onnxsmith.runtime.values import Array, RunValue
+from onnxsmith.runtime.values import Run as Run
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import parse_onnx_type
 
-Recover = Callable[[Exception, Sequence[Any]], list[Any]]
-Run = Callable[[Sequence[Any]], list[Any]]
+Recover: TypeAlias = Callable[[Exception, Sequence[RunValue]], list[RunValue]]
 
 
-def session_runner(session: Any, call: Call, recover: Recover) -> Run:
+def session_runner(session: Session, call: Call, recover: Recover) -> Run:
     """A function from inputs to outputs. Raises `NoConversion` for values that a session cannot take or give."""
     return runner_over(session, call.feed_names, [*call.input_types, *call.captured.values()], recover)
 
 
-def runner_over(session: Any, names: Sequence[str], types: Sequence[InputType], recover: Recover) -> Run:
+def runner_over(session: Session, names: Sequence[str], types: Sequence[InputType], recover: Recover) -> Run:
     """As `session_runner`, on names and types; an empty name is a hole."""
     outputs = onnxruntime_api.output_types(session)
     output_names = [name for name, _ in outputs]
@@ -52,7 +54,7 @@ def runner_over(session: Any, names: Sequence[str], types: Sequence[InputType], 
 
 
 def _plain_runner(
-    session: Any, names: Sequence[str], positions: Sequence[int], outputs: list[str], recover: Recover
+    session: Session, names: Sequence[str], positions: Sequence[int], outputs: list[str], recover: Recover
 ) -> Run:
     """All inputs and outputs are arrays that ONNX Runtime takes as they are."""
     run = session.run
@@ -60,7 +62,7 @@ def _plain_runner(
     if len(positions) == 1 and positions[0] == 0:
         only = names[0]
 
-        def run_one(inputs: Sequence[Any]) -> list[Any]:
+        def run_one(inputs: Sequence[RunValue]) -> list[RunValue]:
             try:
                 return run(outputs, {only: inputs[0]}, options)
             except Exception as error:
@@ -70,7 +72,7 @@ def _plain_runner(
     if tuple(positions) == (0, 1):
         first, second = names
 
-        def run_two(inputs: Sequence[Any]) -> list[Any]:
+        def run_two(inputs: Sequence[RunValue]) -> list[RunValue]:
             try:
                 return run(outputs, {first: inputs[0], second: inputs[1]}, options)
             except Exception as error:
@@ -80,7 +82,7 @@ def _plain_runner(
     if list(positions) == list(range(len(positions))):
         fixed = tuple(names)
 
-        def run_many(inputs: Sequence[Any]) -> list[Any]:
+        def run_many(inputs: Sequence[RunValue]) -> list[RunValue]:
             try:
                 return run(outputs, dict(zip(fixed, inputs)), options)  # noqa: B905  # trailing holes are not named
             except Exception as error:
@@ -89,7 +91,7 @@ def _plain_runner(
         return run_many
     pairs = tuple(zip(names, positions, strict=True))
 
-    def run_with_holes(inputs: Sequence[Any]) -> list[Any]:
+    def run_with_holes(inputs: Sequence[RunValue]) -> list[RunValue]:
         try:
             return run(outputs, {name: inputs[k] for name, k in pairs}, options)
         except Exception as error:
@@ -99,7 +101,7 @@ def _plain_runner(
 
 
 def _converting_runner(
-    session: Any,
+    session: Session,
     names: Sequence[str],
     types: Sequence[InputType],
     positions: Sequence[int],
@@ -111,12 +113,14 @@ def _converting_runner(
     options = onnxruntime_api.quiet_run_options()
     plan = [(names[k], k, input_converter(types[k]), is_exotic(types[k])) for k in positions]
 
-    def run_converted(inputs: Sequence[Any]) -> list[Any]:
+    def run_converted(inputs: Sequence[RunValue]) -> list[RunValue]:
         try:
-            feeds: dict[str, Any] = {}
+            feeds: dict[str, RunValue | WrappedValue] = {}
             for name, k, convert, is_value in plan:
                 value = inputs[k] if convert is None else convert(inputs[k])
-                feeds[name] = onnxruntime_api.wrapped(value) if is_value else value
+                feeds[name] = (
+                    onnxruntime_api.wrapped(cast(OrtValue, value)) if is_value else cast(RunValue, value)
+                )
             return run(outputs, feeds, options)
         except Exception as error:
             return recover(error, inputs)
@@ -125,7 +129,7 @@ def _converting_runner(
 
 
 def _value_runner(
-    session: Any,
+    session: Session,
     names: Sequence[str],
     types: Sequence[InputType],
     positions: Sequence[int],
@@ -133,21 +137,22 @@ def _value_runner(
     recover: Recover,
 ) -> Run:
     """Some outputs only exist as ONNX Runtime's own values, so all inputs must be those, too."""
-    plan: list[tuple[str, int, Callable[[Any], Any]]] = []
+    plan: list[tuple[str, int, Callable[[RunValue], OrtValue]]] = []
     for k in positions:
         dtype = element_type(types[k])
         if dtype is None:
             raise NoConversion(
                 "ONNX Runtime cannot take a container and give back a tensor that numpy does not have"
             )
-        convert = input_converter(dtype)
+        convert: object = input_converter(dtype)
         if convert is None:
             convert = onnxruntime_api.value_of
         elif dtype is DType.STRING:
             convert = _text_value
-        plan.append((names[k], k, convert))
+        # Tensors are given as arrays, and each of these makes a value of one.
+        plan.append((names[k], k, cast("Callable[[RunValue], OrtValue]", convert)))
 
-    def run_values(inputs: Sequence[Any]) -> list[Any]:
+    def run_values(inputs: Sequence[RunValue]) -> list[RunValue]:
         try:
             feeds = {name: convert(inputs[k]) for name, k, convert in plan}
             return [from_value(each) for each in onnxruntime_api.run_values(session, feeds, outputs)]
@@ -157,6 +162,5 @@ def _value_runner(
     return run_values
 
 
-def _text_value(array: Any) -> Any:
-
+def _text_value(array: Array) -> OrtValue:
     return onnxruntime_api.value_of(to_text(array))

@@ -15,7 +15,8 @@ import onnx
 
 from onnxsmith.graphs.session_model import Content, FilePart, SessionModel, SessionWeight
 from onnxsmith.runtime import onnxruntime_api
-from onnxsmith.runtime.onnxruntime_api import Array, OrtValue
+from onnxsmith.runtime.onnxruntime_api import OrtValue
+from onnxsmith.runtime.values import Array
 from onnxsmith.types.dtypes import DType
 
 

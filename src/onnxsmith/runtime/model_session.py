@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import onnx
 
@@ -16,6 +16,7 @@ from onnxsmith.errors import NotRunnableError, OperatorFailedError
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api, versions
 from onnxsmith.runtime.failure import (
+    FailedNode,
     described_value,
     failed_node,
     missing_kernel,
@@ -24,11 +25,13 @@ from onnxsmith.runtime.failure import (
     says_not_supported,
     unknown_operator,
 )
-from onnxsmith.runtime.feeds import Run, runner_over
+from onnxsmith.runtime.feeds import runner_over
 from onnxsmith.runtime.older_opsets import retold
 from onnxsmith.runtime.opening import open_session
 from onnxsmith.runtime.reference import NoReference, ReferenceSession
 from onnxsmith.runtime.settings import Settings, current, usable_cores
+from onnxsmith.runtime.values import Run, RunValue
+from onnxsmith.runtime.widening import widened
 from onnxsmith.source import Span, caller_span
 from onnxsmith.types.value_types import parse_onnx_type
 
@@ -36,7 +39,7 @@ from onnxsmith.types.value_types import parse_onnx_type
 FindNode = Callable[[str], Span | None]
 
 #: With its weights apart, as a proto, or serialized.
-AnyModel: TypeAlias = SessionModel | onnx.ModelProto | bytes
+LoadableModel: TypeAlias = SessionModel | onnx.ModelProto | bytes
 
 
 class ModelSession:
@@ -62,11 +65,11 @@ class ModelSession:
         self.output_names = tuple(output_names)
         self.source = source
 
-    def __call__(self, inputs: Sequence[Any]) -> list[Any]:
+    def __call__(self, inputs: Sequence[RunValue]) -> list[RunValue]:
         return self.run(inputs)
 
 
-def load_session(model: AnyModel, *, find_node: FindNode | None = None) -> ModelSession:
+def load_session(model: LoadableModel, *, find_node: FindNode | None = None) -> ModelSession:
     """Load a model, a model proto, or a serialized model, under the settings of this context.
 
     Raises NotRunnableError when nothing installed can run it; the session raises OperatorFailedError, placed at the
@@ -91,21 +94,25 @@ def load_session(model: AnyModel, *, find_node: FindNode | None = None) -> Model
         return _on_reference(given, find_node)
     except Exception as error:  # it has no such operator, or the model cannot even be read
         tried.append(("the reference evaluator", plain_reason(error)))
-    told = "\n".join(f"{who}: {why}" for who, why in tried)
-    refused = NotRunnableError("nothing installed can run this model", help=told)
+    raise refused("\n".join(f"{who}: {why}" for who, why in tried), find_node)
+
+
+def refused(told: str, find_node: FindNode | None) -> NotRunnableError:
+    """Nothing installed can run the model: `told` says who was asked and what they answered."""
+    error = NotRunnableError("nothing installed can run this model", help=told)
     unknown = unknown_operator(told)
     origin = None if unknown is None or find_node is None else find_node(unknown)
     if origin is not None:
-        refused.locate(origin).also(caller_span(), "the model is run here")
-    raise refused
+        error.locate(origin).also(caller_span(), "the model is run here")
+    return error
 
 
-def load_on_onnxruntime(model: AnyModel, *, find_node: FindNode | None = None) -> ModelSession:
+def load_on_onnxruntime(model: LoadableModel, *, find_node: FindNode | None = None) -> ModelSession:
     """Load a model on ONNX Runtime as it is, without any other way around; raises what ONNX Runtime raises."""
     return _on_onnxruntime(_apart(model), current(), None, find_node)
 
 
-def _apart(model: AnyModel) -> SessionModel:
+def _apart(model: LoadableModel) -> SessionModel:
     if isinstance(model, SessionModel):
         return model
     return SessionModel(onnx.load_model_from_string(model) if isinstance(model, bytes) else model)
@@ -133,15 +140,18 @@ def _retellings(proto: onnx.ModelProto, refusal: Exception) -> Iterator[_Retelli
     lacking: set[str] = set()
     for _ in range(_MOST_REPLACED):
         missing = missing_kernel(refusal)
-        if missing is not None:
-            lacking.add(missing)
-        if newest is None and not lacking:
+        if newest is None and (missing is None or missing in lacking):
             return
+        if missing is not None:
+            wide = widened(proto, {missing})
+            proto = proto if wide is None else wide
+            if wide is None:
+                lacking.add(missing)
         content = _with_other_definitions(proto, newest, lacking)
         if content is None:
             return
         yield (attempt := _Retelling(content))
-        if attempt.error is None or missing_kernel(attempt.error) in (None, *lacking):
+        if attempt.error is None or missing_kernel(attempt.error) is None:
             return
         refusal = attempt.error
 
@@ -192,7 +202,7 @@ def _on_onnxruntime(
     inputs = onnxruntime_api.input_types(session)
     names = [name for name, _ in inputs]
 
-    def recover(error: Exception, values: Sequence[Any]) -> list[Any]:
+    def recover(error: Exception, values: Sequence[RunValue]) -> list[RunValue]:
         if model is not None and says_not_supported(error):
             try:
                 return _on_reference(model, find_node).run(values)
@@ -210,7 +220,7 @@ def _on_reference(model: SessionModel, find_node: FindNode | None) -> ModelSessi
     session = ReferenceSession(model.whole())
     names = session.input_names
 
-    def run(inputs: Sequence[Any]) -> list[Any]:
+    def run(inputs: Sequence[RunValue]) -> list[RunValue]:
         try:
             return session.run(names, inputs)
         except Exception as error:
@@ -219,18 +229,28 @@ def _on_reference(model: SessionModel, find_node: FindNode | None) -> ModelSessi
     return ModelSession(run, names, session.output_names, "reference")
 
 
-def _failed(
-    names: Sequence[str], values: Sequence[Any], error: Exception, find_node: FindNode | None
+def failed(
+    names: Sequence[str],
+    values: Sequence[RunValue],
+    node: FailedNode | None,
+    reason: str,
+    find_node: FindNode | None,
 ) -> OperatorFailedError:
+    """The model does not run on these values, for a reason given in plain words; `node` is the one that failed."""
     described = ", ".join(
         f"{name}: {described_value(value)}" for name, value in zip(names, values, strict=False)
     )
-    node = failed_node(error)
     origin = find_node(node.name) if node is not None and find_node is not None else None
     where = "" if node is None else f" in {node.operator}" + (f" '{node.name}'" if node.name else "")
     if origin is not None:  # the line says more than the name that the runtime gave the node
         where = ""
-    failed = OperatorFailedError(f"the model cannot run on ({described}){where}: {plain_reason(error)}")
+    error = OperatorFailedError(f"the model cannot run on ({described}){where}: {reason}")
     if origin is not None:
-        failed.locate(origin).also(caller_span(), "the model is run here")
-    return failed
+        error.locate(origin).also(caller_span(), "the model is run here")
+    return error
+
+
+def _failed(
+    names: Sequence[str], values: Sequence[RunValue], error: Exception, find_node: FindNode | None
+) -> OperatorFailedError:
+    return failed(names, values, failed_node(error), plain_reason(error), find_node)

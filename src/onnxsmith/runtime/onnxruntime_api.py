@@ -14,15 +14,11 @@ import importlib.util
 import os
 import sys
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias, cast
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from typing import Any, Protocol, cast
 
-import numpy as np
-
+from onnxsmith.runtime.values import Array, RunValue
 from onnxsmith.types.dtypes import DType
-
-#: An array of any element type and shape.
-Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 _FATAL_ONLY = 4
 #: What ONNX Runtime prints unless told otherwise. There is no way to ask what it was told.
@@ -60,7 +56,7 @@ class OrtValue(Protocol):
     def element_type(self) -> int: ...
     def has_value(self) -> bool: ...
     def is_tensor(self) -> bool: ...
-    def numpy(self) -> Array: ...
+    def numpy(self) -> RunValue: ...
     def shape(self) -> list[int]: ...
     def tensor_size_in_bytes(self) -> int: ...
 
@@ -79,8 +75,9 @@ class Session(Protocol):
     def initialize_session(
         self, providers: list[str], options: list[dict[str, str]], disabled: set[str], /
     ) -> None: ...
-    # What goes in and comes out are arrays, lists, dicts and None, as the model's types say.
-    def run(self, outputs: list[str], feeds: Mapping[str, Any], options: RunOptions, /) -> list[Any]: ...
+    def run(
+        self, outputs: list[str], feeds: Mapping[str, RunValue | WrappedValue], options: RunOptions, /
+    ) -> list[RunValue]: ...
     def run_with_ort_values(
         self, feeds: Mapping[str, OrtValue], outputs: Sequence[str], options: RunOptions, /
     ) -> Sequence[OrtValue]: ...
@@ -135,7 +132,7 @@ def cpu_device() -> Device:
 
 
 @contextlib.contextmanager
-def hushed() -> Iterator[None]:
+def hushed() -> Generator[None]:
     """Without what ONNX Runtime's kernels print past a session's own level; afterwards warnings are printed again."""
     set_severity = compiled().set_default_logger_severity
     set_severity(_FATAL_ONLY)

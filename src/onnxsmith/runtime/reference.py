@@ -14,6 +14,7 @@ import onnx
 
 from onnxsmith.runtime import corrections
 from onnxsmith.runtime.convert import to_text
+from onnxsmith.runtime.values import RunValue
 
 
 class NoReference(Exception):
@@ -43,16 +44,16 @@ class ReferenceSession:
     def output_names(self) -> list[str]:
         return [str(each) for each in self._evaluator.output_names]
 
-    def run(self, names: Sequence[str], inputs: Sequence[Any]) -> list[Any]:
+    def run(self, names: Sequence[str], inputs: Sequence[RunValue]) -> list[RunValue]:
         """Run on inputs in the order of `names`, in which an empty name is a hole."""
         feeds = {name: _readable(value) for name, value in zip(names, inputs, strict=True) if name}
         # numpy warns of overflow and division by zero; ONNX defines what they give.
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            return [_plain(each) for each in cast("list[Any]", self._run(None, feeds))]
+            return [_plain(each) for each in cast("list[RunValue]", self._run(None, feeds))]
 
 
-def _readable(value: Any) -> Any:
+def _readable(value: RunValue) -> RunValue:
     """The evaluator's operators read text from object arrays of str."""
     if isinstance(value, np.ndarray):
         array = cast("np.ndarray[Any, Any]", value)
@@ -60,11 +61,11 @@ def _readable(value: Any) -> Any:
     return value
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: RunValue) -> RunValue:
     """Arrays as other runners give them: arrays, not numpy scalars; object arrays of str."""
     if isinstance(value, np.ndarray):
         array = cast("np.ndarray[Any, Any]", value)
         return to_text(array) if array.dtype.kind in "UST" else array
     if isinstance(value, list):
-        return [_plain(each) for each in cast("list[Any]", value)]
+        return [_plain(each) for each in cast("list[RunValue]", value)]
     return np.asarray(cast("Any", value)) if isinstance(value, np.generic) else value

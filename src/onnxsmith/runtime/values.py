@@ -1,0 +1,19 @@
+"""What models take and give, as types. Holds no behaviour."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+#: An array of any element type and shape.
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+#: A tensor, a sequence, a map (whose elements may be plain numbers and text), or an optional that is empty.
+RunValue: TypeAlias = (
+    "Array | np.generic[Any] | list[RunValue] | dict[int | str, RunValue] | int | float | str | None"
+)
+
+#: From inputs, in order, to outputs.
+Run: TypeAlias = Callable[[Sequence[RunValue]], list[RunValue]]

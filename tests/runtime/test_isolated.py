@@ -1,0 +1,290 @@
+"""Runs in a process of their own: the same results and errors, and every way that a process can go wrong, told."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import onnx
+import pytest
+
+import onnxsmith
+from onnxsmith import FLOAT, INT64, Model, script, trace
+from onnxsmith import opset21 as op
+from onnxsmith.errors import (
+    MemoryLimitError,
+    NotRunnableError,
+    OnnxsmithError,
+    OperatorFailedError,
+    ProcessEndedError,
+    RunTimeoutError,
+)
+from onnxsmith.runtime import isolated, using
+
+X = np.float32([1, 2])
+linux = pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux only")
+
+
+def children() -> set[int]:
+    """The processes that this one started and has not waited for."""
+    folder = "/proc/self/task"
+    found: set[int] = set()
+    for task in os.listdir(folder):
+        try:
+            with open(f"{folder}/{task}/children", encoding="ascii") as file:
+                found |= {int(each) for each in file.read().split()}
+        except OSError:
+            pass
+    return found
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left():
+    """No process outlives its run, and none is left for somebody else to wait for."""
+    before = children() if sys.platform == "linux" else set()
+    yield
+    if sys.platform == "linux":
+        assert children() <= before
+
+
+@script
+def total(n: INT64):
+    result = 0
+    for i in range(n):
+        result = result + i
+    return result
+
+
+def child_is(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    """Another program in the place of the one that runs models."""
+    monkeypatch.setattr(isolated, "_command", lambda: [sys.executable, "-I", "-c", code])
+
+
+#: Says what the child says before it loads a model.
+GREETING = """
+import sys, struct, json
+def say(header, *buffers):
+    text = json.dumps(header).encode()
+    sys.stdout.buffer.write(b"smith\\x01" + struct.pack("<QI", len(text), len(buffers)))
+    sys.stdout.buffer.write(struct.pack(f"<{len(buffers)}Q", *map(len, buffers)) + text + b"".join(buffers))
+    sys.stdout.buffer.flush()
+say({"ready": True})
+say({"started": True})
+"""
+
+
+@pytest.mark.parametrize("runtime", ["onnxruntime", "reference"])
+@pytest.mark.parametrize("stored", ["memory", "inside", "beside"])
+def test_results_are_those_of_a_call(stored, runtime, tmp_path) -> None:
+    weight = np.arange(4096, dtype=np.float32).reshape(2, 2048)
+    model = trace(lambda x: (x @ weight, op.Shape(x)), FLOAT[2])
+    if stored != "memory":
+        model.save(tmp_path / "m.onnx", external_data=stored == "beside")
+        model = onnxsmith.load(tmp_path / "m.onnx")
+    with using(runtime=runtime):
+        here, there = model(X), model.run(X, isolated=True)
+    assert isinstance(there, tuple)
+    assert all(np.array_equal(a, b) and a.dtype == b.dtype for a, b in zip(here, there, strict=True))
+    there[0][0] = 1  # writable, as other results are
+
+
+def test_the_settings_hold_there(monkeypatch) -> None:
+    seen = {}
+    told = isolated._told
+
+    def watched(*args):
+        seen.update(told(*args)[0]["settings"])
+        return told(*args)
+
+    monkeypatch.setattr(isolated, "_told", watched)
+    with using(runtime="reference", intra_op_threads=3):
+        trace(lambda x: x + x, FLOAT["N"]).run(X, isolated=True)
+    assert seen == {"runtime": "reference", "threads": 3, "providers": []}
+
+
+def test_text_sequences_and_maps() -> None:
+    text = """<ir_version: 8, opset_import: ["" : 17]>
+        g (string[N] s, seq(float[N]) q) => (string[N] t, seq(float[N]) r) { t = Identity(s)  r = Identity(q) }"""
+    model = Model.from_proto(onnx.parser.parse_model(text))
+    strings, sequence = model.run(np.array(["a", "é"], object), [X, X], isolated=True)
+    assert strings.tolist() == ["a", "é"]
+    assert [each.tolist() for each in sequence] == [[1, 2], [1, 2]]
+
+
+def said(run) -> tuple[type, str]:
+    with pytest.raises(OnnxsmithError) as caught:
+        run()
+    return type(caught.value), caught.value.message
+
+
+@pytest.mark.parametrize("runtime", ["onnxruntime", "reference"])
+def test_failures_are_those_of_a_call(runtime) -> None:
+    model = trace(lambda x, i: op.Gather(x, i), FLOAT["N"], INT64["M"])
+    with using(runtime=runtime):
+        here = said(lambda: model(X, np.int64([9])))
+        there = said(lambda: model.run(X, np.int64([9]), isolated=True))
+    assert here == there
+    assert there[0] is OperatorFailedError
+
+
+def test_failures_without_an_origin_name_the_node() -> None:
+    text = """<ir_version: 8, opset_import: ["" : 17]>
+        g (float[N] x, int64[M] i) => (float[M] y) { [pick] y = Gather(x, i) }"""
+    model = Model.from_proto(onnx.parser.parse_model(text))
+    here = said(lambda: model(X, np.int64([9])))
+    assert here == said(lambda: model.run(X, np.int64([9]), isolated=True))
+    assert "in Gather 'pick'" in here[1]
+
+
+def test_refusals_are_those_of_a_call() -> None:
+    frob = onnxsmith.Opset("no.such", 1).Frob
+    model = trace(lambda x: frob(x), FLOAT["N"])
+    here, there = said(lambda: model(X)), said(lambda: model.run(X, isolated=True))
+    assert here == there
+    assert there[0] is NotRunnableError
+
+
+def test_too_long() -> None:
+    with pytest.raises(RunTimeoutError, match=r"longer than 0\.5 seconds"):
+        total.to_model().run(np.int64(1 << 40), isolated=True, timeout=0.5)
+
+
+def test_an_answer_in_time() -> None:
+    assert total.to_model().run(np.int64(10), isolated=True, timeout=60) == 45
+
+
+@linux
+def test_too_much_memory() -> None:
+    model = trace(lambda x: op.Expand(x, [100_000_000]), FLOAT[1])
+    with pytest.raises(MemoryLimitError, match="more memory than the 50 MB"):
+        model.run(X[:1], isolated=True, memory="50 MB")
+
+
+@linux
+def test_enough_memory() -> None:
+    model = trace(lambda x: op.ReduceSum(op.Expand(x, [1_000_000])), FLOAT[1])
+    assert model.run(X[:1], isolated=True, memory="200 MB") == 1_000_000
+
+
+def test_memory_is_refused_where_it_cannot_be_limited(monkeypatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(onnxsmith.errors.AttributeValueError, match="only be limited on Linux"):
+        trace(lambda x: x + x, FLOAT["N"]).run(X, isolated=True, memory="50 MB")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are not how processes end there")
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("SIGSEGV", "memory that is not its own"),
+        ("SIGFPE", "arithmetic fault"),
+        ("SIGABRT", "gave up"),
+        ("SIGKILL", "memory runs out"),
+        ("SIGUSR1", "SIGUSR1"),
+    ],
+)
+@pytest.mark.parametrize("when", ["at once", "greeted", "told"])
+def test_ended_by_a_signal(name, words, when, monkeypatch) -> None:
+    start = {"at once": "", "greeted": GREETING, "told": GREETING + "sys.stdin.buffer.read();"}[when]
+    child_is(monkeypatch, f"{start}\nimport os, signal\nos.kill(os.getpid(), signal.{name})")
+    with pytest.raises(ProcessEndedError, match=words) as caught:
+        trace(lambda x: x + x, FLOAT["N"]).run(X, isolated=True)
+    assert f"ended by {name}" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("code", "said_to"),
+    [
+        ("raise SystemExit(3)", "exit code 3"),
+        ("print('hello')", "cannot be read"),
+        (GREETING + "sys.stdout.buffer.write(b'smith')", "cannot be read"),
+        (GREETING + "say({'outputs': {'dtype': 1, 'shape': [9], 'buffer': 0}}, b'abcd')", "cannot be read"),
+        (GREETING + "say({'outputs': {'object': 1}})", "cannot be read"),
+        (GREETING + "say({'raised': 'SystemExit', 'message': '', 'help': None})", "cannot be read"),
+        (GREETING + "say({'raised': 'OnnxsmithError'})", "cannot be read"),
+        (GREETING + "say({'hello': 1})", "cannot be read"),
+        (GREETING + "say({'outputs': {'plain': 1}})", "cannot be read"),
+        (GREETING + "say({'outputs': {'list': []}})", "cannot be read"),
+    ],
+)
+def test_answers_that_are_none(code, said_to, monkeypatch) -> None:
+    child_is(monkeypatch, code)
+    with pytest.raises(ProcessEndedError, match=said_to):
+        trace(lambda x: x + x, FLOAT["N"]).run(X, isolated=True)
+
+
+def test_what_it_printed_last_is_told(monkeypatch) -> None:
+    child_is(monkeypatch, "import sys; print('first\\nthe reason', file=sys.stderr); sys.exit(1)")
+    with pytest.raises(ProcessEndedError) as caught:
+        trace(lambda x: x + x, FLOAT["N"]).run(X, isolated=True)
+    assert caught.value.help == "it printed last: the reason"
+
+
+def test_a_child_that_reads_nothing_does_not_block(monkeypatch) -> None:
+    child_is(monkeypatch, GREETING + "import time; time.sleep(60)")
+    model = trace(lambda x: x + x, FLOAT["N"])
+    with pytest.raises(RunTimeoutError):
+        model.run(np.ones(10_000_000, np.float32), isolated=True, timeout=0.2)
+
+
+def test_what_the_model_prints_is_no_answer(monkeypatch, capfd) -> None:
+    real = isolated._command()
+    noisy = real[-1].replace("; from ", "; import os; os.write(2, b'x' * 1_000_000); from ")
+    monkeypatch.setattr(isolated, "_command", lambda: [*real[:-1], noisy])
+    assert trace(lambda x: x + x, FLOAT["N"]).run(X, isolated=True).tolist() == [2, 4]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_current_folder_is_not_imported_from(tmp_path, monkeypatch) -> None:
+    (tmp_path / "numpy.py").write_text("raise SystemExit('a stranger')")
+    (tmp_path / "onnx.py").write_text("raise SystemExit('a stranger')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", ["", *sys.path])
+    assert trace(lambda x: x + x, FLOAT["N"]).run(X, isolated=True).tolist() == [2, 4]
+
+
+def test_the_child_loads_no_graphs_of_ours() -> None:
+    code = "import sys, onnxsmith.runtime.isolated_child; print('onnx_ir' in sys.modules, 'torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
+
+
+def test_from_threads() -> None:
+    model = trace(lambda x: x + x, FLOAT["N"])
+    results = []
+    threads = [
+        threading.Thread(target=lambda k=k: results.append((k, model.run(X * k, isolated=True))))
+        for k in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {k: each.tolist() for k, each in results} == {k: [2 * k, 4 * k] for k in range(3)}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="interrupts are sent otherwise there")
+def test_an_interrupt_ends_the_child() -> None:
+    code = """
+import numpy as np
+from onnxsmith import INT64, trace
+from tests.runtime.test_isolated import total, children
+model = total.to_model()
+print("running", flush=True)
+try:
+    model.run(np.int64(1 << 40), isolated=True)
+except KeyboardInterrupt:
+    print("interrupted", sorted(children()), flush=True)
+"""
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "running\n"
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    told, _ = process.communicate(timeout=60)
+    assert told == "interrupted []\n"
