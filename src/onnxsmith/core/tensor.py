@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from onnxsmith.core import (
+from onnxsmith.core.semantics import (
     arithmetic,
     bits,
     conversions,
@@ -19,7 +19,7 @@ from onnxsmith.core import (
     numpy_calls,
     reductions,
 )
-from onnxsmith.core.update import Updates
+from onnxsmith.core.semantics.updates import Updates
 from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import hide_own_frames
 from onnxsmith.errors import OnnxsmithError

@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.core import arithmetic, dimensions, indexing, portable
-from onnxsmith.core.index_arrays import check_mask, merge_axes, stacked
-from onnxsmith.core.index_items import FULL, Indices, Item, Mask, NewAxis, Position, Range, consumed, parse
-from onnxsmith.core.index_slices import check_position
+from onnxsmith.core import portable
 from onnxsmith.core.operands import (
     Array,
     dtype_of,
@@ -26,6 +23,20 @@ from onnxsmith.core.operands import (
     shape_of,
 )
 from onnxsmith.core.operator import Operators
+from onnxsmith.core.semantics import arithmetic, dimensions, indexing
+from onnxsmith.core.semantics.index_arrays import check_mask, merge_axes, stacked
+from onnxsmith.core.semantics.index_items import (
+    FULL,
+    Indices,
+    Item,
+    Mask,
+    NewAxis,
+    Position,
+    Range,
+    consumed,
+    parse,
+)
+from onnxsmith.core.semantics.index_slices import check_position
 from onnxsmith.core.value import NumberValue, Value
 from onnxsmith.errors import DTypeNotAllowedError, OperatorNotInOpsetError, ShapeError, boundary
 from onnxsmith.schema.inference import symbolic

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from onnxsmith.core import dimensions, portable
+from onnxsmith.core import portable
 from onnxsmith.core.operands import (
     as_tensor,
     data_of,
@@ -25,6 +25,7 @@ from onnxsmith.core.operands import (
     shape_of,
 )
 from onnxsmith.core.operator import Operators
+from onnxsmith.core.semantics import dimensions
 from onnxsmith.core.value import NumberValue, Value
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, DTypeNotAllowedError, ShapeError
 from onnxsmith.schema.inference import symbolic

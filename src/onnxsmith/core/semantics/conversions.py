@@ -12,8 +12,8 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from onnxsmith.core.numpy_calls import operator_for
 from onnxsmith.core.operands import Array, content_of, dtype_of, operators_for, shape_of
+from onnxsmith.core.semantics.numpy_calls import operator_for
 from onnxsmith.errors import DTypeNotAllowedError, OnnxsmithError, ShapeError, TracedValueError
 from onnxsmith.source import Span, caller_span, iterated_span
 from onnxsmith.types.value_types import describe_shape

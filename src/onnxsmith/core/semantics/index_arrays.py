@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from onnxsmith.core import portable
-from onnxsmith.core.index_items import Indices, Mask
-from onnxsmith.core.index_slices import gather
 from onnxsmith.core.operands import Array, is_array, is_static, needed_rank, rank_of, shape_of, static_shape
 from onnxsmith.core.operator import Operators
+from onnxsmith.core.semantics.index_items import Indices, Mask
+from onnxsmith.core.semantics.index_slices import gather
 from onnxsmith.errors import TensorIndexError, UnknownRankError
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.types.value_types import Dimension, Shape, describe_shape

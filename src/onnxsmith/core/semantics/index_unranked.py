@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from onnxsmith.core import portable
-from onnxsmith.core.index_arrays import AxisIndex, take, take_by_mask
-from onnxsmith.core.index_items import Indices, Item, Mask, NewAxis, Position, Range, Rest
-from onnxsmith.core.index_slices import Bounds, bounds_of, emit_slices, gather
 from onnxsmith.core.operands import needed_rank, rank_of
 from onnxsmith.core.operator import Operators
+from onnxsmith.core.semantics.index_arrays import AxisIndex, take, take_by_mask
+from onnxsmith.core.semantics.index_items import Indices, Item, Mask, NewAxis, Position, Range, Rest
+from onnxsmith.core.semantics.index_slices import Bounds, bounds_of, emit_slices, gather
 
 
 def get(op: Operators, x: Any, items: Sequence[Item]) -> Any:

@@ -10,8 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from onnxsmith import trace
-from tests.core.index_strategies import subscripts
 from tests.core.laws import ALL, FLOATS, NUMBERS, check, counted, law, shapes, types_of
+from tests.core.semantics.index_strategies import subscripts
 
 KINDS = ("static", "named", "open")
 _AT = {"add": np.add, "multiply": np.multiply, "min": np.minimum, "max": np.maximum}

@@ -13,7 +13,7 @@ import numpy as np
 
 from onnxsmith.core.operands import data_of, dtype_of, is_array, operators_for
 from onnxsmith.core.operator import Operators
-from onnxsmith.core.pairs import as_pair, check_one_dtype
+from onnxsmith.core.semantics.operand_pairs import as_pair, check_one_dtype
 from onnxsmith.core.value import Value
 from onnxsmith.errors import DTypeNotAllowedError
 from onnxsmith.schema.inference import symbolic

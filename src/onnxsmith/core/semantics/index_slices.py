@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onnxsmith.core import portable
-from onnxsmith.core.index_items import Range
 from onnxsmith.core.operands import dtype_of, is_array, needed_rank, rank_of
 from onnxsmith.core.operator import Operators
+from onnxsmith.core.semantics.index_items import Range
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.errors import TensorIndexError
 from onnxsmith.types.dtypes import DType

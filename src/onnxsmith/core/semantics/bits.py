@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from onnxsmith.core.division import floor_divide
 from onnxsmith.core.operands import dtype_of, is_array, operators_for
-from onnxsmith.core.pairs import as_pair, check_one_dtype
+from onnxsmith.core.semantics.division import floor_divide
+from onnxsmith.core.semantics.operand_pairs import as_pair, check_one_dtype
 from onnxsmith.errors import DTypeNotAllowedError
 from onnxsmith.types.dtypes import DType
 

@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
-from onnxsmith.core import dimensions, index_unranked, portable
-from onnxsmith.core.conversions import assignment_text
-from onnxsmith.core.index_arrays import (
+from onnxsmith.core import portable
+from onnxsmith.core.operands import is_array, operators_for, rank_of, shape_of
+from onnxsmith.core.operator import Operators
+from onnxsmith.core.semantics import dimensions, index_unranked
+from onnxsmith.core.semantics.conversions import assignment_text
+from onnxsmith.core.semantics.index_arrays import (
     AxisIndex,
     Gathered,
     check_indices,
@@ -23,7 +26,7 @@ from onnxsmith.core.index_arrays import (
     take,
     take_by_mask,
 )
-from onnxsmith.core.index_items import (
+from onnxsmith.core.semantics.index_items import (
     FULL,
     Indices,
     Item,
@@ -35,9 +38,7 @@ from onnxsmith.core.index_items import (
     consumed,
     parse,
 )
-from onnxsmith.core.index_slices import Bounds, bounds_of, check_position, emit_basic
-from onnxsmith.core.operands import is_array, operators_for, rank_of, shape_of
-from onnxsmith.core.operator import Operators
+from onnxsmith.core.semantics.index_slices import Bounds, bounds_of, check_position, emit_basic
 from onnxsmith.errors import TensorAssignmentError, TensorIndexError, UnknownRankError
 from onnxsmith.types.value_types import Shape
 

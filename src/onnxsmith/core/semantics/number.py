@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
-from onnxsmith.core import arithmetic, bits
+from onnxsmith.core.semantics import arithmetic, bits
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import NumberValue
 from onnxsmith.errors import TracedValueError

@@ -9,8 +9,8 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, cast
 
-from onnxsmith.core import arithmetic, bits
 from onnxsmith.core.operands import operators_for
+from onnxsmith.core.semantics import arithmetic, bits
 from onnxsmith.core.value import Value
 from onnxsmith.errors import TracedValueError
 from onnxsmith.schema import registry

@@ -10,12 +10,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from onnxsmith.core.division import divide_with_remainder as divide_with_remainder
-from onnxsmith.core.division import floor_divide as floor_divide
-from onnxsmith.core.division import remainder as remainder
 from onnxsmith.core.operands import dtype_of, operators_for, rank_of
 from onnxsmith.core.operator import Operators
-from onnxsmith.core.pairs import as_pair, check_one_dtype
+from onnxsmith.core.semantics.division import divide_with_remainder as divide_with_remainder
+from onnxsmith.core.semantics.division import floor_divide as floor_divide
+from onnxsmith.core.semantics.division import remainder as remainder
+from onnxsmith.core.semantics.operand_pairs import as_pair, check_one_dtype
 from onnxsmith.errors import LiteralError, ShapeError
 from onnxsmith.schema.promote import integer_range, largest_float
 from onnxsmith.types.dtypes import DType
