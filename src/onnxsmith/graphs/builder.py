@@ -12,7 +12,8 @@ from typing import Any, ClassVar, cast
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.core.operator import Operator, Operators
+from onnxsmith.core.operator import Operators
+from onnxsmith.core.operator_protocols import AnyOperator
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
@@ -134,7 +135,7 @@ class GraphTarget:
 
     def learn(
         self,
-        operator: Operator,
+        operator: AnyOperator,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         lifted: Sequence[Any],
