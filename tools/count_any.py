@@ -24,7 +24,7 @@ LIMITS: dict[str, tuple[int, int]] = {
     "core": (3, 5),
     "decompiling": (5, 2),
     "errors": (0, 0),
-    "graphs": (7, 6),
+    "graphs": (4, 4),
     "opset": (13, 1),
     "runtime": (16, 11),
     "schema": (6, 4),

@@ -205,7 +205,8 @@ def _overload(name: str, meaning: Meaning, result: NumberKind | None) -> None:
         setattr(Number, method, operator)
 
 
-for _name, _meaning, _result in (
+#: Python's operators, what each means on tensors, and the kind of its result where the operands do not decide.
+_ARITHMETIC: tuple[tuple[str, Meaning, NumberKind | None], ...] = (
     ("add", arithmetic.add, None),
     ("sub", arithmetic.subtract, None),
     ("mul", arithmetic.multiply, None),
@@ -219,8 +220,9 @@ for _name, _meaning, _result in (
     ("le", arithmetic.less_equal, "bool"),
     ("gt", arithmetic.greater, "bool"),
     ("ge", arithmetic.greater_equal, "bool"),
-):
-    _overload(_name, _meaning, _result)  # type: ignore[arg-type]
+)
+for _entry in _ARITHMETIC:
+    _overload(*_entry)
 
 
 def _overload_bits(name: str, meaning: Meaning, *, is_shift: bool = False) -> None:
