@@ -26,7 +26,7 @@ LIMITS: dict[str, tuple[int, int]] = {
     "errors": (0, 0),
     "graphs": (4, 4),
     "opset": (13, 1),
-    "runtime": (16, 11),
+    "runtime": (9, 11),
     "schema": (6, 4),
     "scripting": (24, 25),
     "top": (3, 7),
