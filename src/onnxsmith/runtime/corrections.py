@@ -4,7 +4,7 @@ Each says what is wrong and has a test against ONNX's own data or specification.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownParameterType=false, reportIncompatibleMethodOverride=false
+# pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportIncompatibleMethodOverride=false
 # pyright: reportAttributeAccessIssue=false
 # onnx's reference evaluator has no types; it sets attributes of the node on these, and passes whatever the node has.
 
