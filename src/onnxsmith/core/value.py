@@ -32,7 +32,7 @@ class Value:
 
     @property
     def known(self) -> Known:
-        """What is known of it now: its type, and its content where shapes hang on it."""
+        """What is known of it now: its type, and its content where shapes depend on it."""
         raise NotImplementedError
 
     @property

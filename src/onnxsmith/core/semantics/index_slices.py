@@ -105,7 +105,7 @@ def _after(op: StandardOperators, number: Size, size_tensor: Callable[[], Size])
 def _with_open_step(
     op: StandardOperators, start: Size | None, stop: Size | None, step: TensorValue
 ) -> Bounds:
-    """Which end is the first hangs on the sign of the step, which the model decides."""
+    """Which end is the first depends on the sign of the step, which the model decides."""
     step = portable.as_int64(op, step)
     is_backward = op.Less(step, 0)
     if start is None:

@@ -247,7 +247,7 @@ def _insert_axes(
 
 def _unknown_index_rank() -> UnknownRankError:
     return UnknownRankError(
-        "where the dimensions of the result go hangs on the rank of an index tensor, which is not known",
+        "where the dimensions of the result go depends on the rank of an index tensor, which is not known",
         help='annotate its shape, as in INT64["K"]',
     )
 
