@@ -151,6 +151,11 @@ def sizes(arguments: list[str]) -> int:
     return run(sys.executable, "tools/check_sizes.py", *arguments)
 
 
+def bare_any(arguments: list[str]) -> int:
+    """Check how many parameters and returns have types that say nothing."""
+    return run(sys.executable, "tools/count_any.py", *arguments)
+
+
 def stubs(arguments: list[str]) -> int:
     """Generate the operator stubs again; --check only compares."""
     ensure({"dev"})
@@ -193,13 +198,14 @@ def laws(arguments: list[str]) -> int:
 
 
 def check(arguments: list[str]) -> int:
-    """Run every static check: lint, layers, sizes, stubs, the indexes, types."""
+    """Run every static check: lint, layers, sizes, types that say nothing, stubs, the indexes, types."""
     if arguments:
         fail("check takes no arguments; run the single task to pass some")
     results = {
         "lint": lint([]),
         "layers": layers([]),
         "sizes": sizes([]),
+        "any": bare_any([]),
         "stubs": stubs(["--check"]),
         "torch": torch_index(["--check"]),
         "errors": error_index(["--check"]),
@@ -225,6 +231,7 @@ TASKS: dict[str, Callable[[list[str]], int]] = {
     "types": types,
     "layers": layers,
     "sizes": sizes,
+    "any": bare_any,
     "stubs": stubs,
     "torch": torch_index,
     "errors": error_index,

@@ -11,6 +11,8 @@ import importlib
 import re
 from typing import Any
 
+from onnxsmith.core.late_imports import register_module
+
 __version__ = "0.1.0.dev0"
 
 #: The element types; `onnxsmith.types.names` makes them.
@@ -49,6 +51,9 @@ _SUBMODULES = ("errors", "evaluator", "onnx_opset", "onnx_types", "runtime", "to
 _OPSET = re.compile(r"opset(?:(?P<version>\d+)|_(?P<domain>[a-z_]+?)(?P<domain_version>\d+))")
 
 __all__ = [*_LAZY, *_SUBMODULES]  # pyright: ignore[reportUnsupportedDunderAll]  # checkers read __init__.pyi
+
+# Where operators run when no graph is being made, which `core` may not know.
+register_module("default target", "onnxsmith.runtime.target")
 
 
 def __getattr__(name: str) -> Any:

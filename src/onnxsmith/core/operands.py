@@ -6,34 +6,44 @@ Reads facts off tensors, arrays and literals; calls no operator.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, TypeGuard, TypeVar, cast, overload
 
 import numpy as np
 
-from onnxsmith.core.operator import Operators
+from onnxsmith.core.operator_protocols import StandardOperators
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import target_of
-from onnxsmith.core.value import NumberValue, Value
+from onnxsmith.core.value import Array, NumberValue, Operand, TensorValue, Value
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, UnknownRankError
 from onnxsmith.schema.inference.known import Data
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import Shape, TensorType
 
-#: A numpy array of any element type.
-Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+T = TypeVar("T")
+
+#: Axes as numpy's methods take them.
+Axes: TypeAlias = SupportsIndex | list[Any] | tuple[SupportsIndex, ...] | None
 
 
-def operators_for(*values: Any) -> Operators:
+def operators_for(*values: Operand | None) -> StandardOperators:
     """The operators that Python's syntax on these values is made of."""
     return target_of(values).operators
 
 
-def is_array(value: Any) -> TypeGuard[Array]:
+def is_array(value: object) -> TypeIs[Array]:
     """Whether a value is a numpy array."""
     return isinstance(value, np.ndarray)
 
 
-def dtype_of(*values: Any) -> DType | None:
+def are_arrays(values: Sequence[object]) -> TypeGuard[Sequence[Array]]:
+    """Whether all values are numpy arrays."""
+    return all(isinstance(each, np.ndarray) for each in values)
+
+
+def dtype_of(*values: Operand | None) -> DType | None:
     """The element type that an operation on these values has, or None when it is not known yet.
 
     Literals, and numbers that only the model knows, have none of their own.
@@ -50,32 +60,36 @@ def dtype_of(*values: Any) -> DType | None:
     return None
 
 
-def shape_of(value: Any) -> Shape | None:
+def shape_of(value: Operand) -> Shape | None:
     """The dimensions of a tensor or array: sizes, names, None for an unknown one; None when the rank is unknown."""
     if isinstance(value, Value | Stored):
         kind = value.known.type
         return kind.shape if isinstance(kind, TensorType) else None
-    return np.shape(value)
+    return np.shape(cast(Any, value))  # numpy's own type for this does not nest
 
 
-def static_shape(value: Any) -> tuple[int, ...] | None:
+def static_shape(value: Operand) -> tuple[int, ...] | None:
     """The shape, when all of it is known now."""
     shape = shape_of(value)
-    return cast("tuple[int, ...]", shape) if shape is not None and is_static(shape) else None
+    return shape if shape is not None and is_static(shape) else None
 
 
-def is_static(shape: Sequence[Any]) -> bool:
+@overload
+def is_static(shape: tuple[object, ...]) -> TypeGuard[tuple[int, ...]]: ...
+@overload
+def is_static(shape: Sequence[object]) -> TypeGuard[Sequence[int]]: ...
+def is_static(shape: Sequence[object]) -> bool:
     """Whether every dimension is a number."""
     return all(isinstance(each, int) for each in shape)
 
 
-def rank_of(value: Any) -> int | None:
+def rank_of(value: Operand) -> int | None:
     """How many dimensions, or None."""
     shape = shape_of(value)
     return None if shape is None else len(shape)
 
 
-def needed_rank(value: Any, purpose: str) -> int:
+def needed_rank(value: Operand, purpose: str) -> int:
     """How many dimensions; UnknownRankError says that `purpose` needs them."""
     rank = rank_of(value)
     if rank is None:
@@ -86,7 +100,7 @@ def needed_rank(value: Any, purpose: str) -> int:
     return rank
 
 
-def as_tensor(value: Any) -> Any:
+def as_tensor(value: T) -> T | TensorValue:
     """A number that only the model knows as the scalar tensor that it is; anything else as it is."""
     if isinstance(value, NumberValue):
         kind = value.known.type
@@ -96,14 +110,14 @@ def as_tensor(value: Any) -> Any:
     return value
 
 
-def data_of(value: Any) -> Data:
+def data_of(value: Operand) -> Data:
     """The content as far as it is known now; names stand for what the model decides."""
     if isinstance(value, Value):
         return value.known.data if value.is_symbolic else np.asarray(cast(Any, value))
     return np.asarray(value)
 
 
-def content_of(value: Any) -> Array | None:
+def content_of(value: Operand) -> Array | None:
     """The elements, when all of them are known now."""
     data = data_of(value)
     if data is None or isinstance(data, str):
@@ -113,7 +127,7 @@ def content_of(value: Any) -> Array | None:
     return data if is_array(data) else np.array(data, np.int64)
 
 
-def read_axis(axis: Any, rank: int, name: str = "axis") -> int:
+def read_axis(axis: SupportsIndex, rank: int, name: str = "axis") -> int:
     """An axis counted from the front, or an error that says what may stand there."""
     number = _read_integer(axis, name)
     if not -rank <= number < rank:
@@ -126,14 +140,14 @@ def read_axis(axis: Any, rank: int, name: str = "axis") -> int:
     return number % rank
 
 
-def read_axes(axis: Any, value: Any, purpose: str) -> tuple[int, ...] | None:
+def read_axes(axis: Axes, value: Operand, purpose: str) -> tuple[int, ...] | None:
     """Axes from None, an int or several; None stays None. Counted from the front where the rank is known.
 
     Raises UnknownRankError when several axes of a tensor of unknown rank are counted from both ends.
     """
     if axis is None:
         return None
-    given = tuple(cast("Sequence[Any]", axis)) if isinstance(axis, list | tuple) else (axis,)
+    given = tuple(axis) if isinstance(axis, list | tuple) else (axis,)
     rank = rank_of(value)
     if rank is None:
         numbers = tuple(_read_integer(each, "axis") for each in given)
@@ -146,7 +160,7 @@ def read_axes(axis: Any, value: Any, purpose: str) -> tuple[int, ...] | None:
     return numbers
 
 
-def _read_integer(axis: Any, name: str) -> int:
+def _read_integer(axis: SupportsIndex, name: str) -> int:
     if isinstance(axis, bool) or not hasattr(axis, "__index__"):
         raise AttributeTypeError(f"{name} is an int, not {axis!r}")
     return int(axis.__index__())

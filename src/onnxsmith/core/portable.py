@@ -1,4 +1,4 @@
-"""Operators whose call form changed between opset versions, written once.
+"""StandardOperators whose call form changed between opset versions, written once.
 
 What was an attribute in one version is an input in another; the definition at hand says which. Knows forms, not
 meanings: nothing here looks at element types or values.
@@ -7,22 +7,27 @@ meanings: nothing here looks at element types or values.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, overload
 
 import numpy as np
 
-from onnxsmith.core.operands import as_tensor, content_of, dtype_of, is_array
-from onnxsmith.core.operator import Operator, Operators
+from onnxsmith.core.operands import as_tensor, content_of, dtype_of, is_array, is_static
+from onnxsmith.core.operator_protocols import AnyOperator, StandardOperators
+from onnxsmith.core.value import Operand, OperandT, Size, TensorOrArray, TensorValue
 from onnxsmith.errors import OperatorNotInOpsetError
 from onnxsmith.types.dtypes import DType
 
 
-def integers(values: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
+def integers(values: Sequence[int]) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     """Axes, shapes and the like, as ONNX takes them."""
     return np.array(values, np.int64)
 
 
-def as_int64(op: Operators, value: Any) -> Any:
+@overload
+def as_int64(op: StandardOperators, value: TensorValue) -> TensorValue: ...
+@overload
+def as_int64(op: StandardOperators, value: TensorOrArray) -> TensorOrArray: ...
+def as_int64(op: StandardOperators, value: TensorOrArray) -> TensorOrArray:
     """An integer tensor or array in the type that every operator takes for indices and shapes."""
     value = as_tensor(value)
     if is_array(value):
@@ -30,9 +35,9 @@ def as_int64(op: Operators, value: Any) -> Any:
     return value if dtype_of(value) is DType.INT64 else op.Cast(value, to=DType.INT64)
 
 
-def vector(op: Operators, entries: Sequence[Any]) -> Any:
+def vector(op: StandardOperators, entries: Sequence[Size]) -> TensorOrArray:
     """A 1-D INT64 tensor of ints and scalar tensors; an array when all are ints."""
-    if all(isinstance(each, int) for each in entries):
+    if is_static(entries):
         return integers(entries)
     parts: list[Any] = []
     run: list[int] = []
@@ -49,11 +54,11 @@ def vector(op: Operators, entries: Sequence[Any]) -> Any:
     return parts[0] if len(parts) == 1 else op.Concat(*parts, axis=0)
 
 
-def _takes_attribute(operator: Operator, name: str) -> bool:
+def _takes_attribute(operator: AnyOperator, name: str) -> bool:
     return name in operator.definition.attributes
 
 
-def unsqueeze(op: Operators, x: Any, axes: Sequence[int]) -> Any:
+def unsqueeze(op: StandardOperators, x: OperandT, axes: Sequence[int]) -> OperandT | TensorValue:
     """New dimensions of size 1 at these axes of the result."""
     if not axes:
         return x
@@ -62,7 +67,7 @@ def unsqueeze(op: Operators, x: Any, axes: Sequence[int]) -> Any:
     return op.Unsqueeze(x, integers(axes))
 
 
-def squeeze(op: Operators, x: Any, axes: Sequence[int] | None) -> Any:
+def squeeze(op: StandardOperators, x: OperandT, axes: Sequence[int] | None) -> OperandT | TensorValue:
     """Without these dimensions of size 1; without all of them for None."""
     if axes is None:
         return op.Squeeze(x)
@@ -73,9 +78,11 @@ def squeeze(op: Operators, x: Any, axes: Sequence[int] | None) -> Any:
     return op.Squeeze(x, integers(axes))
 
 
-def reduce(op: Operators, kind: str, x: Any, axes: Sequence[int] | None, keepdims: bool) -> Any:
+def reduce(
+    op: StandardOperators, kind: str, x: Operand, axes: Sequence[int] | None, keepdims: bool
+) -> TensorValue:
     """`Reduce<kind>`, as in `reduce(op, "Sum", x, (0,), False)`; over all axes for None."""
-    operator: Operator = getattr(op, f"Reduce{kind}")
+    operator: AnyOperator = getattr(op, f"Reduce{kind}")
     attributes: dict[str, Any] = {} if keepdims else {"keepdims": 0}
     if axes is None:
         return operator(x, **attributes)
@@ -85,19 +92,19 @@ def reduce(op: Operators, kind: str, x: Any, axes: Sequence[int] | None, keepdim
 
 
 def slice(
-    op: Operators,
-    x: Any,
+    op: StandardOperators,
+    x: Operand,
     axes: Sequence[int],
-    starts: Sequence[Any],
-    ends: Sequence[Any],
-    steps: Sequence[Any],
-) -> Any:
+    starts: Sequence[Size],
+    ends: Sequence[Size],
+    steps: Sequence[Size],
+) -> TensorValue:
     """`Slice` along several axes; bounds and steps are ints or scalar INT64 tensors."""
     has_steps = any(content_of(each) != 1 for each in steps)
     if not _takes_attribute(op.Slice, "starts"):
         inputs = [vector(op, starts), vector(op, ends), integers(axes)]
         return op.Slice(x, *inputs, vector(op, steps)) if has_steps else op.Slice(x, *inputs)
-    if has_steps or not all(isinstance(each, int) for each in (*starts, *ends)):
+    if has_steps or not is_static(starts) or not is_static(ends):
         raise OperatorNotInOpsetError(
             "a slice with a step, or with bounds that are tensors, needs opset 10; "
             f"this graph is of opset {op.version}",
@@ -106,16 +113,18 @@ def slice(
     return op.Slice(x, axes=tuple(axes), starts=tuple(starts), ends=tuple(ends))
 
 
-def split(op: Operators, x: Any, sizes: Sequence[int], axis: int) -> tuple[Any, ...]:
+def split(op: StandardOperators, x: Operand, sizes: Sequence[int], axis: int) -> tuple[TensorValue, ...]:
     """Parts of these sizes along an axis; always a tuple."""
     if _takes_attribute(op.Split, "split"):
-        parts: Any = op.Split(x, split=tuple(sizes), axis=axis, outputs=len(sizes))
+        parts: TensorValue | tuple[TensorValue, ...] = op.Split(
+            x, split=tuple(sizes), axis=axis, outputs=len(sizes)
+        )
     else:
         parts = op.Split(x, integers(sizes), axis=axis, outputs=len(sizes))
-    return cast("tuple[Any, ...]", parts) if isinstance(parts, tuple) else (parts,)
+    return parts if isinstance(parts, tuple) else (parts,)
 
 
-def clip(op: Operators, x: Any, low: Any, high: Any) -> Any:
+def clip(op: StandardOperators, x: Operand, low: Operand | None, high: Operand | None) -> TensorValue:
     """`Clip` to scalar bounds, each a literal, a tensor or None."""
     if not _takes_attribute(op.Clip, "min"):
         return op.Clip(x, low, high)
@@ -129,7 +138,7 @@ def clip(op: Operators, x: Any, low: Any, high: Any) -> Any:
     return op.Clip(x, min=numbers[0], max=numbers[1])
 
 
-def reshape(op: Operators, x: Any, shape: Any, *, keeps_zero: bool = False) -> Any:
+def reshape(op: StandardOperators, x: Operand, shape: Operand, *, keeps_zero: bool = False) -> TensorValue:
     """`Reshape`; `keeps_zero` makes a 0 a dimension of size 0 instead of a copy of the input's."""
     if not keeps_zero:
         return op.Reshape(x, shape)
@@ -141,7 +150,7 @@ def reshape(op: Operators, x: Any, shape: Any, *, keeps_zero: bool = False) -> A
     return op.Reshape(x, shape, allowzero=1)
 
 
-def shape_part(op: Operators, x: Any, start: int, end: int | None = None) -> Any:
+def shape_part(op: StandardOperators, x: Operand, start: int, end: int | None = None) -> TensorValue:
     """Some dimensions of a tensor, `Shape(x)[start:end]`, as a 1-D tensor; negative numbers count from the end."""
     if start == 0 and end is None:
         return op.Shape(x)

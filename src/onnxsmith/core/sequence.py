@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
 from onnxsmith.core.operands import is_array, operators_for
-from onnxsmith.core.value import Value
+from onnxsmith.core.value import Array, Operand, Size, Value
 from onnxsmith.errors import OnnxsmithError, TensorIndexError, TracedValueError, boundary
 from onnxsmith.types.value_types import SequenceType
 
@@ -19,7 +19,7 @@ class TensorSequence(Value):
     __slots__ = ()
 
     @boundary
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Size | Array | slice) -> Value:
         """The element at a position: an int, or an integer scalar tensor."""
         if not isinstance(self.known.type, SequenceType):
             raise TensorIndexError(f"a value of type {self.known.type!r} cannot be indexed")
@@ -40,7 +40,7 @@ class TensorSequence(Value):
         )
 
     @boundary
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Value]:
         raise TracedValueError(
             "how many elements a sequence has is known only when the model runs, so Python cannot iterate over it",
             help="call op.SequenceMap or op.Loop, or write the loop in a @script function",
@@ -54,22 +54,22 @@ class TensorSequence(Value):
         )
 
     @boundary
-    def append(self, value: Any) -> NoReturn:
+    def append(self, value: Operand) -> NoReturn:
         """Refused: a sequence in a graph is never changed."""
         raise _no_mutation("append(v)", "op.SequenceInsert(s, v)")
 
     @boundary
-    def insert(self, index: Any, value: Any) -> NoReturn:
+    def insert(self, index: Size, value: Operand) -> NoReturn:
         """Refused: a sequence in a graph is never changed."""
         raise _no_mutation("insert(i, v)", "op.SequenceInsert(s, v, i)")
 
     @boundary
-    def pop(self, index: Any = -1) -> NoReturn:
+    def pop(self, index: Size = -1) -> NoReturn:
         """Refused: a sequence in a graph is never changed."""
         raise _no_mutation("pop(i)", "op.SequenceErase(s, i)")
 
     @boundary
-    def __setitem__(self, index: Any, value: Any) -> NoReturn:
+    def __setitem__(self, index: Size, value: Operand) -> NoReturn:
         raise _no_mutation("s[i] = v", "op.SequenceInsert(op.SequenceErase(s, i), v, i)")
 
 

@@ -5,18 +5,18 @@ The targets themselves (a graph being built, a runtime) live above and register 
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
+from onnxsmith.core.late_imports import load_module
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
 
 if TYPE_CHECKING:
-    from onnxsmith.core.operator import Operator, Operators
+    from onnxsmith.core.operator_protocols import AnyOperator, StandardOperators
     from onnxsmith.core.stored import Stored
     from onnxsmith.core.value import Value
 
@@ -33,7 +33,7 @@ class Target(Protocol):
         ...
 
     @property
-    def operators(self) -> Operators:
+    def operators(self) -> StandardOperators:
         """The standard operators that Python's own operators, indexing and methods are made of."""
         ...
 
@@ -79,7 +79,7 @@ class Target(Protocol):
 
     def learn(
         self,
-        operator: Operator,
+        operator: AnyOperator,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         lifted: Sequence[Any],
@@ -93,8 +93,7 @@ class Target(Protocol):
 #: The target that an enclosing trace or script set; None where operators simply run.
 ACTIVE: ContextVar[Target | None] = ContextVar("onnxsmith_active_target", default=None)
 
-#: Where operators run unless somebody says otherwise; imported on first use, and registers itself.
-_DEFAULT_MODULE = "onnxsmith.runtime.target"
+#: Where operators run unless somebody says otherwise; its module is imported on first use, and registers it.
 _default: Target | None = None
 _make_default: Callable[[], Target] | None = None
 
@@ -110,7 +109,7 @@ def default_target() -> Target:
     global _default
     if _default is None:
         if _make_default is None:
-            importlib.import_module(_DEFAULT_MODULE)
+            load_module("default target")
         assert _make_default is not None, "the module of the default target registers it"
         _default = _make_default()
     return _default

@@ -6,10 +6,15 @@ Each method is one line: the meanings stand in `arithmetic`, `bits`, `indexing`,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+import functools
+import operator as python_operators
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast, overload
 
-from onnxsmith.core import (
+import numpy as np
+
+from onnxsmith.core.operands import Axes
+from onnxsmith.core.semantics import (
     arithmetic,
     bits,
     conversions,
@@ -19,18 +24,28 @@ from onnxsmith.core import (
     numpy_calls,
     reductions,
 )
-from onnxsmith.core.update import Updates
-from onnxsmith.core.value import Value
+from onnxsmith.core.semantics.index_items import Index
+from onnxsmith.core.semantics.updates import Updates
+from onnxsmith.core.value import Array, Operand, PythonNumber, TensorValue, Value
 from onnxsmith.diagnostics import hide_own_frames
 from onnxsmith.errors import OnnxsmithError
-from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import TensorType
+from onnxsmith.types.annotations import DTypeLike
 
-F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
-def _guarded(function: F) -> F:
-    """Errors that leave a method point at the user's expression, without our frames."""
+@overload
+def _guarded(
+    function: Callable[Concatenate[Tensor, P], TensorValue],
+) -> Callable[Concatenate[Tensor, P], Tensor]: ...
+@overload
+def _guarded(function: Callable[Concatenate[Tensor, P], R]) -> Callable[Concatenate[Tensor, P], R]: ...
+def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Errors that leave a method point at the user's expression, without our frames.
+
+    And what operators give (`TensorValue`) is what user code holds: every target makes a `Tensor`.
+    """
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -40,12 +55,17 @@ def _guarded(function: F) -> F:
             hide_own_frames(error)
             raise
 
-    method.__name__, method.__doc__, method.__wrapped__ = function.__name__, function.__doc__, function  # type: ignore[attr-defined]
-    return method  # type: ignore[return-value]
+    return functools.update_wrapper(method, function, assigned=("__name__", "__doc__"), updated=())
 
 
-def _binary(meaning: Callable[[Any, Any], Any]) -> Any:
-    def operator(self: Tensor, other: Any) -> Any:
+@overload
+def _binary(meaning: Callable[[Operand, Operand], TensorValue]) -> Callable[[Tensor, Operand], Tensor]: ...
+@overload
+def _binary(
+    meaning: Callable[[Operand, Operand], tuple[TensorValue, TensorValue]],
+) -> Callable[[Tensor, Operand], tuple[Tensor, Tensor]]: ...
+def _binary(meaning: Callable[[Operand, Operand], Any]) -> Callable[[Tensor, Operand], Any]:
+    def operator(self: Tensor, other: Operand) -> Any:
         if not _is_operand(other):
             return NotImplemented
         try:
@@ -59,21 +79,21 @@ def _binary(meaning: Callable[[Any, Any], Any]) -> Any:
     return operator
 
 
-def _reflected(meaning: Callable[[Any, Any], Any]) -> Any:
-    return _binary(lambda self, other: meaning(other, self))
+def _swapped(meaning: Callable[[Operand, Operand], R]) -> Callable[[Operand, Operand], R]:
+    return lambda a, b: meaning(b, a)
 
 
-def _unary(meaning: Callable[[Any], Any]) -> Any:
-    return _guarded(lambda self: meaning(self))  # type: ignore[misc]
+def _unary(meaning: Callable[[Tensor], TensorValue]) -> Callable[[Tensor], Tensor]:
+    return _guarded(lambda self: meaning(self))
 
 
-def _is_operand(other: Any) -> bool:
+def _is_operand(other: object) -> bool:
     return isinstance(other, Value | bool | int | float | complex | str | list | tuple) or hasattr(
         other, "dtype"
     )
 
 
-class Tensor(Value):
+class Tensor(TensorValue):
     """A tensor: running (an array behind it) or symbolic (a value of a graph being made).
 
     >>> import numpy as np, onnxsmith
@@ -83,30 +103,30 @@ class Tensor(Value):
             [10.,  8.,  6.]], dtype=float32)
     """
 
-    # What was made of it before, such as its dimensions; see `memory`. Unset until it is first needed.
-    __slots__ = ("_memory",)
+    __slots__ = ()
 
     __hash__ = object.__hash__
 
-    __add__, __radd__ = _binary(arithmetic.add), _reflected(arithmetic.add)
-    __sub__, __rsub__ = _binary(arithmetic.subtract), _reflected(arithmetic.subtract)
-    __mul__, __rmul__ = _binary(arithmetic.multiply), _reflected(arithmetic.multiply)
-    __truediv__, __rtruediv__ = _binary(arithmetic.divide), _reflected(arithmetic.divide)
-    __floordiv__, __rfloordiv__ = _binary(arithmetic.floor_divide), _reflected(arithmetic.floor_divide)
-    __mod__, __rmod__ = _binary(arithmetic.remainder), _reflected(arithmetic.remainder)
-    __pow__, __rpow__ = _binary(arithmetic.power), _reflected(arithmetic.power)
+    __add__, __radd__ = _binary(arithmetic.add), _binary(_swapped(arithmetic.add))
+    __sub__, __rsub__ = _binary(arithmetic.subtract), _binary(_swapped(arithmetic.subtract))
+    __mul__, __rmul__ = _binary(arithmetic.multiply), _binary(_swapped(arithmetic.multiply))
+    __truediv__, __rtruediv__ = _binary(arithmetic.divide), _binary(_swapped(arithmetic.divide))
+    __floordiv__, __rfloordiv__ = _binary(arithmetic.floor_divide), _binary(_swapped(arithmetic.floor_divide))
+    __mod__, __rmod__ = _binary(arithmetic.remainder), _binary(_swapped(arithmetic.remainder))
+    __pow__, __rpow__ = _binary(arithmetic.power), _binary(_swapped(arithmetic.power))
     __divmod__, __rdivmod__ = (
         _binary(arithmetic.divide_with_remainder),
-        _reflected(arithmetic.divide_with_remainder),
+        _binary(_swapped(arithmetic.divide_with_remainder)),
     )
-    __matmul__, __rmatmul__ = _binary(arithmetic.matmul), _reflected(arithmetic.matmul)
-    __and__, __rand__ = _binary(bits.bitwise_and), _reflected(bits.bitwise_and)
-    __or__, __ror__ = _binary(bits.bitwise_or), _reflected(bits.bitwise_or)
-    __xor__, __rxor__ = _binary(bits.bitwise_xor), _reflected(bits.bitwise_xor)
-    __lshift__, __rlshift__ = _binary(bits.shift_left), _reflected(bits.shift_left)
-    __rshift__, __rrshift__ = _binary(bits.shift_right), _reflected(bits.shift_right)
-    __eq__ = _binary(arithmetic.equal)
-    __ne__ = _binary(arithmetic.not_equal)
+    __matmul__, __rmatmul__ = _binary(arithmetic.matmul), _binary(_swapped(arithmetic.matmul))
+    __and__, __rand__ = _binary(bits.bitwise_and), _binary(_swapped(bits.bitwise_and))
+    __or__, __ror__ = _binary(bits.bitwise_or), _binary(_swapped(bits.bitwise_or))
+    __xor__, __rxor__ = _binary(bits.bitwise_xor), _binary(_swapped(bits.bitwise_xor))
+    __lshift__, __rlshift__ = _binary(bits.shift_left), _binary(_swapped(bits.shift_left))
+    __rshift__, __rrshift__ = _binary(bits.shift_right), _binary(_swapped(bits.shift_right))
+    # Elementwise, as numpy's; object's are for truth values.
+    __eq__ = _binary(arithmetic.equal)  # pyright: ignore[reportAssignmentType]
+    __ne__ = _binary(arithmetic.not_equal)  # pyright: ignore[reportAssignmentType]
     __lt__ = _binary(arithmetic.less)
     __le__ = _binary(arithmetic.less_equal)
     __gt__ = _binary(arithmetic.greater)
@@ -117,45 +137,33 @@ class Tensor(Value):
 
     # numpy hands over here: array + tensor is the tensor's own addition, not an array of tensors.
     @_guarded
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Operand, **kwargs: Any
+    ) -> numpy_calls.Results:
         return numpy_calls.universal_function(ufunc, method, inputs, kwargs)
 
     @_guarded
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(
+        self,
+        function: Callable[..., Any],
+        types: Collection[type],
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+    ) -> Any:
         return numpy_calls.array_function(function, args, kwargs)
 
     @_guarded
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> Array:
         numpy_calls.refuse_conversion(self)
 
     def __pos__(self) -> Tensor:
         return self
 
     @_guarded
-    def __round__(self, digits: int | None = None) -> Tensor:
+    def __round__(self, digits: int | None = None) -> TensorValue:
         return arithmetic.round_half_even(self, digits)
 
-    def memory(self) -> dict[Any, Any]:
-        """What was computed from this tensor and may be used again, under keys of whoever computed it."""
-        try:
-            return self._memory
-        except AttributeError:
-            self._memory: dict[Any, Any] = {}
-            return self._memory
-
     # -- what it is ------------------------------------------------------------------------------------
-
-    @property
-    def type(self) -> TensorType:
-        """Element type and shape, as far as they are known."""
-        kind = self.known.type
-        assert isinstance(kind, TensorType)  # whoever makes a Tensor has checked it
-        return kind
-
-    @property
-    def dtype(self) -> DType | None:
-        """The element type; None where a generic parameter leaves it open."""
-        return self.type.dtype
 
     @property
     @_guarded
@@ -167,24 +175,25 @@ class Tensor(Value):
     @_guarded
     def shape(self) -> tuple[Any, ...]:
         """Its dimensions: ints where they are known, scalar tensors where the model decides."""
-        return dimensions.shape(self)
+        # Of unknown rank it is a tensor, which does what a tuple does as far as that is possible.
+        return cast("tuple[Any, ...]", dimensions.shape(self))
 
     @property
     @_guarded
-    def size(self) -> Any:
+    def size(self) -> PythonNumber:
         """How many elements it has."""
         return methods.size(self)
 
     @property
     @_guarded
-    def T(self) -> Tensor:
+    def T(self) -> TensorValue:
         """All dimensions in reverse order."""
         return methods.transpose(self)
 
     # -- parts of it -----------------------------------------------------------------------------------
 
     @_guarded
-    def __getitem__(self, index: Any) -> Tensor:
+    def __getitem__(self, index: Index) -> TensorValue:
         return indexing.get(self, index)
 
     @property
@@ -193,7 +202,7 @@ class Tensor(Value):
         return Updates(self)
 
     @_guarded
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: Index, value: Operand) -> None:
         indexing.refuse_assignment()
 
     @_guarded
@@ -202,86 +211,86 @@ class Tensor(Value):
 
     @_guarded
     def __iter__(self) -> Iterator[Tensor]:
-        return conversions.iterate(self)
+        return iter([self[position] for position in range(conversions.iterations(self))])
 
     @_guarded
-    def __contains__(self, item: Any) -> bool:
-        return bool((self == item).any())
+    def __contains__(self, item: Operand) -> bool:
+        return bool(python_operators.eq(self, item).any())
 
     # -- numpy's methods -------------------------------------------------------------------------------
 
     @_guarded
-    def reshape(self, *shape: Any) -> Tensor:
+    def reshape(self, *shape: methods.ShapePart) -> TensorValue:
         """The same elements in another shape; one dimension may be -1."""
         return methods.reshape(self, shape)
 
     @_guarded
-    def transpose(self, *axes: Any) -> Tensor:
+    def transpose(self, *axes: Axes) -> TensorValue:
         """The dimensions in another order; reversed when none is given."""
         return methods.transpose(self, *axes)
 
     @_guarded
-    def astype(self, dtype: Any) -> Tensor:
+    def astype(self, dtype: DTypeLike) -> TensorValue:
         """The elements converted: `x.astype(FLOAT)`."""
         return methods.astype(self, dtype)
 
     @_guarded
-    def sum(self, axis: Any = None, keepdims: bool = False) -> Tensor:
+    def sum(self, axis: Axes = None, keepdims: bool = False) -> TensorValue:
         """The sum along axes; small integers add up in 64 bits, as numpy's do."""
         return reductions.sum(self, axis, keepdims)
 
     @_guarded
-    def mean(self, axis: Any = None, keepdims: bool = False) -> Tensor:
+    def mean(self, axis: Axes = None, keepdims: bool = False) -> TensorValue:
         """The mean along axes; of integers it is float64, as numpy's is."""
         return reductions.mean(self, axis, keepdims)
 
     @_guarded
-    def prod(self, axis: Any = None, keepdims: bool = False) -> Tensor:
+    def prod(self, axis: Axes = None, keepdims: bool = False) -> TensorValue:
         """The product along axes."""
         return reductions.prod(self, axis, keepdims)
 
     @_guarded
-    def max(self, axis: Any = None, keepdims: bool = False) -> Tensor:
+    def max(self, axis: Axes = None, keepdims: bool = False) -> TensorValue:
         """The greatest along axes."""
         return reductions.max(self, axis, keepdims)
 
     @_guarded
-    def min(self, axis: Any = None, keepdims: bool = False) -> Tensor:
+    def min(self, axis: Axes = None, keepdims: bool = False) -> TensorValue:
         """The least along axes."""
         return reductions.min(self, axis, keepdims)
 
     @_guarded
-    def argmax(self, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    def argmax(self, axis: int | None = None, keepdims: bool = False) -> TensorValue:
         """Where the greatest stands; in the flattened tensor when no axis is given."""
         return reductions.argmax(self, axis, keepdims)
 
     @_guarded
-    def argmin(self, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    def argmin(self, axis: int | None = None, keepdims: bool = False) -> TensorValue:
         """Where the least stands; in the flattened tensor when no axis is given."""
         return reductions.argmin(self, axis, keepdims)
 
     @_guarded
-    def any(self, axis: Any = None, keepdims: bool = False) -> Tensor:
+    def any(self, axis: Axes = None, keepdims: bool = False) -> TensorValue:
         """Whether any element is true."""
         return reductions.any(self, axis, keepdims)
 
     @_guarded
-    def all(self, axis: Any = None, keepdims: bool = False) -> Tensor:
+    def all(self, axis: Axes = None, keepdims: bool = False) -> TensorValue:
         """Whether all elements are true."""
         return reductions.all(self, axis, keepdims)
 
     @_guarded
-    def clip(self, min: Any = None, max: Any = None) -> Tensor:
+    def clip(self, min: Operand | None = None, max: Operand | None = None) -> TensorValue:
         """The elements held between two bounds."""
         return methods.clip(self, min, max)
 
     @_guarded
-    def squeeze(self, axis: Any = None) -> Tensor:
+    def squeeze(self, axis: Axes = None) -> TensorValue:
         """Without its dimensions of size 1, or without those named."""
         return methods.squeeze(self, axis)
 
     @_guarded
-    def flatten(self) -> Tensor:
+    def flatten(self) -> TensorValue:
         """All elements in one dimension."""
         return methods.reshape(self, (-1,))
 
@@ -289,14 +298,6 @@ class Tensor(Value):
     def item(self) -> bool | int | float | complex | str:
         """The one element, as a Python value."""
         return conversions.item(self)
-
-    def as_number(self) -> Any:
-        """A scalar as the Python number that an eager run has in its place: known now, or known to the model."""
-        raise NotImplementedError
-
-    def as_shape(self) -> Any:
-        """A vector as the shape that an eager run has in its place: its elements are numbers."""
-        raise NotImplementedError
 
     # -- Python's conversions --------------------------------------------------------------------------
 

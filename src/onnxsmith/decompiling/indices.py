@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import onnx_ir as ir
 
-from onnxsmith.core.index_slices import LAST
+from onnxsmith.core.semantics.index_slices import LAST
 from onnxsmith.schema.definition import OperatorDef
 
 #: Further back, a call says more than a row of colons.

@@ -2,27 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import onnx
 import onnx_ir as ir
 
+from onnxsmith.core.value import Array
 from onnxsmith.graphs.body import Body
 from onnxsmith.graphs.ir_types import array_to_ir, type_to_ir
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.schema.attributes import attribute_type_of
 from onnxsmith.schema.definition import AttributeReference, AttributeType, OperatorDef
-from onnxsmith.types.value_types import ValueType
+from onnxsmith.types.value_types import AnyValueType, ValueType
+
+_Single: TypeAlias = (
+    int
+    | float
+    | str
+    | bytes
+    | Array
+    | Weight
+    | Body
+    | ir.Graph
+    | onnx.GraphProto
+    | ValueType
+    | onnx.TypeProto
+    | onnx.SparseTensorProto
+)
+#: Values in normal form, as `schema.attributes` reads them.
+AttributeContent: TypeAlias = AttributeReference | _Single | tuple[_Single, ...]
 
 
-def attribute_to_ir(op: OperatorDef, name: str, value: Any) -> ir.Attr:
+def attribute_to_ir(op: OperatorDef, name: str, value: AttributeContent) -> ir.Attr:
     """One attribute of a node."""
     formal = op.attributes.get(name)
     return typed_attribute(formal.type if formal is not None else attribute_type_of(value), name, value)
 
 
-def typed_attribute(kind: AttributeType, name: str, value: Any) -> ir.Attr:
+def typed_attribute(kind: AttributeType, name: str, value: AttributeContent) -> ir.Attr:
     """An attribute of a known type."""
     if isinstance(value, AttributeReference):
         return ir.RefAttr(name, value.name, ir.AttributeType(int(kind)))
@@ -51,7 +69,7 @@ def _convert(kind: AttributeType, value: Any) -> Any:
             return value
 
 
-def _tensor(value: Any) -> ir.TensorProtocol:
+def _tensor(value: Weight | Array) -> ir.TensorProtocol:
     return value.tensor if isinstance(value, Weight) else array_to_ir(np.asarray(value))
 
 
@@ -60,7 +78,7 @@ def _text(value: str | bytes) -> str:
     return value if isinstance(value, str) else value.decode("utf-8", "surrogateescape")
 
 
-def _graph(value: Any) -> ir.Graph:
+def _graph(value: Body | ir.Graph | onnx.GraphProto) -> ir.Graph:
     if isinstance(value, Body):
         return value.graph
     if isinstance(value, onnx.GraphProto):
@@ -68,8 +86,9 @@ def _graph(value: Any) -> ir.Graph:
     return value
 
 
-def _type(value: Any) -> ir.TypeAndShape:
+def _type(value: ValueType | onnx.TypeProto) -> ir.TypeAndShape:
     if isinstance(value, ValueType):
-        kind, shape = type_to_ir(value)  # type: ignore[arg-type]
-        return ir.TypeAndShape(kind, shape)
-    return ir.serde.deserialize_type_proto_for_type(value), ir.serde.deserialize_type_proto_for_shape(value)  # type: ignore[return-value]
+        return ir.TypeAndShape(*type_to_ir(cast(AnyValueType, value)))
+    return ir.TypeAndShape(
+        ir.serde.deserialize_type_proto_for_type(value), ir.serde.deserialize_type_proto_for_shape(value)
+    )

@@ -68,9 +68,9 @@ def from_proto(proto: onnx.ModelProto, called: str) -> tuple[ir.Model, dict[str,
     return model, hidden.types
 
 
-def _graphs(proto: onnx.ModelProto) -> Iterator[Any]:
+def _graphs(proto: onnx.ModelProto) -> Iterator[onnx.GraphProto | onnx.FunctionProto]:
     """Every graph, and every function, which has nodes like one."""
-    waiting: list[Any] = [proto.graph, *proto.functions]
+    waiting: list[onnx.GraphProto | onnx.FunctionProto] = [proto.graph, *proto.functions]
     while waiting:
         here = waiting.pop()
         yield here
@@ -80,7 +80,7 @@ def _graphs(proto: onnx.ModelProto) -> Iterator[Any]:
                 waiting += attribute.graphs
 
 
-def _hide(graph: Any, hidden: Hidden) -> None:
+def _hide(graph: onnx.GraphProto | onnx.FunctionProto, hidden: Hidden) -> None:
     for node in graph.node:
         for attribute in node.attribute:
             if attribute.type == onnx.AttributeProto.SPARSE_TENSOR:
@@ -133,7 +133,7 @@ def _show_in_ir(model: ir.Model, hidden: Hidden) -> None:
                     )
 
 
-def _marked(tensor: Any, hidden: Hidden) -> onnx.SparseTensorProto | None:
+def _marked(tensor: object, hidden: Hidden) -> onnx.SparseTensorProto | None:
     if not isinstance(tensor, ir.ExternalTensor):
         return None
     location = str(cast(Any, tensor).location)
@@ -197,7 +197,7 @@ def _ir_stand_in(sparse: onnx.SparseTensorProto, hidden: Hidden, name: str) -> i
     )
 
 
-def _show(graph: Any, hidden: Hidden) -> None:
+def _show(graph: onnx.GraphProto | onnx.FunctionProto, hidden: Hidden) -> None:
     for node in graph.node:
         for attribute in node.attribute:
             sparse = _marked_proto(attribute.t, hidden) if attribute.HasField("t") else None

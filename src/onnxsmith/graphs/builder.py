@@ -12,7 +12,8 @@ from typing import Any, ClassVar, cast
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.core.operator import Operator, Operators
+from onnxsmith.core.operator import Operators
+from onnxsmith.core.operator_protocols import AnyOperator
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
@@ -55,7 +56,7 @@ class GraphTarget:
         self.absorbed_by: GraphTarget | None = None
         self._operators: Operators | None = None
         # Constants of a function body, which has no initializers: content -> the node's output.
-        self._constants: dict[tuple[Any, ...], Any] = {}
+        self._constants: dict[tuple[Any, ...], SymbolicTensor] = {}
 
     # -- the target protocol ---------------------------------------------------------------------------
 
@@ -70,13 +71,13 @@ class GraphTarget:
             self._operators = Operators(version)
         return self._operators
 
-    def constant(self, array: np.ndarray[Any, Any]) -> Any:
+    def constant(self, array: np.ndarray[Any, Any]) -> SymbolicTensor:
         if self.program.kind == "function":
             return self._constant_node(array)
         value, known = self.program.initializer(array)
         return SymbolicTensor(value, known, self.root, None)
 
-    def stored(self, value: Stored) -> Any:
+    def stored(self, value: Stored) -> SymbolicTensor:
         weight = cast(Weight, value)
         if self.program.kind == "function":
             return self._constant_tensor(weight.tensor, weight.known)
@@ -134,7 +135,7 @@ class GraphTarget:
 
     def learn(
         self,
-        operator: Operator,
+        operator: AnyOperator,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         lifted: Sequence[Any],
@@ -303,7 +304,7 @@ class GraphTarget:
         ).locate(caller_span())
         raise error.also(value.span, f"'{value.name}' was made here")
 
-    def _constant_node(self, array: np.ndarray[Any, Any]) -> Any:
+    def _constant_node(self, array: np.ndarray[Any, Any]) -> SymbolicTensor:
         key = (
             (array.dtype, array.shape, array.tobytes())
             if array.nbytes <= 1024 and array.dtype != object

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -92,7 +92,7 @@ def _header(tensors: Mapping[str, ir.TensorProtocol]) -> tuple[dict[str, Any], l
     return {_METADATA: metadata, **header}, kept
 
 
-def _content_key(tensor: ir.TensorProtocol) -> Any:
+def _content_key(tensor: ir.TensorProtocol) -> Hashable:
     """What is equal for tensors that are certainly the same: one object, or one place in one file."""
     if isinstance(tensor, ir.ExternalTensor):
         return (str(tensor.path), tensor.offset, tensor.nbytes, int(tensor.dtype), dimensions_of(tensor))
@@ -137,7 +137,7 @@ def _read_header(place: Path) -> tuple[dict[str, Any], int, int]:
 
 
 def _tensor(
-    place: Path, name: str, entry: Any, onnx_type: str | None, begin: int, size: int
+    place: Path, name: str, entry: Mapping[str, Any], onnx_type: str | None, begin: int, size: int
 ) -> ir.TensorProtocol:
     try:
         dtype, shape = _DTYPES[entry["dtype"]], entry["shape"]

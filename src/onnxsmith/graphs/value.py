@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import onnx_ir as ir
 
-from onnxsmith.core.number import Number, number
+from onnxsmith.core.semantics.index_items import Index
+from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.sequence import TensorSequence
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
@@ -72,7 +73,7 @@ class SymbolicShape(SymbolicTensor):
 
     __slots__ = ()
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Index) -> SymbolicTensor | Number:
         part = cast(SymbolicTensor, super().__getitem__(index))
         rank = part.type.rank
         return part.as_number() if rank == 0 else part.as_shape() if rank == 1 else part
@@ -111,7 +112,9 @@ class SymbolicSequence(TensorSequence, SymbolicValue):
         return f"<symbolic {self.known.type!r} {self.name}>"
 
 
-def wrap(ir_value: ir.Value, known: Known, scope: GraphTarget, span: Span | None) -> Any:
+def wrap(
+    ir_value: ir.Value, known: Known, scope: GraphTarget, span: Span | None
+) -> SymbolicTensor | SymbolicSequence:
     """The Python object for a value of a graph, by its type."""
     kind = SymbolicTensor if isinstance(known.type, TensorType) else SymbolicSequence
     return kind(ir_value, known, scope, span)

@@ -78,7 +78,7 @@ class Weight(Stored):
         if hasattr(tensor, "proto"):
             tensor.proto.values.doc_string = text
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+    def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         array = np.asarray(self.tensor.numpy())
         return array if dtype is None else array.astype(dtype)
 

@@ -11,11 +11,16 @@ Each says what is wrong and has a test against ONNX's own data or specification.
 from __future__ import annotations
 
 import functools
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 import onnx
 from onnx import helper
+
+Array: TypeAlias = np.ndarray[Any, Any]
+#: Values by name: what a body sees of the graphs around it.
+Names: TypeAlias = Mapping[str, Any] | None
 
 
 @functools.cache
@@ -32,7 +37,14 @@ def operators() -> tuple[type[Any], ...]:
         def need_context(self) -> bool:
             return True
 
-        def _run(self, *args, context=None, body=None, attributes=None, bindings=None) -> tuple[Any, ...]:
+        def _run(
+            self,
+            *args: Array | None,
+            context: Names = None,
+            body: onnx.GraphProto | None = None,
+            attributes: Names = None,
+            bindings: Names = None,
+        ) -> tuple[Any, ...]:
             graph = self.body
             trips, condition, *state = (*args, None, None)[: max(2, len(args))]
             limit = None if trips is None else int(np.asarray(trips).reshape(()))
@@ -65,12 +77,24 @@ def operators() -> tuple[type[Any], ...]:
         def need_context(self) -> bool:
             return True
 
-        def _run(self, *args, context=None, bindings=None, **attributes) -> tuple[Any, ...]:
+        def _run(
+            self,
+            *args: Array,
+            context: Names = None,
+            bindings: Names = None,
+            **attributes: Sequence[int] | None,
+        ) -> tuple[Any, ...]:
             if self.run_params["opsets"].get("", 9) < 9:
-                return self._run_batches(args, context, bindings, attributes)
+                return self._run_batches(args[0], args[1:], context, bindings, attributes)
             return self._run_once(args, context, bindings, attributes)
 
-        def _run_once(self, values, context, bindings, attributes) -> tuple[Any, ...]:
+        def _run_once(
+            self,
+            values: Sequence[Array],
+            context: Names,
+            bindings: Names,
+            attributes: Mapping[str, Sequence[int] | None],
+        ) -> tuple[Any, ...]:
             graph = self.body
             count = len(values) - self.num_scan_inputs
             state = list(values[:count])
@@ -100,8 +124,14 @@ def operators() -> tuple[type[Any], ...]:
                 state.append(np.moveaxis(turned, 0, axes[k]) if k < len(axes) else turned)
             return tuple(state)
 
-        def _run_batches(self, values, context, bindings, attributes) -> tuple[Any, ...]:
-            lengths, *values = values
+        def _run_batches(
+            self,
+            lengths: Array | None,
+            values: Sequence[Array],
+            context: Names,
+            bindings: Names,
+            attributes: Mapping[str, Sequence[int] | None],
+        ) -> tuple[Any, ...]:
             turned = {"scan_input_directions": attributes.get("directions")}
             count = len(values) - self.num_scan_inputs
             rows: list[tuple[Any, ...]] = []
@@ -119,7 +149,9 @@ def operators() -> tuple[type[Any], ...]:
 
         op_domain = ""
 
-        def _run(self, data, indices, updates, axis=None) -> tuple[Any, ...]:
+        def _run(
+            self, data: Array, indices: Array, updates: Array, axis: int | None = None
+        ) -> tuple[Any, ...]:
             result = np.copy(data)
             axis = (axis or 0) % data.ndim
             # A negative index counts from the end, as in ScatterElements.
@@ -133,7 +165,7 @@ def operators() -> tuple[type[Any], ...]:
 
         op_domain = ""
 
-        def _run(self, data, repeats, axis=None) -> tuple[Any, ...]:
+        def _run(self, data: Array, repeats: Array, axis: Array | None = None) -> tuple[Any, ...]:
             if axis is None:
                 return (np.tile(data, repeats),)
             return (np.concatenate([data] * int(repeats.reshape(())), axis=int(axis.reshape(()))),)
@@ -143,7 +175,9 @@ def operators() -> tuple[type[Any], ...]:
 
         op_domain = ""
 
-        def _run(self, value=None, type=None) -> tuple[Any, ...]:
+        def _run(
+            self, value: Array | list[Any] | None = None, type: onnx.TypeProto | None = None
+        ) -> tuple[Any, ...]:
             return (value,)
 
     class OptionalGetElement(OpRun):
@@ -151,7 +185,7 @@ def operators() -> tuple[type[Any], ...]:
 
         op_domain = ""
 
-        def _run(self, value) -> tuple[Any, ...]:
+        def _run(self, value: Array | list[Any] | None) -> tuple[Any, ...]:
             if value is None:
                 raise ValueError("the optional is empty")
             return (value,)
@@ -161,7 +195,7 @@ def operators() -> tuple[type[Any], ...]:
 
         op_domain = ""
 
-        def _run(self, value=None) -> tuple[Any, ...]:
+        def _run(self, value: Array | list[Any] | None = None) -> tuple[Any, ...]:
             return (np.array(value is not None),)
 
     class Div(OpRun):
@@ -201,7 +235,9 @@ def _truncated(dividend: np.ndarray[Any, Any], divisor: np.ndarray[Any, Any]) ->
     return (quotient + is_off.astype(quotient.dtype)).astype(dividend.dtype)
 
 
-def _moved(values: Any, axes: Any, directions: Any) -> list[np.ndarray[Any, Any]]:
+def _moved(
+    values: Sequence[Array], axes: Sequence[int] | None, directions: Sequence[int] | None
+) -> list[Array]:
     """Scan inputs with the scanned axis first, in the order they are gone through."""
     moved = [
         np.moveaxis(each, axes[k], 0) if axes and k < len(axes) else each for k, each in enumerate(values)
@@ -212,7 +248,7 @@ def _moved(values: Any, axes: Any, directions: Any) -> list[np.ndarray[Any, Any]
     ]
 
 
-def _stacked(elements: list[Any], declared: onnx.TypeProto) -> Any:
+def _stacked(elements: list[Any], declared: onnx.TypeProto) -> Array:
     """A scan output; with no element at all, its type is what the body declares, and unknown lengths are 0."""
     if elements:
         return np.stack(elements)

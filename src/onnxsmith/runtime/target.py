@@ -12,7 +12,8 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from onnxsmith.core.call import has_open_outputs
-from onnxsmith.core.operator import MISS, Operator, Operators
+from onnxsmith.core.operator import MISS, Operators
+from onnxsmith.core.operator_protocols import AnyOperator
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import ACTIVE, register_default
 from onnxsmith.core.value import Value
@@ -115,7 +116,7 @@ class EagerTarget:
 
     def learn(
         self,
-        operator: Operator,
+        operator: AnyOperator,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         lifted: Sequence[Any],
@@ -166,7 +167,7 @@ def _runner(
     return prepare(op, types, attributes, output_count, opset_version=version if op.domain == "" else None)
 
 
-def recall_for(operator: Operator) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
+def recall_for(operator: AnyOperator) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
     """The memory of one operator's calls: the form of a call (types, literals, attributes) leads to its plan.
 
     Binding, promotion and checks depend on nothing but that form, so a call of a known form goes straight to

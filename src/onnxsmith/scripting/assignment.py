@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from onnxsmith.core.indexing import refuse_assignment
+from onnxsmith.core.semantics.indexing import refuse_assignment
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.errors import UnpackError, UnsupportedSyntaxError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from onnxsmith.core.number import Number, NumberKind, number
+from onnxsmith.core.semantics.number import Number, NumberKind, number
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import AttributeParameterError

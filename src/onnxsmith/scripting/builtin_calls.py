@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onnxsmith.core.arithmetic import operators_for
-from onnxsmith.core.number import Number, kind_of, number
+from onnxsmith.core.operands import operators_for
+from onnxsmith.core.semantics.number import Number, kind_of, number
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import (
     ConditionError,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from onnxsmith.core.number import Number, NumberKind
+from onnxsmith.core.semantics.number import Number, NumberKind
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
 from onnxsmith.errors import OnnxsmithError, RecursiveFunctionError

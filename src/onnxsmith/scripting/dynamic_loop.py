@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.core.number import Number, kind_of
+from onnxsmith.core.semantics.number import Number, kind_of
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LoopTypeError, NestingError

@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from onnxsmith.core.unknown_method import unknown_method
+from onnxsmith.core.semantics.unknown_method import unknown_method
 from onnxsmith.diagnostics import did_you_mean, undefined_name_help
 from onnxsmith.errors import DynamicPythonValueError, UnassignedVariableError, UndefinedNameError
 from onnxsmith.scripting.analysis import Analysis

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from onnxsmith.core.arithmetic import operators_for
-from onnxsmith.core.number import Number, number
+from onnxsmith.core.operands import operators_for
+from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import DTypeNotAllowedError
 from onnxsmith.scripting.branches import dynamic_if

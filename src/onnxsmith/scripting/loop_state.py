@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from onnxsmith.core.number import NumberKind, kind_of
+from onnxsmith.core.semantics.number import NumberKind, kind_of
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LoopTypeError, UnassignedVariableError

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from onnxsmith.core.number import Number, NumberKind, kind_of
+from onnxsmith.core.semantics.number import Number, NumberKind, kind_of
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
 from onnxsmith.errors import BranchTypeError, DynamicPythonValueError, MissingReturnError, OnnxsmithError

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import onnx_ir as ir
 
-from onnxsmith.core.number import NumberKind, kind_of
+from onnxsmith.core.semantics.number import NumberKind, kind_of
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
 from onnxsmith.errors import MissingReturnError, OpsetConflictError, ReturnTypeError

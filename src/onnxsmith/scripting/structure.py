@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from onnxsmith.core.number import kind_of
+from onnxsmith.core.semantics.number import kind_of
 from onnxsmith.core.value import Value
 
 

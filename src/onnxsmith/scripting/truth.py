@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from onnxsmith.core.arithmetic import operators_for
-from onnxsmith.core.number import Number
+from onnxsmith.core.operands import operators_for
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import Value
 from onnxsmith.errors import ConditionError, DTypeNotAllowedError
 from onnxsmith.types.dtypes import DType

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch._library.custom_ops import CustomOpDef
 
-from onnxsmith.core.number import Number
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import Value
 from onnxsmith.errors import ExportError, TranslationError
 from onnxsmith.torch.library.complex_pair import Complex

@@ -14,7 +14,7 @@ import torch
 from torch.fx.node import map_arg
 from torch.utils._pytree import tree_leaves
 
-from onnxsmith.core.number import Number
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import Value
 from onnxsmith.errors import TranslationError
 from onnxsmith.graphs.builder import current_graph

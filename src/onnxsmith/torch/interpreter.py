@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.fx.node import map_arg
 
-from onnxsmith.core.number import Number
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.source import STATEMENT
 from onnxsmith.torch import numbers
 from onnxsmith.torch.mutation import same_value, written_positions

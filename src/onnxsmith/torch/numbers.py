@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from onnxsmith.core.number import Number
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.sizes import greatest, least
 from onnxsmith.types.dtypes import DType

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
 
-from onnxsmith.core.number import Number
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import Value
 from onnxsmith.errors import ExportError, SpecialisedDimensionWarning
 from onnxsmith.torch.dispatch import Dispatcher

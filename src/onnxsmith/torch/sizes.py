@@ -17,8 +17,8 @@ import sympy
 import torch
 from torch.utils._sympy import functions as torch_functions
 
-from onnxsmith.core.dimensions import dimension
-from onnxsmith.core.number import Number
+from onnxsmith.core.semantics.dimensions import dimension
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.schema.inference.known import Known

@@ -15,8 +15,8 @@ import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.core.operator import Operator
+from onnxsmith.core.semantics.unknown_method import unknown_method
 from onnxsmith.core.target import ACTIVE
-from onnxsmith.core.unknown_method import unknown_method
 from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import TraceError, boundary

@@ -9,7 +9,7 @@ import collections.abc
 import types
 import typing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -129,6 +129,10 @@ def _type_of_map(example: dict[object, object]) -> MapType:
     if isinstance(value, float) and not isinstance(value, np.floating):
         dtype = DType.FLOAT  # Python floats are FLOAT, as everywhere in ONNX
     return MapType(key_dtype, TensorType(dtype, ()))
+
+
+#: What means an element type: FLOAT, FLOAT.dtype, DType.FLOAT, np.float32, np.dtype("float32"), "float32", float or 1.
+DTypeLike: TypeAlias = DType | TensorType | np.dtype[Any] | type[Any] | str | int
 
 
 def read_dtype(value: object) -> DType | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from onnxsmith.core.number import Number
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import Value
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_pair import Complex, packed, unpacked

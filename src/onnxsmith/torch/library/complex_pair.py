@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from onnxsmith.core.number import Number
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.graphs.builder import current_graph
 from onnxsmith.torch.library.operators import op
 

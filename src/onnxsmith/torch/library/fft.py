@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from onnxsmith.core.number import Number
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_numbers import operand, pair
 from onnxsmith.torch.library.complex_pair import Complex

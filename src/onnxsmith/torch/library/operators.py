@@ -11,8 +11,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from onnxsmith.core.number import Number
 from onnxsmith.core.operator import Operator, Operators
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import Value
 from onnxsmith.graphs.builder import current_graph
 from onnxsmith.schema import registry

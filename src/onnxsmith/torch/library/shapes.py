@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from onnxsmith.core.number import Number
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.padding import padded

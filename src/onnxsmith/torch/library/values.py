@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from onnxsmith.core.number import Number
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import Value
 from onnxsmith.graphs.builder import current_graph
 from onnxsmith.schema.inference import symbolic

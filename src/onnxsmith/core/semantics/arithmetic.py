@@ -6,43 +6,44 @@ element types do not mix) and stand in the language reference. `//` and `%` are 
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
-from onnxsmith.core.division import divide_with_remainder as divide_with_remainder
-from onnxsmith.core.division import floor_divide as floor_divide
-from onnxsmith.core.division import remainder as remainder
 from onnxsmith.core.operands import dtype_of, operators_for, rank_of
-from onnxsmith.core.operator import Operators
-from onnxsmith.core.pairs import as_pair, check_one_dtype
+from onnxsmith.core.operator_protocols import StandardOperators
+from onnxsmith.core.semantics.division import divide_with_remainder as divide_with_remainder
+from onnxsmith.core.semantics.division import floor_divide as floor_divide
+from onnxsmith.core.semantics.division import remainder as remainder
+from onnxsmith.core.semantics.operand_pairs import as_pair, check_one_dtype
+from onnxsmith.core.value import Operand, TensorValue
 from onnxsmith.errors import LiteralError, ShapeError
 from onnxsmith.schema.promote import integer_range, largest_float
 from onnxsmith.types.dtypes import DType
 
 
-def add(a: Any, b: Any) -> Any:
+def add(a: Operand, b: Operand) -> TensorValue:
     """`a + b`; strings are joined."""
     op = operators_for(a, b)
     return op.StringConcat(a, b) if dtype_of(a, b) is DType.STRING else op.Add(a, b)
 
 
-def subtract(a: Any, b: Any) -> Any:
+def subtract(a: Operand, b: Operand) -> TensorValue:
     """`a - b`"""
     return operators_for(a, b).Sub(a, b)
 
 
-def multiply(a: Any, b: Any) -> Any:
+def multiply(a: Operand, b: Operand) -> TensorValue:
     """`a * b`"""
     return operators_for(a, b).Mul(a, b)
 
 
-def divide(a: Any, b: Any) -> Any:
+def divide(a: Operand, b: Operand) -> TensorValue:
     """`a / b`, ONNX's: integers truncate."""
     return operators_for(a, b).Div(a, b)
 
 
-def matmul(a: Any, b: Any) -> Any:
+def matmul(a: Operand, b: Operand) -> TensorValue:
     """`a @ b`; what ONNX does not multiply (bool, small integers) goes by way of int32, which wraps the same."""
     op = operators_for(a, b)
     dtype = dtype_of(a, b)
@@ -64,13 +65,13 @@ def matmul(a: Any, b: Any) -> Any:
 _POWERS = (DType.INT32, DType.INT64)
 
 
-def power(a: Any, b: Any) -> Any:
+def power(a: Operand, b: Operand) -> TensorValue:
     """`a ** b`, exact on integers where the exponent is a literal.
 
     ONNX lets the exponent have a type of its own; Python's operator keeps to one.
     """
     op = operators_for(a, b)
-    exponent = int(cast(int, b)) if isinstance(b, int | np.integer) and not isinstance(b, bool) else None
+    exponent = _literal_exponent(b)
     a, b = as_pair(op, a, b, "Pow")
     dtype = dtype_of(a, b)
     check_one_dtype("**", a, b, ", or call op.Pow, which allows two")
@@ -82,24 +83,30 @@ def power(a: Any, b: Any) -> Any:
                 f"integers to a negative power are no integers: {dtype.spelling} ** {exponent}",
                 help=f"convert the tensor first: x.astype(FLOAT) ** {exponent}",
             )
-        return _repeated_product(op, a, exponent, dtype)
+        return _repeated_product(op, cast(TensorValue, a), exponent, dtype)  # the other side is a number
     if dtype in _POWERS:
         return op.Pow(a, b)
     wide = op.Pow(op.Cast(a, to=DType.INT64), op.Cast(b, to=DType.INT64))
     return op.Cast(wide, to=dtype)
 
 
-def _repeated_product(op: Operators, base: Any, exponent: int, dtype: DType) -> Any:
+def _literal_exponent(value: Operand) -> int | None:
+    return (
+        int(cast(int, value)) if isinstance(value, int | np.integer) and not isinstance(value, bool) else None
+    )
+
+
+def _repeated_product(op: StandardOperators, base: TensorValue, exponent: int, dtype: DType) -> TensorValue:
     """Squares and products: runtimes compute Pow of integers in double precision, which loses digits past 2**53."""
     if exponent == 0:
         one = np.array(1, dtype.numpy)
         return op.Add(op.Mul(base, np.array(0, dtype.numpy)), one)
-    result: Any = None
+    result: TensorValue | None = None
     while True:
         if exponent & 1:
             result = base if result is None else op.Mul(result, base)
         exponent >>= 1
-        if not exponent:
+        if not exponent and result is not None:
             return result
         base = op.Mul(base, base)
 
@@ -107,19 +114,19 @@ def _repeated_product(op: Operators, base: Any, exponent: int, dtype: DType) -> 
 # -- one operand ---------------------------------------------------------------------------------------
 
 
-def negate(a: Any) -> Any:
+def negate(a: TensorValue) -> TensorValue:
     """`-a`; unsigned integers wrap, as numpy's do."""
     op, dtype = operators_for(a), dtype_of(a)
     return op.Sub(0, a) if dtype is not None and dtype.kind == "unsigned" else op.Neg(a)
 
 
-def absolute(a: Any) -> Any:
+def absolute(a: TensorValue) -> TensorValue:
     """`abs(a)`"""
     dtype = dtype_of(a)
     return a if dtype is DType.BOOL else operators_for(a).Abs(a)
 
 
-def round_half_even(a: Any, digits: int | None = None) -> Any:
+def round_half_even(a: TensorValue, digits: int | None = None) -> TensorValue:
     """`round(a)` and `round(a, digits)`, to even at the half, as Python and numpy do; integers stay integers."""
     op, dtype = operators_for(a), dtype_of(a)
     digits = 0 if digits is None else digits.__index__()
@@ -136,7 +143,7 @@ def round_half_even(a: Any, digits: int | None = None) -> Any:
     return op.Mul(op.Round(op.Div(a, scale)), scale)
 
 
-def _round_integers(op: Operators, a: Any, digits: int, dtype: DType) -> Any:
+def _round_integers(op: StandardOperators, a: TensorValue, digits: int, dtype: DType) -> TensorValue:
     """To tens, hundreds and so on, by way of double precision, as numpy does."""
     if 10**digits > 2 * integer_range(dtype)[1]:
         return op.Mul(a, 0)
@@ -148,18 +155,18 @@ def _round_integers(op: Operators, a: Any, digits: int, dtype: DType) -> Any:
 # -- comparisons ---------------------------------------------------------------------------------------
 
 
-def equal(a: Any, b: Any) -> Any:
+def equal(a: Operand, b: Operand) -> TensorValue:
     """`a == b`"""
     return operators_for(a, b).Equal(a, b)
 
 
-def not_equal(a: Any, b: Any) -> Any:
+def not_equal(a: Operand, b: Operand) -> TensorValue:
     """`a != b`"""
     op = operators_for(a, b)
     return op.Not(op.Equal(a, b))
 
 
-def less(a: Any, b: Any) -> Any:
+def less(a: Operand, b: Operand) -> TensorValue:
     """`a < b`"""
     op = operators_for(a, b)
     if dtype_of(a, b) is DType.BOOL:  # ONNX orders numbers only
@@ -168,7 +175,7 @@ def less(a: Any, b: Any) -> Any:
     return op.Less(a, b)
 
 
-def less_equal(a: Any, b: Any) -> Any:
+def less_equal(a: Operand, b: Operand) -> TensorValue:
     """`a <= b`"""
     op = operators_for(a, b)
     if dtype_of(a, b) is DType.BOOL:
@@ -179,12 +186,12 @@ def less_equal(a: Any, b: Any) -> Any:
     return op.Or(op.Less(a, b), op.Equal(a, b))
 
 
-def greater(a: Any, b: Any) -> Any:
+def greater(a: Operand, b: Operand) -> TensorValue:
     """`a > b`"""
     return less(b, a) if dtype_of(a, b) is DType.BOOL else operators_for(a, b).Greater(a, b)
 
 
-def greater_equal(a: Any, b: Any) -> Any:
+def greater_equal(a: Operand, b: Operand) -> TensorValue:
     """`a >= b`"""
     if dtype_of(a, b) is DType.BOOL:
         return less_equal(b, a)

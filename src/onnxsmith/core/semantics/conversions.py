@@ -9,22 +9,19 @@ from __future__ import annotations
 import ast
 import linecache
 import textwrap
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from onnxsmith.core.numpy_calls import operator_for
-from onnxsmith.core.operands import Array, content_of, dtype_of, operators_for, shape_of
+from onnxsmith.core.operands import content_of, dtype_of, operators_for, shape_of
+from onnxsmith.core.semantics.numpy_calls import operator_for
+from onnxsmith.core.value import Array, TensorValue
 from onnxsmith.errors import DTypeNotAllowedError, OnnxsmithError, ShapeError, TracedValueError
 from onnxsmith.source import Span, caller_span, iterated_span
 from onnxsmith.types.value_types import describe_shape
 
-if TYPE_CHECKING:
-    from onnxsmith.core.tensor import Tensor
-
 Wanted = Literal["item", "bool", "int", "float", "complex", "index"]
 
 
-def item(x: Tensor, wanted: Wanted = "item") -> Any:
+def item(x: TensorValue, wanted: Wanted = "item") -> Any:
     """The one element as a Python value; raises where there are several, or where only the model knows it."""
     content = content_of(x)
     if content is None:
@@ -34,7 +31,7 @@ def item(x: Tensor, wanted: Wanted = "item") -> Any:
     return content.item()
 
 
-def as_index(x: Tensor) -> int:
+def as_index(x: TensorValue) -> int:
     """`operator.index(x)`: what `range(x)` and `a_list[x]` ask for; only an integer scalar has one."""
     dtype, shape = dtype_of(x), shape_of(x)
     if dtype is not None and not dtype.is_integer:
@@ -48,7 +45,7 @@ def as_index(x: Tensor) -> int:
     return int(item(x, "index"))
 
 
-def length(x: Tensor) -> int:
+def length(x: TensorValue) -> int:
     """`len(x)`"""
     shape = shape_of(x)
     if shape == ():
@@ -61,8 +58,8 @@ def length(x: Tensor) -> int:
     return shape[0]
 
 
-def iterate(x: Tensor) -> Iterator[Tensor]:
-    """`for row in x`, unrolled: one part after the other along the first dimension."""
+def iterations(x: TensorValue) -> int:
+    """How often `for row in x` repeats: it is unrolled, one part after the other along the first dimension."""
     shape = shape_of(x)
     if shape == ():
         raise ShapeError("a scalar tensor cannot be iterated over")
@@ -72,10 +69,10 @@ def iterate(x: Tensor) -> Iterator[Tensor]:
             help="compute on the whole tensor, call op.Scan or op.Loop, or write the loop in a @script function;\n"
             "a first dimension of known size is unrolled",
         ).locate(iterated_span())
-    return iter([x[position] for position in range(shape[0])])
+    return shape[0]
 
 
-def _described(x: Tensor) -> str:
+def _described(x: TensorValue) -> str:
     return x.type.described
 
 
@@ -123,7 +120,7 @@ _EXPLANATIONS: dict[Wanted, tuple[str, str]] = {
 }
 
 
-def _unknown(x: Tensor, wanted: Wanted) -> TracedValueError:
+def _unknown(x: TensorValue, wanted: Wanted) -> TracedValueError:
     message, help_text = _EXPLANATIONS[wanted]
     if wanted == "bool" and (extremum := _extremum_call()) is not None:
         name, arguments = extremum

@@ -1,40 +1,36 @@
-"""Functional updates: `x.at[index].set(v)` is `x` with `v` at `index`, for every index that `x[index]` takes.
+"""Writing into a tensor, as ONNX does it: a new one by `ScatterND`, or a choice between two by `Where`.
 
-Where an index names a place twice, `add` and the like count both, and `set` takes the last, as numpy does; in a graph
-whose indices are tensors, ONNX leaves open which one `set` takes.
+Takes a parsed subscript; what users write is in `updates`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.core import arithmetic, dimensions, indexing, portable
-from onnxsmith.core.index_arrays import check_mask, merge_axes, stacked
-from onnxsmith.core.index_items import FULL, Indices, Item, Mask, NewAxis, Position, Range, consumed, parse
-from onnxsmith.core.index_slices import check_position
-from onnxsmith.core.operands import (
-    Array,
-    dtype_of,
-    is_array,
-    is_static,
-    needed_rank,
-    operators_for,
-    rank_of,
-    shape_of,
+from onnxsmith.core import portable
+from onnxsmith.core.operands import dtype_of, is_array, is_static, rank_of, shape_of
+from onnxsmith.core.operator_protocols import StandardOperators
+from onnxsmith.core.semantics import arithmetic, dimensions, indexing
+from onnxsmith.core.semantics.index_arrays import check_mask, merge_axes, stacked
+from onnxsmith.core.semantics.index_items import (
+    FULL,
+    Indices,
+    Item,
+    Mask,
+    NewAxis,
+    Position,
+    Range,
+    consumed,
 )
-from onnxsmith.core.operator import Operators
-from onnxsmith.core.value import NumberValue, Value
-from onnxsmith.errors import DTypeNotAllowedError, OperatorNotInOpsetError, ShapeError, boundary
+from onnxsmith.core.semantics.index_slices import check_position
+from onnxsmith.core.value import Array, Operand, Size, TensorOrArray, TensorValue
+from onnxsmith.errors import OperatorNotInOpsetError, ShapeError
 from onnxsmith.schema.inference import symbolic
-from onnxsmith.schema.promote import is_literal, literal_array
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import Dimension, Shape, describe_shape
-
-if TYPE_CHECKING:
-    from onnxsmith.core.tensor import Tensor
 
 Reduction: TypeAlias = Literal["none", "add", "mul", "min", "max"]
 
@@ -42,76 +38,10 @@ Reduction: TypeAlias = Literal["none", "add", "mul", "min", "max"]
 _CONSTANT_ELEMENTS = 256
 
 
-class Updates:
-    """`x.at`: index it to say where."""
-
-    __slots__ = ("_tensor",)
-
-    def __init__(self, tensor: Tensor) -> None:
-        self._tensor = tensor
-
-    @boundary
-    def __getitem__(self, index: Any) -> Place:
-        """The place that `x[index]` names."""
-        return Place(self._tensor, parse(index))
-
-
-class Place:
-    """A place in a tensor; its methods return the tensor with that place changed."""
-
-    __slots__ = ("_items", "_tensor")
-
-    def __init__(self, tensor: Tensor, items: list[Item]) -> None:
-        self._tensor = tensor
-        self._items = items
-
-    @boundary
-    def get(self) -> Tensor:
-        """What stands there: `x[index]`."""
-        return indexing.get_items(self._tensor, self._items)
-
-    @boundary
-    def set(self, value: Any) -> Tensor:
-        """With `value` there, broadcast as in an assignment."""
-        return _update(self._tensor, self._items, value, "none")
-
-    @boundary
-    def add(self, value: Any) -> Tensor:
-        """With `value` added there; a place that is named twice gets both."""
-        return _update(self._tensor, self._items, value, "add")
-
-    @boundary
-    def multiply(self, value: Any) -> Tensor:
-        """With what is there multiplied by `value`."""
-        return _update(self._tensor, self._items, value, "mul")
-
-    @boundary
-    def min(self, value: Any) -> Tensor:
-        """With the lesser of what is there and `value`."""
-        return _update(self._tensor, self._items, value, "min")
-
-    @boundary
-    def max(self, value: Any) -> Tensor:
-        """With the greater of what is there and `value`."""
-        return _update(self._tensor, self._items, value, "max")
-
-
-def _update(x: Any, items: Sequence[Item], value: Any, reduction: Reduction) -> Any:
-    op = operators_for(x, value, *indexing.tensors_in(items))
-    dtype = dtype_of(x)
-    if reduction != "none" and dtype is not None and not dtype.is_integer and not dtype.is_float:
-        raise DTypeNotAllowedError(f"{reduction} is for numbers, not {dtype.spelling}")
-    if isinstance(value, NumberValue) and dtype is not None:
-        value = value.as_dtype(dtype)
-    elif is_literal(value):
-        value = value if dtype is None else literal_array(op.ScatterND.definition, 2, value, dtype)
-    elif not isinstance(value, Value):
-        value = np.array(value)
-    expanded = indexing.expand(items, needed_rank(x, "an update"))
-    return _write(op, x, expanded, value, reduction)
-
-
-def _write(op: Operators, x: Any, items: list[Item], value: Any, reduction: Reduction) -> Any:
+def write(
+    op: StandardOperators, x: TensorValue, items: list[Item], value: Operand, reduction: Reduction
+) -> TensorValue:
+    """`x` with `value` at the place that one item for every dimension names, alone or combined with what is there."""
     shape = cast("Shape", shape_of(x))
     _check_items(items, shape)
     if (chosen := _by_choice(op, x, items, value, reduction)) is not None:
@@ -121,7 +51,7 @@ def _write(op: Operators, x: Any, items: list[Item], value: Any, reduction: Redu
     if not indexed:
         new = value if reduction == "none" else _COMBINE[reduction](op, x, value)
         new = _broadcast(op, new, shape, lambda: dimensions_tensor(op, x, 0))
-        return x if new is None else new
+        return x if new is None else _as_tensor(op, new, x)
     if reduction != "none" and not _can_reduce(op, reduction):
         if not _is_unique(indexed, shape[:axes]):
             raise OperatorNotInOpsetError(
@@ -130,15 +60,21 @@ def _write(op: Operators, x: Any, items: list[Item], value: Any, reduction: Redu
                 help="use opset 18 or later",
             )
         there = indexing.get_items(x, items)
-        return _write(op, x, items, _COMBINE[reduction](op, there, value), "none")
+        return write(op, x, items, _COMBINE[reduction](op, there, value), "none")
     if reduction != "none" and (dtype := dtype_of(x)) in (DType.FLOAT16, DType.BFLOAT16):
         # ONNX Runtime's ScatterND does not combine half floats.
-        wide = [
-            each.astype(np.float32) if is_array(each) else op.Cast(each, to=DType.FLOAT)
-            for each in (x, value)
-        ]
-        return op.Cast(_scatter(op, wide[0], indexed, axes, wide[1], reduction), to=dtype)
+        wide = value.astype(np.float32) if is_array(value) else op.Cast(value, to=DType.FLOAT)
+        return op.Cast(_scatter(op, op.Cast(x, to=DType.FLOAT), indexed, axes, wide, reduction), to=dtype)
     return _scatter(op, x, indexed, axes, value, reduction)
+
+
+def _as_tensor(op: StandardOperators, value: Operand, like: TensorValue) -> TensorValue:
+    """A value that takes the place of a whole tensor: an array in its stead would go on computing by numpy's rules."""
+    if isinstance(value, TensorValue):
+        return value
+    if not like.is_symbolic:
+        return op.Expand(value, op.Shape(like))  # an operator on a running tensor gives one
+    return op.CastLike(value, like) if dtype_of(value, like) is None else op.Identity(value)
 
 
 def _check_items(items: Sequence[Item], shape: Shape) -> None:
@@ -151,7 +87,7 @@ def _check_items(items: Sequence[Item], shape: Shape) -> None:
         axis += consumed(item)
 
 
-_COMBINE: dict[str, Callable[[Operators, Any, Any], Any]] = {
+_COMBINE: dict[str, Callable[[StandardOperators, Operand, Operand], TensorValue]] = {
     "add": lambda op, a, b: arithmetic.add(a, b),
     "mul": lambda op, a, b: arithmetic.multiply(a, b),
     "min": lambda op, a, b: op.Min(a, b),
@@ -159,7 +95,9 @@ _COMBINE: dict[str, Callable[[Operators, Any, Any], Any]] = {
 }
 
 
-def _by_choice(op: Operators, x: Any, items: Sequence[Item], value: Any, reduction: Reduction) -> Any:
+def _by_choice(
+    op: StandardOperators, x: TensorValue, items: Sequence[Item], value: Operand, reduction: Reduction
+) -> TensorValue | None:
     """A scalar where a mask is true is a choice between two tensors; None when it is not that."""
     rank = cast(int, rank_of(x))
     mask = items[0] if items else None
@@ -168,7 +106,7 @@ def _by_choice(op: Operators, x: Any, items: Sequence[Item], value: Any, reducti
     if any(each is not FULL for each in items[1:]):
         return None
     missing = rank - len(mask.shape)
-    condition: Any = mask.value
+    condition = mask.value
     if missing:
         axes = range(len(mask.shape), rank)
         condition = (
@@ -182,7 +120,7 @@ def _by_choice(op: Operators, x: Any, items: Sequence[Item], value: Any, reducti
     return op.Where(condition, new, x)
 
 
-def _can_reduce(op: Operators, reduction: str) -> bool:
+def _can_reduce(op: StandardOperators, reduction: str) -> bool:
     attribute = op.ScatterND.definition.attributes.get("reduction")
     return attribute is not None and (attribute.choices is None or reduction in attribute.choices)
 
@@ -200,9 +138,9 @@ def _is_unique(indexed: Sequence[Item], shape: Shape) -> bool:
 class _Target(NamedTuple):
     """Coordinates into the leading axes of `tensor`, and the shape that they name there."""
 
-    tensor: Any
-    coordinates: Any
-    places: Any  # an array or tensor whose shape is the indexed part of the result's
+    tensor: TensorValue
+    coordinates: TensorOrArray
+    places: TensorOrArray | None  # an array or tensor whose shape is the indexed part of the result's
 
 
 def _static_places(indexed: Sequence[Item], shape: Shape) -> Array | None:
@@ -221,11 +159,18 @@ def _static_places(indexed: Sequence[Item], shape: Shape) -> Array | None:
             parts.append(None if isinstance(item, NewAxis) else ...)
     if any(not isinstance(each, int | np.ndarray | None) for each in indexing.tensors_in(indexed)):
         return None
-    sizes = cast("tuple[int, ...]", shape)
+    sizes = shape
     return np.arange(int(np.prod(sizes)), dtype=np.int64).reshape(sizes)[tuple(parts)]
 
 
-def _scatter(op: Operators, x: Any, indexed: list[Item], axes: int, value: Any, reduction: Reduction) -> Any:
+def _scatter(
+    op: StandardOperators,
+    x: TensorValue,
+    indexed: list[Item],
+    axes: int,
+    value: Operand,
+    reduction: Reduction,
+) -> TensorValue:
     shape = cast("Shape", shape_of(x))
     rest = shape[axes:]
     places = _static_places(indexed, shape[:axes])
@@ -265,17 +210,17 @@ def _scatter(op: Operators, x: Any, indexed: list[Item], axes: int, value: Any, 
     return portable.reshape(op, result, dimensions_tensor(op, x, 0), keeps_zero=True)
 
 
-def _by_numbers(op: Operators, x: Any, indexed: list[Item], axes: int) -> _Target:
+def _by_numbers(op: StandardOperators, x: TensorValue, indexed: list[Item], axes: int) -> _Target:
     """Number the places, index the numbers in the same way, and write into the tensor with its axes merged."""
     if axes == 0:
-        numbers: Any = np.zeros((), np.int64)
+        numbers: TensorOrArray = np.zeros((), np.int64)
     elif axes == 1:
         numbers = _count(op, dimensions.dimension(x, 0))
     else:
         count = symbolic.product(cast("Shape", shape_of(x))[:axes])
         total = count if isinstance(count, int) else _product(op, portable.shape_part(op, x, 0, axes))
         shape = cast("Shape", shape_of(x))[:axes]
-        sizes = portable.integers(cast("tuple[int, ...]", shape)) if is_static(shape) else None
+        sizes = portable.integers(shape) if is_static(shape) else None
         target = portable.shape_part(op, x, 0, axes) if sizes is None else sizes
         numbers = portable.reshape(op, _count(op, total), target, keeps_zero=sizes is None or 0 in sizes)
     places = indexing.get_items(numbers, indexed)
@@ -283,45 +228,49 @@ def _by_numbers(op: Operators, x: Any, indexed: list[Item], axes: int) -> _Targe
     return _Target(merged, portable.unsqueeze(op, places, (-1,)), places)
 
 
-def _count(op: Operators, count: Any) -> Any:
+def _count(op: StandardOperators, count: Size) -> TensorOrArray:
     zero, one = np.array(0, np.int64), np.array(1, np.int64)
     return np.arange(count) if isinstance(count, int) else op.Range(zero, count, one)
 
 
-def _product(op: Operators, sizes: Any) -> Any:
+def _product(op: StandardOperators, sizes: TensorValue) -> TensorValue:
     return portable.reduce(op, "Prod", sizes, (0,), False)
 
 
-def _merged(op: Operators, x: Any, axes: int) -> Any:
+def _merged(op: StandardOperators, x: TensorValue, axes: int) -> TensorValue:
     return portable.unsqueeze(op, x, (0,)) if axes == 0 else merge_axes(op, x, 0, axes)
 
 
-def _squeezed(op: Operators, x: Any) -> Any:
+def _squeezed(op: StandardOperators, x: TensorValue) -> TensorValue:
     return portable.squeeze(op, x, (0,))
 
 
 # -- what ----------------------------------------------------------------------------------------------
 
 
-def dimensions_tensor(op: Operators, x: Any, first: int) -> Any:
+def dimensions_tensor(op: StandardOperators, x: TensorValue, first: int) -> TensorOrArray:
     """The dimensions of a tensor from one on, as a 1-D tensor; an array when they are known."""
     shape = cast("Shape", shape_of(x))[first:]
     if is_static(shape):
-        return portable.integers(cast("tuple[int, ...]", shape))
+        return portable.integers(shape)
     return portable.shape_part(op, x, first)
 
 
-def _rest_tensor(op: Operators, named: tuple[int, ...], x: Any, axes: int) -> Any:
+def _rest_tensor(op: StandardOperators, named: tuple[int, ...], x: TensorValue, axes: int) -> TensorValue:
     return op.Concat(portable.integers(named), dimensions_tensor(op, x, axes), axis=0)
 
 
-def _rest_of_coordinates(op: Operators, coordinates: Any, x: Any, axes: int) -> Any:
+def _rest_of_coordinates(
+    op: StandardOperators, coordinates: TensorOrArray, x: TensorValue, axes: int
+) -> TensorValue:
     named = portable.shape_part(op, coordinates, 0, -1)
     rank = cast(int, rank_of(x))
     return named if axes == rank else op.Concat(named, dimensions_tensor(op, x, axes), axis=0)
 
 
-def _broadcast(op: Operators, value: Any, shape: Shape, shape_tensor: Callable[[], Any]) -> Any:
+def _broadcast(
+    op: StandardOperators, value: Operand, shape: Shape, shape_tensor: Callable[[], TensorOrArray]
+) -> Operand | None:
     """A value in the shape of the place it goes to, as numpy's assignment does it; None where that holds nothing."""
     own = shape_of(value)
     if own is not None:
@@ -332,14 +281,16 @@ def _broadcast(op: Operators, value: Any, shape: Shape, shape_tensor: Callable[[
         if len(own) == len(shape) and all(symbolic.is_same(a, b) for a, b in zip(own, shape, strict=True)):
             return value
     if is_static(shape):
-        sizes = cast("tuple[int, ...]", shape)
+        sizes = shape
         if is_array(value) and np.prod(sizes) <= _CONSTANT_ELEMENTS:
             return np.broadcast_to(value, sizes).copy()
         return op.Expand(value, portable.integers(sizes))
     return op.Expand(value, shape_tensor())
 
 
-def _without_leading_ones(op: Operators, own: Shape, value: Any, rank: int) -> tuple[Shape, Any]:
+def _without_leading_ones(
+    op: StandardOperators, own: Shape, value: Operand, rank: int
+) -> tuple[Shape, Operand]:
     extra = len(own) - rank
     if extra <= 0 or any(isinstance(each, int) and each != 1 for each in own[:extra]):
         return own, value
@@ -361,8 +312,8 @@ def _check_broadcast(own: Shape, shape: Shape) -> None:
 
 
 def _last_of_each(
-    op: Operators, places: Array, updates: Any, rest: Shape, reduction: Reduction
-) -> tuple[Array, Any]:
+    op: StandardOperators, places: Array, updates: Operand, rest: Shape, reduction: Reduction
+) -> tuple[Array, Operand]:
     """Each place once, with the last of what goes there: ONNX does not say which of several it takes."""
     flat = places.reshape(-1)
     if reduction != "none" or np.unique(flat).size == flat.size:

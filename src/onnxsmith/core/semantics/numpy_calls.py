@@ -7,18 +7,23 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn, TypeAlias, cast
 
-from onnxsmith.core import arithmetic, bits
+import numpy as np
+
 from onnxsmith.core.operands import operators_for
-from onnxsmith.core.value import Value
+from onnxsmith.core.semantics import arithmetic, bits
+from onnxsmith.core.value import Operand, TensorValue, Value
 from onnxsmith.errors import TracedValueError
 from onnxsmith.schema import registry
 from onnxsmith.schema.other_names import ONNX_NAMES
 from onnxsmith.source import caller_span, text_of
 
+#: `divmod` gives two.
+Results: TypeAlias = TensorValue | tuple[TensorValue, TensorValue]
+
 #: numpy's universal functions that Python's operators on arrays are made of.
-_OPERATORS: dict[str, Callable[..., Any]] = {
+_OPERATORS: dict[str, Callable[[Operand, Operand], Results]] = {
     "add": arithmetic.add,
     "subtract": arithmetic.subtract,
     "multiply": arithmetic.multiply,
@@ -45,7 +50,9 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 _NAMES = {"fabs": "Abs", "around": "Round", "sum": "ReduceSum", "mean": "ReduceMean", "max": "ReduceMax"}
 
 
-def universal_function(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def universal_function(
+    ufunc: np.ufunc, method: str, inputs: Sequence[Operand], kwargs: Mapping[str, Any]
+) -> Results:
     """What numpy asks of a tensor for `array + tensor` and `np.add(array, tensor)`."""
     name: str = ufunc.__name__
     if method == "__call__" and not kwargs and name in _OPERATORS:
@@ -53,7 +60,7 @@ def universal_function(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: M
     raise refused(name if method == "__call__" else f"{name}.{method}", inputs)
 
 
-def array_function(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def array_function(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """What numpy asks of a tensor for `np.concatenate([tensor, …])`; a running tensor is the array behind it."""
     given = [*args, *kwargs.values()]
     if _holds_symbolic(given):
@@ -63,10 +70,10 @@ def array_function(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
     )
 
 
-def refuse_conversion(x: Any) -> NoReturn:
+def refuse_conversion(x: TensorValue) -> NoReturn:
     """`np.asarray(x)` of a tensor whose value only the model has."""
     raise TracedValueError(
-        f"a tensor of a graph is no array, and has a value only when the model runs: {x.known.type.described}",
+        f"a tensor of a graph is no array, and has a value only when the model runs: {x.type.described}",
         help="call operators on it, op.Relu(x), or run the function eagerly",
     )
 

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import NoReturn, cast
 
 import numpy as np
 
-from onnxsmith.core import dimensions, index_unranked, portable
-from onnxsmith.core.conversions import assignment_text
-from onnxsmith.core.index_arrays import (
+from onnxsmith.core import portable
+from onnxsmith.core.operands import is_array, operators_for, rank_of, shape_of
+from onnxsmith.core.operator_protocols import StandardOperators
+from onnxsmith.core.semantics import dimensions, index_unranked
+from onnxsmith.core.semantics.conversions import assignment_text
+from onnxsmith.core.semantics.index_arrays import (
     AxisIndex,
     Gathered,
     check_indices,
@@ -23,8 +26,9 @@ from onnxsmith.core.index_arrays import (
     take,
     take_by_mask,
 )
-from onnxsmith.core.index_items import (
+from onnxsmith.core.semantics.index_items import (
     FULL,
+    Index,
     Indices,
     Item,
     Mask,
@@ -35,42 +39,37 @@ from onnxsmith.core.index_items import (
     consumed,
     parse,
 )
-from onnxsmith.core.index_slices import Bounds, bounds_of, check_position, emit_basic
-from onnxsmith.core.operands import is_array, operators_for, rank_of, shape_of
-from onnxsmith.core.operator import Operators
+from onnxsmith.core.semantics.index_slices import Bounds, bounds_of, check_position, emit_basic
+from onnxsmith.core.value import Array, Size, TensorOrArray, TensorT, TensorValue
 from onnxsmith.errors import TensorAssignmentError, TensorIndexError, UnknownRankError
 from onnxsmith.types.value_types import Shape
-
-if TYPE_CHECKING:
-    from onnxsmith.core.tensor import Tensor
 
 #: What takes part in advanced indexing, when there is an array or mask in the subscript.
 _ADVANCED = (Position, Indices, Mask)
 
 
-def get(x: Tensor, index: Any) -> Tensor:
+def get(x: TensorValue, index: Index) -> TensorValue:
     """`x[index]`; TensorIndexError where it cannot work, UnknownRankError where more must be known of x."""
     return get_items(x, parse(index))
 
 
-def get_items(x: Any, items: Sequence[Item]) -> Any:
+def get_items(x: TensorT, items: Sequence[Item]) -> TensorT | TensorValue:
     """What a parsed subscript names."""
     op = operators_for(x, *tensors_in(items))
     rank = rank_of(x)
     if rank is None:
         return index_unranked.get(op, x, items)
-    items = _plain_truths_as_axes(expand(items, rank))
-    x, items = _truths_with_axes(op, x, items)
-    plan = _sort(op, x, items)
+    whole, items = _truths_with_axes(op, x, _plain_truths_as_axes(expand(items, rank)))
+    plan = _sort(op, whole, items)
     if not plan.arrays and not plan.masks:
-        return _insert_axes(op, emit_basic(op, x, plan.bounds, plan.positions), items, None)
-    gathered = _take_advanced(op, x, plan)
+        return _insert_axes(op, emit_basic(op, whole, plan.bounds, plan.positions), items, None)
+    gathered = _take_advanced(op, whole, plan)
     return _arrange(op, gathered, items)
 
 
-def tensors_in(items: Sequence[Item]) -> list[Any]:
+def tensors_in(items: Sequence[Item]) -> list[Size | Array | None]:
     """The tensors among the parts of a subscript."""
-    found: list[Any] = []
+    found: list[Size | Array | None] = []
     for item in items:
         if isinstance(item, Position):
             found.append(item.number)
@@ -115,7 +114,9 @@ def _plain_truths_as_axes(items: list[Item]) -> list[Item]:
     return [NewAxis() if each is first else each for each in items] if is_true else items
 
 
-def _truths_with_axes(op: Operators, x: Any, items: list[Item]) -> tuple[Any, list[Item]]:
+def _truths_with_axes(
+    op: StandardOperators, x: TensorT, items: list[Item]
+) -> tuple[TensorT | TensorValue, list[Item]]:
     """A single truth value beside others picks from a dimension of size 1, which is added here."""
     if not any(map(_is_truth, items)):
         return x, items
@@ -138,7 +139,7 @@ class _Plan:
     """The items of a subscript by what is done with them, under the axes they refer to."""
 
     bounds: dict[int, list[Bounds]] = field(default_factory=dict[int, list[Bounds]])
-    positions: dict[int, Any] = field(default_factory=dict[int, Any])
+    positions: dict[int, Size] = field(default_factory=dict[int, Size])
     arrays: list[AxisIndex] = field(default_factory=list[AxisIndex])
     masks: list[tuple[int, Mask]] = field(default_factory=list[tuple[int, Mask]])
 
@@ -147,13 +148,13 @@ class _Plan:
         return axis - sum(each < axis for each in self.positions)
 
 
-def _sort(op: Operators, x: Any, items: Sequence[Item]) -> _Plan:
+def _sort(op: StandardOperators, x: TensorOrArray, items: Sequence[Item]) -> _Plan:
     shape = cast("Shape", shape_of(x))
     plan = _Plan()
     axis = 0
     for item in items:
         if isinstance(item, Range) and item is not FULL:
-            found = bounds_of(op, item, shape[axis], lambda axis=axis: dimensions.dimension(x, axis))
+            found = bounds_of(op, item, shape[axis], lambda axis=axis: _dimension(x, axis))
             if found:
                 plan.bounds[axis] = found
         elif isinstance(item, Position):
@@ -167,10 +168,14 @@ def _sort(op: Operators, x: Any, items: Sequence[Item]) -> _Plan:
     return plan
 
 
+def _dimension(x: TensorOrArray, axis: int) -> Size:
+    return int(x.shape[axis]) if is_array(x) else dimensions.dimension(x, axis)
+
+
 # -- the advanced part ---------------------------------------------------------------------------------
 
 
-def _take_advanced(op: Operators, x: Any, plan: _Plan) -> Gathered:
+def _take_advanced(op: StandardOperators, x: TensorOrArray, plan: _Plan) -> Gathered:
     if len(plan.masks) == 1 and not plan.arrays and plan.masks[0][1].content is None:
         axis, mask = plan.masks[0]
         taken = emit_basic(op, x, plan.bounds, plan.positions)
@@ -198,7 +203,7 @@ def _with_leading_places(parts: list[AxisIndex], plan: _Plan) -> list[AxisIndex]
     return together if [each.axis for each in together] == list(range(len(together))) else None
 
 
-def _arrange(op: Operators, gathered: Gathered, items: Sequence[Item]) -> Any:
+def _arrange(op: StandardOperators, gathered: Gathered, items: Sequence[Item]) -> TensorValue:
     """The arrays' dimensions where numpy puts them: in place when the indices stand side by side, else first."""
     places = [position for position, each in enumerate(items) if isinstance(each, _ADVANCED)]
     is_together = all(isinstance(each, _ADVANCED) for each in items[places[0] : places[-1] + 1])
@@ -216,8 +221,8 @@ def _arrange(op: Operators, gathered: Gathered, items: Sequence[Item]) -> Any:
 
 
 def _insert_axes(
-    op: Operators, x: Any, items: Sequence[Item], arrays: tuple[int | None, int | None] | None
-) -> Any:
+    op: StandardOperators, x: TensorT, items: Sequence[Item], arrays: tuple[int | None, int | None] | None
+) -> TensorT | TensorValue:
     """New dimensions where None stands; `arrays` says whether the arrays' dimensions are first, and how many."""
     if not any(isinstance(each, NewAxis) for each in items):
         return x
@@ -242,7 +247,7 @@ def _insert_axes(
 
 def _unknown_index_rank() -> UnknownRankError:
     return UnknownRankError(
-        "where the dimensions of the result go hangs on the rank of an index tensor, which is not known",
+        "where the dimensions of the result go depends on the rank of an index tensor, which is not known",
         help='annotate its shape, as in INT64["K"]',
     )
 

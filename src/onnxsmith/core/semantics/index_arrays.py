@@ -7,15 +7,24 @@ where the broadcast dimensions of the arrays stand in it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from onnxsmith.core import portable
-from onnxsmith.core.index_items import Indices, Mask
-from onnxsmith.core.index_slices import gather
-from onnxsmith.core.operands import Array, is_array, is_static, needed_rank, rank_of, shape_of, static_shape
-from onnxsmith.core.operator import Operators
+from onnxsmith.core.operands import (
+    are_arrays,
+    is_array,
+    is_static,
+    needed_rank,
+    rank_of,
+    shape_of,
+    static_shape,
+)
+from onnxsmith.core.operator_protocols import StandardOperators
+from onnxsmith.core.semantics.index_items import Indices, Mask
+from onnxsmith.core.semantics.index_slices import gather
+from onnxsmith.core.value import Array, Operand, TensorOrArray, TensorValue
 from onnxsmith.errors import TensorIndexError, UnknownRankError
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.types.value_types import Dimension, Shape, describe_shape
@@ -24,7 +33,7 @@ from onnxsmith.types.value_types import Dimension, Shape, describe_shape
 class Gathered(NamedTuple):
     """A result, with so many broadcast dimensions from `start` on; None where their number is not known."""
 
-    tensor: Any
+    tensor: TensorValue
     start: int
     dimensions: int | None
 
@@ -33,7 +42,7 @@ class AxisIndex(NamedTuple):
     """Places along one axis."""
 
     axis: int
-    value: Any
+    value: TensorOrArray
 
 
 # -- checks --------------------------------------------------------------------------------------------
@@ -58,10 +67,9 @@ def check_indices(parts: Sequence[AxisIndex], shape: Shape) -> None:
         return  # nothing is taken, from wherever
     for axis, value in parts:
         size = shape[axis]
-        if not isinstance(value, np.ndarray) or not isinstance(size, int):
+        if not is_array(value) or not isinstance(size, int):
             continue
-        array = cast(Array, value)
-        wrong = array[(array < -size) | (array >= size)]
+        wrong = value[(value < -size) | (value >= size)]
         if wrong.size:
             raise TensorIndexError(
                 f"index {wrong[0]} is out of range for dimension {axis}, whose size is {size}"
@@ -88,7 +96,7 @@ def _broadcast(shapes: Sequence[Shape]) -> Shape | None:
 # -- one array -----------------------------------------------------------------------------------------
 
 
-def take(op: Operators, x: Any, parts: Sequence[AxisIndex]) -> Gathered:
+def take(op: StandardOperators, x: TensorOrArray, parts: Sequence[AxisIndex]) -> Gathered:
     """The elements that one or several index arrays name together."""
     if len(parts) == 1:
         axis, value = parts[0]
@@ -101,17 +109,19 @@ def take(op: Operators, x: Any, parts: Sequence[AxisIndex]) -> Gathered:
         return _gather_nd(op, x, stacked(op, arrays))
     shape = cast("Shape", shape_of(x))
     sizes = [shape[axis] for axis in axes]
-    if is_block and is_static(sizes) and all(is_array(each) for each in arrays):
-        return _gather_merged(op, x, first, cast("list[int]", sizes), arrays)
+    if is_block and is_static(sizes) and are_arrays(arrays):
+        return _gather_merged(op, x, first, sizes, arrays)
     return _gather_nd(op, _axes_to_front(op, x, axes), stacked(op, arrays))
 
 
-def _gather_nd(op: Operators, x: Any, indices: Any) -> Gathered:
+def _gather_nd(op: StandardOperators, x: TensorOrArray, indices: TensorOrArray) -> Gathered:
     rank = rank_of(indices)
     return Gathered(op.GatherND(x, indices), 0, None if rank is None else rank - 1)
 
 
-def _gather_merged(op: Operators, x: Any, first: int, sizes: list[int], arrays: Sequence[Array]) -> Gathered:
+def _gather_merged(
+    op: StandardOperators, x: TensorOrArray, first: int, sizes: Sequence[int], arrays: Sequence[Array]
+) -> Gathered:
     """Adjacent axes of known sizes as one axis: a view and one `Gather`, where transposing would copy everything."""
     places = np.broadcast_arrays(*arrays)
     wrapped = [np.where(each < 0, each + size, each) for each, size in zip(places, sizes, strict=True)]
@@ -121,7 +131,7 @@ def _gather_merged(op: Operators, x: Any, first: int, sizes: list[int], arrays: 
     return Gathered(gather(op, merged, np.asarray(flat, np.int64), first), first, places[0].ndim)
 
 
-def merge_axes(op: Operators, x: Any, first: int, last: int) -> Any:
+def merge_axes(op: StandardOperators, x: Operand, first: int, last: int) -> TensorValue:
     """The axes from `first` up to `last` as one."""
     shape = cast("Shape", shape_of(x))
     merged = symbolic.product(shape[first:last])
@@ -133,7 +143,7 @@ def merge_axes(op: Operators, x: Any, first: int, last: int) -> Any:
         # A 0 copies the dimension that stands there, which those before `first` may be.
         entries = [0] * first + [merged, *cast("tuple[int, ...]", shape[last:])]
         return op.Reshape(x, portable.integers(entries))
-    parts: list[Any] = []
+    parts: list[TensorOrArray] = []
     if first:
         parts.append(portable.shape_part(op, x, 0, first))
     parts.append(portable.integers((merged,)) if isinstance(merged, int) else _product(op, x, first, last))
@@ -143,25 +153,23 @@ def merge_axes(op: Operators, x: Any, first: int, last: int) -> Any:
     return portable.reshape(op, x, target, keeps_zero=True)
 
 
-def _product(op: Operators, x: Any, first: int, last: int) -> Any:
+def _product(op: StandardOperators, x: Operand, first: int, last: int) -> TensorValue:
     return portable.reduce(op, "Prod", portable.shape_part(op, x, first, last), (0,), True)
 
 
-def _axes_to_front(op: Operators, x: Any, axes: Sequence[int]) -> Any:
+def _axes_to_front(op: StandardOperators, x: TensorOrArray, axes: Sequence[int]) -> TensorValue:
     rank = needed_rank(x, "indexing with several arrays")
     return op.Transpose(x, perm=(*axes, *(each for each in range(rank) if each not in axes)))
 
 
-def stacked(op: Operators, arrays: Sequence[Any]) -> Any:
+def stacked(op: StandardOperators, arrays: Sequence[TensorOrArray]) -> TensorOrArray:
     """Index arrays, broadcast together, as `GatherND` and `ScatterND` take them: one coordinate beside the other."""
-    if all(is_array(each) for each in arrays):
+    if are_arrays(arrays):
         return np.stack(np.broadcast_arrays(*arrays), axis=-1)
     shapes = [shape for each in arrays if (shape := shape_of(each)) is not None]
     common = _broadcast(shapes) if len(shapes) == len(arrays) else None
     if common is not None and is_static(common) and 0 in common:
-        return np.zeros(
-            (*cast("tuple[int, ...]", common), len(arrays)), np.int64
-        )  # no places, whatever the tensors hold
+        return np.zeros((*common, len(arrays)), np.int64)  # no places, whatever the tensors hold
     arrays = [portable.as_int64(op, each) for each in arrays]
     arrays = _expanded(op, arrays)
     columns = [
@@ -170,7 +178,7 @@ def stacked(op: Operators, arrays: Sequence[Any]) -> Any:
     return columns[0] if len(columns) == 1 else op.Concat(*columns, axis=-1)
 
 
-def _expanded(op: Operators, arrays: Sequence[Any]) -> Sequence[Any]:
+def _expanded(op: StandardOperators, arrays: Sequence[TensorOrArray]) -> Sequence[TensorOrArray]:
     shapes = [shape_of(each) for each in arrays]
     if None in shapes:
         raise UnknownRankError(
@@ -183,7 +191,7 @@ def _expanded(op: Operators, arrays: Sequence[Any]) -> Sequence[Any]:
     if all(_is_same_shape(each, common) for each in known):
         return arrays
     if is_static(common):
-        target: Any = portable.integers(cast("tuple[int, ...]", common))
+        target: TensorOrArray = portable.integers(common)
     else:
         # The sum of zeros in all shapes has the shape of all.
         zeros = [np.zeros_like(each) if is_array(each) else op.Mul(each, 0) for each in arrays]
@@ -204,7 +212,7 @@ def _is_same_shape(left: Shape, right: Shape) -> bool:
 # -- masks ---------------------------------------------------------------------------------------------
 
 
-def take_by_mask(op: Operators, x: Any, mask: Mask, axis: int) -> Gathered:
+def take_by_mask(op: StandardOperators, x: TensorOrArray, mask: Mask, axis: int) -> Gathered:
     """The elements where a mask that the model computes is true, when it is the only array in the subscript."""
     covered = len(mask.shape)
     if covered == 1:
@@ -221,7 +229,7 @@ def take_by_mask(op: Operators, x: Any, mask: Mask, axis: int) -> Gathered:
     return Gathered(op.GatherND(_axes_to_front(op, x, axes), places), 0, 1)
 
 
-def mask_indices(op: Operators, mask: Mask) -> list[Indices]:
+def mask_indices(op: StandardOperators, mask: Mask) -> list[Indices]:
     """A mask as one index array for each dimension that it covers."""
     content = mask.content
     if content is not None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from onnxsmith.core.numpy_calls import operator_for
 from onnxsmith.core.operands import operators_for
+from onnxsmith.core.semantics.numpy_calls import operator_for
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import UnknownMethodError

@@ -6,16 +6,17 @@ Python takes as nothing and ONNX as the first element.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
 from onnxsmith.core import portable
-from onnxsmith.core.index_items import Range
-from onnxsmith.core.operands import dtype_of, is_array, needed_rank, rank_of
-from onnxsmith.core.operator import Operators
+from onnxsmith.core.operands import dtype_of, is_array, is_static, needed_rank, rank_of
+from onnxsmith.core.operator_protocols import StandardOperators
+from onnxsmith.core.semantics.index_items import Range
 from onnxsmith.core.target import ACTIVE
+from onnxsmith.core.value import Array, Size, TensorOrArray, TensorT, TensorValue
 from onnxsmith.errors import TensorIndexError
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import Dimension
@@ -27,15 +28,15 @@ FIRST = int(np.iinfo(np.int64).min)
 class Bounds(NamedTuple):
     """A slice as ONNX takes it: ints, or scalar INT64 tensors."""
 
-    start: Any
-    end: Any
-    step: Any
+    start: Size
+    end: Size
+    step: Size
 
 
 _REVERSED_FROM_END = Bounds(LAST, FIRST, -1)
 
 
-def check_position(number: Any, axis: int, size: Dimension) -> Any:
+def check_position(number: Size, axis: int, size: Dimension) -> Size:
     """A place along a dimension, counted from the front where its size is known."""
     if _is_as_written():
         return number
@@ -52,7 +53,9 @@ def _is_as_written() -> bool:
     return target is not None and target.is_lenient
 
 
-def bounds_of(op: Operators, part: Range, size: Dimension, size_tensor: Any) -> list[Bounds]:
+def bounds_of(
+    op: StandardOperators, part: Range, size: Dimension, size_tensor: Callable[[], Size]
+) -> list[Bounds]:
     """A slice as one `Slice` or two after another; none for a slice that takes everything.
 
     `size` is the dimension as it is known, `size_tensor` makes a tensor or int of it when that is needed.
@@ -62,11 +65,11 @@ def bounds_of(op: Operators, part: Range, size: Dimension, size_tensor: Any) -> 
         size = None
     if not isinstance(step, int):
         return [_with_open_step(op, start, stop, step)]
-    is_static = all(each is None or isinstance(each, int) for each in (start, stop))
-    if is_static and isinstance(size, int):
+    is_constant = all(each is None or isinstance(each, int) for each in (start, stop))
+    if is_constant and isinstance(size, int):
         return _static_bounds(slice(start, stop, step), size)
     if step > 0:
-        if is_static and (start or 0, stop, step) == (0, None, 1):
+        if is_constant and (start or 0, stop, step) == (0, None, 1):
             return []
         return [Bounds(0 if start is None else start, LAST if stop is None else stop, step)]
     if start is None or (isinstance(start, int) and start >= -1):
@@ -90,7 +93,7 @@ def _static_bounds(part: slice, size: int) -> list[Bounds]:
     return [Bounds(taken.start, end, taken.step)]
 
 
-def _after(op: Operators, number: Any, size_tensor: Any) -> Any:
+def _after(op: StandardOperators, number: Size, size_tensor: Callable[[], Size]) -> Size:
     """The place after one, which may be counted from the end and may lie outside."""
     if isinstance(number, int):
         return LAST if number == -1 else number + 1
@@ -99,8 +102,10 @@ def _after(op: Operators, number: Any, size_tensor: Any) -> Any:
     return op.Where(op.Less(number, 0), from_end, op.Add(number, 1))
 
 
-def _with_open_step(op: Operators, start: Any, stop: Any, step: Any) -> Bounds:
-    """Which end is the first hangs on the sign of the step, which the model decides."""
+def _with_open_step(
+    op: StandardOperators, start: Size | None, stop: Size | None, step: TensorValue
+) -> Bounds:
+    """Which end is the first depends on the sign of the step, which the model decides."""
     step = portable.as_int64(op, step)
     is_backward = op.Less(step, 0)
     if start is None:
@@ -110,39 +115,43 @@ def _with_open_step(op: Operators, start: Any, stop: Any, step: Any) -> Bounds:
     return Bounds(start, stop, step)
 
 
-def emit_slices(op: Operators, x: Any, bounds: Mapping[int, list[Bounds]]) -> Any:
+def emit_slices(
+    op: StandardOperators, x: TensorT, bounds: Mapping[int, list[Bounds]]
+) -> TensorT | TensorValue:
     """All slices of a subscript as one `Slice`; a second one where some need two."""
+    sliced: TensorT | TensorValue = x
     for turn in range(max((len(each) for each in bounds.values()), default=0)):
         axes = [axis for axis, each in bounds.items() if turn < len(each)]
         parts = [bounds[axis][turn] for axis in axes]
         starts, ends, steps = zip(*parts, strict=True)
-        x = portable.slice(op, x, axes, starts, ends, steps)
-    return x
+        sliced = portable.slice(op, sliced, axes, starts, ends, steps)
+    return sliced
 
 
 def emit_basic(
-    op: Operators, x: Any, bounds: Mapping[int, list[Bounds]], positions: Mapping[int, Any]
-) -> Any:
+    op: StandardOperators, x: TensorT, bounds: Mapping[int, list[Bounds]], positions: Mapping[int, Size]
+) -> TensorT | TensorValue:
     """Slices and places, with axes counted from the front; the places' dimensions are gone from the result."""
     axes = sorted(positions)
-    are_static = all(isinstance(each, int) for each in positions.values())
-    if are_static and len(axes) > 1:
+    places = [positions[axis] for axis in axes]
+    if len(axes) > 1 and is_static(places):
         if not bounds and axes == list(range(len(axes))) and op.has("GatherND"):
-            return op.GatherND(x, portable.integers([positions[axis] for axis in axes]))
+            return op.GatherND(x, portable.integers(places))
         if len(axes) > 2 or bounds:
-            single = {axis: [_one_place(positions[axis])] for axis in axes}
+            single = {axis: [_one_place(place)] for axis, place in zip(axes, places, strict=True)}
             return portable.squeeze(op, emit_slices(op, x, {**bounds, **single}), axes)
+    taken: TensorT | TensorValue = x
     for axis in reversed(axes):
-        x = gather(op, x, positions[axis], axis)
+        taken = gather(op, taken, positions[axis], axis)
     left = {axis - sum(other < axis for other in axes): each for axis, each in bounds.items()}
-    return emit_slices(op, x, left)
+    return emit_slices(op, taken, left)
 
 
 def _one_place(number: int) -> Bounds:
     return Bounds(number, LAST if number == -1 else number + 1, 1)
 
 
-def gather(op: Operators, x: Any, indices: Any, axis: int) -> Any:
+def gather(op: StandardOperators, x: TensorOrArray, indices: Size | Array, axis: int) -> TensorValue:
     """`Gather` with indices of any integer type."""
     if dtype_of(x) is DType.STRING and axis not in (-1, (rank_of(x) or 0) - 1):
         return _gather_text(op, x, indices, axis)
@@ -153,10 +162,12 @@ def gather(op: Operators, x: Any, indices: Any, axis: int) -> Any:
     return op.Gather(x, indices, axis=axis) if axis else op.Gather(x, indices)
 
 
-def _gather_text(op: Operators, x: Any, indices: Any, axis: int) -> Any:
+def _gather_text(op: StandardOperators, x: TensorOrArray, indices: Size | Array, axis: int) -> TensorValue:
     """Without `Gather`, which in ONNX Runtime (1.31) copies only the first string of each row it takes."""
     if isinstance(indices, int):
-        return portable.squeeze(op, emit_slices(op, x, {axis: [_one_place(indices)]}), (axis,))
+        place = _one_place(indices)
+        taken = portable.slice(op, x, (axis,), (place.start,), (place.end,), (place.step,))
+        return portable.squeeze(op, taken, (axis,))
     indices = portable.as_int64(op, indices)
     columns = indices[..., np.newaxis] if is_array(indices) else portable.unsqueeze(op, indices, (-1,))
     if axis == 0:

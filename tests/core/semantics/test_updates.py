@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from onnxsmith import trace
-from tests.core.index_strategies import subscripts
+from onnxsmith import Tensor, trace
 from tests.core.laws import ALL, FLOATS, NUMBERS, check, counted, law, shapes, types_of
+from tests.core.semantics.index_strategies import subscripts
 
 KINDS = ("static", "named", "open")
 _AT = {"add": np.add, "multiply": np.multiply, "min": np.minimum, "max": np.maximum}
@@ -61,6 +61,27 @@ def test_set(case: Any) -> None:
         [array, value],
         assigned(array, index, value),
         kinds=KINDS,
+    )
+
+
+@law(100)
+@given(cases(dynamic=False, dtypes=("float32", "int64", "bool")))
+def test_set_to_an_array_gives_a_tensor(case: Any) -> None:
+    """What an array replaces whole stays a tensor: as an array it would go on computing by numpy's rules."""
+    array, subscript, index, value = case
+
+    def program(x: Any) -> Any:
+        result = x.at[subscript.fill([])].set(value)
+        assert isinstance(result, Tensor)
+        return result
+
+    check(program, [array], assigned(array, index, value), kinds=KINDS)
+
+
+def test_an_integer_tensor_that_is_replaced_whole_divides_as_one() -> None:
+    array = np.array([7, -7], np.int64)
+    check(
+        lambda x: x.at[...].set(array) / 2, [np.zeros_like(array)], np.array([3, -3], np.int64), kinds=KINDS
     )
 
 

@@ -6,12 +6,13 @@ Sums and the like are in `reductions`, `int(x)` and the like in `conversions`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, SupportsIndex, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.core import dimensions, portable
+from onnxsmith.core import portable
 from onnxsmith.core.operands import (
+    Axes,
     as_tensor,
     data_of,
     dtype_of,
@@ -24,41 +25,53 @@ from onnxsmith.core.operands import (
     read_axis,
     shape_of,
 )
-from onnxsmith.core.operator import Operators
-from onnxsmith.core.value import NumberValue, Value
+from onnxsmith.core.operator_protocols import StandardOperators
+from onnxsmith.core.semantics import dimensions
+from onnxsmith.core.value import (
+    Array,
+    NumberValue,
+    Operand,
+    PythonNumber,
+    Size,
+    TensorOrArray,
+    TensorValue,
+    Value,
+)
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, DTypeNotAllowedError, ShapeError
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.schema.promote import is_literal, literal_array
-from onnxsmith.types.annotations import read_dtype
+from onnxsmith.types.annotations import DTypeLike, read_dtype
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import Dimension, Shape, describe_shape
 
-if TYPE_CHECKING:
-    from onnxsmith.core.tensor import Tensor
+#: A size that is known, one that the model computes, or one that no node was made for yet.
+ShapeEntry: TypeAlias = SupportsIndex | TensorValue | dimensions.OpenDimension
+#: An argument of `reshape`: an entry, or all of them.
+ShapePart: TypeAlias = ShapeEntry | Array | Sequence[ShapeEntry]
 
 
-def rank(x: Tensor) -> int:
+def rank(x: TensorValue) -> int:
     """`x.ndim`; UnknownRankError where the graph does not know it."""
     return needed_rank(x, "x.ndim")
 
 
-def size(x: Tensor) -> Any:
+def size(x: TensorValue) -> PythonNumber:
     """`x.size`: an int, or a number that the model knows."""
     shape = shape_of(x)
     count = None if shape is None else symbolic.product(shape)
     return count if isinstance(count, int) else operators_for(x).Size(x).as_number()
 
 
-def transpose(x: Tensor, *axes: Any) -> Tensor:
+def transpose(x: TensorValue, *axes: Axes) -> TensorValue:
     """`x.transpose()`, `x.transpose(1, 0)` and `x.transpose((1, 0))`."""
     op = operators_for(x)
     if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], list | tuple)):
-        axes = () if axes[0] is None else tuple(cast("Sequence[Any]", axes[0]))
+        axes = () if axes[0] is None else tuple(axes[0])
         if not axes and rank_of(x):
             raise AttributeValueError(f"transpose needs {rank_of(x)} axes, or none at all")
     if not axes:
         return x if rank_of(x) in (0, 1) else op.Transpose(x)
-    order = tuple(read_axis(each, rank_of(x) or len(axes)) for each in axes)
+    order = tuple(read_axis(cast(int, each), rank_of(x) or len(axes)) for each in axes)  # which checks it
     if rank_of(x) not in (None, len(order)) or sorted(order) != list(range(len(order))):
         has = "a tensor of unknown rank" if rank_of(x) is None else f"a tensor of {rank_of(x)} dimensions"
         raise AttributeValueError(f"transpose needs each axis once: {axes} does not order {has}")
@@ -68,7 +81,7 @@ def transpose(x: Tensor, *axes: Any) -> Tensor:
     return op.Transpose(x) if is_reversed else op.Transpose(x, perm=order)
 
 
-def astype(x: Tensor, dtype: Any) -> Tensor:
+def astype(x: TensorValue, dtype: DTypeLike) -> TensorValue:
     """`x.astype(FLOAT)`"""
     wanted = read_dtype(dtype)
     if wanted is None:
@@ -80,7 +93,7 @@ def astype(x: Tensor, dtype: Any) -> Tensor:
     return x if dtype_of(x) is wanted else operators_for(x).Cast(x, to=wanted)
 
 
-def squeeze(x: Tensor, axis: Any = None) -> Tensor:
+def squeeze(x: TensorValue, axis: Axes = None) -> TensorValue:
     """`x.squeeze()` and `x.squeeze(axis)`."""
     op, shape = operators_for(x), shape_of(x)
     axes = read_axes(axis, x, "squeeze")
@@ -100,7 +113,7 @@ def squeeze(x: Tensor, axis: Any = None) -> Tensor:
 _CLIPPED_AS = {DType.INT16: DType.INT32, DType.UINT16: DType.INT32}
 
 
-def clip(x: Tensor, low: Any = None, high: Any = None) -> Tensor:
+def clip(x: TensorValue, low: Operand | None = None, high: Operand | None = None) -> TensorValue:
     """`x.clip(low, high)`; where low exceeds high, the result is high, as in numpy."""
     op, dtype = operators_for(x, low, high), dtype_of(x)
     if low is None and high is None:
@@ -110,12 +123,12 @@ def clip(x: Tensor, low: Any = None, high: Any = None) -> Tensor:
     bounds = [_bound(op, each, dtype) for each in (low, high)]
     wide = None if dtype is None else _CLIPPED_AS.get(dtype)
     if wide is not None and all(each is None or dtype_of(each) is dtype for each in bounds):
-        converted = [_converted(op, each, wide) for each in (x, *bounds)]
-        return op.Cast(_clip(op, *converted), to=dtype)
+        low, high = (_converted(op, each, wide) for each in bounds)
+        return op.Cast(_clip(op, op.Cast(x, to=wide), low, high), to=dtype)
     return _clip(op, x, *bounds)
 
 
-def _bound(op: Operators, bound: Any, dtype: DType | None) -> Any:
+def _bound(op: StandardOperators, bound: Operand | None, dtype: DType | None) -> Operand | None:
     if isinstance(bound, NumberValue) and dtype is not None:
         return bound.as_dtype(dtype)
     if bound is None or dtype is None or not is_literal(bound):
@@ -123,13 +136,13 @@ def _bound(op: Operators, bound: Any, dtype: DType | None) -> Any:
     return literal_array(op.Clip.definition, 1, bound, dtype)
 
 
-def _converted(op: Operators, value: Any, dtype: DType) -> Any:
+def _converted(op: StandardOperators, value: Operand | None, dtype: DType) -> Operand | None:
     if value is None:
         return None
     return value.astype(dtype.numpy) if is_array(value) else op.Cast(value, to=dtype)
 
 
-def _clip(op: Operators, x: Any, low: Any, high: Any) -> Any:
+def _clip(op: StandardOperators, x: TensorValue, low: Operand | None, high: Operand | None) -> TensorValue:
     if all(each is None or rank_of(each) == 0 for each in (low, high)):
         return portable.clip(op, x, low, high)
     if low is not None:
@@ -140,18 +153,18 @@ def _clip(op: Operators, x: Any, low: Any, high: Any) -> Any:
 # -- reshape -------------------------------------------------------------------------------------------
 
 
-def reshape(x: Tensor, shape: tuple[Any, ...]) -> Tensor:
+def reshape(x: TensorValue, shape: tuple[ShapePart, ...]) -> TensorValue:
     """`x.reshape(2, -1)`, `x.reshape((2, -1))`, `x.reshape(n, 4)`, `x.reshape(shape_tensor)`; a 0 is a size of 0."""
     if len(shape) == 1 and isinstance(shape[0], list | tuple):
         given = cast("Sequence[Any]", shape[0])
         shape = given.entries if isinstance(given, dimensions.Dimensions) else tuple(given)
-    elif len(shape) == 1 and isinstance(shape[0], Value | np.ndarray) and rank_of(shape[0]) != 0:
+    elif len(shape) == 1 and (isinstance(shape[0], Value) or is_array(shape[0])) and rank_of(shape[0]) != 0:
         return _reshape_to_tensor(x, shape[0])
-    entries = tuple(_read_entry(each) for each in shape)
+    entries = tuple(_read_entry(each) for each in cast("tuple[ShapeEntry, ...]", shape))
     return _reshape_to_entries(x, entries)
 
 
-def _read_entry(entry: Any) -> Any:
+def _read_entry(entry: ShapeEntry) -> Size | dimensions.OpenDimension:
     """An entry of a shape: an int where it is known, else a scalar tensor or one that is not made yet."""
     if isinstance(entry, dimensions.OpenDimension):
         return entry
@@ -170,7 +183,7 @@ def _read_entry(entry: Any) -> Any:
     return int(entry.__index__())
 
 
-def _reshape_to_tensor(x: Tensor, shape: Any) -> Tensor:
+def _reshape_to_tensor(x: TensorValue, shape: TensorOrArray) -> TensorValue:
     """The shape is one 1-D tensor: what is known of it is used, and a 0 in it is a size."""
     if isinstance(data := data_of(shape), np.ndarray):
         if data.ndim != 1 or data.dtype.kind not in "iu":
@@ -184,7 +197,7 @@ def _reshape_to_tensor(x: Tensor, shape: Any) -> Tensor:
     return portable.reshape(op, x, portable.as_int64(op, shape), keeps_zero=keeps_zero)
 
 
-def _reshape_to_entries(x: Tensor, entries: tuple[Any, ...]) -> Tensor:
+def _reshape_to_entries(x: TensorValue, entries: tuple[Size | dimensions.OpenDimension, ...]) -> TensorValue:
     shape = shape_of(x)
     sizes = tuple(dimensions.symbolic_size(each) for each in entries)
     _check_reshape(sizes, shape)
@@ -239,7 +252,7 @@ def _as_constant(sizes: Sequence[Dimension], shape: Shape | None) -> list[int] |
     """
     if shape is None or 0 in sizes:
         return None
-    constant = [
+    constant: list[Dimension] = [
         0
         if isinstance(each, str) and position < len(shape) and symbolic.is_same(each, shape[position])
         else each
@@ -251,4 +264,4 @@ def _as_constant(sizes: Sequence[Dimension], shape: Shape | None) -> list[int] |
         whole, written = symbolic.product(shape), symbolic.product(sizes)
         if symbolic.is_same(whole, written):
             constant[open_positions[0]] = -1
-    return [each for each in constant if isinstance(each, int)] if is_static(constant) else None
+    return list(constant) if is_static(constant) else None

@@ -5,10 +5,9 @@ Element types are numpy's: small integers add up in 64 bits, the mean of integer
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from onnxsmith.core import portable
 from onnxsmith.core.operands import (
+    Axes,
     dtype_of,
     needed_rank,
     operators_for,
@@ -17,13 +16,11 @@ from onnxsmith.core.operands import (
     read_axis,
     shape_of,
 )
-from onnxsmith.core.operator import Operators
+from onnxsmith.core.operator_protocols import StandardOperators
+from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import DTypeNotAllowedError, ShapeError
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.types.dtypes import DType
-
-if TYPE_CHECKING:
-    from onnxsmith.core.tensor import Tensor
 
 #: Integers that ONNX, or ONNX Runtime, does not order, and the type in which it does. uint64 fits no other.
 _ORDERED_AS = {
@@ -38,17 +35,17 @@ _ORDERED_AS = {
 }
 
 
-def sum(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+def sum(x: TensorValue, axis: Axes = None, keepdims: bool = False) -> TensorValue:
     """`x.sum(axis, keepdims)`; the sum of nothing is 0."""
     return _accumulate("Sum", x, axis, keepdims)
 
 
-def prod(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+def prod(x: TensorValue, axis: Axes = None, keepdims: bool = False) -> TensorValue:
     """`x.prod(axis, keepdims)`; the product of nothing is 1."""
     return _accumulate("Prod", x, axis, keepdims)
 
 
-def _accumulate(kind: str, x: Any, axis: Any, keepdims: bool) -> Any:
+def _accumulate(kind: str, x: TensorValue, axis: Axes, keepdims: bool) -> TensorValue:
     op, dtype = operators_for(x), dtype_of(x)
     axes = read_axes(axis, x, kind.lower())
     _refuse_text(kind.lower(), dtype)
@@ -59,30 +56,28 @@ def _accumulate(kind: str, x: Any, axis: Any, keepdims: bool) -> Any:
     return _cast(op, result, DType.UINT64) if dtype.kind == "unsigned" else result
 
 
-def mean(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+def mean(x: TensorValue, axis: Axes = None, keepdims: bool = False) -> TensorValue:
     """`x.mean(axis, keepdims)`; the mean of nothing is NaN."""
     op, dtype = operators_for(x), dtype_of(x)
     axes = read_axes(axis, x, "mean")
     _refuse_text("mean", dtype)
-    y: Any = (
-        _cast(op, x, DType.DOUBLE) if dtype is not None and (dtype.is_integer or dtype is DType.BOOL) else x
-    )
+    y = _cast(op, x, DType.DOUBLE) if dtype is not None and (dtype.is_integer or dtype is DType.BOOL) else x
     if _is_of_nothing(y, axes):
         return op.Div(_reduce(op, "Sum", y, axes, keepdims), 0.0)  # ONNX leaves open what ReduceMean gives
     return _reduce(op, "Mean", y, axes, keepdims)
 
 
-def max(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+def max(x: TensorValue, axis: Axes = None, keepdims: bool = False) -> TensorValue:
     """`x.max(axis, keepdims)`; ONNX leaves open what becomes of NaN."""
     return _extremum("Max", x, axis, keepdims)
 
 
-def min(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+def min(x: TensorValue, axis: Axes = None, keepdims: bool = False) -> TensorValue:
     """`x.min(axis, keepdims)`; ONNX leaves open what becomes of NaN."""
     return _extremum("Min", x, axis, keepdims)
 
 
-def _extremum(kind: str, x: Any, axis: Any, keepdims: bool) -> Any:
+def _extremum(kind: str, x: TensorValue, axis: Axes, keepdims: bool) -> TensorValue:
     op, dtype = operators_for(x), dtype_of(x)
     axes = read_axes(axis, x, kind.lower())
     _refuse_text(kind.lower(), dtype)
@@ -96,17 +91,17 @@ def _extremum(kind: str, x: Any, axis: Any, keepdims: bool) -> Any:
     return op.Cast(_reduce(op, kind, op.Cast(x, to=wide), axes, keepdims), to=dtype)
 
 
-def argmax(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
+def argmax(x: TensorValue, axis: int | None = None, keepdims: bool = False) -> TensorValue:
     """`x.argmax(axis, keepdims)`; the first of equals."""
     return _position("ArgMax", x, axis, keepdims)
 
 
-def argmin(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
+def argmin(x: TensorValue, axis: int | None = None, keepdims: bool = False) -> TensorValue:
     """`x.argmin(axis, keepdims)`; the first of equals."""
     return _position("ArgMin", x, axis, keepdims)
 
 
-def _position(kind: str, x: Any, axis: Any, keepdims: bool) -> Any:
+def _position(kind: str, x: TensorValue, axis: int | None, keepdims: bool) -> TensorValue:
     op, dtype = operators_for(x), dtype_of(x)
     _refuse_text(kind.lower(), dtype)
     axes = read_axes(axis, x, kind.lower())
@@ -125,7 +120,7 @@ def _position(kind: str, x: Any, axis: Any, keepdims: bool) -> Any:
     return operator(y, axis=number) if keepdims else operator(y, axis=number, keepdims=0)
 
 
-def any(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+def any(x: TensorValue, axis: Axes = None, keepdims: bool = False) -> TensorValue:
     """`x.any(axis, keepdims)`; none of nothing is true."""
     op, axes, truth = _truth("any", x, axis)
     # Counted in 64 bits, where no number of elements overflows; 0 for nothing, where a maximum would be undefined.
@@ -133,13 +128,15 @@ def any(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
     return op.Cast(count, to=DType.BOOL)
 
 
-def all(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+def all(x: TensorValue, axis: Axes = None, keepdims: bool = False) -> TensorValue:
     """`x.all(axis, keepdims)`; all of nothing are true."""
     op, axes, truth = _truth("all", x, axis)
     return op.Cast(_reduce(op, "Prod", op.Cast(truth, to=DType.INT32), axes, keepdims), to=DType.BOOL)
 
 
-def _truth(name: str, x: Any, axis: Any) -> tuple[Operators, tuple[int, ...] | None, Any]:
+def _truth(
+    name: str, x: TensorValue, axis: Axes
+) -> tuple[StandardOperators, tuple[int, ...] | None, TensorValue]:
     op = operators_for(x)
     _refuse_text(name, dtype_of(x))
     return op, read_axes(axis, x, name), _cast(op, x, DType.BOOL)
@@ -150,20 +147,22 @@ def _refuse_text(name: str, dtype: DType | None) -> None:
         raise DTypeNotAllowedError(f"{name}() is for numbers and bool, not {dtype.spelling}")
 
 
-def _reduce(op: Operators, kind: str, x: Any, axes: tuple[int, ...] | None, keepdims: bool) -> Any:
+def _reduce(
+    op: StandardOperators, kind: str, x: TensorValue, axes: tuple[int, ...] | None, keepdims: bool
+) -> TensorValue:
     """Over no axes at all nothing is reduced, as in numpy; ONNX would reduce over all of them."""
     return x if axes == () else portable.reduce(op, kind, x, axes, keepdims)
 
 
-def _allows(op: Operators, dtype: DType) -> bool:
+def _allows(op: StandardOperators, dtype: DType) -> bool:
     return f"tensor({dtype.onnx_name})" in op.ReduceMax.definition.inputs[0].types
 
 
-def _cast(op: Operators, x: Any, dtype: DType) -> Any:
+def _cast(op: StandardOperators, x: TensorValue, dtype: DType) -> TensorValue:
     return x if dtype_of(x) is dtype else op.Cast(x, to=dtype)
 
 
-def _is_of_nothing(x: Any, axes: tuple[int, ...] | None) -> bool:
+def _is_of_nothing(x: TensorValue, axes: tuple[int, ...] | None) -> bool:
     """Whether the reduced elements are known to be none."""
     shape = shape_of(x)
     if shape is None:

@@ -9,43 +9,46 @@ from __future__ import annotations
 import types
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import Any, SupportsIndex, TypeAlias, cast
 
 import numpy as np
 
 from onnxsmith.core.call import stack
-from onnxsmith.core.operands import Array, as_tensor, content_of, dtype_of, is_array, rank_of, shape_of
+from onnxsmith.core.operands import as_tensor, content_of, dtype_of, is_array, rank_of, shape_of
 from onnxsmith.core.target import target_of
-from onnxsmith.core.value import Value
+from onnxsmith.core.value import Array, Size, TensorOrArray, TensorValue, Value
 from onnxsmith.errors import TensorIndexError, UnknownRankError
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import Shape, TensorType
 
-#: An int where it is known now, else a scalar integer tensor.
-Number: TypeAlias = Any
+#: What may stand between the brackets, by itself or beside others.
+IndexPart: TypeAlias = (
+    "types.EllipsisType | slice[Any, Any, Any] | SupportsIndex | Value | Array | Sequence[Any] | None"
+)
+Index: TypeAlias = "IndexPart | tuple[IndexPart, ...]"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Position:
     """One place along a dimension, which goes away."""
 
-    number: Number
+    number: Size
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Range:
     """A slice: a part of a dimension."""
 
-    start: Number | None = None
-    stop: Number | None = None
-    step: Number | None = None
+    start: Size | None = None
+    stop: Size | None = None
+    step: Size | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Indices:
     """Places along a dimension, as an array of integers or a tensor."""
 
-    value: Any
+    value: TensorOrArray
 
     @property
     def content(self) -> Array | None:
@@ -57,7 +60,7 @@ class Indices:
 class Mask:
     """Truth values over as many dimensions as it has."""
 
-    value: Any
+    value: TensorOrArray
 
     @property
     def content(self) -> Array | None:
@@ -88,10 +91,10 @@ _KINDS = "an index is made of ints, slices, `...`, None, and tensors or lists of
 _INT64 = np.iinfo(np.int64)
 
 
-def parse(index: Any) -> list[Item]:
+def parse(index: Index) -> list[Item]:
     """The items of a subscript; TensorIndexError says which part cannot be one, and why."""
     # A Dimensions is a tuple, too, and as an index it means what a tuple means.
-    parts = tuple(cast("tuple[Any, ...]", index)) if isinstance(index, tuple) else (index,)
+    parts = tuple(cast("tuple[IndexPart, ...]", index)) if isinstance(index, tuple) else (index,)
     items = [_parse_part(part) for part in parts]
     if sum(isinstance(each, Rest) for each in items) > 1:
         raise TensorIndexError("an index can have only one '...'")
@@ -105,14 +108,13 @@ def consumed(item: Item) -> int:
     return 0 if isinstance(item, NewAxis | Rest) else 1
 
 
-def _parse_part(part: Any) -> Item:
+def _parse_part(part: IndexPart) -> Item:
     if part is None:
         return NewAxis()
     if isinstance(part, types.EllipsisType):
         return Rest()
     if isinstance(part, slice):
-        bounds = cast("slice[Any, Any, Any]", part)
-        named = ((bounds.start, "start"), (bounds.stop, "stop"), (bounds.step, "step"))
+        named = ((part.start, "start"), (part.stop, "stop"), (part.step, "step"))
         numbers = [_slice_part(each, name) for each, name in named]
         return FULL if all(each is None for each in numbers) else Range(*numbers)
     if isinstance(part, bool | np.bool_):
@@ -125,7 +127,7 @@ def _parse_part(part: Any) -> Item:
         return _parse_array(part, "an array")
     if isinstance(part, list | tuple | range):
         return _parse_list(cast("Sequence[Any]", part))
-    if hasattr(part, "__index__"):
+    if isinstance(part, SupportsIndex):
         return Position(_in_64_bits(part.__index__()))
     raise TensorIndexError(f"a tensor cannot be indexed with {_shown(part)}", help=_KINDS)
 
@@ -136,12 +138,12 @@ def _in_64_bits(number: int) -> int:
     return number
 
 
-def _slice_part(value: Any, name: str) -> Number | None:
+def _slice_part(value: object, name: str) -> Size | None:
     if value is None or (isinstance(value, int) and not isinstance(value, bool)):
         number = value
     elif isinstance(value, Value) or is_array(value):
         number = _scalar(value, f"the {name} of a slice")
-    elif hasattr(value, "__index__"):
+    elif isinstance(value, SupportsIndex):
         number = int(value.__index__())
     else:
         raise TensorIndexError(
@@ -152,7 +154,7 @@ def _slice_part(value: Any, name: str) -> Number | None:
     return min(max(number, _INT64.min), _INT64.max) if isinstance(number, int) else number
 
 
-def _scalar(value: Any, what: str) -> Number:
+def _scalar(value: Value | Array, what: str) -> Size:
     value = as_tensor(value)
     dtype, rank = dtype_of(value), rank_of(value)
     if (dtype is not None and not dtype.is_integer) or rank not in (0, None):
@@ -160,12 +162,15 @@ def _scalar(value: Any, what: str) -> Number:
             f"{what} is an integer scalar, not {TensorType(dtype, shape_of(value)).described}"
         )
     content = content_of(value)
-    return value if content is None else int(content.item())
+    if content is not None:
+        return int(content.item())
+    assert isinstance(value, TensorValue)  # the content of an array is known
+    return value
 
 
 def _parse_tensor(value: Value) -> Item:
     kind = value.known.type
-    if not isinstance(kind, TensorType):
+    if not isinstance(value, TensorValue) or not isinstance(kind, TensorType):
         raise TensorIndexError(f"a tensor cannot be indexed with a value of type {kind!r}", help=_KINDS)
     if kind.dtype is None:
         raise TensorIndexError(
@@ -239,6 +244,6 @@ def _leaves(part: Sequence[Any]) -> list[Any]:
     ]
 
 
-def _shown(part: Any) -> str:
+def _shown(part: object) -> str:
     text = repr(part)
     return text if len(text) <= 60 else f"a {type(part).__name__}"

@@ -7,21 +7,25 @@ integers that numpy divides. Each definition here says how it goes around that.
 from __future__ import annotations
 
 import functools
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from onnxsmith.core.operands import data_of, dtype_of, is_array, operators_for
-from onnxsmith.core.operator import Operators
-from onnxsmith.core.pairs import as_pair, check_one_dtype
-from onnxsmith.core.value import Value
+from onnxsmith.core.operator_protocols import StandardOperators
+from onnxsmith.core.semantics.operand_pairs import as_pair, check_one_dtype
+from onnxsmith.core.value import Operand, TensorValue, Value
 from onnxsmith.errors import DTypeNotAllowedError
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.schema.inference.known import Data
 from onnxsmith.types.dtypes import DType
 
+#: A quotient or a remainder of floats.
+_Division: TypeAlias = Callable[[StandardOperators, Operand, Operand], TensorValue]
 
-def floor_divide(a: Any, b: Any) -> Any:
+
+def floor_divide(a: Operand, b: Operand) -> TensorValue:
     """`a // b`, rounding towards minus infinity on every type, with numpy's answers near the rounding limits."""
     op, dtype, a, b = _prepare_division("//", a, b)
     if not dtype.is_integer:
@@ -40,7 +44,7 @@ def floor_divide(a: Any, b: Any) -> Any:
     return op.Sub(quotient, op.Cast(rounded_up, to=dtype))
 
 
-def remainder(a: Any, b: Any) -> Any:
+def remainder(a: Operand, b: Operand) -> TensorValue:
     """`a % b`, with the sign of `b`."""
     op, dtype, a, b = _prepare_division("%", a, b)
     if not dtype.is_integer:
@@ -52,12 +56,14 @@ def remainder(a: Any, b: Any) -> Any:
     return op.Mod(a, b if _known_sign(b) is not None else _one_for_zero(op, dtype, b)[0])
 
 
-def divide_with_remainder(a: Any, b: Any) -> tuple[Any, Any]:
+def divide_with_remainder(a: Operand, b: Operand) -> tuple[TensorValue, TensorValue]:
     """`divmod(a, b)`"""
     return floor_divide(a, b), remainder(a, b)
 
 
-def _prepare_division(symbol: str, a: Any, b: Any) -> tuple[Operators, DType, Any, Any]:
+def _prepare_division(
+    symbol: str, a: Operand, b: Operand
+) -> tuple[StandardOperators, DType, Operand, Operand]:
     op = operators_for(a, b)
     a, b = as_pair(op, a, b, "Div" if symbol == "//" else "Mod")
     dtype = dtype_of(a, b)
@@ -74,7 +80,7 @@ def _prepare_division(symbol: str, a: Any, b: Any) -> tuple[Operators, DType, An
     return op, dtype, a, b
 
 
-def _known_sign(value: Any) -> int | None:
+def _known_sign(value: Operand) -> int | None:
     """1 or -1 for numbers that are known now, never zero and of one sign; None otherwise."""
     data = _data(value)
     if is_array(data) and data.size and data.dtype.kind in "iuf":
@@ -84,7 +90,7 @@ def _known_sign(value: Any) -> int | None:
     return 1 if _is_at_least(value, 1) else None
 
 
-def _is_at_least(value: Any, bound: int) -> bool:
+def _is_at_least(value: Operand, bound: int) -> bool:
     """Whether an integer is known to be so large: dimensions are, and what is computed from them may be."""
     data = _data(value)
     if isinstance(data, np.ndarray):
@@ -93,20 +99,26 @@ def _is_at_least(value: Any, bound: int) -> bool:
     return all(symbolic.is_at_least(each, bound) for each in entries)
 
 
-def _data(value: Any) -> Data:
+def _data(value: Operand) -> Data:
     """What is known of a value when a graph is made. An eager tensor's elements are not looked at, so that it is
     computed as a traced one is.
     """
     return None if isinstance(value, Value) and not value.is_symbolic else data_of(value)
 
 
-def _one_for_zero(op: Operators, dtype: DType, b: Any) -> tuple[Any, Any]:
+def _one_for_zero(op: StandardOperators, dtype: DType, b: Operand) -> tuple[TensorValue, TensorValue]:
     """`b` with 1 in place of 0, and where that was."""
     is_zero = op.Equal(b, np.array(0, dtype.numpy))
     return op.Add(b, op.Cast(is_zero, to=dtype)), is_zero
 
 
-def _without_zero(op: Operators, divide_by: Any, dtype: DType, a: Any, b: Any) -> Any:
+def _without_zero(
+    op: StandardOperators,
+    divide_by: Callable[[Operand, Operand], TensorValue],
+    dtype: DType,
+    a: Operand,
+    b: Operand,
+) -> TensorValue:
     """A division that gives 0 where numpy does: over 0."""
     if _known_sign(b) is not None:
         return divide_by(a, b)
@@ -114,13 +126,13 @@ def _without_zero(op: Operators, divide_by: Any, dtype: DType, a: Any, b: Any) -
     return op.Mul(divide_by(a, safe), op.Cast(op.Not(is_zero), to=dtype))
 
 
-def _is_zero_or_minus_one(op: Operators, b: Any) -> Any:
+def _is_zero_or_minus_one(op: StandardOperators, b: Operand) -> TensorValue:
     dtype = dtype_of(b)
     assert dtype is not None
     return op.Or(op.Equal(b, np.array(0, dtype.numpy)), op.Equal(b, np.array(-1, dtype.numpy)))
 
 
-def _guarded_quotient(op: Operators, dtype: DType, a: Any, b: Any) -> Any:
+def _guarded_quotient(op: StandardOperators, dtype: DType, a: Operand, b: Operand) -> TensorValue:
     """Signed integers over anything: over 0 and -1 the quotient is a product, because dividing may trap."""
     if dtype.bits < 32:  # C computes these in int, where -128 over -1 does not overflow
         return _without_zero(op, functools.partial(_signed_quotient, op), dtype, a, b)
@@ -130,14 +142,16 @@ def _guarded_quotient(op: Operators, dtype: DType, a: Any, b: Any) -> Any:
     return op.Mul(quotient, op.Where(is_special, b, one))
 
 
-def _signed_quotient(op: Operators, a: Any, b: Any) -> Any:
+def _signed_quotient(op: StandardOperators, a: Operand, b: Operand) -> TensorValue:
     """The truncated quotient, less 1 where the rest that truncation leaves is not Python's: they differ by `b`."""
     quotient = op.Div(a, b)
     rest = op.Sub(a, op.Mul(quotient, b))
     return op.Sub(quotient, op.Div(op.Sub(op.Mod(a, b), rest), b))
 
 
-def _in_wider_floats(op: Operators, dtype: DType, a: Any, b: Any, compute: Any) -> Any:
+def _in_wider_floats(
+    op: StandardOperators, dtype: DType, a: Operand, b: Operand, compute: _Division
+) -> TensorValue:
     """Half precision is computed in single precision, as numpy does: a quotient may need more digits than it has."""
     if dtype in (DType.FLOAT, DType.DOUBLE):
         return compute(op, a, b)
@@ -145,7 +159,7 @@ def _in_wider_floats(op: Operators, dtype: DType, a: Any, b: Any, compute: Any) 
     return op.Cast(compute(op, a, b), to=dtype)
 
 
-def _float_quotient(op: Operators, a: Any, b: Any) -> Any:
+def _float_quotient(op: StandardOperators, a: Operand, b: Operand) -> TensorValue:
     """Of what divides evenly, so that 1.0 // 0.1 is 9 and not floor(10.0); the rest is only rounding."""
     rest = op.Mod(a, b, fmod=1)
     even = op.Div(op.Sub(a, rest), b)
@@ -158,12 +172,12 @@ def _float_quotient(op: Operators, a: Any, b: Any) -> Any:
     return op.Where(op.Equal(b, np.array(0, _numpy_dtype(b))), op.Div(a, b), result)
 
 
-def _float_remainder(op: Operators, a: Any, b: Any) -> Any:
+def _float_remainder(op: StandardOperators, a: Operand, b: Operand) -> TensorValue:
     rest = op.Mod(a, b, fmod=1)
     return op.Where(_has_wrong_sign(op, rest, b), op.Add(rest, b), rest)
 
 
-def _has_wrong_sign(op: Operators, rest: Any, b: Any) -> Any:
+def _has_wrong_sign(op: StandardOperators, rest: Operand, b: Operand) -> TensorValue:
     """Where C's remainder, which has the sign of the dividend, is not Python's, which has that of the divisor."""
     zero = np.array(0, _numpy_dtype(b))
     sign = _known_sign(b)
@@ -173,7 +187,7 @@ def _has_wrong_sign(op: Operators, rest: Any, b: Any) -> Any:
     return op.And(op.Cast(rest, to=DType.BOOL), differ)
 
 
-def _numpy_dtype(value: Any) -> np.dtype[Any]:
+def _numpy_dtype(value: Operand) -> np.dtype[Any]:
     dtype = dtype_of(value)
     assert dtype is not None
     return dtype.numpy

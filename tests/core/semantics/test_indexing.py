@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from onnxsmith import FLOAT, tensor, trace
 from onnxsmith.errors import UnknownRankError
-from tests.core.index_strategies import subscripts
 from tests.core.laws import ALL, agree, check, counted, law, run, shapes, types_of
+from tests.core.semantics.index_strategies import subscripts
 
 
 @st.composite

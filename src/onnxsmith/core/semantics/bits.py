@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from onnxsmith.core.division import floor_divide
 from onnxsmith.core.operands import dtype_of, is_array, operators_for
-from onnxsmith.core.pairs import as_pair, check_one_dtype
+from onnxsmith.core.semantics.division import floor_divide
+from onnxsmith.core.semantics.operand_pairs import as_pair, check_one_dtype
+from onnxsmith.core.value import Array, Operand, TensorValue
 from onnxsmith.errors import DTypeNotAllowedError
 from onnxsmith.types.dtypes import DType
 
 
-def _logical_or_bitwise(symbol: str, logical: str, bitwise: str, *operands: Any) -> Any:
+def _logical_or_bitwise(symbol: str, logical: str, bitwise: str, *operands: Operand) -> TensorValue:
     op, dtype = operators_for(*operands), dtype_of(*operands)
     if dtype is DType.BOOL or (dtype is None and any(isinstance(each, bool) for each in operands)):
         return getattr(op, logical)(*operands)
@@ -31,22 +30,22 @@ def _logical_or_bitwise(symbol: str, logical: str, bitwise: str, *operands: Any)
     return getattr(op, bitwise)(*operands)
 
 
-def bitwise_and(a: Any, b: Any) -> Any:
+def bitwise_and(a: Operand, b: Operand) -> TensorValue:
     """`a & b`"""
     return _logical_or_bitwise("&", "And", "BitwiseAnd", a, b)
 
 
-def bitwise_or(a: Any, b: Any) -> Any:
+def bitwise_or(a: Operand, b: Operand) -> TensorValue:
     """`a | b`"""
     return _logical_or_bitwise("|", "Or", "BitwiseOr", a, b)
 
 
-def bitwise_xor(a: Any, b: Any) -> Any:
+def bitwise_xor(a: Operand, b: Operand) -> TensorValue:
     """`a ^ b`"""
     return _logical_or_bitwise("^", "Xor", "BitwiseXor", a, b)
 
 
-def invert(a: Any) -> Any:
+def invert(a: Operand) -> TensorValue:
     """`~a`"""
     return _logical_or_bitwise("~", "Not", "BitwiseNot", a)
 
@@ -55,7 +54,7 @@ def invert(a: Any) -> Any:
 _SHIFTED_AS = {8: DType.UINT8, 16: DType.UINT32, 32: DType.UINT32, 64: DType.UINT64}
 
 
-def shift_left(a: Any, b: Any) -> Any:
+def shift_left(a: Operand, b: Operand) -> TensorValue:
     """`a << b`"""
     dtype, a, b = _prepare_shift("<<", a, b)
     if is_array(b) and dtype.kind == "signed" and _is_in_range(b, dtype):
@@ -64,7 +63,7 @@ def shift_left(a: Any, b: Any) -> Any:
     return _shift("LEFT", dtype, a, b)
 
 
-def shift_right(a: Any, b: Any) -> Any:
+def shift_right(a: Operand, b: Operand) -> TensorValue:
     """`a >> b`; a negative number stays negative."""
     dtype, a, b = _prepare_shift(">>", a, b)
     if dtype.kind == "unsigned":
@@ -77,7 +76,7 @@ def shift_right(a: Any, b: Any) -> Any:
     return op.BitwiseXor(_shift("RIGHT", dtype, op.BitwiseXor(a, ones), b), ones)
 
 
-def _prepare_shift(symbol: str, a: Any, b: Any) -> tuple[DType, Any, Any]:
+def _prepare_shift(symbol: str, a: Operand, b: Operand) -> tuple[DType, Operand, Operand]:
     dtype = dtype_of(a, b)
     if dtype is None or not dtype.is_integer or dtype.bits < 8:
         word = "a tensor of unknown element type" if dtype is None else dtype.spelling
@@ -87,11 +86,11 @@ def _prepare_shift(symbol: str, a: Any, b: Any) -> tuple[DType, Any, Any]:
     return dtype, a, b
 
 
-def _is_in_range(amount: np.ndarray[Any, Any], dtype: DType) -> bool:
+def _is_in_range(amount: Array, dtype: DType) -> bool:
     return bool(((amount >= 0) & (amount < dtype.bits)).all())
 
 
-def _shift(direction: str, dtype: DType, a: Any, b: Any) -> Any:
+def _shift(direction: str, dtype: DType, a: Operand, b: Operand) -> TensorValue:
     """Bits moved as in an unsigned integer; a shift by the whole width or more, or by less than 0, leaves 0."""
     op = operators_for(a, b)
     unsigned = _SHIFTED_AS[dtype.bits]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from onnxsmith import BOOL, FLOAT, INT64, Tensor, opset21, trace
-from onnxsmith.core.dimensions import Dimensions
+from onnxsmith.core.semantics.dimensions import Dimensions
 
 NAMED = FLOAT["N", 4, "M"]
 TWO = (2,)

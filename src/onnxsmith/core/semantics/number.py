@@ -7,24 +7,44 @@ true division, and `x * n` takes the element type of `x`. So they do when they a
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, cast
 
-from onnxsmith.core import arithmetic, bits
+from onnxsmith.core.operands import operators_for
+from onnxsmith.core.semantics import arithmetic, bits
 from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import NumberValue
+from onnxsmith.core.value import NumberValue, Operand, TensorValue
 from onnxsmith.errors import TracedValueError
 from onnxsmith.schema.inference.known import Known
+from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
 
 if TYPE_CHECKING:
     from onnxsmith.core.target import Target
 
 NumberKind = Literal["int", "float", "bool"]
+#: What a Python operator means on two tensors.
+Meaning: TypeAlias = Callable[[Operand, Operand], TensorValue]
+
+#: A method that stands for one.
+_Method: TypeAlias = Callable[[Tensor, Operand], TensorValue]
 
 #: Python's ints and floats have 64 bits where ONNX has to choose.
 _WORKING = {"int": DType.INT64, "float": DType.DOUBLE, "bool": DType.BOOL}
 #: What stands for a number while the types of a call are resolved.
 _SAMPLES: dict[NumberKind, bool | int | float] = {"int": 1, "float": 1.5, "bool": True}
+
+
+class _OfGraph(Protocol):
+    """What a tensor of a graph has beyond others; `graphs`, which stands above, says what each is."""
+
+    @property
+    def ir_value(self) -> Any: ...
+    @property
+    def scope(self) -> Any: ...
+    @property
+    def span(self) -> Span | None: ...
+    @property
+    def name(self) -> str: ...
 
 
 class Number(Tensor, NumberValue):
@@ -33,7 +53,7 @@ class Number(Tensor, NumberValue):
     __slots__ = ("kind", "tensor")
     is_symbolic: ClassVar[bool] = True
 
-    def __init__(self, tensor: Tensor, kind: NumberKind) -> None:
+    def __init__(self, tensor: TensorValue, kind: NumberKind) -> None:
         self.tensor = tensor
         self.kind: NumberKind = kind
 
@@ -48,43 +68,81 @@ class Number(Tensor, NumberValue):
     @property
     def ir_value(self) -> Any:
         """The graph's value behind it."""
-        return self.tensor.ir_value  # type: ignore[attr-defined]
+        return cast(_OfGraph, self.tensor).ir_value
 
     @property
     def scope(self) -> Any:
         """The graph it belongs to."""
-        return self.tensor.scope  # type: ignore[attr-defined]
+        return cast(_OfGraph, self.tensor).scope
 
     @property
-    def span(self) -> Any:
+    def span(self) -> Span | None:
         """Where it was made."""
-        return self.tensor.span  # type: ignore[attr-defined]
+        return cast(_OfGraph, self.tensor).span
 
     @property
     def name(self) -> str:
         """Its name in the graph."""
-        return self.tensor.name  # type: ignore[attr-defined]
+        return cast(_OfGraph, self.tensor).name
 
     @property
     def sample(self) -> bool | int | float:
         """A literal of the same kind, for whoever asks which element type it would take."""
         return _SAMPLES[self.kind]
 
-    def as_dtype(self, dtype: DType) -> Tensor:
+    def as_dtype(self, dtype: DType) -> TensorValue:
         """The number as a scalar tensor of an element type."""
         if self.tensor.dtype is dtype:
             return self.tensor
-        return arithmetic.operators_for(self.tensor).Cast(self.tensor, to=dtype)
+        return operators_for(self.tensor).Cast(self.tensor, to=dtype)
 
-    def as_like(self, other: Any) -> Tensor:
+    def as_like(self, other: Operand) -> TensorValue:
         """The number as a scalar tensor with the element type of another."""
-        return arithmetic.operators_for(other).CastLike(self.tensor, other)
+        return operators_for(other).CastLike(self.tensor, other)
+
+    def _working(self) -> tuple[TensorValue, NumberKind]:
+        """The number as it computes: a truth value is an int."""
+        kind: NumberKind = "float" if self.kind == "float" else "int"
+        return self.as_dtype(_WORKING[kind]), kind
+
+    def __neg__(self) -> Number:
+        value, kind = self._working()
+        return Number(arithmetic.negate(value), kind)
+
+    def __abs__(self) -> Number:
+        value, kind = self._working()
+        return Number(arithmetic.absolute(value), kind)
+
+    def __invert__(self) -> Number:
+        value, kind = self._working()
+        return Number(bits.invert(value), kind)
+
+    def __round__(self, digits: int | None = None) -> Number:
+        value, kind = self._working()
+        rounded = Number(arithmetic.round_half_even(value, digits), kind)
+        if kind == "float" and digits is None:  # without digits Python gives an int
+            return Number(rounded.as_dtype(DType.INT64), "int")
+        return rounded
+
+    def __divmod__(self, other: Operand) -> tuple[Tensor, Tensor]:
+        return (self // other, self % other)
+
+    def __rdivmod__(self, other: Operand) -> tuple[Tensor, Tensor]:
+        dividend: Any = other  # whose own operators come first
+        return (dividend // self, dividend % self)
+
+    def __hash__(self) -> int:
+        """Sets and dicts find a Python number by its value, which is not known yet."""
+        raise TracedValueError(
+            "a set or dict looks for a number that is known only when the model runs",
+            help="compare it, as in n in (1, 2, 3); a loop over static_range(…) has Python ints",
+        ).locate_at_caller()
 
     def __repr__(self) -> str:
         return f"<symbolic {self.kind} {self.name}>"
 
 
-def kind_of(value: Any) -> NumberKind | None:
+def kind_of(value: object) -> NumberKind | None:
     """The kind of a Python number, known or not; None for everything else."""
     if isinstance(value, Number):
         return value.kind
@@ -95,7 +153,7 @@ def kind_of(value: Any) -> NumberKind | None:
     return "float" if isinstance(value, float) else None
 
 
-def number(tensor: Tensor) -> Number:
+def number(tensor: TensorValue) -> Number:
     """A scalar tensor seen as a Python number."""
     dtype = tensor.dtype
     kind: NumberKind = (
@@ -104,11 +162,11 @@ def number(tensor: Tensor) -> Number:
     return Number(tensor, kind)
 
 
-def _operand(value: Any, dtype: DType) -> Any:
+def _operand(value: Operand, dtype: DType) -> Operand:
     return value.as_dtype(dtype) if isinstance(value, Number) else dtype.numpy.type(value)
 
 
-def _compute(meaning: Callable[[Any, Any], Any], result: NumberKind | None, a: Any, b: Any) -> Any:
+def _compute(meaning: Meaning, result: NumberKind | None, a: Operand, b: Operand) -> Number:
     """Python's arithmetic on two numbers: floats if either is one, or if the operator says so."""
     kinds = (kind_of(a), kind_of(b))
     works_in: NumberKind = "float" if "float" in kinds or result == "float" else "int"
@@ -117,7 +175,7 @@ def _compute(meaning: Callable[[Any, Any], Any], result: NumberKind | None, a: A
     return Number(value, result or works_in)
 
 
-def _no_container(other: Any) -> Any:
+def _no_container(other: Operand) -> Operand:
     """A list or text beside a number is not an array: Python repeats it, as often as nobody knows yet."""
     if isinstance(other, list | tuple | str):
         raise TracedValueError(
@@ -127,15 +185,15 @@ def _no_container(other: Any) -> Any:
     return other
 
 
-def _overload(name: str, meaning: Callable[[Any, Any], Any], result: NumberKind | None) -> None:
+def _overload(name: str, meaning: Meaning, result: NumberKind | None) -> None:
     for method, is_reflected in ((f"__{name}__", False), (f"__r{name}__", True)):
         inherited = getattr(Tensor, method, None)
         if inherited is None:
             continue
 
         def operator(
-            self: Number, other: Any, _inherited: Any = inherited, _reflected: bool = is_reflected
-        ) -> Any:
+            self: Number, other: Operand, _inherited: _Method = inherited, _reflected: bool = is_reflected
+        ) -> TensorValue:
             if kind_of(other) is None:
                 return _inherited(self, _no_container(other))
             return (
@@ -147,7 +205,8 @@ def _overload(name: str, meaning: Callable[[Any, Any], Any], result: NumberKind 
         setattr(Number, method, operator)
 
 
-for _name, _meaning, _result in (
+#: Python's operators, what each means on tensors, and the kind of its result where the operands do not decide.
+_ARITHMETIC: tuple[tuple[str, Meaning, NumberKind | None], ...] = (
     ("add", arithmetic.add, None),
     ("sub", arithmetic.subtract, None),
     ("mul", arithmetic.multiply, None),
@@ -161,17 +220,18 @@ for _name, _meaning, _result in (
     ("le", arithmetic.less_equal, "bool"),
     ("gt", arithmetic.greater, "bool"),
     ("ge", arithmetic.greater_equal, "bool"),
-):
-    _overload(_name, _meaning, _result)  # type: ignore[arg-type]
+)
+for _entry in _ARITHMETIC:
+    _overload(*_entry)
 
 
-def _overload_bits(name: str, meaning: Callable[[Any, Any], Any], *, is_shift: bool = False) -> None:
+def _overload_bits(name: str, meaning: Meaning, *, is_shift: bool = False) -> None:
     for method, is_reflected in ((f"__{name}__", False), (f"__r{name}__", True)):
         inherited = getattr(Tensor, method)
 
         def operator(
-            self: Number, other: Any, _inherited: Any = inherited, _reflected: bool = is_reflected
-        ) -> Any:
+            self: Number, other: Operand, _inherited: _Method = inherited, _reflected: bool = is_reflected
+        ) -> TensorValue:
             kinds = (self.kind, kind_of(other))
             if None in kinds or "float" in kinds:
                 return _inherited(self, other)
@@ -188,59 +248,3 @@ for _name, _meaning in (("and", bits.bitwise_and), ("or", bits.bitwise_or), ("xo
     _overload_bits(_name, _meaning)
 for _name, _meaning in (("lshift", bits.shift_left), ("rshift", bits.shift_right)):
     _overload_bits(_name, _meaning, is_shift=True)
-
-
-def _working(self: Number) -> tuple[Tensor, NumberKind]:
-    """The number as it computes: a truth value is an int."""
-    kind: NumberKind = "float" if self.kind == "float" else "int"
-    return self.as_dtype(_WORKING[kind]), kind
-
-
-def _negate(self: Number) -> Number:
-    value, kind = _working(self)
-    return Number(arithmetic.negate(value), kind)
-
-
-def _absolute(self: Number) -> Number:
-    value, kind = _working(self)
-    return Number(arithmetic.absolute(value), kind)
-
-
-def _invert(self: Number) -> Any:
-    value, kind = _working(self)
-    return Number(bits.invert(value), kind)
-
-
-def _round(self: Number, digits: int | None = None) -> Number:
-    value, kind = _working(self)
-    rounded = Number(arithmetic.round_half_even(value, digits), kind)
-    if kind == "float" and digits is None:  # without digits Python gives an int
-        return Number(rounded.as_dtype(DType.INT64), "int")
-    return rounded
-
-
-def _divmod(self: Number, other: Any) -> Any:
-    return (self // other, self % other)
-
-
-def _reflected_divmod(self: Number, other: Any) -> Any:
-    return (other // self, other % self)
-
-
-Number.__neg__ = _negate
-Number.__abs__ = _absolute
-Number.__invert__ = _invert
-Number.__round__ = _round
-Number.__divmod__ = _divmod
-Number.__rdivmod__ = _reflected_divmod
-
-
-def _no_hash(self: Number) -> int:
-    """Sets and dicts find a Python number by its value, which is not known yet."""
-    raise TracedValueError(
-        "a set or dict looks for a number that is known only when the model runs",
-        help="compare it, as in n in (1, 2, 3); a loop over static_range(…) has Python ints",
-    ).locate_at_caller()
-
-
-Number.__hash__ = _no_hash

@@ -7,14 +7,14 @@ from typing import Any, cast
 import numpy as np
 
 from onnxsmith.core.operands import dtype_of
-from onnxsmith.core.operator import Operators
-from onnxsmith.core.value import NumberValue
+from onnxsmith.core.operator_protocols import StandardOperators
+from onnxsmith.core.value import NumberValue, Operand
 from onnxsmith.errors import MixedDTypesError
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.promote import is_literal, literal_array
 
 
-def as_pair(op: Operators, a: Any, b: Any, meant: str) -> tuple[Any, Any]:
+def as_pair(op: StandardOperators, a: Operand, b: Operand, meant: str) -> tuple[Operand, Operand]:
     """Both sides, with literals in the other side's element type as far as that is known.
 
     `meant` is the operator that the user's stands for, to name in an error.
@@ -23,7 +23,7 @@ def as_pair(op: Operators, a: Any, b: Any, meant: str) -> tuple[Any, Any]:
     return _as_operand(definition, a, b, 0), _as_operand(definition, b, a, 1)
 
 
-def _as_operand(meant: OperatorDef, value: Any, other: Any, position: int) -> Any:
+def _as_operand(meant: OperatorDef, value: Operand, other: Operand, position: int) -> Operand:
     """One side of an operator, with the element type of the other where it has none of its own."""
     dtype = dtype_of(value, other)
     if isinstance(value, NumberValue):
@@ -36,7 +36,7 @@ def _as_operand(meant: OperatorDef, value: Any, other: Any, position: int) -> An
     return value if dtype is None else literal_array(meant, position, value, dtype)
 
 
-def check_one_dtype(symbol: str, a: Any, b: Any, hint: str = "") -> None:
+def check_one_dtype(symbol: str, a: Operand, b: Operand, hint: str = "") -> None:
     """Refuse two element types; `symbol` is the operator as the user wrote it."""
     left, right = dtype_of(a), dtype_of(b)
     if left is not None and right is not None and left is not right:

@@ -6,30 +6,30 @@ What would need the number of dimensions is an UnknownRankError.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from onnxsmith.core import portable
-from onnxsmith.core.index_arrays import AxisIndex, take, take_by_mask
-from onnxsmith.core.index_items import Indices, Item, Mask, NewAxis, Position, Range, Rest
-from onnxsmith.core.index_slices import Bounds, bounds_of, emit_slices, gather
 from onnxsmith.core.operands import needed_rank, rank_of
-from onnxsmith.core.operator import Operators
+from onnxsmith.core.operator_protocols import StandardOperators
+from onnxsmith.core.semantics.index_arrays import AxisIndex, take, take_by_mask
+from onnxsmith.core.semantics.index_items import Indices, Item, Mask, NewAxis, Position, Range, Rest
+from onnxsmith.core.semantics.index_slices import Bounds, bounds_of, emit_slices, gather
+from onnxsmith.core.value import Size, TensorOrArray, TensorT, TensorValue
 
 
-def get(op: Operators, x: Any, items: Sequence[Item]) -> Any:
-    """What a subscript names, where that does not hang on the rank."""
+def get(op: StandardOperators, x: TensorT, items: Sequence[Item]) -> TensorT | TensorValue:
+    """What a subscript names, where that does not depend on the rank."""
     split = next((position for position, each in enumerate(items) if isinstance(each, Rest)), len(items))
     front, back = list(items[:split]), list(items[split + 1 :])
     if any(isinstance(each, Mask) and not each.shape for each in items):
         needed_rank(x, "indexing with a single truth value")
     numbered = [*_from_front(front), *_from_back(back)]
-    x = _take_slices(op, x, numbered)
-    x, numbered = _take_positions(op, x, numbered)
+    sliced = _take_slices(op, x, numbered)
+    taken, numbered = _take_positions(op, sliced, numbered)
     advanced = [each for each in numbered if isinstance(each[1], Indices | Mask)]
     count: int | None = 0
     if advanced:
-        x, count = _take_arrays(op, x, advanced, items)
-    return _insert_axes(op, x, front, back, count)
+        taken, count = _take_arrays(op, taken, advanced, items)
+    return _insert_axes(op, taken, front, back, count)
 
 
 def _consumed(item: Item) -> int:
@@ -56,12 +56,14 @@ def _from_back(items: Sequence[Item]) -> list[tuple[int, Item]]:
     return result
 
 
-def _take_slices(op: Operators, x: Any, numbered: Sequence[tuple[int, Item]]) -> Any:
+def _take_slices(
+    op: StandardOperators, x: TensorT, numbered: Sequence[tuple[int, Item]]
+) -> TensorT | TensorValue:
     bounds: dict[int, list[Bounds]] = {}
     for axis, item in numbered:
         if isinstance(item, Range):
 
-            def size(axis: int = axis) -> Any:
+            def size(axis: int = axis) -> Size:
                 return gather(op, op.Shape(x), axis, 0)
 
             found = bounds_of(op, item, None, size)
@@ -71,15 +73,16 @@ def _take_slices(op: Operators, x: Any, numbered: Sequence[tuple[int, Item]]) ->
 
 
 def _take_positions(
-    op: Operators, x: Any, numbered: Sequence[tuple[int, Item]]
-) -> tuple[Any, list[tuple[int, Item]]]:
+    op: StandardOperators, x: TensorT, numbered: Sequence[tuple[int, Item]]
+) -> tuple[TensorT | TensorValue, list[tuple[int, Item]]]:
     """Each place on its own, in an order in which no axis that is still needed changes its number."""
+    taken: TensorT | TensorValue = x
     places = {axis: item.number for axis, item in numbered if isinstance(item, Position)}
     for axis in [
         *sorted((each for each in places if each >= 0), reverse=True),
         *sorted(a for a in places if a < 0),
     ]:
-        x = gather(op, x, places[axis], axis)
+        taken = gather(op, taken, places[axis], axis)
     left: list[tuple[int, Item]] = []
     for axis, item in numbered:
         if axis in places:
@@ -88,12 +91,12 @@ def _take_positions(
             left.append((axis - sum(0 <= each < axis for each in places), item))
         else:
             left.append((axis + sum(each > axis for each in places if each < 0), item))
-    return x, left
+    return taken, left
 
 
 def _take_arrays(
-    op: Operators, x: Any, advanced: Sequence[tuple[int, Item]], items: Sequence[Item]
-) -> tuple[Any, int | None]:
+    op: StandardOperators, x: TensorOrArray, advanced: Sequence[tuple[int, Item]], items: Sequence[Item]
+) -> tuple[TensorValue, int | None]:
     """The result and how many dimensions the arrays left in it, where they stood."""
     axis, first = advanced[0]
     has_positions = any(isinstance(each, Position) for each in items)
@@ -113,8 +116,8 @@ def _take_arrays(
 
 
 def _insert_axes(
-    op: Operators, x: Any, front: Sequence[Item], back: Sequence[Item], count: int | None
-) -> Any:
+    op: StandardOperators, x: TensorT, front: Sequence[Item], back: Sequence[Item], count: int | None
+) -> TensorT | TensorValue:
     axes: list[int] = []
     for items, is_back in ((front, False), (list(reversed(back)), True)):
         position: int | None = 0

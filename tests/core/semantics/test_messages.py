@@ -516,7 +516,7 @@ UNKNOWN: dict[str, tuple[Callable[..., Any], list[Any], type[OnnxsmithError], st
         lambda x, i: x[0, :, i],
         [FLOAT[2, 3, 4], INT64[...]],
         UnknownRankError,
-        "where the dimensions of the result go hangs on the rank of an index tensor, which is not known",
+        "where the dimensions of the result go depends on the rank of an index tensor, which is not known",
         'annotate its shape, as in INT64["K"]',
     ),
     "an index of strings": (

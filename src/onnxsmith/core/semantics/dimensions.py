@@ -5,23 +5,23 @@ Where everything is known, `x.shape` is a plain tuple of ints; where the rank is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, cast, overload
+import sys
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Any, SupportsIndex, TypeAlias, TypeVar, cast, overload
 
 import numpy as np
 
 from onnxsmith.core.operands import is_static, operators_for, shape_of
 from onnxsmith.core.target import target_of
-from onnxsmith.core.value import Value
+from onnxsmith.core.value import Size, TensorValue, Value
 from onnxsmith.errors import TracedValueError
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.types.value_types import Dimension
 
-if TYPE_CHECKING:
-    from onnxsmith.core.tensor import Tensor
+T = TypeVar("T")
 
 
-def shape(x: Tensor) -> Any:
+def shape(x: TensorValue) -> tuple[Size, ...] | TensorValue:
     """`x.shape`"""
     dimensions = shape_of(x)
     if dimensions is None:
@@ -34,7 +34,7 @@ def shape(x: Tensor) -> Any:
     return Dimensions(entries)
 
 
-def dimension(x: Tensor, axis: int) -> Any:
+def dimension(x: TensorValue, axis: int) -> Size:
     """One dimension of a tensor of known rank: an int, or a scalar INT64 tensor made once per graph."""
     dimensions = shape_of(x)
     assert dimensions is not None, "the caller knows the rank"
@@ -47,7 +47,7 @@ class OpenDimension:
 
     __slots__ = ("axis", "source")
 
-    def __init__(self, source: Tensor, axis: int) -> None:
+    def __init__(self, source: TensorValue, axis: int) -> None:
         self.source = source
         self.axis = axis
 
@@ -57,13 +57,15 @@ class OpenDimension:
         dimensions = shape_of(self.source)
         return None if dimensions is None else dimensions[self.axis]
 
-    def value(self) -> Any:
+    def value(self) -> Size:
         """The dimension as a number that the model knows. All those of one tensor read the same `Shape` node."""
 
-        def make() -> Any:
+        def make() -> Size:
             op = operators_for(self.source)
             whole = _remembered(self.source, "shape", lambda: op.Shape(self.source))
-            return op.Gather(whole, np.array(self.axis, np.int64)).as_number()
+            number = op.Gather(whole, np.array(self.axis, np.int64)).as_number()
+            assert isinstance(number, int | TensorValue)  # a Shape holds integers
+            return number
 
         return _remembered(self.source, self.axis, make)
 
@@ -75,6 +77,10 @@ class OpenDimension:
         return "?" if self.name is None else repr(self.name)
 
 
+#: What a shape holds, before it is looked at.
+Entry: TypeAlias = Size | OpenDimension
+
+
 class Dimensions(tuple[Any, ...]):
     """The shape of a tensor whose rank is known, and some of whose dimensions only the model knows.
 
@@ -83,32 +89,36 @@ class Dimensions(tuple[Any, ...]):
 
     __slots__ = ()
 
-    def __new__(cls, entries: Iterable[Any]) -> Dimensions:
+    def __new__(cls, entries: Iterable[Entry]) -> Dimensions:
         return super().__new__(cls, entries)
 
     @property
-    def entries(self) -> tuple[Any, ...]:
+    def entries(self) -> tuple[Entry, ...]:
         """What it holds, without making nodes: ints, tensors and `OpenDimension`s."""
         return tuple(super().__iter__())
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Size]:
         return iter([_value(each) for each in super().__iter__()])
 
-    @overload  # type: ignore[override]
-    def __getitem__(self, index: slice) -> Dimensions: ...
     @overload
-    def __getitem__(self, index: int) -> Any: ...
-    def __getitem__(self, index: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def __getitem__(self, index: SupportsIndex) -> Size: ...
+    @overload
+    def __getitem__(self, index: slice) -> Dimensions: ...
+    def __getitem__(self, index: SupportsIndex | slice) -> Dimensions | Size:
         found: Any = super().__getitem__(index)
         return Dimensions(found) if isinstance(index, slice) else _value(found)
 
-    def __add__(self, other: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return Dimensions(self.entries + _entries(other)) if isinstance(other, tuple) else NotImplemented
+    def __add__(self, other: object) -> Dimensions:  # pyright: ignore[reportIncompatibleMethodOverride]
+        if not isinstance(other, tuple):
+            return NotImplemented
+        return Dimensions(self.entries + _entries(cast("tuple[Any, ...]", other)))
 
-    def __radd__(self, other: Any) -> Any:
-        return Dimensions(_entries(other) + self.entries) if isinstance(other, tuple) else NotImplemented
+    def __radd__(self, other: object) -> Dimensions:
+        if not isinstance(other, tuple):
+            return NotImplemented
+        return Dimensions(_entries(cast("tuple[Any, ...]", other)) + self.entries)
 
-    def __mul__(self, count: Any) -> Any:
+    def __mul__(self, count: SupportsIndex) -> Dimensions:
         return Dimensions(self.entries * count)
 
     __rmul__ = __mul__
@@ -117,7 +127,7 @@ class Dimensions(tuple[Any, ...]):
         """Whether both are certainly equal; TracedValueError when only the model knows."""
         if not isinstance(other, tuple):
             return NotImplemented
-        theirs = _entries(other)
+        theirs = _entries(cast("tuple[Any, ...]", other))
         if len(theirs) != len(self):
             return False
         verdicts = [_is_same(a, b) for a, b in zip(self.entries, theirs, strict=True)]
@@ -147,18 +157,18 @@ class Dimensions(tuple[Any, ...]):
             ).locate_at_caller()
         return True in verdicts
 
-    def index(self, *args: Any) -> int:
-        return tuple(self).index(*args)
+    def index(self, value: Size, start: SupportsIndex = 0, stop: SupportsIndex = sys.maxsize, /) -> int:
+        return tuple(self).index(value, start, stop)
 
-    def count(self, item: Any) -> int:
-        return tuple(self).count(item)
+    def count(self, value: Size, /) -> int:
+        return tuple(self).count(value)
 
     def __repr__(self) -> str:
         inner = ", ".join("…" if isinstance(each, Value) else repr(each) for each in self.entries)
         return f"({inner},)" if len(self) == 1 else f"({inner})"
 
 
-def symbolic_size(entry: Any) -> Dimension:
+def symbolic_size(entry: object) -> Dimension:
     """A shape's entry as inference writes it: a size, a name, None."""
     if isinstance(entry, OpenDimension):
         return entry.name
@@ -170,15 +180,15 @@ def symbolic_size(entry: Any) -> Dimension:
     return int(cast(int, entry)) if isinstance(entry, int | np.integer) else None
 
 
-def _value(entry: Any) -> Any:
+def _value(entry: Entry) -> Size:
     return entry.value() if isinstance(entry, OpenDimension) else entry
 
 
-def _entries(shape: Any) -> tuple[Any, ...]:
-    return shape.entries if isinstance(shape, Dimensions) else cast("tuple[Any, ...]", shape)
+def _entries(shape: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    return shape.entries if isinstance(shape, Dimensions) else shape
 
 
-def _is_same(left: Any, right: Any) -> bool | None:
+def _is_same(left: object, right: object) -> bool | None:
     """Whether two entries are equal, or None when that is not known yet."""
     a, b = symbolic_size(left), symbolic_size(right)
     if isinstance(a, int) and isinstance(b, int):
@@ -195,7 +205,7 @@ def _is_same(left: Any, right: Any) -> bool | None:
     return None
 
 
-def _remembered(x: Tensor, key: Any, make: Callable[[], Any]) -> Any:
+def _remembered(x: TensorValue, key: Hashable, make: Callable[[], T]) -> T:
     """What `make` made for this tensor in this graph before, or makes now.
 
     Kept on the tensor: a node made in the tensor's own graph is seen wherever the tensor is; one made in a subgraph
