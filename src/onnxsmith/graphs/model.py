@@ -164,7 +164,7 @@ class Model:
         feeds = self._bind(inputs, named)
         names = [port.name for port in self.inputs]
         run_isolated: Callable[..., list[Any]] = cast(Any, default_target()).run_isolated
-        outputs = run_isolated(self._handed_over(), names, feeds, limits, self._find_node())
+        outputs = run_isolated(self.handed_over(), names, feeds, limits, self._find_node())
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def _is_by_name(self, given: object) -> bool:
@@ -188,9 +188,9 @@ class Model:
         model_runner: Callable[..., Callable[[Sequence[Any]], list[Any]]] = cast(
             Any, default_target()
         ).model_runner
-        return model_runner(self._handed_over(), find_node=self._find_node())
+        return model_runner(self.handed_over(), find_node=self._find_node())
 
-    def _handed_over(self) -> SessionModel:
+    def handed_over(self) -> SessionModel:
         """The model as a runtime is given it."""
         return session_model(self._ir)
 
@@ -394,7 +394,7 @@ class _RawModel(Model):
     def _weight_bytes(self) -> int:
         return self._proto.ByteSize()
 
-    def _handed_over(self) -> SessionModel:
+    def handed_over(self) -> SessionModel:
         return SessionModel(self._proto)
 
     def _find_node(self) -> Callable[[str], Span | None] | None:

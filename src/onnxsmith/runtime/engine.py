@@ -226,7 +226,7 @@ def _function_run(call: Call, settings: Settings, recover: Recover) -> Run:
 
 def _session(model: onnx.ModelProto, call: Call, settings: Settings) -> onnxruntime_api.Session:
     threads = settings.intra_op_threads or policy.threads_for(call.op)
-    return open_session(SessionModel(model), settings, threads=threads, optimize=False)
+    return open_session(SessionModel(model), settings, threads=threads, optimize=False).session
 
 
 def _reference_run(call: Call, settings: Settings, recover: Recover) -> Run:

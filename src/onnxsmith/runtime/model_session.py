@@ -6,32 +6,28 @@ checked by whoever holds the model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import onnx
 
 from onnxsmith.errors import NotRunnableError, OperatorFailedError
 from onnxsmith.graphs.session_model import SessionModel
-from onnxsmith.runtime import onnxruntime_api, versions
+from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.failure import (
     FailedNode,
     described_value,
     failed_node,
-    missing_kernel,
-    newest_opset,
     plain_reason,
     says_not_supported,
     unknown_operator,
 )
 from onnxsmith.runtime.feeds import runner_over
-from onnxsmith.runtime.older_opsets import retold
-from onnxsmith.runtime.opening import open_session
+from onnxsmith.runtime.opening import make_session
 from onnxsmith.runtime.reference import NoReference, ReferenceSession
-from onnxsmith.runtime.settings import Settings, current, usable_cores
+from onnxsmith.runtime.retelling import open_as_it_can, threads_for
+from onnxsmith.runtime.settings import current
 from onnxsmith.runtime.values import Run, RunValue
-from onnxsmith.runtime.widening import widened
 from onnxsmith.source import Span, caller_span
 from onnxsmith.types.value_types import parse_onnx_type
 
@@ -80,16 +76,9 @@ def load_session(model: LoadableModel, *, find_node: FindNode | None = None) -> 
     given = _apart(model)
     if settings.runtime == "onnxruntime":
         try:
-            return _on_onnxruntime(given, settings, given, find_node)
-        except Exception as error:
-            refusal = error
-        for content in _retellings(given.proto, refusal):
-            try:
-                told = replace(given, proto=content.given)
-                return _on_onnxruntime(told, settings, given, find_node)
-            except Exception as error:
-                content.refused(error)
-        tried.append(("ONNX Runtime", plain_reason(refusal)))
+            return _run_on(open_as_it_can(given, settings).session, given, find_node)
+        except Exception as error:  # ONNX Runtime's own classes, one for each reason
+            tried.append(("ONNX Runtime", plain_reason(error)))
     try:
         return _on_reference(given, find_node)
     except Exception as error:  # it has no such operator, or the model cannot even be read
@@ -109,7 +98,8 @@ def refused(told: str, find_node: FindNode | None) -> NotRunnableError:
 
 def load_on_onnxruntime(model: LoadableModel, *, find_node: FindNode | None = None) -> ModelSession:
     """Load a model on ONNX Runtime as it is, without any other way around; raises what ONNX Runtime raises."""
-    return _on_onnxruntime(_apart(model), current(), None, find_node)
+    session = make_session(_apart(model), current(), threads=threads_for(current()), optimize=True)
+    return _run_on(session, None, find_node)
 
 
 def _apart(model: LoadableModel) -> SessionModel:
@@ -118,87 +108,10 @@ def _apart(model: LoadableModel) -> SessionModel:
     return SessionModel(onnx.load_model_from_string(model) if isinstance(model, bytes) else model)
 
 
-class _Retelling:
-    """One way to tell the model, and what was said about it."""
-
-    def __init__(self, given: onnx.ModelProto) -> None:
-        self.given = given
-        self.error: Exception | None = None
-
-    def refused(self, error: Exception) -> None:
-        self.error = error
-
-
-def _retellings(proto: onnx.ModelProto, refusal: Exception) -> Iterator[_Retelling]:
-    """The same model told otherwise, for a runtime that refused it: first as little as possible, then more."""
-    newest = newest_opset(refusal)
-    lower = _with_lower_versions(proto)
-    if lower is not None:
-        yield (attempt := _Retelling(lower))
-        newest = newest or newest_opset(attempt.error)
-        refusal = attempt.error or refusal
-    lacking: set[str] = set()
-    for _ in range(_MOST_REPLACED):
-        missing = missing_kernel(refusal)
-        if newest is None and (missing is None or missing in lacking):
-            return
-        if missing is not None:
-            wide = widened(proto, {missing})
-            proto = proto if wide is None else wide
-            if wide is None:
-                lacking.add(missing)
-        content = _with_other_definitions(proto, newest, lacking)
-        if content is None:
-            return
-        yield (attempt := _Retelling(content))
-        if attempt.error is None or missing_kernel(attempt.error) is None:
-            return
-        refusal = attempt.error
-
-
-#: How many operators without a kernel are replaced by their function bodies before giving up.
-_MOST_REPLACED = 8
-
-
-def _with_lower_versions(model: onnx.ModelProto) -> onnx.ModelProto | None:
-    """The same model under the lowest versions that mean the same; None when they are the lowest."""
-    proto = onnx.ModelProto()
-    proto.CopyFrom(model)
-    versions.lower_opsets(proto)
-    _lower_ir_version(proto)
-    return None if _stamps(proto) == _stamps(model) else proto
-
-
-def _with_other_definitions(
-    model: onnx.ModelProto, newest: int | None, lacking: set[str]
-) -> onnx.ModelProto | None:
-    """The same model in operators that the runtime has; None when it cannot be told so."""
-    try:
-        other = retold(model, newest, lacking)
-    except Exception:  # onnx's inliner throws on what it does not expect
-        return None
-    if other is not None:
-        _lower_ir_version(other)
-    return other
-
-
-def _lower_ir_version(model: onnx.ModelProto) -> None:
-    # The IR version is the writer's, too, and refused when it is newer than the runtime.
-    model.ir_version = min(model.ir_version, max(versions.lowest_ir_version(model), _OLDEST_KEPT_IR_VERSION))
-
-
-_OLDEST_KEPT_IR_VERSION = 10
-
-
-def _stamps(model: onnx.ModelProto) -> list[int]:
-    return [model.ir_version, *(entry.version for entry in model.opset_import)]
-
-
-def _on_onnxruntime(
-    told: SessionModel, settings: Settings, model: SessionModel | None, find_node: FindNode | None
+def _run_on(
+    session: onnxruntime_api.Session, model: SessionModel | None, find_node: FindNode | None
 ) -> ModelSession:
-    """A session; the reference evaluator runs `model`, unless it is None, on what ONNX Runtime does not support."""
-    session = open_session(told, settings, threads=settings.intra_op_threads or usable_cores(), optimize=True)
+    """Runs a session; on what ONNX Runtime does not support the reference evaluator runs `model`, unless it is None."""
     inputs = onnxruntime_api.input_types(session)
     names = [name for name, _ in inputs]
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import onnx
 from onnx import helper
 
-from onnxsmith.graphs.rewriting.rewrite import ReadWeight
+from onnxsmith.graphs.rewriting.rewrite import Edit, ReadWeight, Rewritten
 from onnxsmith.graphs.rewriting.scopes import all_nodes, plain_domain
 from onnxsmith.graphs.rewriting.site import Array
 from onnxsmith.graphs.session_model import SessionModel
@@ -31,13 +31,32 @@ _MOST_SEEDS = 1 << 24
 _LOUD = frozenset({"RoiAlign"})
 
 
-def open_session(
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A session, the model that it was made of, and what was changed for it."""
+
+    session: onnxruntime_api.Session
+    model: SessionModel
+    edits: tuple[Edit, ...]
+
+
+def open_session(model: SessionModel, settings: Settings, *, threads: int, optimize: bool) -> Opened:
+    """A session of a model with the facts met; raises Refused, or what ONNX Runtime raises."""
+    result = Rewritten(model.proto)
+    # What is known is about the CPU's kernels; who chose another provider wants that one.
+    if all(name == CPU for name, _ in settings.providers):
+        result = adapt(model.proto, onnxruntime_api.version(), _reader(model))
+    told = model if result.model is model.proto else replace(model, proto=result.model)
+    session = make_session(with_own_seeds(told), settings, threads=threads, optimize=optimize)
+    return Opened(session, told, result.edits)
+
+
+def make_session(
     model: SessionModel, settings: Settings, *, threads: int, optimize: bool
 ) -> onnxruntime_api.Session:
-    """A session of a model; raises Refused, or what ONNX Runtime raises."""
-    told = with_own_seeds(adapted(model, settings))
-    given = hand_over(told)
-    is_loud = any(node.op_type in _LOUD for node in _nodes_of(told.proto))
+    """A session of a model as it is; raises what ONNX Runtime raises."""
+    given = hand_over(model)
+    is_loud = any(node.op_type in _LOUD for node in _nodes_of(model.proto))
     with onnxruntime_api.hushed() if is_loud else nullcontext():
         return onnxruntime_api.create_session(
             given.graph,
@@ -47,14 +66,6 @@ def open_session(
             weights=given.weights,
             folder=given.folder,
         )
-
-
-def adapted(model: SessionModel, settings: Settings) -> SessionModel:
-    """The model with the facts met that concern the providers it will run on."""
-    if not all(name == CPU for name, _ in settings.providers):
-        return model  # what is known is about the CPU's kernels; who chose another provider wants that one
-    result = adapt(model.proto, onnxruntime_api.version(), _reader(model))
-    return model if result.model is model.proto else replace(model, proto=result.model)
 
 
 def _reader(model: SessionModel) -> ReadWeight:

@@ -74,7 +74,7 @@ class Verification:
             report.notes.append("verified without ONNX Runtime, which is not installed or switched off")
             return self.model._make_runner()
         try:
-            return load_on_onnxruntime(self.model._handed_over())
+            return load_on_onnxruntime(self.model.handed_over())
         except Exception as error:  # ONNX Runtime's own classes, one for each reason
             raise VerificationError(
                 f"ONNX Runtime does not load the model: {plain_reason(error)}",

@@ -1,0 +1,116 @@
+"""A model told otherwise, for an ONNX Runtime that refuses it as it is: lower versions, wider types, function bodies.
+
+What is told means the same. The facts about the runtime are met in every form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import onnx
+
+from onnxsmith.graphs.session_model import SessionModel
+from onnxsmith.runtime import versions
+from onnxsmith.runtime.failure import missing_kernel, newest_opset
+from onnxsmith.runtime.older_opsets import retold
+from onnxsmith.runtime.opening import Opened, open_session
+from onnxsmith.runtime.settings import Settings, usable_cores
+from onnxsmith.runtime.widening import widened
+
+
+def open_as_it_can(model: SessionModel, settings: Settings) -> Opened:
+    """A session of the model, or of the first other form that ONNX Runtime takes; raises what it says of the model."""
+    threads = threads_for(settings)
+    try:
+        return open_session(model, settings, threads=threads, optimize=True)
+    except Exception as error:
+        refusal = error
+    for form in _retellings(model.proto, refusal):
+        try:
+            told = replace(model, proto=form.given)
+            return open_session(told, settings, threads=threads, optimize=True)
+        except Exception as error:
+            form.refused(error)
+    raise refusal
+
+
+def threads_for(settings: Settings) -> int:
+    """How many threads a session of a whole model gets."""
+    return settings.intra_op_threads or usable_cores()
+
+
+class _Retelling:
+    """One way to tell the model, and what was said about it."""
+
+    def __init__(self, given: onnx.ModelProto) -> None:
+        self.given = given
+        self.error: Exception | None = None
+
+    def refused(self, error: Exception) -> None:
+        self.error = error
+
+
+def _retellings(proto: onnx.ModelProto, refusal: Exception) -> Iterator[_Retelling]:
+    """The same model told otherwise, for a runtime that refused it: first as little as possible, then more."""
+    newest = newest_opset(refusal)
+    lower = _with_lower_versions(proto)
+    if lower is not None:
+        yield (attempt := _Retelling(lower))
+        newest = newest or newest_opset(attempt.error)
+        refusal = attempt.error or refusal
+    lacking: set[str] = set()
+    for _ in range(_MOST_REPLACED):
+        missing = missing_kernel(refusal)
+        if newest is None and (missing is None or missing in lacking):
+            return
+        if missing is not None:
+            wide = widened(proto, {missing})
+            proto = proto if wide is None else wide
+            if wide is None:
+                lacking.add(missing)
+        content = _with_other_definitions(proto, newest, lacking)
+        if content is None:
+            return
+        yield (attempt := _Retelling(content))
+        if attempt.error is None or missing_kernel(attempt.error) is None:
+            return
+        refusal = attempt.error
+
+
+#: How many operators without a kernel are replaced by their function bodies before giving up.
+_MOST_REPLACED = 8
+
+
+def _with_lower_versions(model: onnx.ModelProto) -> onnx.ModelProto | None:
+    """The same model under the lowest versions that mean the same; None when they are the lowest."""
+    proto = onnx.ModelProto()
+    proto.CopyFrom(model)
+    versions.lower_opsets(proto)
+    _lower_ir_version(proto)
+    return None if _stamps(proto) == _stamps(model) else proto
+
+
+def _with_other_definitions(
+    model: onnx.ModelProto, newest: int | None, lacking: set[str]
+) -> onnx.ModelProto | None:
+    """The same model in operators that the runtime has; None when it cannot be told so."""
+    try:
+        other = retold(model, newest, lacking)
+    except Exception:  # onnx's inliner throws on what it does not expect
+        return None
+    if other is not None:
+        _lower_ir_version(other)
+    return other
+
+
+def _lower_ir_version(model: onnx.ModelProto) -> None:
+    # The IR version is the writer's, too, and refused when it is newer than the runtime.
+    model.ir_version = min(model.ir_version, max(versions.lowest_ir_version(model), _OLDEST_KEPT_IR_VERSION))
+
+
+_OLDEST_KEPT_IR_VERSION = 10
+
+
+def _stamps(model: onnx.ModelProto) -> list[int]:
+    return [model.ir_version, *(entry.version for entry in model.opset_import)]
