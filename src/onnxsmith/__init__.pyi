@@ -1,6 +1,8 @@
 """What type checkers see of `onnxsmith`; `__init__.py` imports the same names when they are first used.
 
-Written by hand. The opsets and their operators are generated; the tensor classes stand in `opset/_stubs/tensors.pyi`.
+Written by hand; the tensor classes stand in `opset/_stubs/tensors.pyi`. Whatever a stub imports, a checker reads: this
+one reaches neither our own modules nor onnx-ir nor PyTorch, but stubs of them that are generated (`dev.py stubs`), and
+the opsets and `onnx_opset` are modules that are read by whoever imports them.
 """
 
 # mypy: disable-error-code="overload-overlap, misc"
@@ -17,22 +19,20 @@ from typing_extensions import TypeVar
 from onnxsmith import runtime as runtime
 from onnxsmith import errors as errors
 from onnxsmith import evaluator as evaluator
-from onnxsmith import onnx_opset as onnx_opset
 from onnxsmith import onnx_types as onnx_types
 from onnxsmith import torch as torch
 from onnxsmith import values as values
-from onnxsmith.decompiling import decompile as decompile
-from onnxsmith.decompiling import decompile_to as decompile_to
-from onnxsmith.graphs.model import Model as Model
-from onnxsmith.graphs.model import load as load
-from onnxsmith.migration import proto2python as proto2python
+from onnxsmith.opset._stubs.decompiling import decompile as decompile
+from onnxsmith.opset._stubs.decompiling import decompile_to as decompile_to
+from onnxsmith.opset._stubs.decompiling import proto2python as proto2python
 from onnxsmith.opset._stubs.functions import OnnxFunction as OnnxFunction
 from onnxsmith.opset._stubs.functions import graph as graph
 from onnxsmith.opset._stubs.functions import jit as jit
 from onnxsmith.opset._stubs.functions import script as script
 from onnxsmith.opset._stubs.functions import static_range as static_range
+from onnxsmith.opset._stubs.model import Model as Model
+from onnxsmith.opset._stubs.model import load as load
 from onnxsmith.opset._stubs.opset_class import Opset as Opset
-from onnxsmith.opset._stubs.opsets import *
 from onnxsmith.opset._stubs.tensors import BFLOAT16 as BFLOAT16
 from onnxsmith.opset._stubs.tensors import BOOL as BOOL
 from onnxsmith.opset._stubs.tensors import COMPLEX128 as COMPLEX128

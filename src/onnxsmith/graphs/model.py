@@ -19,6 +19,7 @@ from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import InvalidModelError, ModelInputError, boundary
 from onnxsmith.graphs import files, raw
 from onnxsmith.graphs.builder import GraphTarget
+from onnxsmith.graphs.capabilities import with_capabilities
 from onnxsmith.graphs.embedding import call_model
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.origins import origin_of
@@ -36,6 +37,7 @@ class Port(NamedTuple):
     type: AnyValueType
 
 
+@with_capabilities
 class Model:
     """An ONNX model.
 

@@ -25,6 +25,7 @@ from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.opsets import OpsetVersions, check_opset_version
 from onnxsmith.graphs.program import Program
+from onnxsmith.opset.module import standard_version
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.source import Span, code_span
 from onnxsmith.types.annotations import read_value_type
@@ -192,9 +193,8 @@ def _versions_in(function: Any) -> Iterator[int | None]:
 def _version_of(value: Any) -> int | None:
     if isinstance(value, Operator) and value.definition.domain == "":
         return value.version
-    if isinstance(value, types.ModuleType) and value.__name__.startswith("onnxsmith.opset.opset"):
-        digits = value.__name__.removeprefix("onnxsmith.opset.opset")
-        return int(digits) if digits.isdigit() else None
+    if isinstance(value, types.ModuleType):
+        return standard_version(value)
     if getattr(value, "domain", None) == "" and isinstance(getattr(value, "version", None), int):
         return value.version
     return None

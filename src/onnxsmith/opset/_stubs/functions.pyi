@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 from typing_extensions import ParamSpec, TypeVar
 
-from onnxsmith.graphs.model import Model
+from onnxsmith.opset._stubs.model import Model
 from onnxsmith.opset._stubs.opset_class import Opset
 from onnxsmith.opset._stubs.tensors import AnyTensor, Array, Nested
 
