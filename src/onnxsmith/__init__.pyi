@@ -166,10 +166,17 @@ def trace(
     *examples: _Array | np.generic,
     opset_version: int | None = None,
     name: str | None = None,
-    input_names: Sequence[str] | None = None,
-    output_names: Sequence[str] | None = None,
+    input_names: Sequence[str] | Mapping[str, str] | None = None,
+    output_names: Sequence[str] | Mapping[str, str] | None = None,
+    doc_string: str | None = None,
+    metadata: Mapping[str, str] | None = None,
 ) -> Model:
-    """The model of a function: called once with symbolic tensors of these types (or types of example arrays)."""
+    """The model of a function: called once with symbolic tensors of these types (or types of example arrays).
+
+    `opset_version` is that of the standard domain, by default the one that the function's operators are from. `name` is
+    the graph's. `input_names` and `output_names` are in order, or new names by the ones that there would be.
+    `doc_string` and `metadata` are the model's.
+    """
 
 @overload
 def trace(
@@ -179,8 +186,10 @@ def trace(
     *,
     opset_version: int | None = None,
     name: str | None = None,
-    input_names: Sequence[str] | None = None,
-    output_names: Sequence[str] | None = None,
+    input_names: Sequence[str] | Mapping[str, str] | None = None,
+    output_names: Sequence[str] | Mapping[str, str] | None = None,
+    doc_string: str | None = None,
+    metadata: Mapping[str, str] | None = None,
 ) -> Model: ...
 @overload
 def trace(
@@ -191,8 +200,10 @@ def trace(
     *,
     opset_version: int | None = None,
     name: str | None = None,
-    input_names: Sequence[str] | None = None,
-    output_names: Sequence[str] | None = None,
+    input_names: Sequence[str] | Mapping[str, str] | None = None,
+    output_names: Sequence[str] | Mapping[str, str] | None = None,
+    doc_string: str | None = None,
+    metadata: Mapping[str, str] | None = None,
 ) -> Model: ...
 @overload
 def trace(
@@ -204,8 +215,10 @@ def trace(
     *,
     opset_version: int | None = None,
     name: str | None = None,
-    input_names: Sequence[str] | None = None,
-    output_names: Sequence[str] | None = None,
+    input_names: Sequence[str] | Mapping[str, str] | None = None,
+    output_names: Sequence[str] | Mapping[str, str] | None = None,
+    doc_string: str | None = None,
+    metadata: Mapping[str, str] | None = None,
 ) -> Model: ...
 @overload
 def trace(
@@ -218,8 +231,10 @@ def trace(
     *,
     opset_version: int | None = None,
     name: str | None = None,
-    input_names: Sequence[str] | None = None,
-    output_names: Sequence[str] | None = None,
+    input_names: Sequence[str] | Mapping[str, str] | None = None,
+    output_names: Sequence[str] | Mapping[str, str] | None = None,
+    doc_string: str | None = None,
+    metadata: Mapping[str, str] | None = None,
 ) -> Model: ...
 @overload
 def trace(
@@ -233,8 +248,10 @@ def trace(
     *,
     opset_version: int | None = None,
     name: str | None = None,
-    input_names: Sequence[str] | None = None,
-    output_names: Sequence[str] | None = None,
+    input_names: Sequence[str] | Mapping[str, str] | None = None,
+    output_names: Sequence[str] | Mapping[str, str] | None = None,
+    doc_string: str | None = None,
+    metadata: Mapping[str, str] | None = None,
 ) -> Model: ...
 @overload
 def trace(
@@ -249,8 +266,10 @@ def trace(
     *,
     opset_version: int | None = None,
     name: str | None = None,
-    input_names: Sequence[str] | None = None,
-    output_names: Sequence[str] | None = None,
+    input_names: Sequence[str] | Mapping[str, str] | None = None,
+    output_names: Sequence[str] | Mapping[str, str] | None = None,
+    doc_string: str | None = None,
+    metadata: Mapping[str, str] | None = None,
 ) -> Model: ...
 @overload
 def trace(
@@ -266,8 +285,10 @@ def trace(
     *,
     opset_version: int | None = None,
     name: str | None = None,
-    input_names: Sequence[str] | None = None,
-    output_names: Sequence[str] | None = None,
+    input_names: Sequence[str] | Mapping[str, str] | None = None,
+    output_names: Sequence[str] | Mapping[str, str] | None = None,
+    doc_string: str | None = None,
+    metadata: Mapping[str, str] | None = None,
 ) -> Model: ...
 @overload
 def trace(
@@ -284,8 +305,10 @@ def trace(
     *,
     opset_version: int | None = None,
     name: str | None = None,
-    input_names: Sequence[str] | None = None,
-    output_names: Sequence[str] | None = None,
+    input_names: Sequence[str] | Mapping[str, str] | None = None,
+    output_names: Sequence[str] | Mapping[str, str] | None = None,
+    doc_string: str | None = None,
+    metadata: Mapping[str, str] | None = None,
 ) -> Model: ...
 @overload
 def trace(
@@ -303,6 +326,8 @@ def trace(
     *types: Any,
     opset_version: int | None = None,
     name: str | None = None,
-    input_names: Sequence[str] | None = None,
-    output_names: Sequence[str] | None = None,
+    input_names: Sequence[str] | Mapping[str, str] | None = None,
+    output_names: Sequence[str] | Mapping[str, str] | None = None,
+    doc_string: str | None = None,
+    metadata: Mapping[str, str] | None = None,
 ) -> Model: ...
