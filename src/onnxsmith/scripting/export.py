@@ -62,7 +62,7 @@ def generic_function(script: ScriptFunction) -> ir.Function:
 
 def make_model(script: ScriptFunction, options: ModelOptions) -> Model:
     """The model of a script."""
-    check_options(script, options)
+    check_options(options, [each.name for each in script.parameters.attributes])
     opset_version, ir_version = options.get("opset_version"), options.get("ir_version")
     input_types = options.get("input_types")
     if script.parameters.is_variadic:

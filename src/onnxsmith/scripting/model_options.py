@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, TypedDict
 
 from onnxsmith.errors import CallError
 from onnxsmith.graphs.interface import GivenNames, refuse_unknown
-
-if TYPE_CHECKING:
-    from onnxsmith.scripting.function import ScriptFunction
 
 
 class ModelOptions(TypedDict, total=False):
@@ -35,11 +32,9 @@ class ModelOptions(TypedDict, total=False):
 OPTIONS = tuple(ModelOptions.__annotations__)
 
 
-def check_options(script: ScriptFunction, given: Iterable[str]) -> None:
-    """Raise CallError where an option is none."""
-    unknown = [name for name in given if name not in OPTIONS]
-    attributes = [each.name for each in script.parameters.attributes]
-    for name in unknown:
+def check_options(given: Iterable[str], attributes: Collection[str]) -> None:
+    """Raise CallError where an option is none; it may be one of the script's attributes."""
+    for name in (name for name in given if name not in OPTIONS):
         is_attribute = name in attributes
         help = f"give attributes of the script by name: attributes={{'{name}': …}}" if is_attribute else None
         refuse_unknown("to_model", [name], OPTIONS, CallError, help)
