@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
 import pytest
 
+import onnxsmith
 from onnxsmith import FLOAT, INT64, Model, errors, script, trace
 from onnxsmith import opset21 as op
 
@@ -147,3 +150,14 @@ def test_options_that_trace_names_are_those_it_has() -> None:
     parameters = inspect.signature(trace).parameters.values()
     keywords = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
     assert list(vars(module)["_OPTIONS"]) == keywords
+
+
+def test_checkers_see_them_in_every_overload_of_trace() -> None:
+    tree = ast.parse(Path(onnxsmith.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    overloads = [each for each in tree.body if isinstance(each, ast.FunctionDef) and each.name == "trace"]
+    keywords = [
+        each.name for each in inspect.signature(trace).parameters.values() if each.kind is each.KEYWORD_ONLY
+    ]
+    assert len(overloads) > 1
+    for each in overloads:
+        assert [argument.arg for argument in each.args.kwonlyargs] == keywords
