@@ -157,7 +157,7 @@ def bare_any(arguments: list[str]) -> int:
 
 
 def stubs(arguments: list[str]) -> int:
-    """Generate the operator stubs again; --check only compares."""
+    """Generate the stubs of operators, `Model` and public modules again; --check only compares."""
     ensure({"dev"})
     return run(PYTHON, "tools/generate_stubs.py", *arguments)
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import json
+import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 
 # Runs after the snippet, in its process. The peak is read from /proc where there is one: what getrusage says
@@ -38,9 +43,18 @@ def run(snippet: str, *arguments: str) -> Cost:
     """Run a snippet with `sys.argv[1:]` set to the arguments; raise RuntimeError with its output if it fails."""
     # -P: the folder this is started from must not be a place to import from.
     command = [sys.executable, "-P", "-c", snippet + _REPORT, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=_environment())
     if done.returncode != 0:
         raise RuntimeError(
             f"the snippet failed with status {done.returncode}:\n{done.stderr.strip()[-2000:]}"
         )
     return Cost(**json.loads(done.stdout.splitlines()[-1]))
+
+
+@functools.cache
+def _environment() -> dict[str, str]:
+    """This one, with a place for bytecode: where none is written, every run would compile all of the source again."""
+    folder = tempfile.mkdtemp(prefix="onnxsmith-bytecode-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "PYTHONPYCACHEPREFIX": folder}

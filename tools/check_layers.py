@@ -1,6 +1,8 @@
 """Checks that every import inside the package respects the layers of the design, and that none goes in a circle.
 
-Reads syntax trees only: nothing is imported, and imports made through `importlib` are not seen.
+What is imported for type checkers alone, and modules of ours that a string names (for `importlib`, or in a table), are
+dependencies too: they keep to the layers, and where they close a ring of modules, the ring is measured. Reads syntax
+trees only: nothing is imported.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 PACKAGE = "onnxsmith"
 DEFAULT_TREE = Path(__file__).resolve().parent.parent / "src" / PACKAGE
@@ -42,6 +45,14 @@ NEIGHBOURS: dict[str, tuple[str, ...]] = {
 #: In this row packages may use each other, but only what the other's `__init__` exports.
 CAPABILITY_ROW = 6
 
+#: Modules whose strings name what is plugged in from above: the methods that capabilities give `Model`, and the target
+#: that operators run on unless somebody says otherwise. Nowhere else may a string name a higher row.
+SOCKETS = ("onnxsmith.graphs.capabilities", "onnxsmith.core.target")
+
+#: How many modules may depend on each other in a ring, by package, with imports for type checkers and strings counted:
+#: what there was when it was first measured. A number may fall, and never rise; 1 is for packages that have no ring.
+LARGEST_RING = {"core": 7, "decompiling": 6, "graphs": 3, "scripting": 14, "torch": 2}
+
 #: Modules at the top of the package that belong to the row of another name.
 ALIASES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"opset\w*"), "opset"),
@@ -51,6 +62,8 @@ ALIASES: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 
 ROW_OF = {package: number for number, row in enumerate(ROWS) for package in row}
+# A module of ours in a string, and perhaps what is taken from it: "onnxsmith.decompiling:decompile".
+_MODULE = re.compile(rf"(?P<module>{PACKAGE}(?:\.\w+)+)(?::(?P<name>\w+))?")
 # A comment that only speaks to a checker gives no reason.
 _PRAGMA = re.compile(r"#\s*(noqa|type:|pyright:|mypy:|ruff:|fmt:|pragma)")
 
@@ -66,6 +79,7 @@ class Import:
     line: int
     in_function: bool
     explained: bool
+    kind: Literal["import", "typing", "string"] = "import"
 
     @property
     def is_ours(self) -> bool:
@@ -88,7 +102,7 @@ def find_modules(tree: Path) -> dict[str, Path]:
 
 
 def read_imports(module: str, path: Path, modules: Iterable[str]) -> list[Import]:
-    """The imports of one file, those for type checkers only left out."""
+    """The imports of one file, with those for type checkers only and modules that strings name."""
     text = path.read_text(encoding="utf-8")
     reader = _Reader(module, path.name == "__init__.py", frozenset(modules), _reason_lines(text))
     reader.visit(ast.parse(text, str(path)))
@@ -103,7 +117,7 @@ def _reason_lines(text: str) -> frozenset[int]:
 
 
 class _Reader(ast.NodeVisitor):
-    """Collects imports, aware of functions and of `if TYPE_CHECKING`."""
+    """Collects imports and strings that name modules, aware of functions and of `if TYPE_CHECKING`."""
 
     def __init__(
         self, module: str, is_package: bool, modules: frozenset[str], reasons: frozenset[int]
@@ -113,6 +127,7 @@ class _Reader(ast.NodeVisitor):
         self.modules = modules
         self.reasons = reasons
         self.depth = 0
+        self.is_typing = False
         self.imports: list[Import] = []
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> None:
@@ -124,8 +139,35 @@ class _Reader(ast.NodeVisitor):
 
     def visit_If(self, node: ast.If) -> None:
         condition = node.test.attr if isinstance(node.test, ast.Attribute) else getattr(node.test, "id", None)
+        if condition == "TYPE_CHECKING":
+            self.is_typing = True
+            for child in node.body:
+                self.visit(child)
+            self.is_typing = False
         for child in node.orelse if condition == "TYPE_CHECKING" else ast.iter_child_nodes(node):
             self.visit(child)
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        if not isinstance(node.value, ast.Constant):  # a docstring speaks of modules, and needs none
+            self.generic_visit(node)
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        named = _MODULE.fullmatch(node.value) if isinstance(node.value, str) else None
+        # Its own package is there already when a module names it.
+        is_other = named is not None and not f"{self.module}.".startswith(f"{named['module']}.")
+        if named and is_other and named["module"] in self.modules and self.module not in SOCKETS:
+            self.imports.append(
+                Import(
+                    self.module,
+                    named["module"],
+                    named["name"],
+                    named["module"],
+                    node.lineno,
+                    False,
+                    True,
+                    "string",
+                )
+            )
 
     def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
@@ -145,7 +187,16 @@ class _Reader(ast.NodeVisitor):
         near = range(node.lineno - 1, (node.end_lineno or node.lineno) + 1)
         explained = not self.reasons.isdisjoint(near)
         self.imports.append(
-            Import(self.module, written, name, target, node.lineno, self.depth > 0, explained)
+            Import(
+                self.module,
+                written,
+                name,
+                target,
+                node.lineno,
+                self.depth > 0,
+                explained,
+                "typing" if self.is_typing else "import",
+            )
         )
 
 
@@ -185,11 +236,52 @@ def why_forbidden(one: Import) -> str | None:
     return None if is_public else f"{importer} imports internals of {imported}; use what its __init__ exports"
 
 
+def rings(imports: Iterable[Import]) -> list[list[str]]:
+    """The sets of modules that all depend on each other, whatever the kind of dependency; Tarjan's algorithm."""
+    outgoing: dict[str, list[str]] = {}
+    for one in imports:
+        # The top is above all rows, and names everything by strings.
+        if one.is_ours and PACKAGE not in (one.importer, one.target):
+            outgoing.setdefault(one.importer, []).append(one.target)
+    order: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    open_modules: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(module: str) -> None:
+        order[module] = lowest[module] = len(order)
+        open_modules.append(module)
+        for target in outgoing.get(module, ()):
+            if target not in order:
+                visit(target)
+            if target in open_modules:
+                lowest[module] = min(lowest[module], lowest[target])
+        if lowest[module] == order[module]:
+            start = open_modules.index(module)
+            found.append(sorted(open_modules[start:]))
+            del open_modules[start:]
+
+    for module in sorted(outgoing):
+        if module not in order:
+            visit(module)
+    return [ring for ring in found if len(ring) > 1]
+
+
+def largest_rings(imports: Iterable[Import]) -> dict[str, list[str]]:
+    """The largest ring that each package has a module in."""
+    found: dict[str, list[str]] = {}
+    for ring in rings(imports):
+        for package in {package_of(module) for module in ring}:
+            if package is not None and len(ring) > len(found.get(package, ())):
+                found[package] = ring
+    return found
+
+
 def find_cycles(imports: Iterable[Import]) -> Iterator[list[Import]]:
     """For each module that can reach itself, one shortest circle of imports; each circle once."""
     outgoing: dict[str, list[Import]] = {}
     for one in imports:
-        if one.is_ours and one.target != one.importer:
+        if one.kind == "import" and one.is_ours and one.target != one.importer:
             outgoing.setdefault(one.importer, []).append(one)
     seen: set[str] = set()
     for start in sorted(outgoing):
@@ -214,10 +306,16 @@ def _shortest_circle(start: str, outgoing: dict[str, list[Import]]) -> list[Impo
     return circle[::-1]
 
 
+def all_imports(tree: Path) -> list[Import]:
+    """The imports of every module."""
+    modules = find_modules(tree)
+    return [one for module, path in modules.items() for one in read_imports(module, path, modules)]
+
+
 def problems(tree: Path) -> list[str]:
     """Everything wrong with the imports of a package, as `file:line: what` in the order of the files."""
     modules = find_modules(tree)
-    imports = [one for module, path in modules.items() for one in read_imports(module, path, modules)]
+    imports = all_imports(tree)
     # A folder without __init__.py imports too, but tools that look for a package's root stop there, and take the
     # modules below it for others than they are.
     inits = {path.parent / "__init__.py" for path in modules.values()}
@@ -227,7 +325,7 @@ def problems(tree: Path) -> list[str]:
         path = modules[one.importer]
         if one.is_ours and (reason := why_forbidden(one)):
             found.append((path, one.line, reason))
-        if one.in_function and not one.explained:
+        if one.kind == "import" and one.in_function and not one.explained:
             advice = (
                 "import inside a function without a comment that says why; move it to the top or explain it"
             )
@@ -235,6 +333,12 @@ def problems(tree: Path) -> list[str]:
     for circle in find_cycles(imports):
         names = " -> ".join([*(one.importer for one in circle), circle[0].importer])
         found.append((modules[circle[0].importer], circle[0].line, f"import cycle: {names}"))
+    for package, ring in largest_rings(imports).items():
+        allowed = LARGEST_RING.get(package, 1)
+        if len(ring) > allowed:
+            names = ", ".join(ring)
+            what = f"{len(ring)} modules of {package} depend on each other, and {allowed} may: {names}"
+            found.append((modules[ring[0]], 1, what))
     base = tree.parent.parent
     return [f"{path.relative_to(base)}:{line}: {what}" for path, line, what in dict.fromkeys(sorted(found))]
 
@@ -251,6 +355,10 @@ def main(arguments: list[str] | None = None) -> int:
     if not count:
         print(f"layers: no modules in {tree}")
         return 1
+    sizes = {package: len(ring) for package, ring in largest_rings(all_imports(tree)).items()}
+    for package, allowed in LARGEST_RING.items() if tree == DEFAULT_TREE else ():
+        if sizes.get(package, 1) < allowed:
+            print(f"layers: LARGEST_RING[{package!r}] can fall from {allowed} to {sizes.get(package, 1)}")
     print(f"layers: {count} modules, {len(found) or 'no'} problem{'' if len(found) == 1 else 's'}")
     return 1 if found else 0
 

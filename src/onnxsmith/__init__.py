@@ -76,7 +76,7 @@ def __dir__() -> list[str]:
 def _opset(name: str) -> Any:
     """The module of an opset: the generated one, or one made now for an opset newer than those."""
     try:
-        return importlib.import_module(f"onnxsmith.opset.{name}")
+        return importlib.import_module(f"onnxsmith.{name}")
     except ModuleNotFoundError:
         module = importlib.import_module("onnxsmith.opset.module")
         return module.make_missing_opset(name)

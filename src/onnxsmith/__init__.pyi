@@ -1,6 +1,8 @@
 """What type checkers see of `onnxsmith`; `__init__.py` imports the same names when they are first used.
 
-Written by hand. The opsets and their operators are generated; the tensor classes stand in `opset/_stubs/tensors.pyi`.
+Written by hand; the tensor classes stand in `opset/_stubs/tensors.pyi`. Whatever a stub imports, a checker reads: this
+one reaches neither our own modules nor onnx-ir nor PyTorch, but stubs of them that are generated (`dev.py stubs`), and
+the opsets and `onnx_opset` are modules that are read by whoever imports them.
 """
 
 # mypy: disable-error-code="overload-overlap, misc"
@@ -17,22 +19,20 @@ from typing_extensions import TypeVar
 from onnxsmith import runtime as runtime
 from onnxsmith import errors as errors
 from onnxsmith import evaluator as evaluator
-from onnxsmith import onnx_opset as onnx_opset
 from onnxsmith import onnx_types as onnx_types
 from onnxsmith import torch as torch
 from onnxsmith import values as values
-from onnxsmith.decompiling import decompile as decompile
-from onnxsmith.decompiling import decompile_to as decompile_to
-from onnxsmith.graphs.model import Model as Model
-from onnxsmith.graphs.model import load as load
-from onnxsmith.migration import proto2python as proto2python
+from onnxsmith.opset._stubs.decompiling import decompile as decompile
+from onnxsmith.opset._stubs.decompiling import decompile_to as decompile_to
+from onnxsmith.opset._stubs.decompiling import proto2python as proto2python
 from onnxsmith.opset._stubs.functions import OnnxFunction as OnnxFunction
 from onnxsmith.opset._stubs.functions import graph as graph
 from onnxsmith.opset._stubs.functions import jit as jit
 from onnxsmith.opset._stubs.functions import script as script
 from onnxsmith.opset._stubs.functions import static_range as static_range
+from onnxsmith.opset._stubs.model import Model as Model
+from onnxsmith.opset._stubs.model import load as load
 from onnxsmith.opset._stubs.opset_class import Opset as Opset
-from onnxsmith.opset._stubs.opsets import *
 from onnxsmith.opset._stubs.tensors import BFLOAT16 as BFLOAT16
 from onnxsmith.opset._stubs.tensors import BOOL as BOOL
 from onnxsmith.opset._stubs.tensors import COMPLEX128 as COMPLEX128
@@ -166,10 +166,17 @@ def trace(
     *examples: _Array | np.generic,
     opset_version: int | None = None,
     name: str | None = None,
-    input_names: Sequence[str] | None = None,
-    output_names: Sequence[str] | None = None,
+    input_names: Sequence[str] | Mapping[str, str] | None = None,
+    output_names: Sequence[str] | Mapping[str, str] | None = None,
+    doc_string: str | None = None,
+    metadata: Mapping[str, str] | None = None,
 ) -> Model:
-    """The model of a function: called once with symbolic tensors of these types (or types of example arrays)."""
+    """The model of a function: called once with symbolic tensors of these types (or types of example arrays).
+
+    `opset_version` is that of the standard domain, by default the one that the function's operators are from. `name` is
+    the graph's. `input_names` and `output_names` are in order, or new names by the ones that there would be.
+    `doc_string` and `metadata` are the model's.
+    """
 
 @overload
 def trace(
@@ -179,8 +186,10 @@ def trace(
     *,
     opset_version: int | None = None,
     name: str | None = None,
-    input_names: Sequence[str] | None = None,
-    output_names: Sequence[str] | None = None,
+    input_names: Sequence[str] | Mapping[str, str] | None = None,
+    output_names: Sequence[str] | Mapping[str, str] | None = None,
+    doc_string: str | None = None,
+    metadata: Mapping[str, str] | None = None,
 ) -> Model: ...
 @overload
 def trace(
@@ -191,8 +200,10 @@ def trace(
     *,
     opset_version: int | None = None,
     name: str | None = None,
-    input_names: Sequence[str] | None = None,
-    output_names: Sequence[str] | None = None,
+    input_names: Sequence[str] | Mapping[str, str] | None = None,
+    output_names: Sequence[str] | Mapping[str, str] | None = None,
+    doc_string: str | None = None,
+    metadata: Mapping[str, str] | None = None,
 ) -> Model: ...
 @overload
 def trace(
@@ -204,8 +215,10 @@ def trace(
     *,
     opset_version: int | None = None,
     name: str | None = None,
-    input_names: Sequence[str] | None = None,
-    output_names: Sequence[str] | None = None,
+    input_names: Sequence[str] | Mapping[str, str] | None = None,
+    output_names: Sequence[str] | Mapping[str, str] | None = None,
+    doc_string: str | None = None,
+    metadata: Mapping[str, str] | None = None,
 ) -> Model: ...
 @overload
 def trace(
@@ -218,8 +231,10 @@ def trace(
     *,
     opset_version: int | None = None,
     name: str | None = None,
-    input_names: Sequence[str] | None = None,
-    output_names: Sequence[str] | None = None,
+    input_names: Sequence[str] | Mapping[str, str] | None = None,
+    output_names: Sequence[str] | Mapping[str, str] | None = None,
+    doc_string: str | None = None,
+    metadata: Mapping[str, str] | None = None,
 ) -> Model: ...
 @overload
 def trace(
@@ -233,8 +248,10 @@ def trace(
     *,
     opset_version: int | None = None,
     name: str | None = None,
-    input_names: Sequence[str] | None = None,
-    output_names: Sequence[str] | None = None,
+    input_names: Sequence[str] | Mapping[str, str] | None = None,
+    output_names: Sequence[str] | Mapping[str, str] | None = None,
+    doc_string: str | None = None,
+    metadata: Mapping[str, str] | None = None,
 ) -> Model: ...
 @overload
 def trace(
@@ -249,8 +266,10 @@ def trace(
     *,
     opset_version: int | None = None,
     name: str | None = None,
-    input_names: Sequence[str] | None = None,
-    output_names: Sequence[str] | None = None,
+    input_names: Sequence[str] | Mapping[str, str] | None = None,
+    output_names: Sequence[str] | Mapping[str, str] | None = None,
+    doc_string: str | None = None,
+    metadata: Mapping[str, str] | None = None,
 ) -> Model: ...
 @overload
 def trace(
@@ -266,8 +285,10 @@ def trace(
     *,
     opset_version: int | None = None,
     name: str | None = None,
-    input_names: Sequence[str] | None = None,
-    output_names: Sequence[str] | None = None,
+    input_names: Sequence[str] | Mapping[str, str] | None = None,
+    output_names: Sequence[str] | Mapping[str, str] | None = None,
+    doc_string: str | None = None,
+    metadata: Mapping[str, str] | None = None,
 ) -> Model: ...
 @overload
 def trace(
@@ -284,8 +305,10 @@ def trace(
     *,
     opset_version: int | None = None,
     name: str | None = None,
-    input_names: Sequence[str] | None = None,
-    output_names: Sequence[str] | None = None,
+    input_names: Sequence[str] | Mapping[str, str] | None = None,
+    output_names: Sequence[str] | Mapping[str, str] | None = None,
+    doc_string: str | None = None,
+    metadata: Mapping[str, str] | None = None,
 ) -> Model: ...
 @overload
 def trace(
@@ -303,6 +326,8 @@ def trace(
     *types: Any,
     opset_version: int | None = None,
     name: str | None = None,
-    input_names: Sequence[str] | None = None,
-    output_names: Sequence[str] | None = None,
+    input_names: Sequence[str] | Mapping[str, str] | None = None,
+    output_names: Sequence[str] | Mapping[str, str] | None = None,
+    doc_string: str | None = None,
+    metadata: Mapping[str, str] | None = None,
 ) -> Model: ...

@@ -1,8 +1,9 @@
-"""mypy plugin: what stands in the brackets of `FLOAT["N", 4]` is a shape, not type arguments.
+"""mypy plugin: what stands in the brackets of `FLOAT["N", 4]` is a shape; a script takes arrays where it takes tensors.
 
 mypy reads brackets after a class as type arguments and strings in them as names, whatever the class says of itself;
-pyright asks the class. To be named in mypy's configuration: `plugins = ["onnxsmith.mypy_plugin"]`. `FLOAT` by itself
-and `Annotated[FLOAT, "N", 4]` need no plugin.
+pyright asks the class. And it keeps overloads that do not fit the object they are called on, so that a call of a script
+on arrays would be checked for little. To be named in mypy's configuration: `plugins = ["onnxsmith.mypy_plugin"]`.
+`FLOAT` by itself and `Annotated[FLOAT, "N", 4]` need no plugin.
 """
 
 from __future__ import annotations
@@ -11,17 +12,19 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from mypy.errorcodes import NAME_DEFINED
-from mypy.plugin import AnalyzeTypeContext, Plugin
-from mypy.types import Type, UnboundType
+from mypy.plugin import AnalyzeTypeContext, MethodSigContext, Plugin
+from mypy.types import FunctionLike, Instance, Parameters, Type, UnboundType, UnionType, get_proper_type
 
 from onnxsmith.types.dtypes import DType
 
 _MODULE = "onnxsmith.opset._stubs.tensors"
 _CLASSES = frozenset(f"{_MODULE}.{dtype.name}" for dtype in DType)
+_FUNCTIONS = "onnxsmith.opset._stubs.functions"
+_CALLS = frozenset(f"{_FUNCTIONS}.{name}.__call__" for name in ("OnnxFunction", "Jit"))
 
 
-class ShapePlugin(Plugin):
-    """Takes a tensor class with any brackets for the class."""
+class TensorPlugin(Plugin):
+    """Takes a tensor class with any brackets for the class, and arrays where a script wants tensors."""
 
     def get_type_analyze_hook(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
         if fullname not in _CLASSES:
@@ -32,6 +35,39 @@ class ShapePlugin(Plugin):
             return context.api.named_type(fullname, [])
 
         return take_class
+
+    def get_method_signature_hook(self, fullname: str) -> Callable[[MethodSigContext], FunctionLike] | None:
+        return _with_arrays if fullname in _CALLS else None
+
+
+def _with_arrays(context: MethodSigContext) -> FunctionLike:
+    """The signature of a script, its inputs tensors or arrays, for each overload but the one for tensors alone."""
+    signature, script = context.default_signature, get_proper_type(context.type)
+    result = get_proper_type(signature.ret_type)
+    if not isinstance(result, Instance) or result.type.fullname != f"{_MODULE}.AnyTensor":
+        return signature
+    parameters = get_proper_type(script.args[0]) if isinstance(script, Instance) and script.args else None
+    fixed = script.type.get("_fixed") if isinstance(script, Instance) else None
+    if not isinstance(parameters, Parameters) or fixed is None or fixed.type is None:
+        return signature
+    beside = fixed.type
+    types = [
+        UnionType.make_union([each, beside]) if _is_input(each) else each for each in parameters.arg_types
+    ]
+    return signature.copy_modified(  # pyright: ignore[reportUnknownMemberType]  # its defaults have no types
+        arg_types=types, arg_kinds=parameters.arg_kinds, arg_names=parameters.arg_names, variables=()
+    )
+
+
+def _is_input(annotation: Type) -> bool:
+    """Whether a parameter of this type is an input of the script: a tensor, perhaps none, or a sequence of them."""
+    kind = get_proper_type(annotation)
+    if isinstance(kind, UnionType):
+        return any(_is_input(each) for each in kind.items)
+    if not isinstance(kind, Instance):
+        return False
+    is_sequence = kind.type.has_base("typing.Sequence") and bool(kind.args)
+    return kind.type.has_base(f"{_MODULE}.Tensor") or (is_sequence and _is_input(kind.args[0]))
 
 
 def _forget_undefined_names(context: AnalyzeTypeContext) -> None:
@@ -61,4 +97,4 @@ def _names_in(arguments: Iterable[Type]) -> Iterator[UnboundType]:
 
 def plugin(version: str) -> type[Plugin]:
     """What mypy calls; any version of it will do."""
-    return ShapePlugin
+    return TensorPlugin

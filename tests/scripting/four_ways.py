@@ -40,7 +40,7 @@ def run_eagerly(script: Any, inputs: Sequence[Any], attributes: Mapping[str, Any
 
 def compile_and_check(script: Any, attributes: Mapping[str, Any], **options: Any) -> onnx.ModelProto:
     """The model of a script, which onnx's checker accepts."""
-    model = script.to_model(**options, **attributes)
+    model = script.to_model(**options, attributes=attributes)
     proto = model.proto
     # The checker wants a shape of every input and output, also of those that can have any.
     if not any(_has_no_rank(port.type) for port in (*model.inputs, *model.outputs)):

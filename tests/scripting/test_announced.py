@@ -36,7 +36,7 @@ def test_eager_and_compiled_agree_and_the_file_loads_in_onnx_runtime(
 ) -> None:
     script.to_function_proto()
     eager = script(*inputs, **attributes)
-    proto = script.to_model_proto(**options, **attributes)
+    proto = script.to_model_proto(**options, attributes=attributes)
     onnx.save_model(proto, tmp_path / "m.onnx")
     session = onnxruntime.InferenceSession(tmp_path / "m.onnx", providers=["CPUExecutionProvider"])
     results = session.run(

@@ -36,9 +36,16 @@ ALLOWED = {
         "passes/__init__.py": "from .fold import fold",
         "passes/fold.py": "fold = 1",
     },
-    "upwards for a type checker only": {
-        "types/t.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from onnxsmith.core import call",
-        "core/call.py": "",
+    "strings that name no module, or the package around it": {
+        "types/__init__.py": "",
+        "types/t.py": """x = 'onnxsmith.core.nothing'\ny = 'onnxsmith.types'\nz = 'see onnxsmith.core.call'""",
+        "core/call.py": '"onnxsmith.cli"',
+        "cli/__init__.py": "",
+    },
+    "what capabilities give from above": {
+        "graphs/capabilities.py": "METHODS = {'decompile': 'onnxsmith.decompiling:decompile'}",
+        "graphs/model.py": "from onnxsmith.graphs import capabilities",
+        "decompiling/__init__.py": "from onnxsmith.graphs import model",
     },
     "a circle for a type checker only": {
         "core/a.py": "import typing\nif typing.TYPE_CHECKING:\n    from onnxsmith.core import b",
@@ -84,6 +91,35 @@ REPORTED = {
             "core/call.py": "",
         },
         [f"types/t.py:4: {UPWARDS}"],
+    ),
+    "upwards for a type checker only": (
+        {
+            "types/t.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from onnxsmith.core import call",
+            "core/call.py": "",
+        },
+        [f"types/t.py:3: {UPWARDS}"],
+    ),
+    "upwards by a string": (
+        {
+            "types/t.py": "import importlib\nimportlib.import_module('onnxsmith.core.call')",
+            "core/call.py": "",
+        },
+        [f"types/t.py:2: {UPWARDS}"],
+    ),
+    "upwards by a string, with a name in it": (
+        {"types/t.py": "TABLE = {'f': 'onnxsmith.core.call:f'}", "core/call.py": ""},
+        [f"types/t.py:1: {UPWARDS}"],
+    ),
+    "a ring for type checkers and by strings": (
+        {
+            "types/a.py": "if TYPE_CHECKING:\n    from onnxsmith.types import b",
+            "types/b.py": "NAME = 'onnxsmith.types.c'",
+            "types/c.py": "from onnxsmith.types import a",
+        },
+        [
+            "types/a.py:1: 3 modules of types depend on each other, and 1 may: "
+            "onnxsmith.types.a, onnxsmith.types.b, onnxsmith.types.c"
+        ],
     ),
     "an undeclared neighbour": (
         {"types/t.py": "import onnxsmith.schema", "schema/__init__.py": ""},

@@ -113,7 +113,10 @@ def _make_model(found: Any, options: argparse.Namespace) -> Model:
     input_types, attributes = _input_types(options.input_types), _attributes(found, options.attribute)
     try:
         return found.to_model(
-            input_types=input_types, opset_version=options.opset, inline=options.inline, **attributes
+            input_types=input_types,
+            attributes=attributes,
+            opset_version=options.opset,
+            inline=options.inline,
         )
     except (AnnotationError, CallError) as error:
         error.help = _help_here(error.help)
@@ -124,8 +127,8 @@ def _help_here(text: str | None) -> str | None:
     """Help that speaks of a Python call, for somebody who stands at a command line."""
     if text is None:
         return None
-    text = re.sub(r"\w+\.to_model_proto\((\w+)=…\)", r"--attribute \1=…", text)
-    return re.sub(r"to_model_proto\(input_types=\{'(\w+)': (.*)\}\)", r"--input-types '\1=\2'", text)
+    text = re.sub(r"\w+\.to_model\(attributes=\{'(\w+)': …\}\)", r"--attribute \1=…", text)
+    return re.sub(r"to_model\(input_types=\{'(\w+)': (.*)\}\)", r"--input-types '\1=\2'", text)
 
 
 def _input_types(words: list[str]) -> Any:

@@ -124,7 +124,7 @@ class RecursiveFunctionError(OnnxsmithError, RecursionError):
         def power(x: FLOAT, n: int):
             return x * power(x, n - 1)
 
-        power.to_model(n=3)
+        power.to_model(attributes={"n": 3})
 
     Right:
 

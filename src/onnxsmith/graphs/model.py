@@ -18,6 +18,7 @@ from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import AttributeValueError, InvalidModelError, ModelInputError, boundary
 from onnxsmith.graphs import files, raw
 from onnxsmith.graphs.builder import GraphTarget
+from onnxsmith.graphs.capabilities import with_capabilities
 from onnxsmith.graphs.embedding import call_model
 from onnxsmith.graphs.handover import session_model
 from onnxsmith.graphs.ir_types import type_from_ir
@@ -36,6 +37,7 @@ class Port(NamedTuple):
     type: AnyValueType
 
 
+@with_capabilities
 class Model:
     """An ONNX model.
 

@@ -1,1 +1,1 @@
-"""Operators as Python callables, one module per opset version; `from onnxsmith import opset21 as op`."""
+"""Operators as Python callables, made on first use; `from onnxsmith import opset21 as op`."""

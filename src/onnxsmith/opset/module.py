@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import types
 from collections.abc import Callable
@@ -11,6 +12,21 @@ from onnxsmith.core.operator import Operator
 from onnxsmith.diagnostics import hide_own_frames
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.schema import registry
+
+_NAME = re.compile(r"onnxsmith\.opset(?:_[a-z_]+?)?\d+")
+
+
+def is_opset_module(value: object) -> bool:
+    """Whether a value is the module of an opset: `opset21`, `opset_ai_onnx_ml5`."""
+    return isinstance(value, types.ModuleType) and _NAME.fullmatch(value.__name__) is not None
+
+
+def standard_version(value: object) -> int | None:
+    """The version of the standard domain that a value is the module of; None for whatever else it is."""
+    if not isinstance(value, types.ModuleType):
+        return None
+    digits = value.__name__.removeprefix("onnxsmith.opset")
+    return int(digits) if digits.isdigit() else None
 
 
 def opset_module(
@@ -43,6 +59,7 @@ def make_opset_module(module_name: str, domain: str, version: int) -> types.Modu
     )
     sys.modules[module_name] = module
     namespace: dict[str, Any] = module.__dict__
+    namespace["domain"], namespace["version"] = domain, version
     namespace["__getattr__"], namespace["__dir__"] = opset_module(module_name, domain, version)
     return module
 
@@ -58,4 +75,4 @@ def make_missing_opset(name: str) -> types.ModuleType:
         raise AttributeError(
             f"module 'onnxsmith' has no attribute {name!r}: the installed onnx does not have it; {known}"
         )
-    return make_opset_module(f"onnxsmith.opset.{name}", domain, version)
+    return make_opset_module(f"onnxsmith.{name}", domain, version)

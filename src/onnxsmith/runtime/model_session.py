@@ -57,8 +57,8 @@ class ModelSession:
         self, run: Run, input_names: Sequence[str], output_names: Sequence[str], source: str
     ) -> None:
         self.run = run
-        self.input_names = tuple(input_names)
-        self.output_names = tuple(output_names)
+        self.input_names: tuple[str, ...] = tuple(input_names)
+        self.output_names: tuple[str, ...] = tuple(output_names)
         self.source = source
 
     def __call__(self, inputs: Sequence[RunValue]) -> list[RunValue]:

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
-import ml_dtypes
 import numpy as np
 
 from onnxsmith.errors import DTypeNotAllowedError, InputTypeError, LiteralError, MixedDTypesError
@@ -215,6 +214,8 @@ def largest_float(dtype: DType) -> float:
     """The largest finite number of a float type."""
     if dtype.is_native:
         return float(np.finfo(dtype.numpy).max)
+    import ml_dtypes  # takes milliseconds, and few programs hold these types
+
     limits = cast(Any, ml_dtypes.finfo)(dtype.numpy)
     return float(limits.max)
 

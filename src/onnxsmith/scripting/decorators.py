@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -10,6 +9,7 @@ from typing import Any, TypeVar, cast
 
 from onnxsmith.errors import CallError, OnnxsmithError, boundary
 from onnxsmith.opset.custom import Opset
+from onnxsmith.opset.module import is_opset_module
 from onnxsmith.scripting.function import ScriptFunction
 from onnxsmith.scripting.function_source import unwrapped
 
@@ -46,7 +46,7 @@ def script(
     if isinstance(function, Opset) and function.domain:
         domain = function.domain if domain is None else domain
         return _decorator({**options, "domain": domain, "default_opset": default_opset})
-    if function is None or isinstance(function, Opset | int) or _is_opset_module(function):
+    if function is None or isinstance(function, Opset | int) or is_opset_module(function):
         opset = function if default_opset is None else default_opset
         return _decorator({**options, "domain": domain, "default_opset": opset})
     return _make(function, {**options, "domain": domain, "default_opset": default_opset})
@@ -102,10 +102,6 @@ class _Broken:
 
     def __call__(self, *_: Any, **__: Any) -> Any:
         raise self._error
-
-
-def _is_opset_module(value: Any) -> bool:
-    return isinstance(value, types.ModuleType) and value.__name__.startswith("onnxsmith.opset.opset")
 
 
 def graph(function: Any = None) -> Any:

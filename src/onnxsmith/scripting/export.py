@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 import onnx
 import onnx_ir as ir
 
-from onnxsmith.diagnostics import did_you_mean
+from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import AnnotationError, CallError, OnnxsmithError
+from onnxsmith.graphs.interface import describe, read_names, rename
 from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.model import Model
@@ -17,6 +18,7 @@ from onnxsmith.graphs.opsets import check_opset_version
 from onnxsmith.scripting import kept
 from onnxsmith.scripting.calls import generic_body, variants_of
 from onnxsmith.scripting.eager_call import attribute_argument
+from onnxsmith.scripting.model_options import ModelOptions, check_options
 from onnxsmith.scripting.staging import Staged, stage
 from onnxsmith.types.annotations import read_value_type
 from onnxsmith.types.value_types import AnyValueType, OptionalType, SequenceType, TensorType
@@ -58,55 +60,58 @@ def generic_function(script: ScriptFunction) -> ir.Function:
     return body.function
 
 
-def make_model(
-    script: ScriptFunction,
-    *,
-    input_types: Sequence[Any] | Mapping[str, Any] | None = None,
-    output_types: Sequence[Any] | Mapping[str, Any] | None = None,
-    io_types: Any = None,
-    value_infos: Mapping[str, Any] | None = None,
-    opset_version: int | None = None,
-    ir_version: int | None = None,
-    producer_name: str = PRODUCER,
-    functions: Sequence[Any] = (),
-    inline: bool = False,
-    **attributes: Any,
-) -> Model:
+def make_model(script: ScriptFunction, options: ModelOptions) -> Model:
     """The model of a script."""
+    check_options(options, [each.name for each in script.parameters.attributes])
+    opset_version, ir_version = options.get("opset_version"), options.get("ir_version")
+    input_types = options.get("input_types")
     if script.parameters.is_variadic:
         raise CallError(
             f"'{script.name}' takes any number of arguments, and a model has a fixed number of inputs",
             help="call it from a script that has as many parameters as the model is to have inputs",
         ).locate(script.definition)
     check_opset_version(opset_version)
-    types = _input_types(script, input_types, io_types)
-    values = _attribute_values(script, attributes)
+    types = _input_types(script, input_types, options.get("io_types"))
+    values = _attribute_values(script, options.get("attributes"))
     is_as_checked = input_types is None and opset_version is None and script.kept is not None
     staged = script.kept.take(script) if is_as_checked and script.kept is not None else None
     script.kept = None
     if staged is None:
         staged = stage(script, "model", types, values, opset_version=opset_version)
-    _set_output_types(script, staged, output_types)
-    graph = staged.scope.finish(staged.outputs, script.onnx_name)
+    _set_output_types(script, staged, options.get("output_types"))
+    name = options.get("name")
+    graph = staged.scope.finish(staged.outputs, script.onnx_name if name is None else name)
     if script.is_exact and script.parameters.returns is not None:
         _declare(graph.outputs, script.parameters.returns)
     if script.__doc__:
         graph.doc_string = script.__doc__
+    _rename(graph, staged, options)
     held = dict(staged.scope.program.functions)
-    for each in functions:
+    for each in options.get("functions", ()):
         function = _as_function(each)
         held.setdefault(function.identifier(), function)
-    model = ir.Model(graph, ir_version=10, producer_name=producer_name, functions=list(held.values()))
+    producer = options.get("producer_name", PRODUCER)
+    model = ir.Model(graph, ir_version=10, producer_name=producer, functions=list(held.values()))
+    describe(model, options.get("doc_string"), options.get("metadata"), CallError)
     for function in held.values():
         model.opset_imports.setdefault(function.domain, 1)
-    if value_infos:
+    if value_infos := options.get("value_infos"):
         _set_value_types(graph, value_infos)
-    if inline and held:
+    if options.get("inline", False) and held:
         model = _dissolved(model)
     model.ir_version = (
         lowest_ir_version(model, staged.scope.program.dtypes) if ir_version is None else ir_version
     )
     return Model(model)
+
+
+def _rename(graph: ir.Graph, staged: Staged, options: ModelOptions) -> None:
+    taken = staged.scope.program.names
+    for option, ports in (("input_names", graph.inputs), ("output_names", graph.outputs)):
+        given = options.get(option)
+        if given is not None:
+            current = [each.name or "" for each in ports]
+            rename(graph, taken, ports, read_names(given, current, option, CallError), CallError)
 
 
 def _declare(outputs: Sequence[ir.Value], types: Sequence[AnyValueType]) -> None:
@@ -150,7 +155,7 @@ def _completed(script: ScriptFunction, parameter: ScriptParameter, io_types: Any
         return read_value_type(io_types, "io_types")
     raise AnnotationError(
         f"input '{parameter.name}' of {script.name} has no element type, and a model's inputs need one",
-        help=f"annotate it, or say to_model_proto(input_types={{'{parameter.name}': FLOAT[...]}})",
+        help=f"annotate it, or say to_model(input_types={{'{parameter.name}': FLOAT[...]}})",
     ).locate(script.places.parameter(parameter.name))
 
 
@@ -183,7 +188,13 @@ def _by_name(
     return dict(zip(names, given, strict=False))
 
 
-def _attribute_values(script: ScriptFunction, given: Mapping[str, Any]) -> dict[str, Any]:
+def _attribute_values(script: ScriptFunction, attributes: Mapping[str, Any] | None) -> dict[str, Any]:
+    given: Mapping[str, Any] = {} if attributes is None else attributes
+    if not isinstance(cast(object, given), Mapping):
+        raise CallError(
+            f"attributes is a dict of values by name, not {described_type(type(given))}",
+            culprit=("attribute", "attributes"),
+        )
     parameters = {each.name: each for each in script.parameters.attributes}
     for name in given:
         if name not in parameters:
@@ -191,7 +202,7 @@ def _attribute_values(script: ScriptFunction, given: Mapping[str, Any]) -> dict[
             raise CallError(
                 f"{script.name} has no attribute '{name}'",
                 help=did_you_mean(name, parameters) or f"its attributes are: {listed}",
-                culprit=("attribute", name),
+                culprit=("attribute", "attributes"),
             )
     values: dict[str, Any] = {}
     for name, parameter in parameters.items():
@@ -202,7 +213,7 @@ def _attribute_values(script: ScriptFunction, given: Mapping[str, Any]) -> dict[
         else:
             raise CallError(
                 f"the attribute '{name}' of {script.name} needs a value in a model",
-                help=f"{script.name}.to_model_proto({name}=…)",
+                help=f"{script.name}.to_model(attributes={{'{name}': …}})",
             ).locate(script.places.parameter(name))
     return values
 

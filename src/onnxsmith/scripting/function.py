@@ -9,7 +9,7 @@ import inspect
 import linecache
 import types
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.diagnostics import undefined_name_help
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from onnxsmith.graphs.model import Model
     from onnxsmith.scripting.kept import Kept
+    from onnxsmith.scripting.model_options import ModelOptions
 
 #: The domain of functions of a program that is run as a script or typed in.
 _MAIN_DOMAIN = "this"
@@ -223,28 +224,32 @@ class ScriptFunction:
     # -- exporting -------------------------------------------------------------------------------------
 
     @boundary
-    def to_model(self, **options: Any) -> Model:
-        """The script as a model; see `to_model_proto` for the options."""
-        from onnxsmith.scripting.export import (
-            make_model,
-        )  # heavy: onnx-ir is imported when something is staged
+    def to_model(self, **options: Unpack[ModelOptions]) -> Model:
+        """The script as a model.
 
-        return make_model(self, **options)
-
-    @boundary
-    def to_model_proto(self, **options: Any) -> onnx.ModelProto:
-        """The script as a ModelProto.
-
-        `input_types` and `output_types` are types in order or by name, `io_types` one type for all that have none,
-        `value_infos` types by value name; `opset_version`, `ir_version`, `producer_name` are the model's own;
-        `functions` are further functions to carry, `inline=True` dissolves calls of functions; every other keyword
-        is the value of an attribute parameter.
+        - `attributes`: values of the script's attribute parameters, by name.
+        - `opset_version`: of the standard domain; by default the one that the script's code names.
+        - `input_types`, `output_types`: types in order or by name, where annotations leave them open; `io_types`: one
+          type for all inputs that have none; `value_infos`: types of values in between, by their name.
+        - `input_names`, `output_names`: names in order, or new names by the ones that there are.
+        - `name`: of the graph, by default the script's. `doc_string`, `metadata`: of the model.
+        - `ir_version`, `producer_name`: the model's own.
+        - `functions`: further functions to carry; `inline=True` dissolves calls of functions.
         """
         from onnxsmith.scripting.export import (
             make_model,
         )  # heavy: onnx-ir is imported when something is staged
 
-        return make_model(self, **options).proto
+        return make_model(self, options)
+
+    @boundary
+    def to_model_proto(self, **options: Unpack[ModelOptions]) -> onnx.ModelProto:
+        """The script as a ModelProto; the options are those of `to_model`."""
+        from onnxsmith.scripting.export import (
+            make_model,
+        )  # heavy: onnx-ir is imported when something is staged
+
+        return make_model(self, options).proto
 
     @boundary
     def to_function_proto(self) -> onnx.FunctionProto:

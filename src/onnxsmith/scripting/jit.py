@@ -75,7 +75,7 @@ class Jit:
         self, types: dict[str, AnyValueType], attributes: dict[str, Any]
     ) -> Callable[[Sequence[Any]], Any]:
         given = {name: value for name, value in attributes.items() if value is not None}
-        model: Model = self.script.to_model(input_types=types, **given)
+        model: Model = self.script.to_model(input_types=types, attributes=given)
         return model.runner()
 
 

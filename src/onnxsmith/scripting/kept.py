@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 #: What a script may refer to: none of these can change without becoming another object.
 _UNCHANGING = (Operator, DType, ValueType, int, float, str, bool, type(None), types.BuiltinFunctionType)
-_MODULES = ("onnxsmith.opset.", "math")
+_MODULES = ("onnxsmith.opset", "math")
 
 
 class Kept:

@@ -9,10 +9,9 @@ from typing import Any
 
 from onnxsmith.core.operator import Operator
 from onnxsmith.opset.custom import Opset
+from onnxsmith.opset.module import standard_version
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.scripting.closures import is_user_code
-
-_MODULE_PREFIX = "onnxsmith.opset.opset"
 
 
 def named_version(value: Any) -> int | None:
@@ -25,10 +24,7 @@ def named_version(value: Any) -> int | None:
         return value.version if value.definition.domain == "" else None
     if isinstance(value, Opset):
         return value.version if value.domain == "" else None
-    if isinstance(value, types.ModuleType):
-        digits = value.__name__.removeprefix(_MODULE_PREFIX)
-        return int(digits) if digits.isdigit() else None
-    return None
+    return standard_version(value)
 
 
 def choose_version(function: types.FunctionType) -> int:

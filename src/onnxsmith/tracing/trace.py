@@ -21,16 +21,19 @@ from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import TraceError, boundary
 from onnxsmith.graphs.builder import GraphTarget
+from onnxsmith.graphs.interface import GivenNames, describe, read_names, refuse_unknown, rename
 from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.opsets import OpsetVersions, check_opset_version
 from onnxsmith.graphs.program import Program
+from onnxsmith.opset.module import standard_version
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.source import Span, code_span
 from onnxsmith.types.annotations import read_value_type
 from onnxsmith.types.value_types import ValueType
 
 PRODUCER = "onnxsmith"
+_OPTIONS = ("opset_version", "name", "input_names", "output_names", "doc_string", "metadata")
 
 
 @boundary
@@ -39,15 +42,23 @@ def trace(
     *types: Any,
     opset_version: int | None = None,
     name: str | None = None,
-    input_names: Sequence[str] | None = None,
-    output_names: Sequence[str] | None = None,
+    input_names: GivenNames | None = None,
+    output_names: GivenNames | None = None,
+    doc_string: str | None = None,
+    metadata: Mapping[str, str] | None = None,
+    **unknown: object,
 ) -> Model:
     """The model of a function: called once with symbolic tensors of these types (or types of example arrays).
+
+    `opset_version` is that of the standard domain, by default the one that the function's operators are from. `name` is
+    the graph's. `input_names` and `output_names` are in order, or new names by the ones that there would be.
+    `doc_string` and `metadata` are the model's.
 
     >>> from onnxsmith import FLOAT, opset21 as op
     >>> trace(lambda a, b: op.Relu(a @ b + 1.0), FLOAT["N", 4], FLOAT[4, 8])
     Model(a: FLOAT['N', 4], b: FLOAT[4, 8]) -> relu: FLOAT['N', 8], 3 nodes, opset 21
     """
+    refuse_unknown("trace", unknown, _OPTIONS, TraceError)
     given = cast(object, function)
     if not callable(given) or isinstance(given, ValueType):
         what = repr(given) if isinstance(given, ValueType) else described_type(type(given))
@@ -68,11 +79,15 @@ def trace(
         outputs = _outputs(scope, result, definition)
     finally:
         ACTIVE.reset(token)
-    _rename_outputs(program, outputs, output_names)
     graph = scope.finish(outputs, name or _graph_name(function))
+    if output_names is not None:
+        current = [each.name or "" for each in graph.outputs]
+        wanted = read_names(output_names, current, "output_names", TraceError)
+        rename(graph, program.names, graph.outputs, wanted, TraceError)
     functions = list(program.functions.values())
     model = ir.Model(graph, ir_version=10, producer_name=PRODUCER, functions=functions)
     model.ir_version = lowest_ir_version(model, program.dtypes)
+    describe(model, doc_string, metadata, TraceError)
     return Model(model)
 
 
@@ -83,11 +98,15 @@ def _called(function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
         raise unknown_method(error) or error from None
 
 
-def _input_names(function: Callable[..., Any], count: int, given: Sequence[str] | None) -> list[str]:
-    if given is not None:
-        if len(given) != count:
-            raise TraceError(f"input_names has {len(given)} names for {count} inputs")
-        return list(given)
+def _input_names(function: Callable[..., Any], count: int, given: GivenNames | None) -> list[str]:
+    if given is None or isinstance(given, Mapping):
+        current = _parameter_names(function, count)
+    else:
+        current = [""] * count  # a function without a signature has no other names
+    return current if given is None else read_names(given, current, "input_names", TraceError)
+
+
+def _parameter_names(function: Callable[..., Any], count: int) -> list[str]:
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # builtins without a signature
@@ -142,17 +161,6 @@ def _outputs(scope: GraphTarget, result: Any, definition: Span | None) -> list[A
     return outputs
 
 
-def _rename_outputs(program: Program, outputs: Sequence[Any], names: Sequence[str] | None) -> None:
-    if names is None:
-        return
-    if len(names) != len(outputs):
-        raise TraceError(f"output_names has {len(names)} names for {len(outputs)} outputs")
-    for value, name in zip(outputs, names, strict=True):
-        if name in program.names and value.name != name:
-            raise TraceError(f"'{name}' names another value of the model already")
-        value.ir_value.name = program.names.unique(name) if value.name != name else name
-
-
 def definition_span(function: Callable[..., Any]) -> Span | None:
     """Where a function is defined."""
     code: types.CodeType | None = getattr(inspect.unwrap(function), "__code__", None)
@@ -192,9 +200,8 @@ def _versions_in(function: Any) -> Iterator[int | None]:
 def _version_of(value: Any) -> int | None:
     if isinstance(value, Operator) and value.definition.domain == "":
         return value.version
-    if isinstance(value, types.ModuleType) and value.__name__.startswith("onnxsmith.opset.opset"):
-        digits = value.__name__.removeprefix("onnxsmith.opset.opset")
-        return int(digits) if digits.isdigit() else None
+    if isinstance(value, types.ModuleType):
+        return standard_version(value)
     if getattr(value, "domain", None) == "" and isinstance(getattr(value, "version", None), int):
         return value.version
     return None

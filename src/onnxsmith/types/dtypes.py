@@ -1,15 +1,15 @@
 """The one table of element types: ONNX's codes and names, and numpy's dtypes (ml_dtypes' where numpy has none).
 
-Holds facts; makes no tensors and reads no models.
+Holds facts; makes no tensors and reads no models. ml_dtypes takes milliseconds to import, and few programs hold its
+types: it is imported for the first of them.
 """
 
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
-from typing import Any, Literal, cast
+import functools
+from typing import Any, Literal, NamedTuple, cast
 
-import ml_dtypes
 import numpy as np
 
 Kind = Literal["float", "signed", "unsigned", "bool", "string", "complex"]
@@ -81,7 +81,8 @@ class DType(enum.IntEnum):
     @property
     def numpy(self) -> np.dtype[Any]:
         """The numpy dtype that holds it (`object` for strings, ml_dtypes' for what numpy lacks)."""
-        return _FACTS[self].numpy
+        found = _FACTS[self].numpy
+        return _extended_dtypes()[self] if found is None else found
 
     @property
     def onnx_name(self) -> str:
@@ -125,11 +126,12 @@ class DType(enum.IntEnum):
     def from_numpy(cls, dtype: np.dtype[Any]) -> DType | None:
         """The element type that a numpy dtype stands for, or None."""
         found = _BY_NUMPY.get(dtype)
-        if found is None and dtype.kind in "UST":  # fixed-width and variable-width numpy strings
+        if found is not None:
+            return found
+        if dtype.kind in "UST":  # fixed-width and variable-width numpy strings
             return cls.STRING
-        if found is None and not dtype.isnative:
-            return _BY_NUMPY.get(dtype.newbyteorder("="))
-        return found
+        native = dtype if dtype.isnative else dtype.newbyteorder("=")
+        return _BY_NUMPY.get(native) or _by_extended_dtype().get(native)
 
     @classmethod
     def from_onnx_name(cls, name: str) -> DType | None:
@@ -137,13 +139,12 @@ class DType(enum.IntEnum):
         return _BY_ONNX_NAME.get(name)
 
 
-@dataclass(frozen=True, slots=True)
-class _Facts:
+class _Facts(NamedTuple):
     onnx_name: str
     spelling: str
     kind: Kind
     bits: int
-    numpy: np.dtype[Any]
+    numpy: np.dtype[Any] | None  # None: ml_dtypes has it, under the name that is the spelling
     native: bool
     ir_version: int = 3
 
@@ -152,15 +153,15 @@ def _native(onnx_name: str, spelling: str, kind: Kind, bits: int) -> _Facts:
     return _Facts(onnx_name, spelling, kind, bits, np.dtype(object if kind == "string" else spelling), True)
 
 
-def _extended(name: str, kind: Kind, bits: int, scalar: type[Any], ir_version: int) -> _Facts:
-    return _Facts(name, np.dtype(scalar).name, kind, bits, np.dtype(scalar), False, ir_version)
+def _extended(name: str, kind: Kind, bits: int, spelling: str, ir_version: int) -> _Facts:
+    return _Facts(name, spelling, kind, bits, None, False, ir_version)
 
 
 _FACTS: dict[DType, _Facts] = {
     DType.FLOAT: _native("float", "float32", "float", 32),
     DType.DOUBLE: _native("double", "float64", "float", 64),
     DType.FLOAT16: _native("float16", "float16", "float", 16),
-    DType.BFLOAT16: _extended("bfloat16", "float", 16, ml_dtypes.bfloat16, 4),
+    DType.BFLOAT16: _extended("bfloat16", "float", 16, "bfloat16", 4),
     DType.INT8: _native("int8", "int8", "signed", 8),
     DType.INT16: _native("int16", "int16", "signed", 16),
     DType.INT32: _native("int32", "int32", "signed", 32),
@@ -173,19 +174,37 @@ _FACTS: dict[DType, _Facts] = {
     DType.STRING: _native("string", "string", "string", 0),
     DType.COMPLEX64: _native("complex64", "complex64", "complex", 64),
     DType.COMPLEX128: _native("complex128", "complex128", "complex", 128),
-    DType.FLOAT8E4M3FN: _extended("float8e4m3fn", "float", 8, ml_dtypes.float8_e4m3fn, 9),
-    DType.FLOAT8E4M3FNUZ: _extended("float8e4m3fnuz", "float", 8, ml_dtypes.float8_e4m3fnuz, 9),
-    DType.FLOAT8E5M2: _extended("float8e5m2", "float", 8, ml_dtypes.float8_e5m2, 9),
-    DType.FLOAT8E5M2FNUZ: _extended("float8e5m2fnuz", "float", 8, ml_dtypes.float8_e5m2fnuz, 9),
-    DType.FLOAT8E8M0: _extended("float8e8m0", "float", 8, ml_dtypes.float8_e8m0fnu, 12),
-    DType.FLOAT6E2M3: _extended("float6e2m3", "float", 6, ml_dtypes.float6_e2m3fn, 14),
-    DType.FLOAT6E3M2: _extended("float6e3m2", "float", 6, ml_dtypes.float6_e3m2fn, 14),
-    DType.FLOAT4E2M1: _extended("float4e2m1", "float", 4, ml_dtypes.float4_e2m1fn, 11),
-    DType.INT4: _extended("int4", "signed", 4, ml_dtypes.int4, 10),
-    DType.UINT4: _extended("uint4", "unsigned", 4, ml_dtypes.uint4, 10),
-    DType.INT2: _extended("int2", "signed", 2, ml_dtypes.int2, 13),
-    DType.UINT2: _extended("uint2", "unsigned", 2, ml_dtypes.uint2, 13),
+    DType.FLOAT8E4M3FN: _extended("float8e4m3fn", "float", 8, "float8_e4m3fn", 9),
+    DType.FLOAT8E4M3FNUZ: _extended("float8e4m3fnuz", "float", 8, "float8_e4m3fnuz", 9),
+    DType.FLOAT8E5M2: _extended("float8e5m2", "float", 8, "float8_e5m2", 9),
+    DType.FLOAT8E5M2FNUZ: _extended("float8e5m2fnuz", "float", 8, "float8_e5m2fnuz", 9),
+    DType.FLOAT8E8M0: _extended("float8e8m0", "float", 8, "float8_e8m0fnu", 12),
+    DType.FLOAT6E2M3: _extended("float6e2m3", "float", 6, "float6_e2m3fn", 14),
+    DType.FLOAT6E3M2: _extended("float6e3m2", "float", 6, "float6_e3m2fn", 14),
+    DType.FLOAT4E2M1: _extended("float4e2m1", "float", 4, "float4_e2m1fn", 11),
+    DType.INT4: _extended("int4", "signed", 4, "int4", 10),
+    DType.UINT4: _extended("uint4", "unsigned", 4, "uint4", 10),
+    DType.INT2: _extended("int2", "signed", 2, "int2", 13),
+    DType.UINT2: _extended("uint2", "unsigned", 2, "uint2", 13),
 }
 
-_BY_NUMPY: dict[np.dtype[Any], DType] = {facts.numpy: dtype for dtype, facts in _FACTS.items()}
+_BY_NUMPY: dict[np.dtype[Any], DType] = {
+    facts.numpy: dtype for dtype, facts in _FACTS.items() if facts.numpy is not None
+}
 _BY_ONNX_NAME: dict[str, DType] = {facts.onnx_name: dtype for dtype, facts in _FACTS.items()}
+
+
+@functools.cache
+def _extended_dtypes() -> dict[DType, np.dtype[Any]]:
+    import ml_dtypes  # takes milliseconds, and few programs hold these types
+
+    return {
+        dtype: np.dtype(getattr(ml_dtypes, facts.spelling))
+        for dtype, facts in _FACTS.items()
+        if facts.numpy is None
+    }
+
+
+@functools.cache
+def _by_extended_dtype() -> dict[np.dtype[Any], DType]:
+    return {numpy: dtype for dtype, numpy in _extended_dtypes().items()}

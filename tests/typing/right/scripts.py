@@ -71,3 +71,37 @@ proto: onnx.ModelProto = linear.to_model_proto(opset_version=18)
 model: Model = gelu.to_model(input_types=[FLOAT["N"]])
 function: OnnxFunction = gelu
 print(function.name, gelu.to_function_proto().name, model, choose.opset_version, choose(True, x[0], 3))
+
+named: Model = linear.to_model(
+    attributes={"scale": 2.0},
+    input_names=["images", "weights"],
+    output_names={"gelu": "activations"},
+    name="net",
+    doc_string="A layer.",
+    metadata={"author": "me"},
+)
+print(named.inputs[0].name, named.outputs[0].name)
+
+
+@script
+def normalised(x: FLOAT[N], bias: FLOAT[N] | None = None, *, axis: int = 0) -> tuple[FLOAT[N], INT64[1]]:
+    y = x / op.ReduceMax(x, [axis], keepdims=1)
+    return y if bias is None else y + bias, op.Shape(x)
+
+
+@script
+def pick(xs: list[FLOAT[N]], k: INT64, offset: float) -> FLOAT[N]:
+    return op.SequenceAt(xs, k) + offset
+
+
+row = x[0]
+print(
+    linear(x, w, 2.0),
+    linear(x, [[1.0] * 8] * 4),
+    gelu(2.0),
+    choose(False, [1.0, 2.0], k[0] if (k := [3]) else 0),
+)
+print(normalised(row)[0], normalised(row, row, axis=0)[1], normalised(row, None), normalised(row, bias=None))
+print(linear(x=x, w=w), linear(x=x, w=w, scale=0.5), pick([row, row], 1, 2.0), Layer().forward(x).sum())
+fast = jit(linear)
+print(fast(x, w).shape, fast(x, w, scale=2.0), linear.jit(x, w, 2.0), normalised.jit(row))
