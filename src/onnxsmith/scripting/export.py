@@ -10,6 +10,7 @@ import onnx_ir as ir
 
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import AnnotationError, CallError, OnnxsmithError
+from onnxsmith.graphs.function import self_contained
 from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.model import Model
@@ -55,7 +56,7 @@ def generic_function(script: ScriptFunction) -> ir.Function:
     body = generic_body(script, (), shared)
     if body is None:
         raise cast(OnnxsmithError, variants_of(script, shared).error)
-    return body.function
+    return self_contained(body)
 
 
 def make_model(

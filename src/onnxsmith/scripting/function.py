@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.diagnostics import undefined_name_help
 from onnxsmith.errors import OnnxsmithError, RecursiveFunctionError, UndefinedNameError, boundary, combined
+from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.scripting.analysis import Analysis, analyze
 from onnxsmith.scripting.binding import bind_call
 from onnxsmith.scripting.containers import METHODS
 from onnxsmith.scripting.eager_call import run_eagerly
 from onnxsmith.scripting.flow import assigned_names, free_names, parameter_names
 from onnxsmith.scripting.function_source import FunctionNode, find_function, module_level_names, span_of
-from onnxsmith.scripting.opset_choice import choose_version, named_version
+from onnxsmith.scripting.opset_choice import found_version, named_version
 from onnxsmith.scripting.places import Places
 from onnxsmith.scripting.signature import ScriptSignature, read_signature
 from onnxsmith.scripting.subset import find_unsupported
@@ -114,7 +115,12 @@ class ScriptFunction:
     @property
     def opset_version(self) -> int:
         """The opset that Python's own operators in it use: the one named, the one its code uses, or the newest."""
-        return named_version(self._default_opset) or choose_version(self.function)
+        return self.named_opset_version or default_opset_version()
+
+    @property
+    def named_opset_version(self) -> int | None:
+        """The opset that was asked for, or that its code refers to; None where nothing names one."""
+        return named_version(self._default_opset) or found_version(self.function)
 
     @property
     def fixed_arguments(self) -> dict[str, Any]:
