@@ -19,7 +19,7 @@ from onnxsmith.core.target import ACTIVE, default_target
 from onnxsmith.core.value import NumberValue, Value
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import InvalidModelError, ModelInputError, boundary
-from onnxsmith.graphs import files, raw
+from onnxsmith.graphs import files, parcels, raw
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.embedding import call_model
 from onnxsmith.graphs.ir_types import type_from_ir
@@ -202,6 +202,19 @@ class Model:
                 raise
         return feeds
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The whole model with its weights, wherever they lie; sessions stay behind."""
+        return _unpickled, (*parcels.pack(self._ir), self.place)
+
+    def __copy__(self) -> Model:
+        result = Model(self._ir)
+        result.place = self.place
+        return result
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Model:
+        # Weights are never changed in place, so a copy can refer to them.
+        return _unpickled(*parcels.pack(self._ir), self.place)
+
     @property
     def _node_count(self) -> int:
         return sum(1 for _ in self._ir.graph)
@@ -335,6 +348,18 @@ def _of_proto(proto: onnx.ModelProto, called: str) -> Model:
     return _RawModel(proto) if raw.is_beyond_onnx_ir(proto) else Model(files.from_proto(proto, called))
 
 
+def _unpickled(content: bytes, weights: Sequence[parcels.PackedWeight], place: Path | None) -> Model:
+    result = Model(parcels.unpack(content, weights))
+    result.place = place
+    return result
+
+
+def _unpickled_raw(content: bytes, place: Path | None) -> Model:
+    result = _RawModel(onnx.ModelProto.FromString(content))
+    result.place = place
+    return result
+
+
 @boundary
 def load(path: str | os.PathLike[str]) -> Model:
     """Read a model from a file: `onnxsmith.load("m.onnx")`."""
@@ -384,6 +409,15 @@ class _RawModel(Model):
     @property
     def opset_imports(self) -> Mapping[str, int]:
         return {each.domain: each.version for each in self._proto.opset_import}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled_raw, (self._proto.SerializeToString(), self.place)
+
+    def __copy__(self) -> Model:
+        return _unpickled_raw(self._proto.SerializeToString(), self.place)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Model:
+        return self.__copy__()
 
     @property
     def _node_count(self) -> int:
