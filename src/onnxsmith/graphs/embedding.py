@@ -113,7 +113,7 @@ class _CalledModels:
         weights = _take_weights(graph)
         _make_outputs_own(graph)
         name = self.names.unique(_identifier(graph.name))
-        functions = _own_functions(model, f"{DOMAIN}.{name}")
+        functions = _own_functions(model, f"{DOMAIN}.{name}", self.names)
         graph.opset_imports.update(model.opset_imports)
         for part in (graph, *(each.graph for each in functions.values())):
             _forget_types(part)
@@ -128,12 +128,12 @@ class _CalledModels:
         return FunctionBody(function, called, opsets, tuple(weights), dtypes)
 
 
-def _own_functions(model: ir.Model, domain: str) -> dict[ir.OperatorIdentifier, ir.Function]:
+def _own_functions(model: ir.Model, domain: str, names: Names) -> dict[ir.OperatorIdentifier, ir.Function]:
     """The model's functions, by the names that they have in it, in a domain of their own.
 
-    The program may have other functions of those names, or come to have some.
+    The program may have other functions of those names, or come to have some. And none has the name of another whatever
+    its domain: where functions call each other, ONNX Runtime 1.20 makes names of values of those alone.
     """
-    names = Names()
     result: dict[ir.OperatorIdentifier, ir.Function] = {}
     for identifier, function in model.functions.items():
         graph = function.graph.clone()
