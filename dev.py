@@ -9,6 +9,7 @@ import hashlib
 import importlib.util
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -25,6 +26,19 @@ STAMP = ENVIRONMENT / "onnxsmith-installed.json"
 
 #: Extras that bring another one with them.
 INCLUDED = {"dev": {"ort"}, "bench": {"ort"}}
+
+#: Extras whose oldest versions are tested with the package's own dependencies, and what of `dev` those tests need.
+OLDEST_EXTRAS = ("ort", "safetensors")
+OLDEST_TOOLS = ("pytest", "pytest-xdist", "hypothesis", "cloudpickle", "pillow")
+#: The tests of the core, which hold on every version that pyproject.toml allows; others compare with one's facts.
+CORE_TESTS = (
+    "tests/core",
+    "tests/graphs",
+    "tests/tracing",
+    "tests/types",
+    "tests/scripting/test_announced.py",
+    "tests/scripting/test_pickling.py",
+)
 
 NO_PIP = f"""{sys.executable} has no pip, and cannot make one. Install it, then run this again:
   Debian, Ubuntu   apt install python3-pip
@@ -68,25 +82,28 @@ def has_pip(python: Path) -> bool:
     return subprocess.call(probe, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) == 0
 
 
-def make_environment() -> None:
-    """Create the virtual environment, without pip: Debian's bare python3 cannot put pip into one."""
-    say(f"making the environment {ENVIRONMENT}")
-    venv.EnvBuilder(symlinks=os.name != "nt", with_pip=False).create(ENVIRONMENT)
+def make_environment(environment: Path) -> None:
+    """Create a virtual environment, without pip: Debian's bare python3 cannot put pip into one."""
+    say(f"making the environment {environment}")
+    venv.EnvBuilder(symlinks=os.name != "nt", with_pip=False).create(environment)
 
 
-def pip_command() -> list[str]:
+def pip_command(python: Path) -> list[str]:
     """The pip that installs into the environment: its own, this interpreter's, or a bootstrapped one.
 
     This interpreter's pip only reads the system's files (`--python` makes it act inside the environment), so
     it works where a distribution forbids installing into its own Python (PEP 668).
     """
-    if has_pip(PYTHON):
-        return [str(PYTHON), "-m", "pip"]
+    if has_pip(python):
+        return [str(python), "-m", "pip"]
     if importlib.util.find_spec("pip"):
-        return [sys.executable, "-m", "pip", "--python", str(PYTHON)]
-    if importlib.util.find_spec("ensurepip") and subprocess.call([PYTHON, "-m", "ensurepip"]) == 0:
-        return [str(PYTHON), "-m", "pip"]
+        return [sys.executable, "-m", "pip", "--python", str(python)]
+    if importlib.util.find_spec("ensurepip") and subprocess.call([python, "-m", "ensurepip"]) == 0:
+        return [str(python), "-m", "pip"]
     fail(NO_PIP)
+
+
+PIP_OPTIONS = ["--quiet", "--disable-pip-version-check", "--no-input"]
 
 
 def ensure(extras: set[str]) -> None:
@@ -96,13 +113,42 @@ def ensure(extras: set[str]) -> None:
     if extras <= present:
         return
     if not PYTHON.exists():
-        make_environment()
+        make_environment(ENVIRONMENT)
     wanted = ",".join(sorted(present | extras))
     say(f"installing onnxsmith[{wanted}]; the first time takes a minute or two")
-    options = ["--quiet", "--disable-pip-version-check", "--no-input"]
-    if subprocess.call([*pip_command(), "install", *options, "--editable", f"{ROOT}[{wanted}]"]) != 0:
+    command = [*pip_command(PYTHON), "install", *PIP_OPTIONS, "--editable", f"{ROOT}[{wanted}]"]
+    if subprocess.call(command) != 0:
         fail("the installation failed; pip's messages are above")
     STAMP.write_text(json.dumps({"fingerprint": fingerprint, "extras": sorted(present | extras)}))
+
+
+def oldest_requirements() -> list[str]:
+    """What the oldest environment holds: each lowest version that pyproject.toml allows, and the test tools."""
+    import tomllib  # here, because an older Python is told below that it is too old
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    lowest = [*project["dependencies"], *(each for extra in OLDEST_EXTRAS for each in extras[extra])]
+    tools = [each for each in extras["dev"] if re.split(r"[<>=\[ ]", each)[0] in OLDEST_TOOLS]
+    return [*(each.replace(">=", "==") for each in lowest), *tools]
+
+
+def ensure_oldest() -> Path:
+    """The interpreter of an environment with the oldest dependencies, made where there is none for these."""
+    environment = ENVIRONMENT.with_name(f"{ENVIRONMENT.name}-oldest")
+    python, stamp = environment / PYTHON.relative_to(ENVIRONMENT), environment / STAMP.name
+    requirements = oldest_requirements()
+    wanted = json.dumps(requirements)
+    if python.exists() and stamp.exists() and stamp.read_text() == wanted:
+        return python
+    if not python.exists():
+        make_environment(environment)
+    say("installing " + " ".join(requirements))
+    command = [*pip_command(python), "install", *PIP_OPTIONS, *requirements, "--editable", str(ROOT)]
+    if subprocess.call(command) != 0:
+        fail("the oldest dependencies cannot be installed; pip's messages are above")
+    stamp.write_text(wanted)
+    return python
 
 
 # ---- the tasks ----
@@ -118,6 +164,11 @@ def test(arguments: list[str]) -> int:
     """Run the tests; arguments go to pytest."""
     ensure({"dev"})
     return run(PYTHON, "-m", "pytest", *arguments)
+
+
+def oldest(arguments: list[str]) -> int:
+    """Run the core tests on the oldest dependencies that pyproject.toml allows; arguments go to pytest."""
+    return run(ensure_oldest(), "-m", "pytest", *(arguments or CORE_TESTS))
 
 
 def lint(arguments: list[str]) -> int:
@@ -225,6 +276,7 @@ def hooks(arguments: list[str]) -> int:
 TASKS: dict[str, Callable[[list[str]], int]] = {
     "demo": demo,
     "test": test,
+    "oldest": oldest,
     "check": check,
     "lint": lint,
     "format": format_code,

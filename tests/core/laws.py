@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,21 @@ def nodes(model: Model) -> list[str]:
 
 
 quiet = functools.partial(np.errstate, all="ignore")
+
+
+@contextlib.contextmanager
+def as_numpy_2() -> Generator[None]:
+    """Within the block a Python number takes the dtype of the array it meets, which numpy does by itself since 2.0."""
+    if int(np.__version__.split(".")[0]) >= 2:
+        yield
+        return
+    numpy: Any = np
+    before = numpy._get_promotion_state()
+    numpy._set_promotion_state("weak")
+    try:
+        yield
+    finally:
+        numpy._set_promotion_state(before)
 
 
 # -- strategies ----------------------------------------------------------------------------------------

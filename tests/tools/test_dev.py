@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -93,7 +94,7 @@ def test_without_any_pip_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(dev, "has_pip", lambda _: False)
     monkeypatch.setattr(dev.importlib.util, "find_spec", lambda _: None)
     with pytest.raises(SystemExit, match="has no pip, and cannot make one") as stopped:
-        dev.pip_command()
+        dev.pip_command(dev.PYTHON)
     assert "apt install python3-pip" in str(stopped.value)
 
 
@@ -105,3 +106,33 @@ def test_it_starts_in_a_bare_interpreter() -> None:
         check=True,
     )
     assert done.stdout.startswith("usage: python3 dev.py TASK")
+
+
+def test_the_oldest_environment_holds_the_lowest_versions_that_are_declared() -> None:
+    project = tomllib.loads((dev.ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    asked = dev.oldest_requirements()
+    for each in (*project["dependencies"], *extras["ort"], *extras["safetensors"]):
+        name, _, version = each.partition(">=")
+        assert version, f"{each} has no lowest version"
+        assert f"{name}=={version}" in asked
+    assert {each.partition(">=")[0] for each in asked if "==" not in each} == set(dev.OLDEST_TOOLS)
+
+
+def test_the_core_tests_are_there() -> None:
+    for each in dev.CORE_TESTS:
+        assert (dev.ROOT / each).exists()
+
+
+def test_oldest_installs_once_into_an_environment_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installed: list[str]
+) -> None:
+    monkeypatch.setattr(dev, "ENVIRONMENT", tmp_path / "env")
+    monkeypatch.setattr(dev, "PYTHON", tmp_path / "env" / "bin" / "python")
+    monkeypatch.setattr(dev, "has_pip", lambda _: True)
+    python = tmp_path / "env-oldest" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.touch()
+    assert dev.ensure_oldest() == python
+    assert dev.ensure_oldest() == python
+    assert len(installed) == 1

@@ -229,3 +229,40 @@ def test_arrays_of_the_other_byte_order_are_read_right() -> None:
 def test_an_opset_beyond_what_is_installed_is_refused() -> None:
     with pytest.raises(errors.OperatorNotInOpsetError, match="newer than what is installed"):
         _ = Opset("", 999).Relu
+
+
+@pytest.mark.parametrize(
+    ("decide", "answer"),
+    [
+        (lambda n: n > 0, None),
+        (lambda n: n >= 1, None),
+        (lambda n: n != 0, None),
+        (lambda n: n == 0, None),
+        (lambda n: 0 < n, None),
+        (lambda n: 2 * n > n, None),
+        (lambda n: n // 2 < n, None),
+        (lambda n: n >= 0, True),
+        (lambda n: n < 0, False),
+        (lambda n: n + 1 > 0, True),
+        (lambda n: n + 1 > n, True),
+        (lambda n: n == -1, False),
+    ],
+)
+def test_a_comparison_is_decided_only_where_it_holds_for_every_size_and_0_is_one(decide, answer) -> None:
+    def branch(x):
+        return x * 2.0 if decide(x.shape[0]) else x
+
+    if answer is None:
+        with pytest.raises(errors.TracedValueError, match="known only when the model runs") as caught:
+            trace(branch, FLOAT["N"])
+        assert "@script" in (caught.value.help or "")
+    else:
+        model = trace(branch, FLOAT["N"])
+        for size in (0, 1, 3):
+            x = np.ones(size, np.float32)
+            np.testing.assert_array_equal(model(x), x * 2 if answer else x)
+
+
+def test_the_floor_of_a_size_less_1_is_right_for_size_0() -> None:
+    model = trace(lambda x: (x.shape[0] - 1) // 2 * 1.0, FLOAT["N"])
+    assert [float(model(np.zeros(size, np.float32))) for size in (0, 1, 3, 4)] == [-1, 0, 1, 1]

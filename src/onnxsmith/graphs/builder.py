@@ -38,6 +38,8 @@ SOURCE_KEY = "onnxsmith.source"
 QUANTIZATION_KEY = "quant_parameter_tensor_names"
 #: The key of a value's own notes, which are in no file, that holds the variable that the user gave it.
 VARIABLE_KEY = "onnxsmith.variable"
+#: The key of a function's own notes, which are in no file, that says that it came with a model that is called.
+FROM_MODEL_KEY = "onnxsmith.from_model"
 
 
 class GraphTarget:
@@ -195,12 +197,22 @@ class GraphTarget:
                     value.type, value.shape = type_to_ir(each.known.type)
         self.is_finished = True
         is_root_model = self.parent is None and self.program.kind == "model"
+        imports = self.program.opsets.imports()
+        if self.parent is None:
+            self.program.opsets.check_models()
+        if is_root_model:
+            # Their operators mean the same in the versions that the whole model imports: that was checked.
+            for function in self.program.functions.values():
+                imports.setdefault(function.domain, 1)
+                if FROM_MODEL_KEY in function.meta:
+                    held = function.opset_imports
+                    held.update({domain: imports[domain] for domain in held if domain in imports})
         return ir.Graph(
-            self.inputs,
+            [*self.inputs, *(value for value, _ in self.program.hidden_inputs if self.is_function)],
             graph_outputs,
             nodes=self.nodes,
             initializers=self.program.initializers if is_root_model else (),
-            opset_imports=self.program.opsets.imports(),
+            opset_imports=imports,
             name=name,
         )
 
@@ -274,6 +286,8 @@ class GraphTarget:
         kind = known.type
         value = ir.Value(name=self.program.names.unique(wish))
         if self.program.kind == "function":
+            if isinstance(kind, TensorType) and kind.dtype is not None:
+                self.program.dtypes.add(kind.dtype)
             # A function has no types inside. ONNX Runtime, when it inlines one, renames the values of a subgraph but
             # not what is declared of them, and then takes that for the types of others.
             return value

@@ -1,104 +1,280 @@
-"""An existing model called where a graph is being made: it becomes a function of that graph's program.
+"""A finished model called where a graph is being made: a function of that graph's program, and a node that calls it.
 
-Its weights become constants of the function, and share their memory with the model's.
+The model's weights, its `Constant`s among them, become inputs of the function. So the outer model holds them as
+initializers, one for each tensor however often the model is called, and they refer to the tensors of the called model.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.errors import ModelInputError
-from onnxsmith.graphs.builder import GraphTarget
-from onnxsmith.graphs.function import FunctionBody, call_function
-from onnxsmith.graphs.ir_types import type_from_ir
-from onnxsmith.graphs.opsets import OpsetVersions
+from onnxsmith.core.value import Value
+from onnxsmith.graphs.builder import FROM_MODEL_KEY, GraphTarget
+from onnxsmith.graphs.function import FUNCTION_DOMAIN_VERSION, FunctionBody, call_function
+from onnxsmith.graphs.graph_inference import Uses, infer_model, sizes_of
+from onnxsmith.graphs.ir_types import array_to_ir, type_from_ir
+from onnxsmith.graphs.names import Names
+from onnxsmith.graphs.opsets import ModelOperators, OpsetVersions
 from onnxsmith.schema import registry
+from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
-from onnxsmith.types.value_types import AnyValueType, TensorType
+from onnxsmith.schema.same_meaning import Use
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import AnyValueType, Dimension, TensorType
 
 #: The domain of functions that were models.
 DOMAIN = "this.models"
+#: Under which what was made of models stands in what a program shares.
+_SHARED = "called models"
+
+#: How the attributes of a `Constant` are arrays.
+_CONSTANT_DTYPES = {
+    "value_float": np.float32,
+    "value_floats": np.float32,
+    "value_int": np.int64,
+    "value_ints": np.int64,
+    "value_string": np.object_,
+    "value_strings": np.object_,
+}
 
 
-def call_model(scope: GraphTarget, model: ir.Model, inputs: Sequence[Any]) -> tuple[Any, ...]:
-    """The outputs of a model, called on values of a graph being made."""
-    wanted = [each for each in model.graph.inputs if each.name not in model.graph.initializers]
-    lifted = [scope.lift(each) for each in inputs]
-    for value, given in zip(wanted, lifted, strict=True):
-        _check(value.name or "", type_from_ir(value.type, value.shape), given.known.type)
-    held: dict[int, tuple[ir.Model, FunctionBody]] = scope.program.models
-    if id(model) not in held:
-        held[id(model)] = (model, _make_body(scope, model))
-    outputs = [Known(_without_names(type_from_ir(each.type, each.shape))) for each in model.graph.outputs]
-    return call_function(scope, held[id(model)][1], lifted, {}, outputs)
+def call_model(scope: GraphTarget, model: ir.Model, inputs: Sequence[Value]) -> tuple[Any, ...]:
+    """The outputs of a model, called on values of a graph being made.
+
+    Raises what a call of one of its operators raises where the model cannot run on values of these types.
+    """
+    known = [each.known for each in inputs]
+    sizes = sizes_of(model, [each.type for each in known])
+    inferred, uses = infer_model(model, known, sizes)
+    outputs = _named(scope, model, inferred)
+    return call_function(scope, _called_models(scope).body(model, uses), inputs, {}, outputs)
 
 
-def _check(name: str, wanted: AnyValueType, given: AnyValueType) -> None:
-    if (
-        isinstance(wanted, TensorType)
-        and isinstance(given, TensorType)
-        and None not in (wanted.dtype, given.dtype)
-    ) and wanted.dtype is not given.dtype:
-        raise ModelInputError(
-            f"input '{name}' of the model is {wanted.described}, and was given {given.described}"
+# -- what comes out ------------------------------------------------------------------------------------------
+
+
+def _named(scope: GraphTarget, model: ir.Model, outputs: Sequence[Known]) -> list[Known]:
+    """The outputs with the names that the model gives sizes only it knows; at each call they are others."""
+    called = _called_models(scope)
+    for value in scope.root.inputs:
+        called.dimensions.reserve(
+            str(each.value) for each in value.shape or () if isinstance(each, ir.SymbolicDim)
         )
+    given: dict[str, str] = {}
+    result: list[Known] = []
+    for known, value in zip(outputs, model.graph.outputs, strict=True):
+        declared = type_from_ir(value.type, value.shape)
+        kind = known.type
+        shapes = (getattr(kind, "shape", None), getattr(declared, "shape", None))
+        if not isinstance(kind, TensorType) or shapes[0] is None or shapes[1] is None:
+            result.append(known)
+            continue
+        shape: list[Dimension] = list(shapes[0])
+        for axis, name in enumerate(shapes[1][: len(shape)]):
+            if shape[axis] is None and isinstance(name, str) and name.isidentifier():
+                shape[axis] = given.setdefault(name, "") or called.dimensions.unique(name)
+                given[name] = str(shape[axis])
+        result.append(Known(TensorType(kind.dtype, tuple(shape)), known.data))
+    return result
 
 
-def _without_names(kind: AnyValueType) -> AnyValueType:
-    """Names of dimensions mean something in their own model only."""
-    if not isinstance(kind, TensorType) or kind.shape is None:
-        return kind
-    return TensorType(kind.dtype, tuple(each if isinstance(each, int) else None for each in kind.shape))
+# -- what the program holds ----------------------------------------------------------------------------------
 
 
-def _make_body(scope: GraphTarget, model: ir.Model) -> FunctionBody:
-    graph = model.graph.clone()
-    graph.opset_imports.update(model.opset_imports)
-    constants: list[ir.Node] = []
-    for name, value in list(graph.initializers.items()):
-        assert value.const_value is not None  # an initializer has a value
-        constant = ir.Node(
-            "", "Constant", [], [ir.AttrTensor("value", value.const_value)], name=f"{name}_constant"
+@dataclass(slots=True)
+class _CalledModels:
+    """What was made of the models that one model calls, its functions included."""
+
+    #: By the id of the model, which is kept beside.
+    bodies: dict[int, tuple[ir.Model, FunctionBody]] = field(
+        default_factory=dict[int, tuple[ir.Model, FunctionBody]]
+    )
+    names: Names = field(default_factory=Names)
+    dimensions: Names = field(default_factory=Names)
+
+    def body(self, model: ir.Model, uses: Uses) -> FunctionBody:
+        """The function of a model, made at its first call."""
+        held = self.bodies.get(id(model))
+        if held is None:
+            held = self.bodies[id(model)] = (model, self._make(model, uses))
+        return held[1]
+
+    def _make(self, model: ir.Model, uses: Uses) -> FunctionBody:
+        graph = model.graph.clone()
+        operators = _operators(model, uses)
+        dtypes = frozenset(_dtypes(model))
+        weights = _take_weights(graph)
+        _make_outputs_own(graph)
+        name = self.names.unique(_identifier(graph.name))
+        functions = _own_functions(model, f"{DOMAIN}.{name}", self.names)
+        graph.opset_imports.update(model.opset_imports)
+        for part in (graph, *(each.graph for each in functions.values())):
+            _forget_types(part)
+            _redirect_calls(part, functions)
+        function = ir.Function(DOMAIN, name, graph=graph, attributes=[])
+        function.meta[FROM_MODEL_KEY] = True
+        opsets = OpsetVersions(model.opset_imports.get("", 1), is_named=False)
+        domains = {"", *(each.domain for each in operators)}
+        imports = {each: version for each, version in model.opset_imports.items() if each in domains}
+        opsets.use_model(ModelOperators(graph.name or "model", imports, operators))
+        called = {each.identifier(): each for each in functions.values()}
+        return FunctionBody(function, called, opsets, tuple(weights), dtypes)
+
+
+def _own_functions(model: ir.Model, domain: str, names: Names) -> dict[ir.OperatorIdentifier, ir.Function]:
+    """The model's functions, by the names that they have in it, in a domain of their own.
+
+    The program may have other functions of those names, or come to have some. And none has the name of another whatever
+    its domain: where functions call each other, ONNX Runtime 1.20 makes names of values of those alone.
+    """
+    result: dict[ir.OperatorIdentifier, ir.Function] = {}
+    for identifier, function in model.functions.items():
+        graph = function.graph.clone()
+        graph.opset_imports.update(function.opset_imports)
+        attributes = list(function.attributes.values())
+        # An overload gets a name of its own: ONNX Runtime finds none in a function.
+        copy = ir.Function(domain, names.unique(identifier[1]), graph=graph, attributes=attributes)
+        copy.meta[FROM_MODEL_KEY] = True
+        result[identifier] = copy
+    return result
+
+
+def _called_models(scope: GraphTarget) -> _CalledModels:
+    return scope.program.shared.setdefault(_SHARED, _CalledModels())
+
+
+def _identifier(name: str | None) -> str:
+    return re.sub(r"\W+", "_", name or "model").strip("_") or "model"
+
+
+# -- from a graph to the body of a function ------------------------------------------------------------------
+
+
+def _graphs(graph: ir.Graph) -> Iterator[ir.Graph]:
+    yield graph
+    yield from graph.subgraphs()
+
+
+def _take_weights(graph: ir.Graph) -> list[tuple[str, ir.TensorProtocol]]:
+    """Make every initializer and constant, those of subgraphs too, an input of the graph; give their tensors."""
+    parts = list(_graphs(graph))
+    values = {
+        each: None
+        for part in parts
+        for each in (
+            *part.inputs,
+            *part.initializers.values(),
+            *(value for node in part for value in node.outputs),
         )
-        constant.outputs[0].name = name
-        constant.outputs[0].type, constant.outputs[0].shape = value.type, value.shape
-        ir.convenience.replace_all_uses_with(value, constant.outputs[0])
-        constants.append(constant)
-        if value in graph.inputs:
-            graph.inputs.remove(value)
-        del graph.initializers[name]
-    first = next(iter(graph), None)
-    if first is not None:
-        graph.insert_before(first, constants)
-    else:
-        graph.extend(constants)
-    function = ir.Function(DOMAIN, _name(scope, graph), graph=graph, attributes=[])
-    return FunctionBody(function, dict(model.functions), _opsets(model))
+    }
+    borne = Counter(each.name for each in values)
+    names = Names()
+    names.reserve(name or "" for name in borne)
+    by_tensor: dict[int, ir.Value] = {}
+    weights: list[tuple[str, ir.TensorProtocol]] = []
+    for part in parts:
+        found: list[tuple[ir.Value, ir.TensorProtocol, ir.Node | None]] = []
+        for name, value in list(part.initializers.items()):
+            assert value.const_value is not None  # an initializer has a value
+            found.append((value, value.const_value, None))
+            del part.initializers[name]
+            if value in part.inputs:
+                part.inputs.remove(value)
+        found += [(node.outputs[0], tensor, node) for node, tensor in _constants(part)]
+        for value, tensor, node in found:
+            weight = by_tensor.get(id(tensor))
+            if weight is None:
+                own = value.name or "const"
+                name = own if borne[value.name] == 1 and value.name else names.unique(own)
+                weight = by_tensor[id(tensor)] = ir.Value(name=name)
+                weights.append((name, tensor))
+            ir.convenience.replace_all_uses_with(value, weight, replace_graph_outputs=True)
+            if node is not None:
+                part.remove(node, safe=True)
+    graph.inputs.extend(by_tensor.values())
+    return weights
 
 
-def _name(scope: GraphTarget, graph: ir.Graph) -> str:
-    wish = re.sub(r"\W+", "_", graph.name or "model").strip("_") or "model"
-    taken = {name for domain, name, _ in scope.program.functions if domain == DOMAIN}
-    number, name = 0, wish
-    while name in taken:
-        number += 1
-        name = f"{wish}_{number}"
-    return name
+def _constants(graph: ir.Graph) -> Iterator[tuple[ir.Node, ir.TensorProtocol]]:
+    for node in graph:
+        if node.domain == "" and node.op_type == "Constant" and len(node.attributes) == 1:
+            attribute = next(iter(node.attributes.values()))
+            if attribute.is_ref():
+                continue
+            if attribute.type == ir.AttributeType.TENSOR:
+                yield node, attribute.as_tensor()
+            elif attribute.name in _CONSTANT_DTYPES:
+                value: Any = attribute.value
+                yield node, array_to_ir(np.asarray(value, _CONSTANT_DTYPES[attribute.name]))
 
 
-def _opsets(model: ir.Model) -> OpsetVersions:
-    """The versions that the model's operators agree with."""
-    opsets = OpsetVersions(model.opset_imports.get("", 1))
-    used = {(node.domain, node.op_type): None for node in model.graph.all_nodes()}
-    if model.graph.initializers:
-        used["", "Constant"] = None  # what the weights become
-    for domain, name in used:
-        version = model.opset_imports.get(domain)
-        definition = None if version is None else registry.find(domain, name, version)
-        if definition is not None:
-            opsets.use(definition, version)
-    return opsets
+def _make_outputs_own(graph: ir.Graph) -> None:
+    """Give every output that is no node's, or comes twice, a node of its own: functions and bodies need that."""
+    for part in _graphs(graph):
+        seen: set[ir.Value] = set()
+        for position, value in enumerate(list(part.outputs)):
+            producer = value.producer()
+            if producer is None or producer.graph is not part or value in seen:
+                node = ir.Node("", "Identity", [value], name=f"{value.name}_output_{position}")
+                node.outputs[0].name = f"{value.name}_output_{position}"
+                node.outputs[0].type, node.outputs[0].shape = value.type, value.shape
+                part.append(node)
+                part.outputs[position] = node.outputs[0]
+            seen.add(value)
+
+
+def _forget_types(graph: ir.Graph) -> None:
+    """Functions declare no types inside: ONNX Runtime takes those of a subgraph for others when it inlines one."""
+    for value in (*graph.inputs, *graph.outputs):
+        value.type = value.shape = None
+    for part in _graphs(graph):
+        declared = set(part.outputs) if part is not graph else set[ir.Value]()
+        for node in part:
+            for value in node.outputs:
+                if value not in declared:
+                    value.type = value.shape = None
+
+
+def _redirect_calls(graph: ir.Graph, functions: Mapping[ir.OperatorIdentifier, ir.Function]) -> None:
+    """Let nodes call these functions, which had other names."""
+    for node in graph.all_nodes() if functions else ():
+        function = functions.get(node.op_identifier())
+        if function is not None:
+            node.domain, node.op_type, node.overload = function.identifier()
+            graph.opset_imports[function.domain] = FUNCTION_DOMAIN_VERSION
+
+
+# -- what the model needs ------------------------------------------------------------------------------------
+
+
+def _operators(model: ir.Model, uses: Uses) -> dict[OperatorDef, Collection[Use]]:
+    """The operators of the model and its functions, as the versions that each imports define them."""
+    used: dict[OperatorDef, Collection[Use]] = {}
+    parts = [(model.graph, model.opset_imports)]
+    parts += [(each.graph, each.opset_imports) for each in model.functions.values()]
+    for graph, imports in parts:
+        is_model = graph is model.graph
+        for domain, name in dict.fromkeys((node.domain, node.op_type) for node in graph.all_nodes()):
+            if is_model and (domain, name) == ("", "Constant"):
+                continue  # a weight, which is no node of the function
+            version = imports.get(domain)
+            definition = None if version is None else registry.find(domain, name, version)
+            if definition is not None:
+                used[definition] = uses.get(definition, ())
+    return used
+
+
+def _dtypes(model: ir.Model) -> Iterator[DType]:
+    for graph in (model.graph, *(each.graph for each in model.functions.values())):
+        for node in graph.all_nodes():
+            for value in node.outputs:
+                kind: AnyValueType = type_from_ir(value.type, value.shape)
+                if isinstance(kind, TensorType) and kind.dtype is not None:
+                    yield kind.dtype

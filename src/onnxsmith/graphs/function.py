@@ -17,6 +17,7 @@ from onnxsmith.graphs.value import wrap
 from onnxsmith.schema.definition import AttributeType
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.source import caller_span
+from onnxsmith.types.dtypes import DType
 
 #: The version under which a function's domain is imported.
 FUNCTION_DOMAIN_VERSION = 1
@@ -30,6 +31,10 @@ class FunctionBody:
     called: Mapping[ir.OperatorIdentifier, ir.Function]
     #: What it and the functions that it calls use.
     opsets: OpsetVersions
+    #: Names and tensors of its last inputs, which every call passes: a function has no initializers of its own.
+    weights: tuple[tuple[str, ir.TensorProtocol], ...] = ()
+    #: The element types of the values inside, which a function does not declare.
+    dtypes: frozenset[DType] = frozenset()
 
 
 def call_function(
@@ -52,13 +57,18 @@ def call_function(
     if not scope.program.is_exact:
         scope.program.opsets.include(body.opsets)
     scope.program.opsets.use_domain(function.domain, FUNCTION_DOMAIN_VERSION)
+    scope.program.dtypes.update(body.dtypes)
     span = caller_span()
     wish = snake_case(function.name)
     results = [scope.new_value(wish, known) for known in outputs]
+    given = [None if each is None else scope.own(each) for each in inputs]
+    if body.weights:
+        given += [None] * (len(function.inputs) - len(body.weights) - len(given))
+        given += [scope.program.tensor(tensor, name) for name, tensor in body.weights]
     node = ir.Node(
         function.domain,
         function.name,
-        [None if each is None else scope.own(each) for each in inputs],
+        given,
         [
             typed_attribute(AttributeType(int(function.attributes[name].type)), name, value)
             for name, value in attributes.items()
@@ -70,3 +80,28 @@ def call_function(
     )
     scope.append(node)
     return tuple(wrap(value, known, scope, span) for value, known in zip(results, outputs, strict=True))
+
+
+def self_contained(body: FunctionBody) -> ir.Function:
+    """The function with its weights inside, as constants: for who takes it away from the model that would hold them."""
+    if not body.weights:
+        return body.function
+    graph = body.function.graph.clone()
+    count = len(graph.inputs) - len(body.weights)
+    constants: list[ir.Node] = []
+    for value, (name, tensor) in zip(list(graph.inputs)[count:], body.weights, strict=True):
+        constant = ir.Node("", "Constant", [], [ir.AttrTensor("value", tensor)], name=f"{name}_constant")
+        constant.outputs[0].name = value.name
+        ir.convenience.replace_all_uses_with(value, constant.outputs[0])
+        constants.append(constant)
+    del graph.inputs[count:]
+    graph.insert_before(graph[0], constants)  # it uses its weights, so there is a first node
+    function = body.function
+    graph.opset_imports.update(function.opset_imports)
+    return ir.Function(
+        function.domain,
+        function.name,
+        function.overload,
+        graph=graph,
+        attributes=list(function.attributes.values()),
+    )

@@ -13,10 +13,12 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
+from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import ACTIVE, default_target
+from onnxsmith.core.value import NumberValue, Value
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import AttributeValueError, InvalidModelError, ModelInputError, boundary
-from onnxsmith.graphs import files, raw
+from onnxsmith.graphs import files, parcels, raw
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.capabilities import with_capabilities
 from onnxsmith.graphs.embedding import call_model
@@ -118,12 +120,12 @@ class Model:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Run it on arrays, by position or by name: one output comes back as it is, several as a tuple.
 
-        Where a graph is being made, the model becomes a function of it, and this is a call of that function.
+        Where a graph is being made, the model becomes a function of it, and this is a call of that function. The
+        graph's model then holds the weights, which are not copied.
         """
         active = ACTIVE.get()
         if isinstance(active, GraphTarget):
-            given = self._in_order(args, kwargs)
-            results = call_model(active, self.ir, [given[port.name] for port in self.inputs])
+            results = call_model(active, self.ir, self._bind(args, kwargs, active))
             return results[0] if len(results) == 1 else results
         feeds = self._bind(args, kwargs)
         if self._run is None:
@@ -226,17 +228,33 @@ class Model:
             raise ModelInputError(f"input '{missing[0]}' is missing", help=_form(ports))
         return given
 
-    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        """The inputs as arrays, in order."""
+    def _bind(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], graph: GraphTarget | None = None
+    ) -> list[Any]:
+        """The inputs as arrays, in order; as values of a graph where one is being made."""
         given = self._in_order(args, kwargs)
         feeds: list[Any] = []
         for position, port in enumerate(self.inputs):
+            value = given[port.name]
             try:
-                feeds.append(_feed(port, given[port.name]))
+                feeds.append(_feed(port, value) if graph is None else _argument(port, value, graph))
             except ModelInputError as error:
                 error.culprit = ("attribute", port.name) if port.name in kwargs else ("input", position)
                 raise
         return feeds
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The whole model with its weights, wherever they lie; sessions stay behind."""
+        return _unpickled, (*parcels.pack(self._ir), self.place)
+
+    def __copy__(self) -> Model:
+        result = Model(self._ir)
+        result.place = self.place
+        return result
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Model:
+        # Weights are never changed in place, so a copy can refer to them.
+        return _unpickled(*parcels.pack(self._ir), self.place)
 
     @property
     def _node_count(self) -> int:
@@ -297,24 +315,57 @@ def _feed(port: Port, value: Any) -> Any:
         ) from None
     given = DType.from_numpy(array.dtype)
     if dtype is not None and given is not dtype:
-        raise ModelInputError(
-            f"input '{port.name}' is {dtype.spelling}, and was given {array.dtype}",
-            help=f"convert it with .astype({_numpy_name(dtype)})",
-        )
+        raise _wrong_dtype(port, dtype, str(array.dtype))
     if shape is not None and not _fits(array.shape, shape):
-        raise ModelInputError(
-            f"input '{port.name}' has shape {describe_shape(shape)}, and was given {describe_shape(array.shape)}"
-        )
+        raise _wrong_shape(port, shape, array.shape)
     return array
+
+
+def _argument(port: Port, value: Any, graph: GraphTarget) -> Any:
+    """What is given for an input as a value of a graph; refused where its type is certainly not the input's."""
+    wanted = port.type
+    if isinstance(value, NumberValue) and isinstance(wanted, TensorType) and wanted.dtype is not None:
+        value = value.as_dtype(wanted.dtype)
+    is_of_graph = isinstance(value, Value | Stored) or (
+        isinstance(value, list | tuple)
+        and any(isinstance(each, Value) for each in cast("Sequence[Any]", value))
+    )
+    lifted = graph.lift(value if is_of_graph else _feed(port, value))
+    actual = lifted.known.type
+    if isinstance(wanted, TensorType) != isinstance(actual, TensorType):
+        raise ModelInputError(
+            f"input '{port.name}' of the model is {wanted.described}, and was given {actual.described}"
+        )
+    if not isinstance(wanted, TensorType) or not isinstance(actual, TensorType):
+        return lifted
+    if None not in (wanted.dtype, actual.dtype) and wanted.dtype is not actual.dtype:
+        raise _wrong_dtype(port, cast(DType, wanted.dtype), cast(DType, actual.dtype).spelling)
+    if wanted.shape is not None and actual.shape is not None and not _fits(actual.shape, wanted.shape):
+        raise _wrong_shape(port, wanted.shape, actual.shape)
+    return lifted
+
+
+def _wrong_dtype(port: Port, wanted: DType, given: str) -> ModelInputError:
+    return ModelInputError(
+        f"input '{port.name}' is {wanted.spelling}, and was given {given}",
+        help=f"convert it with .astype({_numpy_name(wanted)})",
+    )
+
+
+def _wrong_shape(port: Port, wanted: Shape, given: Shape) -> ModelInputError:
+    return ModelInputError(
+        f"input '{port.name}' has shape {describe_shape(wanted)}, and was given {describe_shape(given)}"
+    )
 
 
 def _numpy_name(dtype: DType) -> str:
     return f"np.{dtype.spelling}" if dtype.is_native else f"ml_dtypes.{dtype.spelling}"
 
 
-def _fits(given: tuple[int, ...], wanted: Shape) -> bool:
+def _fits(given: Shape, wanted: Shape) -> bool:
+    """Whether a tensor of one shape may be one of the other."""
     return len(given) == len(wanted) and all(
-        not isinstance(b, int) or a == b for a, b in zip(given, wanted, strict=True)
+        not isinstance(a, int) or not isinstance(b, int) or a == b for a, b in zip(given, wanted, strict=True)
     )
 
 
@@ -336,6 +387,18 @@ def _read(path: str | os.PathLike[str]) -> Model:
 
 def _of_proto(proto: onnx.ModelProto, called: str) -> Model:
     return _RawModel(proto) if raw.is_beyond_onnx_ir(proto) else Model(files.from_proto(proto, called))
+
+
+def _unpickled(content: bytes, weights: Sequence[parcels.PackedWeight], place: Path | None) -> Model:
+    result = Model(parcels.unpack(content, weights))
+    result.place = place
+    return result
+
+
+def _unpickled_raw(content: bytes, place: Path | None) -> Model:
+    result = _RawModel(onnx.ModelProto.FromString(content))
+    result.place = place
+    return result
 
 
 @boundary
@@ -387,6 +450,15 @@ class _RawModel(Model):
     @property
     def opset_imports(self) -> Mapping[str, int]:
         return {each.domain: each.version for each in self._proto.opset_import}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled_raw, (self._proto.SerializeToString(), self.place)
+
+    def __copy__(self) -> Model:
+        return _unpickled_raw(self._proto.SerializeToString(), self.place)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Model:
+        return self.__copy__()
 
     @property
     def _node_count(self) -> int:

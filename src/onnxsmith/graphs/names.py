@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _WORD_BREAK = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -29,6 +30,11 @@ class Names:
         self._taken[wish] = count + 1
         self._taken[name] = 1
         return name
+
+    def reserve(self, names: Iterable[str]) -> None:
+        """Hand out none of these: something else bears them."""
+        for name in names:
+            self._taken.setdefault(name, 1)
 
     def release(self, name: str) -> None:
         """Make a name free again that nothing bears any more."""

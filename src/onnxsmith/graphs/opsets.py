@@ -2,15 +2,20 @@
 
 A graph imports one version per domain. An operator that has not changed between two versions fits both, so two
 modules' opsets mix as long as no operator used differs between them.
+
+A finished model that a graph calls never decides the graph's opset where the user's code names one: its operators fit
+it, or that is an error. Where nothing names an opset, the graph takes that of the first model it calls.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from onnxsmith.errors import AttributeValueError, OpsetConflictError
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.schema.same_meaning import Use, range_of_meaning
 from onnxsmith.source import Span, caller_span
 
 
@@ -40,20 +45,44 @@ class _Range:
         return version if self.last is None else min(version, self.last)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ModelOperators:
+    """What a model that is called brings along: the versions that it imports, and how it uses which operators."""
+
+    name: str
+    imports: Mapping[str, int]
+    operators: Mapping[OperatorDef, Collection[Use]]
+
+    def misfits(self, domain: str, version: int) -> Iterator[str]:
+        """The operators that are others in a version of their domain, or not there, and since when."""
+        for op, uses in self.operators.items():
+            if op.domain == domain:
+                first, end = range_of_meaning(op, uses)
+                if version < first:
+                    yield f"{op.qualified_name} (the model's came with opset {first})"
+                elif end is not None and version >= end:
+                    yield f"{op.qualified_name} (changed in opset {end})"
+
+
 class OpsetVersions:
     """The versions that a graph and its subgraphs use, narrowed with every operator."""
 
-    def __init__(self, default: int, *, is_fixed: bool = False) -> None:
+    def __init__(self, default: int, *, is_fixed: bool = False, is_named: bool = True) -> None:
         self.default = default
         self._is_fixed = is_fixed
+        #: Whether the user's code names the default, or it is only what there is when nobody names one.
+        self._is_named = is_named
         self._ranges: dict[str, _Range] = {}
         self._seen: dict[tuple[OperatorDef, int | None], None] = {}
+        #: The models that are called, with the place of the first call.
+        self._models: dict[ModelOperators, Span | None] = {}
 
     def copy(self) -> OpsetVersions:
         """The same state, to come back to."""
-        result = OpsetVersions(self.default, is_fixed=self._is_fixed)
+        result = OpsetVersions(self.default, is_fixed=self._is_fixed, is_named=self._is_named)
         result._ranges = {domain: replace(known) for domain, known in self._ranges.items()}
         result._seen = dict(self._seen)
+        result._models = dict(self._models)
         return result
 
     def use(self, op: OperatorDef, version: int | None) -> None:
@@ -75,6 +104,41 @@ class OpsetVersions:
         known = self._ranges.get("")
         if known is not None and known.named is None and "" in called._ranges:
             known.named = called.version("")
+        for model in called._models:
+            self.use_model(model)
+
+    def use_model(self, model: ModelOperators) -> None:
+        """Take note of a model that is called; its operators must fit the graph's versions."""
+        if model in self._models:
+            return
+        self._models[model] = caller_span()
+        if self._is_decided:
+            self._check(model)
+
+    @property
+    def _is_decided(self) -> bool:
+        """Whether something has named the version of the standard domain."""
+        known = self._ranges.get("")
+        return self._is_fixed or self._is_named or (known is not None and known.named is not None)
+
+    def check_models(self) -> None:
+        """Refuse a model whose operators do not fit the versions that the graph has in the end."""
+        for model in self._models:
+            self._check(model)
+
+    def _check(self, model: ModelOperators) -> None:
+        for domain, imported in model.imports.items():
+            version = self.version(domain)
+            misfits = list(model.misfits(domain, version))
+            if not misfits:
+                continue
+            opset = f"opset {version}" + (f" of {domain}" if domain else "")
+            shown = ", ".join(misfits[:4]) + (f" and {len(misfits) - 4} more" if len(misfits) > 4 else "")
+            raise OpsetConflictError(
+                f"the model '{model.name}' is of opset {imported} and is called in a graph of {opset}, "
+                f"where these operators differ: {shown}",
+                help=_how_to_agree(domain, imported, version),
+            ).locate(self._models[model])
 
     def use_domain(self, domain: str, version: int) -> None:
         """Take note of a domain that functions live in."""
@@ -128,13 +192,19 @@ class OpsetVersions:
     def version(self, domain: str) -> int:
         """The version of a domain that fits all that was used so far."""
         known = self._ranges.get(domain)
+        given = next((each.imports[domain] for each in self._models if domain in each.imports), None)
         if domain == "":
-            return self.default if known is None or self._is_fixed else known.choose(self.default)
-        return 1 if known is None else known.choose(1)
+            default = self.default if given is None or self._is_decided else given
+            return default if known is None or self._is_fixed else known.choose(default)
+        default = 1 if given is None else given
+        return default if known is None else known.choose(default)
 
     def imports(self) -> dict[str, int]:
         """Domain and version of all that was used, the standard domain always and first."""
-        return {"": self.version("")} | {domain: self.version(domain) for domain in self._ranges if domain}
+        given = [domain for each in self._models for domain in each.imports]
+        return {"": self.version("")} | {
+            domain: self.version(domain) for domain in dict.fromkeys((*self._ranges, *given)) if domain
+        }
 
 
 def _described(known: _Range) -> str:
@@ -143,3 +213,12 @@ def _described(known: _Range) -> str:
     if known.first == known.last:
         return f"opset {known.first}"
     return f"an opset from {known.first} to {known.last}"
+
+
+def _how_to_agree(domain: str, imported: int, version: int) -> str:
+    if domain:
+        return f"make the graph of operators of {domain} {imported}"
+    return (
+        f"make the graph in opset {imported}: opset_version={imported}, with operators of opset{imported}; or convert "
+        f"the model: Model.from_proto(onnx.version_converter.convert_version(model.proto, {version}))"
+    )

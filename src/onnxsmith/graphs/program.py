@@ -6,16 +6,16 @@ Names, opset versions, initializers and called functions; the nodes themselves a
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.graphs.ir_types import array_to_ir
+from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
 from onnxsmith.graphs.names import Names
 from onnxsmith.graphs.opsets import OpsetVersions
 from onnxsmith.graphs.weights import Weight
-from onnxsmith.schema.inference.known import Known
+from onnxsmith.schema.inference.known import NOTHING, Known
 from onnxsmith.source import caller_frame
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
@@ -51,14 +51,16 @@ class Program:
         #: Names that the user's variables gave.
         self.named: set[str] = set()
         self.functions: dict[ir.OperatorIdentifier, ir.Function] = {}
-        #: Models that were called, as functions, by the id of the model that stands beside.
-        self.models: dict[int, Any] = {}
         #: The element types of all values.
         self.dtypes: set[DType] = set()
         self.initializers: list[ir.Value] = []
+        #: Inputs that a function has besides its parameters, for weights: whoever calls it passes them on.
+        self.hidden_inputs: list[tuple[ir.Value, ir.TensorProtocol]] = []
         self._by_content: dict[tuple[Any, ...], tuple[ir.Value, Known]] = {}
         # id -> (array, ...): the array is kept alive here, so that its id stays its own.
-        self._by_identity: dict[int, tuple[np.ndarray[Any, Any] | Weight, ir.Value, Known]] = {}
+        self._by_identity: dict[
+            int, tuple[np.ndarray[Any, Any] | Weight | ir.TensorProtocol, ir.Value, Known]
+        ] = {}
 
     def initializer(self, array: np.ndarray[Any, Any]) -> tuple[ir.Value, Known]:
         """The initializer for an array; the same array gives the same one, and no array is copied."""
@@ -98,6 +100,27 @@ class Program:
         self._by_identity[id(weight)] = (weight, value, weight.known)
         return value
 
+    def tensor(self, tensor: ir.TensorProtocol, name: str) -> ir.Value:
+        """A tensor of another model: an initializer, or an input of a function, one however often it is used."""
+        # An array that both models refer to is one initializer.
+        raw = cast(object, getattr(tensor, "raw", None))
+        array = cast("np.ndarray[Any, Any]", raw) if isinstance(raw, np.ndarray) else None
+        held = tensor if array is None else array
+        found = self._by_identity.get(id(held))
+        if found is not None:
+            return found[1]
+        value = ir.Value(name=self.names.unique(name))
+        if self.kind == "function":
+            self.hidden_inputs.append((value, tensor))
+        else:
+            value.type = ir.TensorType(tensor.dtype)
+            value.shape = ir.Shape(dimensions_of(tensor))
+            value.const_value = tensor
+            self.initializers.append(value)
+        known = NOTHING if array is None else known_of_array(array)
+        self._by_identity[id(held)] = (held, value, known)
+        return value
+
     def checkpoint(self) -> Callable[[], None]:
         """Remember the state; the function returned brings it back, for an attempt that did not work out."""
         names, node_names = self.names.copy(), self.node_names.copy()
@@ -107,12 +130,13 @@ class Program:
             dict(self._by_content),
             dict(self._by_identity),
         )
-        opsets = self.opsets.copy()
+        opsets, hidden_count = self.opsets.copy(), len(self.hidden_inputs)
 
         def roll_back() -> None:
             self.names, self.node_names, self.named = names, node_names, named
             self.functions, self.opsets = functions, opsets
             del self.initializers[count:]
+            del self.hidden_inputs[hidden_count:]
             self._by_content, self._by_identity = by_content, by_identity
 
         return roll_back

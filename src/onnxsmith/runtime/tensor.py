@@ -49,7 +49,8 @@ class EagerTensor(Tensor):
         return self.array
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        return np.array(self.array, dtype=dtype, copy=True if copy else None)
+        array = self.array if dtype is None else self.array.astype(dtype, copy=False)
+        return array.copy() if copy and array is self.array else array
 
     def __repr__(self) -> str:
         return np.array_repr(self.array).replace("array(", "tensor(").replace("\n      ", "\n       ")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from onnxsmith.errors import MutationError
 from onnxsmith.scripting.merge import current_graph
+from onnxsmith.scripting.pickling import Methods
 from onnxsmith.source import Span
 
 if TYPE_CHECKING:
@@ -100,7 +101,9 @@ class Guard:
                     self._pictures.append((name, anything, anything.copy()))
                 elif name == "self" and hasattr(anything, "__dict__"):
                     held = cast("dict[str, Any]", anything.__dict__)
-                    held.setdefault(METHODS, {})  # where scripts that are methods are kept is no change
+                    held.setdefault(
+                        METHODS, Methods()
+                    )  # where scripts that are methods are kept is no change
                     self._pictures.append((name, held, dict(held)))
             here = here.outer
 

@@ -10,6 +10,7 @@ import onnx_ir as ir
 
 from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import AnnotationError, CallError, OnnxsmithError
+from onnxsmith.graphs.function import self_contained
 from onnxsmith.graphs.interface import describe, read_names, rename
 from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.graphs.ir_version import lowest_ir_version
@@ -57,7 +58,7 @@ def generic_function(script: ScriptFunction) -> ir.Function:
     body = generic_body(script, (), shared)
     if body is None:
         raise cast(OnnxsmithError, variants_of(script, shared).error)
-    return body.function
+    return self_contained(body)
 
 
 def make_model(script: ScriptFunction, options: ModelOptions) -> Model:

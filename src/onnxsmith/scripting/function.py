@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import functools
 import inspect
 import linecache
@@ -14,13 +15,15 @@ from typing import TYPE_CHECKING, Any, Unpack
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.diagnostics import undefined_name_help
 from onnxsmith.errors import OnnxsmithError, RecursiveFunctionError, UndefinedNameError, boundary, combined
+from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.scripting.analysis import Analysis, analyze
 from onnxsmith.scripting.binding import bind_call
 from onnxsmith.scripting.containers import METHODS
 from onnxsmith.scripting.eager_call import run_eagerly
 from onnxsmith.scripting.flow import assigned_names, free_names, parameter_names
 from onnxsmith.scripting.function_source import FunctionNode, find_function, module_level_names, span_of
-from onnxsmith.scripting.opset_choice import choose_version, named_version
+from onnxsmith.scripting.opset_choice import found_version, named_version
+from onnxsmith.scripting.pickling import Methods, Parcel, find, reduce_script
 from onnxsmith.scripting.places import Places
 from onnxsmith.scripting.signature import ScriptSignature, read_signature
 from onnxsmith.scripting.subset import find_unsupported
@@ -115,7 +118,12 @@ class ScriptFunction:
     @property
     def opset_version(self) -> int:
         """The opset that Python's own operators in it use: the one named, the one its code uses, or the newest."""
-        return named_version(self._default_opset) or choose_version(self.function)
+        return self.named_opset_version or default_opset_version()
+
+    @property
+    def named_opset_version(self) -> int | None:
+        """The opset that was asked for, or that its code refers to; None where nothing names one."""
+        return named_version(self._default_opset) or found_version(self.function)
 
     @property
     def fixed_arguments(self) -> dict[str, Any]:
@@ -139,12 +147,28 @@ class ScriptFunction:
         if instance is None:
             return self
         has_place = hasattr(instance, "__dict__")
-        cache: dict[Any, ScriptFunction] = instance.__dict__.setdefault(METHODS, {}) if has_place else {}
+        cache: Methods = instance.__dict__.setdefault(METHODS, Methods()) if has_place else Methods()
         found = cache.get(self.function)
         if found is None:
             options: dict[str, Any] = self._options
             found = cache[self.function] = ScriptFunction(self.function, instance=instance, **options)
         return found
+
+    # -- copies, here and in other processes -----------------------------------------------------------
+
+    def __reduce__(self) -> tuple[Any, ...] | str:
+        if self._instance is not None:
+            return getattr, (self._instance, self.function.__name__)
+        written = reduce_script(self, self.function)
+        return written if isinstance(written, str) else (_restored, (written, self._options))
+
+    def __copy__(self) -> ScriptFunction:
+        return self  # as functions are: nothing about a script can be changed
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ScriptFunction:
+        if self._instance is None:
+            return self
+        return getattr(copy.deepcopy(self._instance, memo), self.function.__name__)
 
     def __repr__(self) -> str:
         return f"<script {self.name}{self.signature}>"
@@ -259,6 +283,14 @@ class ScriptFunction:
         )  # heavy: onnx-ir is imported when something is staged
 
         return function_proto(self)
+
+
+def _restored(parcel: Parcel, options: Mapping[str, Any]) -> ScriptFunction:
+    """A script that was pickled by value; the one that is here, where the program is the same."""
+    found = find(parcel.module, parcel.name)
+    if isinstance(found, ScriptFunction) and parcel.is_here(found.function):
+        return found
+    return ScriptFunction(parcel.open(), **options)
 
 
 def _domain_of(function: types.FunctionType) -> str:

@@ -27,6 +27,9 @@ class Jit:
         self._runs: dict[Any, Callable[[Sequence[Any]], Any]] = {}
         self._input_count = len(script.parameters.inputs)
 
+    def __reduce__(self) -> tuple[type[Jit], tuple[ScriptFunction]]:
+        return Jit, (self.script,)  # the sessions are made anew
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
             if not kwargs and len(args) == self._input_count:

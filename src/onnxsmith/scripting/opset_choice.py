@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
 
 from onnxsmith.core.operator import Operator
 from onnxsmith.opset.custom import Opset
 from onnxsmith.opset.module import standard_version
-from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.scripting.closures import is_user_code
 
 
@@ -27,14 +26,39 @@ def named_version(value: Any) -> int | None:
     return standard_version(value)
 
 
-def choose_version(function: types.FunctionType) -> int:
-    """The newest version that a function or a helper of it names, or the newest that runs."""
-    versions = {
-        version
-        for each in _used(function, set())
-        if not isinstance(each, int) and (version := named_version(each))
-    }
-    return max(versions) if versions else default_opset_version()
+def found_version(function: types.FunctionType) -> int | None:
+    """The newest version that a function or a helper of it names; else that of the models it refers to, if any."""
+    used = list(_used(function, set()))
+    versions = {version for each in used if not isinstance(each, int) and (version := named_version(each))}
+    versions = versions or {version for each in used if (version := _version_of_model(each))}
+    return max(versions) if versions else None
+
+
+def _version_of_model(value: Any) -> int | None:
+    # Told by what its class has: importing Model would import onnx-ir with every script.
+    if not hasattr(type(cast(object, value)), "opset_imports"):
+        return None
+    imports: Mapping[str, int] = value.opset_imports
+    return imports.get("")
+
+
+def helpers_of(function: types.FunctionType) -> list[types.FunctionType]:
+    """The plain functions of the user's that a function refers to, and those that these refer to."""
+    found: dict[int, types.FunctionType] = {}
+    waiting = [function]
+    while waiting:
+        try:
+            outer = inspect.getclosurevars(waiting.pop())
+        except ValueError:  # a cell that is still empty
+            continue
+        for value in (*outer.nonlocals.values(), *outer.globals.values()):
+            plain = (
+                getattr(value, "function", None) if hasattr(type(cast(object, value)), "to_model") else value
+            )
+            if isinstance(plain, types.FunctionType) and id(plain) not in found and is_user_code(plain):
+                found[id(plain)] = plain
+                waiting.append(plain)
+    return list(found.values())
 
 
 def _used(function: types.FunctionType, seen: set[int]) -> Iterator[Any]:

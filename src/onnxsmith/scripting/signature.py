@@ -178,6 +178,25 @@ def _result_type(hint: Any) -> AnyValueType:
     return UNKNOWN_TENSOR if _is_any_tensor(hint) else read_value_type(hint, "the return annotation")
 
 
+def with_evaluated_annotations(function: types.FunctionType) -> types.FunctionType:
+    """A function like this one whose annotations are objects: names that only annotations use need not be kept then."""
+    result = types.FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    result.__dict__.update(function.__dict__)
+    result.__doc__, result.__module__ = function.__doc__, function.__module__
+    result.__qualname__ = function.__qualname__
+    result.__kwdefaults__ = function.__kwdefaults__
+    result.__annotations__ = {
+        name: _evaluated(function, name, each) for name, each in function.__annotations__.items()
+    }
+    return result
+
+
 def _evaluated(function: types.FunctionType, name: str, annotation: Any) -> Any:
     """An annotation as an object; under `from __future__ import annotations` it is text."""
     if not isinstance(annotation, str):

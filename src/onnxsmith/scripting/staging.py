@@ -22,6 +22,7 @@ from onnxsmith.graphs.ir_types import shape_to_ir, tensor_type_to_ir
 from onnxsmith.graphs.opsets import OpsetVersions
 from onnxsmith.graphs.program import Program
 from onnxsmith.graphs.value import wrap
+from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.scripting.attribute_values import attribute_value
 from onnxsmith.scripting.closures import closure_of, run_staged
@@ -63,11 +64,14 @@ def stage(
     """
     if opset_version is not None:
         return _stage(script, kind, types, attributes, OpsetVersions(opset_version, is_fixed=True), shared)
+    named = script.named_opset_version
+    version = named or default_opset_version()
+    opsets = OpsetVersions(version, is_named=named is not None)
     try:
-        return _stage(script, kind, types, attributes, OpsetVersions(script.opset_version), shared)
+        return _stage(script, kind, types, attributes, opsets, shared)
     except OpsetConflictError as error:
         # An object that the code holds may name an older opset than could be seen in the code itself.
-        if error.named_version is None or error.named_version == script.opset_version:
+        if error.named_version is None or error.named_version == version:
             raise
         try:
             return _stage(script, kind, types, attributes, OpsetVersions(error.named_version), shared)
@@ -223,7 +227,9 @@ def make_body(script: ScriptFunction, staged: Staged, name: str, bound: Sequence
     formal = [each for each in script.parameters.attributes if each.name not in bound]
     attributes = [_formal_attribute(each) for each in formal]
     function = ir.Function(script.domain, name, script.overload, graph=graph, attributes=attributes)
-    return FunctionBody(function, dict(scope.program.functions), scope.program.opsets)
+    program = scope.program
+    weights = tuple((value.name or "", tensor) for value, tensor in program.hidden_inputs)
+    return FunctionBody(function, dict(program.functions), program.opsets, weights, frozenset(program.dtypes))
 
 
 def _formal_attribute(parameter: Any) -> ir.Attr:

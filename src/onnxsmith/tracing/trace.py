@@ -68,7 +68,12 @@ def trace(
     names = _input_names(function, len(kinds), input_names)
     version = opset_version if opset_version is not None else _named_version(function)
     program = Program(
-        "model", OpsetVersions(version or default_opset_version(), is_fixed=opset_version is not None)
+        "model",
+        OpsetVersions(
+            version or default_opset_version(),
+            is_fixed=opset_version is not None,
+            is_named=version is not None,
+        ),
     )
     scope = GraphTarget(program)
     definition = definition_span(function)
@@ -175,12 +180,22 @@ def _graph_name(function: Callable[..., Any]) -> str:
 
 
 def _named_version(function: Callable[..., Any]) -> int | None:
-    """The opset version that the function's code refers to, so that `a @ b` before `op.Relu` means the same opset."""
-    versions = {version for version in _versions_in(inspect.unwrap(function)) if version}
+    """The opset version that the function's code refers to, so that `a @ b` before `op.Relu` means the same opset.
+
+    Where it names none, that of the models it refers to.
+    """
+    used = list(_used_in(inspect.unwrap(function)))
+    versions = {version for each in used if (version := _version_of(each))}
+    versions = versions or {each.opset_imports[""] for each in used if _is_model(each)}
     return max(versions) if versions else None
 
 
-def _versions_in(function: Any) -> Iterator[int | None]:
+def _is_model(value: Any) -> bool:
+    return isinstance(value, Model) and "" in value.opset_imports
+
+
+def _used_in(function: Any) -> Iterator[Any]:
+    """What a function's code refers to outside it."""
     code: types.CodeType | None = getattr(function, "__code__", None)
     if code is None:
         function = getattr(type(cast(object, function)), "__call__", None)  # noqa: B004  # the function itself is wanted
@@ -193,8 +208,7 @@ def _versions_in(function: Any) -> Iterator[int | None]:
         outer = None
     scopes: list[Mapping[str, Any]] = [outer.nonlocals, outer.globals] if outer is not None else []
     for scope in scopes:
-        for value in scope.values():
-            yield _version_of(value)
+        yield from scope.values()
 
 
 def _version_of(value: Any) -> int | None:

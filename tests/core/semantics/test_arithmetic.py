@@ -17,6 +17,7 @@ from tests.core.laws import (
     INTEGERS,
     NUMBERS,
     SIGNED,
+    as_numpy_2,
     broadcast_pairs,
     check,
     filled,
@@ -92,7 +93,7 @@ def test_a_literal_on_either_side(symbol: str, data: Any) -> None:
         literal = bool(literal)
     elif dtype not in FLOATS:
         literal = abs(int(literal)) if dtype not in SIGNED else int(literal)
-    with quiet():
+    with quiet(), as_numpy_2():
         right, left = compute(array, literal), compute(literal, array)
     check(lambda x: compute(x, literal), [array], right, kinds=("named",))
     check(lambda x: compute(literal, x), [array], left, kinds=("named",))

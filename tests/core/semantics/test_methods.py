@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import onnxruntime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from onnxsmith import FLOAT, INT64, opset21, tensor, trace
 from onnxsmith.errors import OperatorFailedError
 from onnxsmith.types.value_types import TensorType
-from tests.core.laws import ALL, FLOATS, INTEGERS, NUMBERS, check, counted, filled, law, shapes
+from tests.core.laws import ALL, FLOATS, INTEGERS, NUMBERS, as_numpy_2, check, counted, filled, law, shapes
 
 
 @st.composite
@@ -118,7 +119,11 @@ def test_clip(data: Any) -> None:
     dtype = data.draw(st.sampled_from(NUMBERS))
     array = data.draw(shapes(rank=2, side=3).flatmap(lambda shape: filled(dtype, shape)))
     bounds = [data.draw(st.none() | st.integers(0, 10)) for _ in range(2)]
-    check(lambda x: x.clip(*bounds), [array], np.clip(array, *bounds))
+    if onnxruntime.__version__.startswith("1.20.") and dtype in FLOATS:
+        array = np.where(np.isinf(array), array.dtype.type(1), array)  # 1.20 clips these without a bound
+    with as_numpy_2():  # where numpy 1 refuses to clip without bounds
+        expected = array if bounds == [None, None] else np.clip(array, *bounds)
+    check(lambda x: x.clip(*bounds), [array], expected)
     low, high = (np.array(data.draw(st.integers(0, 10)), dtype) for _ in range(2))
     check(lambda x, a, b: x.clip(a, b), [array, low, high], np.clip(array, low, high))
     row = np.broadcast_to(low, array.shape[-1:]).copy()

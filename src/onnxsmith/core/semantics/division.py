@@ -96,7 +96,8 @@ def _is_at_least(value: Operand, bound: int) -> bool:
     if isinstance(data, np.ndarray):
         return data.dtype.kind in "iu" and bool((data >= bound).all())
     entries = data if isinstance(data, tuple) else (data,)
-    return all(symbolic.is_at_least(each, bound) for each in entries)
+    # Of what is divided a size of 0 is as good as any other; a division by 0 is no result that could be wrong.
+    return all(symbolic.is_at_least(each, bound, least=bound) for each in entries)
 
 
 def _data(value: Operand) -> Data:

@@ -1,6 +1,7 @@
 """How small and how large a polynomial over names can be, and what follows for minima and maxima.
 
-Finds a bound or none; it never guesses. A name stands for a size of at least 1.
+Finds a bound or none; it never guesses. A name stands for a size of at least 1 where shapes are described, and of at
+least 0 (`least=0`) where what a program does is decided.
 """
 
 from __future__ import annotations
@@ -35,27 +36,23 @@ def extremum(kind: Literal["min", "max"], left: Polynomial, right: Polynomial) -
     return (((Atom(kind, f"{kind}({text(first)},{text(second)})", first, second),), 1),)
 
 
-def lower_bound(polynomial: Polynomial) -> int | None:
-    return bounds(polynomial)[0]
-
-
-def bounds(polynomial: Polynomial) -> tuple[int | None, int | None]:
-    """The smallest and the largest value, given that every name is at least 1; None where none is found."""
-    low, high = _term_bounds(polynomial)
+def bounds(polynomial: Polynomial, least: int = 1) -> tuple[int | None, int | None]:
+    """The smallest and the largest value, given that every name is at least `least`; None where none is found."""
+    low, high = _term_bounds(polynomial, least)
     if low is None:
-        low = _relaxed_bound(polynomial)
+        low = _relaxed_bound(polynomial, least)
     if high is None:
-        opposite = _relaxed_bound(add(ZERO, polynomial, -1))
+        opposite = _relaxed_bound(add(ZERO, polynomial, -1), least)
         high = None if opposite is None else -opposite
     return low, high
 
 
-def _term_bounds(polynomial: Polynomial) -> tuple[int | None, int | None]:
+def _term_bounds(polynomial: Polynomial, least: int) -> tuple[int | None, int | None]:
     """Bounds from those of each term alone."""
     low: int | None = 0
     high: int | None = 0
     for monomial, factor in polynomial:
-        term_low, term_high = _monomial_bounds(monomial)
+        term_low, term_high = _monomial_bounds(monomial, least)
         if factor < 0:
             term_low, term_high = term_high, term_low
         low = None if low is None or term_low is None else low + factor * term_low
@@ -63,7 +60,7 @@ def _term_bounds(polynomial: Polynomial) -> tuple[int | None, int | None]:
     return low, high
 
 
-def _relaxed_bound(polynomial: Polynomial) -> int | None:
+def _relaxed_bound(polynomial: Polynomial, least: int) -> int | None:
     """A lower bound from one atom's relation to what it is made of: `N - N//2` is at least `(2*N - N) / 2`."""
     found: list[int] = []
     for monomial, factor in polynomial:
@@ -73,7 +70,7 @@ def _relaxed_bound(polynomial: Polynomial) -> int | None:
         for each in smaller:
             try:
                 rest = mul(add(polynomial, ((monomial, factor),), -1), constant(divisor))
-                low, _ = _term_bounds(add(rest, mul(each, constant(factor))))
+                low, _ = _term_bounds(add(rest, mul(each, constant(factor))), least)
             except TooLarge:
                 continue
             if low is not None:
@@ -93,11 +90,11 @@ def _relations(atom: Atom, factor: int) -> tuple[int, list[Polynomial]]:
     return 1, []
 
 
-def _monomial_bounds(monomial: Monomial) -> tuple[int | None, int | None]:
+def _monomial_bounds(monomial: Monomial, least: int) -> tuple[int | None, int | None]:
     low: int | None = 1
     high: int | None = 1
     for atom in monomial:
-        atom_low, atom_high = _atom_bounds(atom)
+        atom_low, atom_high = _atom_bounds(atom, least)
         if atom_low is None or atom_low < 0:
             return (atom_low, atom_high) if len(monomial) == 1 else (None, None)
         low *= atom_low
@@ -105,10 +102,10 @@ def _monomial_bounds(monomial: Monomial) -> tuple[int | None, int | None]:
     return low, high
 
 
-def _atom_bounds(atom: Atom) -> tuple[int | None, int | None]:
+def _atom_bounds(atom: Atom, least: int) -> tuple[int | None, int | None]:
     if atom.kind == "name":
-        return 1, None
-    left_low, left_high = bounds(atom.left)
+        return least, None
+    left_low, left_high = bounds(atom.left, least)
     if atom.kind == "//":
         divisor = as_constant(atom.right)
         if divisor is not None and divisor > 0:
@@ -116,9 +113,9 @@ def _atom_bounds(atom: Atom) -> tuple[int | None, int | None]:
                 None if left_low is None else left_low // divisor,
                 None if left_high is None else left_high // divisor,
             )
-        right_low = lower_bound(atom.right)
+        right_low, _ = bounds(atom.right, least)
         return (0 if left_low is not None and left_low >= 0 and right_low and right_low > 0 else None), None
-    right_low, right_high = bounds(atom.right)
+    right_low, right_high = bounds(atom.right, least)
     lows = [each for each in (left_low, right_low) if each is not None]
     highs = [each for each in (left_high, right_high) if each is not None]
     if atom.kind == "max":

@@ -155,32 +155,32 @@ def is_same(left: Dimension, right: Dimension) -> bool:
     return _sub(left, right) == 0
 
 
-def is_at_least(dimension: Dimension, bound: int) -> bool:
-    """Whether a dimension is certainly not smaller than `bound`.
+def is_at_least(dimension: Dimension, bound: int, *, least: int = 1) -> bool:
+    """Whether a dimension is certainly not smaller than `bound`, given that every name is at least `least`.
 
-    >>> is_at_least("N-1", 0), is_at_least("N-2", 0), is_at_least("min(3,N)", 1)
-    (True, False, True)
+    >>> is_at_least("N-1", 0), is_at_least("N-2", 0), is_at_least("min(3,N)", 1), is_at_least("N-1", 0, least=0)
+    (True, False, True, False)
     """
-    low, _ = _bounds(dimension)
+    low, _ = _bounds(dimension, least)
     return low is not None and low >= bound
 
 
 def compare_less(left: Dimension, right: Dimension) -> bool | None:
-    """Whether one is smaller than the other; None where that hangs on the sizes.
+    """Whether one is smaller than the other; None where that depends on the sizes, which may be 0.
 
-    >>> compare_less("N", "N+1"), compare_less("N", 0), compare_less("N", 5)
-    (True, False, None)
+    >>> compare_less("N", "N+1"), compare_less("N", 0), compare_less("N", 5), compare_less(0, "N")
+    (True, False, None, None)
     """
     if isinstance(left, int) and isinstance(right, int):
         return left < right
-    low, high = _bounds(sub(right, left))
+    low, high = _bounds(sub(right, left), 0)
     if low is not None and low > 0:
         return True
     return False if high is not None and high <= 0 else None
 
 
 def compare_equal(left: Dimension, right: Dimension) -> bool | None:
-    """Whether two are equal; None where that hangs on the sizes.
+    """Whether two are equal; None where that depends on the sizes, which may be 0.
 
     >>> compare_equal("N", "N"), compare_equal("N", -1), compare_equal("N", 1)
     (True, False, None)
@@ -189,7 +189,7 @@ def compare_equal(left: Dimension, right: Dimension) -> bool | None:
         return left == right
     if is_same(left, right):
         return True
-    low, high = _bounds(sub(right, left))
+    low, high = _bounds(sub(right, left), 0)
     return False if (low is not None and low > 0) or (high is not None and high < 0) else None
 
 
@@ -210,11 +210,11 @@ def compare_less_or_equal(left: Dimension, right: Dimension) -> bool | None:
 
 
 @lru_cache(maxsize=4096)
-def _bounds(dimension: Dimension) -> tuple[int | None, int | None]:
+def _bounds(dimension: Dimension, least: int) -> tuple[int | None, int | None]:
     if isinstance(dimension, int):
         return dimension, dimension
     parsed = None if dimension is None else parse(dimension)
-    return (None, None) if parsed is None else bounds(parsed)
+    return (None, None) if parsed is None else bounds(parsed, least)
 
 
 def _cached(

@@ -1,0 +1,290 @@
+"""What a finished graph gives for inputs of certain types: our inference, node by node.
+
+Reads the graph and changes nothing. What inference leaves open is taken from the types that the model declares, with
+its names of dimensions read as the sizes that the inputs give them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import onnx_ir as ir
+
+from onnxsmith.errors import OnnxsmithError
+from onnxsmith.graphs.ir_types import type_from_ir
+from onnxsmith.graphs.weights import Weight
+from onnxsmith.schema import registry
+from onnxsmith.schema.definition import AttributeReference, AttributeType, OperatorDef
+from onnxsmith.schema.inference import infer
+from onnxsmith.schema.inference.known import NOTHING, Known
+from onnxsmith.schema.inference.merging import Different, merge_types
+from onnxsmith.schema.inference.signature import without_shape
+from onnxsmith.schema.promote import check_types
+from onnxsmith.schema.same_meaning import Use
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import AnyValueType, Dimension, TensorType
+
+#: Nodes that are looked at, those of functions at every call: a model from a stranger may unfold without end.
+_MOST_NODES = 2_000_000
+#: A loop's types are open after as many turns that changed them.
+_TURNS = 3
+
+_Functions = Mapping[ir.OperatorIdentifier, ir.Function]
+
+
+#: How a model uses each of its operators.
+Uses = dict[OperatorDef, set[Use]]
+
+
+def infer_model(
+    model: ir.Model, inputs: Sequence[Known], sizes: Mapping[str, Dimension]
+) -> tuple[list[Known], Uses]:
+    """What is known of the outputs of a model, and how it uses its operators.
+
+    `sizes` are those of the dimensions that its inputs name. Raises what a call of the operator that cannot work
+    raises, with the node in the message.
+    """
+    state = _State(_MOST_NODES)
+    walk = _Walk(model.functions, model.opset_imports, sizes, {}, state)
+    required = [each for each in model.graph.inputs if each.name not in model.graph.initializers]
+    for value, known in zip(required, inputs, strict=True):
+        walk.known[value] = walk.completed(known, value)
+    return walk.graph(model.graph), state.uses
+
+
+class _State:
+    """What all graphs of a model share."""
+
+    def __init__(self, nodes: int) -> None:
+        #: How many nodes may still be looked at.
+        self.nodes = nodes
+        #: The functions that are being called, one inside the other.
+        self.calls: list[ir.OperatorIdentifier] = []
+        self.uses: Uses = {}
+
+
+class _Walk:
+    """One graph with its subgraphs: the values of a function are other values at every call."""
+
+    def __init__(
+        self,
+        functions: _Functions,
+        opset_imports: Mapping[str, int],
+        sizes: Mapping[str, Dimension],
+        attributes: Mapping[str, Any],
+        state: _State,
+    ) -> None:
+        self.functions = functions
+        self.opset_imports = opset_imports
+        self.sizes = sizes
+        #: The values of the function's attributes, where the graph is a function's.
+        self.attributes = attributes
+        self.state = state
+        self.known: dict[ir.Value, Known] = {}
+
+    def graph(self, graph: ir.Graph) -> list[Known]:
+        for value in graph.initializers.values():
+            if value.const_value is not None:
+                self.known[value] = Weight(value.name or "", value.const_value).known
+        for node in graph:
+            self.node(node)
+        return [self.of(value) for value in graph.outputs]
+
+    def of(self, value: ir.Value) -> Known:
+        """What is known of a value."""
+        return self.known.get(value) or self.completed(NOTHING, value)
+
+    def node(self, node: ir.Node) -> None:
+        self.state.nodes -= 1
+        inputs = [None if each is None else self.of(each) for each in node.inputs]
+        try:
+            outputs = self.outputs(node, inputs)
+        except OnnxsmithError as error:
+            called = f"node '{node.name}' ({node.op_type})" if node.name else f"a node {node.op_type}"
+            if "node '" not in error.message:
+                error.message = f"{called} of the model: {error.message}"
+            error.culprit = None
+            raise
+        for value, known in zip(node.outputs, outputs, strict=False):
+            self.known[value] = self.completed(known, value)
+        op = self.definition(node)
+        if op is not None:
+            use = Use(
+                tuple(None if each is None else each.type.onnx_name for each in inputs),
+                tuple(self.of(each).type.onnx_name for each in node.outputs),
+                frozenset(node.attributes),
+            )
+            self.state.uses.setdefault(op, set()).add(use)
+
+    def definition(self, node: ir.Node) -> OperatorDef | None:
+        """The operator that a node calls; None for a function, and for what nobody has a schema of."""
+        version = self.opset_imports.get(node.domain)
+        if version is None or node.op_identifier() in self.functions:
+            return None
+        return registry.find(node.domain, node.op_type, version)
+
+    def outputs(self, node: ir.Node, inputs: Sequence[Known | None]) -> Sequence[Known]:
+        function = self.functions.get(node.op_identifier())
+        attributes = {name: self.attribute(each) for name, each in node.attributes.items()}
+        if function is not None:
+            return self.function(function, inputs, attributes)
+        op, version = self.definition(node), self.opset_imports.get(node.domain, 1)
+        unreadable = any(each is _UNREADABLE for each in attributes.values())
+        if op is None or self.state.nodes < 0 or unreadable:
+            return [NOTHING] * len(node.outputs)
+        if node.domain == "" and node.op_type == "Constant" and isinstance(attributes.get("value"), Weight):
+            return [attributes["value"].known]
+        check_types(op, [None if each is None else each.type for each in inputs])
+        graphs = {name: each for name, each in attributes.items() if isinstance(each, ir.Graph)}
+        bodies = {name: tuple(self.body(op, each, inputs, attributes)) for name, each in graphs.items()}
+        plain = {name: each for name, each in attributes.items() if name not in graphs}
+        return infer(op, version, inputs, plain, len(node.outputs), bodies)
+
+    def function(
+        self, function: ir.Function, inputs: Sequence[Known | None], attributes: Mapping[str, Any]
+    ) -> Sequence[Known]:
+        identifier = function.identifier()
+        if self.state.nodes < 0 or identifier in self.state.calls:
+            return [NOTHING] * len(function.outputs)
+        defaults = {
+            name: self.attribute(each) for name, each in function.attributes.items() if each.value is not None
+        }
+        inner = _Walk(self.functions, function.opset_imports, {}, {**defaults, **attributes}, self.state)
+        for value, known in zip(function.inputs, inputs, strict=False):
+            inner.known[value] = known or NOTHING
+        self.state.calls.append(identifier)
+        try:
+            return inner.graph(function.graph)
+        finally:
+            self.state.calls.pop()
+
+    def body(
+        self, op: OperatorDef, graph: ir.Graph, inputs: Sequence[Known | None], attributes: Mapping[str, Any]
+    ) -> list[Known]:
+        """What the outputs of a subgraph are. One that cannot run is no mistake: it may never be asked to."""
+        if op.name == "Loop":
+            state = [NOTHING if each is None else each for each in inputs[2:]]
+            fixed = [Known(TensorType(DType.INT64, ())), Known(TensorType(DType.BOOL, ()))]
+            return self.loop(graph, fixed, [Known(each.type) for each in state], [], hidden=1)
+        if op.name == "Scan" and op.since_version >= 9:
+            count = attributes.get("num_scan_inputs", 0)
+            given = [NOTHING if each is None else each for each in inputs]
+            split = len(given) - count
+            axes = attributes.get("scan_input_axes") or (0,) * count
+            scanned = [_without_axis(each, axis) for each, axis in zip(given[split:], axes, strict=False)]
+            return self.loop(graph, [], [Known(each.type) for each in given[:split]], scanned, hidden=0)
+        return self.once(graph, [])
+
+    def loop(
+        self,
+        graph: ir.Graph,
+        before: Sequence[Known],
+        state: list[Known],
+        after: Sequence[Known],
+        hidden: int,
+    ) -> list[Known]:
+        """The body of a loop, with types for its state that hold at every turn."""
+        outputs: list[Known] = []
+        for turn in range(_TURNS + 1):
+            outputs = self.once(graph, [*before, *state, *after])
+            joined = [_joined(a, b) for a, b in zip(state, outputs[hidden:], strict=False)]
+            if [each.type for each in joined] == [each.type for each in state]:
+                break
+            is_last = turn == _TURNS - 1
+            state = [Known(without_shape(each.type)) if is_last else each for each in joined]
+        return outputs
+
+    def once(self, graph: ir.Graph, inputs: Sequence[Known]) -> list[Known]:
+        for position, value in enumerate(graph.inputs):
+            given = inputs[position] if position < len(inputs) else self.completed(NOTHING, value)
+            self.known[value] = given
+        try:
+            return self.graph(graph)
+        except OnnxsmithError:
+            return [NOTHING] * len(graph.outputs)
+
+    def attribute(self, attribute: ir.Attr) -> Any:
+        """The value of an attribute as inference takes it."""
+        if attribute.is_ref():
+            name = attribute.ref_attr_name or ""
+            kind = AttributeType(int(attribute.type))
+            return self.attributes.get(name, AttributeReference(name, kind))
+        value: Any = attribute.value
+        match attribute.type:
+            case ir.AttributeType.TENSOR:
+                return Weight(attribute.name, value)
+            case ir.AttributeType.INTS | ir.AttributeType.FLOATS | ir.AttributeType.STRINGS:
+                return tuple(value)
+            case ir.AttributeType.INT | ir.AttributeType.FLOAT | ir.AttributeType.STRING:
+                return value
+            case ir.AttributeType.GRAPH:
+                return value
+            case ir.AttributeType.TYPE_PROTO:
+                return type_from_ir(value.type, value.shape)
+            case _:
+                return _UNREADABLE
+
+    def completed(self, known: Known, value: ir.Value) -> Known:
+        """What is known of a value, with what the model declares of it where that is more."""
+        if value.type is None and value.shape is None:
+            return known
+        kind = _completed(known.type, type_from_ir(value.type, value.shape), self.sizes)
+        return known if kind is known.type else Known(kind, known.data)
+
+
+#: An attribute that inference has no use for: sparse tensors, lists of graphs.
+_UNREADABLE = object()
+
+
+def _completed(known: AnyValueType, declared: AnyValueType, sizes: Mapping[str, Dimension]) -> AnyValueType:
+    if not isinstance(known, TensorType):
+        return known
+    if not isinstance(declared, TensorType):
+        return declared if known.dtype is None and known.shape is None else known
+    dtype = known.dtype or declared.dtype
+    shape = known.shape
+    if declared.shape is not None and (shape is None or len(shape) == len(declared.shape)):
+        theirs = [each if isinstance(each, int) else sizes.get(each or "") for each in declared.shape]
+        ours = shape or (None,) * len(theirs)
+        # A size is more than a name, and what the caller calls it is more than what the model does.
+        shape = tuple(
+            b if a is None or (isinstance(b, int) and not isinstance(a, int)) else a
+            for a, b in zip(ours, theirs, strict=True)
+        )
+    return known if (dtype, shape) == (known.dtype, known.shape) else TensorType(dtype, shape)
+
+
+def _joined(before: Known, after: Known) -> Known:
+    try:
+        return Known(merge_types(before.type, after.type))
+    except Different:
+        return NOTHING
+
+
+def _without_axis(known: Known, axis: int) -> Known:
+    kind = known.type
+    if not isinstance(kind, TensorType) or not kind.shape or not -len(kind.shape) <= axis < len(kind.shape):
+        return Known(TensorType(kind.dtype, None)) if isinstance(kind, TensorType) else NOTHING
+    dropped = axis % len(kind.shape)
+    return Known(TensorType(kind.dtype, (*kind.shape[:dropped], *kind.shape[dropped + 1 :])))
+
+
+def sizes_of(model: ir.Model, inputs: Sequence[AnyValueType]) -> dict[str, Dimension]:
+    """What each dimension that a model's inputs name is, for inputs of these types.
+
+    A name that would stand for two different sizes stands for none.
+    """
+    sizes: dict[str, Dimension] = {}
+    ambiguous: set[str] = set()
+    required = [each for each in model.graph.inputs if each.name not in model.graph.initializers]
+    for value, given in zip(required, inputs, strict=True):
+        declared = type_from_ir(value.type, value.shape)
+        if not (isinstance(declared, TensorType) and isinstance(given, TensorType)):
+            continue
+        for name, size in zip(
+            declared.shape or (), cast("tuple[Dimension, ...]", given.shape or ()), strict=False
+        ):
+            if isinstance(name, str) and size is not None and sizes.setdefault(name, size) != size:
+                ambiguous.add(name)
+    return {name: size for name, size in sizes.items() if name not in ambiguous}
