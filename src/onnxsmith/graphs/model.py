@@ -10,18 +10,18 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, cast
 
-import numpy as np
 import onnx
 import onnx_ir as ir
 
 from onnxsmith.core.target import ACTIVE, default_target
 from onnxsmith.diagnostics import did_you_mean
-from onnxsmith.errors import InvalidModelError, ModelInputError, boundary
+from onnxsmith.errors import InputTypeError, InvalidModelError, LiteralError, ModelInputError, boundary
 from onnxsmith.graphs import files, raw
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.embedding import call_model
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.origins import origin_of
+from onnxsmith.schema.promote import Place, given_array
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, Shape, TensorType, describe_shape
 
@@ -192,7 +192,7 @@ class Model:
         for position, port in enumerate(self.inputs):
             try:
                 feeds.append(_feed(port, given[port.name]))
-            except ModelInputError as error:
+            except (ModelInputError, InputTypeError, LiteralError) as error:
                 error.culprit = ("attribute", port.name) if port.name in kwargs else ("input", position)
                 raise
         return feeds
@@ -240,20 +240,15 @@ def _form(ports: Sequence[Port]) -> str:
 def _feed(port: Port, value: Any) -> Any:
     """What is given for an input as an array; refused where its type is certainly not the input's."""
     if isinstance(value, dict) and isinstance(port.type, TensorType):
-        raise ModelInputError(
-            f"input '{port.name}' is a tensor, and was given a dict",
+        raise InputTypeError(
+            f"the model cannot take dict as '{port.name}'",
             help="give inputs by name with model(**inputs)",
         )
     if value is None or isinstance(value, dict) or not isinstance(port.type, TensorType):
         return cast(Any, value)
     dtype, shape = port.type.dtype, port.type.shape
-    takes_type = dtype is not None and not hasattr(value, "dtype") and dtype.is_native
-    try:  # Python numbers and lists take the input's type
-        array = np.asarray(value, dtype.numpy if dtype is not None and takes_type else None)
-    except (TypeError, ValueError):
-        raise ModelInputError(
-            f"input '{port.name}' cannot be a {type(value).__name__}: it is {port.type!r}"
-        ) from None
+    remedy = None if dtype is None else f"'{port.name}' is declared as {dtype.name}"
+    array = given_array(value, dtype, Place("the model", f"'{port.name}'", remedy=remedy))
     given = DType.from_numpy(array.dtype)
     if dtype is not None and given is not dtype:
         raise ModelInputError(

@@ -19,7 +19,7 @@ from onnxsmith.errors import BranchTypeError, DynamicPythonValueError, MissingRe
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.builder import current_graph as current_graph
 from onnxsmith.schema.inference.known import Known
-from onnxsmith.schema.promote import loss
+from onnxsmith.schema.promote import number_array, refuse_loss
 from onnxsmith.scripting.structure import is_plain, is_tensor_like, joined, parts, rebuilt
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
@@ -294,18 +294,10 @@ def type_of_array(value: Any) -> TensorType:
 
 def number_as(scope: GraphTarget, value: Any, dtype: DType, name: str, error: type[OnnxsmithError]) -> Any:
     """A number, known or not, as a scalar of an element type; refused where a literal would be."""
-    sample = value.sample if isinstance(value, Number) else value
-    reason = loss(sample, dtype)
-    if reason is not None:
-        kind = kind_of(value)
-        raise error(
-            f"{_called(name)} is {dtype.spelling} in one place and "
-            f"{f'a Python {kind}' if sample is not value else value} in another: {reason}",
-            help="convert one of them with x.astype(…)",
-        )
-    return (
-        value.as_dtype(dtype) if isinstance(value, Number) else scope.constant(np.array(value, dtype.numpy))
-    )
+    if isinstance(value, Number):
+        refuse_loss(value.sample, dtype, _called(name), f"a Python {value.kind}", error)
+        return value.as_dtype(dtype)
+    return scope.constant(number_array(value, dtype, _called(name), error))
 
 
 def is_visible(value: Any, scope: GraphTarget) -> bool:
