@@ -130,8 +130,11 @@ def promote(op: OperatorDef, inputs: Sequence[Any], target: Target) -> list[Any]
             types.append(value.known.type)
             lifted.append(target.stored(value))
         elif isinstance(value, np.ndarray):
-            array = given_array(value, None, input_place(op, position))
-            types.append(_type_of(array))
+            array = cast("np.ndarray[Any, Any]", value)
+            dtype = DType.from_numpy(array.dtype)
+            if dtype is None or dtype is DType.STRING:
+                given_array(array, None, input_place(op, position))  # says what is wrong with it
+            types.append(TensorType(dtype, array.shape))
             lifted.append(target.constant(array))
         elif isinstance(value, list | tuple) and _is_sequence(op, position, cast("list[Any]", value)):
             sequence = target.sequence(cast("list[Any]", value))
