@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from onnxsmith.core.initial_states import OpenState, settled, with_open_states
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import Target, target_of
 from onnxsmith.core.value import NumberValue, Value
@@ -56,12 +57,16 @@ def call(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     if has_open_outputs(op) and "outputs" not in kwargs:
         output_count, attributes = _as_unpacked(op, output_count, inputs, attributes)
     target = target_of(inputs)
+    has_graph = bool(attributes) and _has_graph(op, attributes)
+    if has_graph and not target.is_lenient:
+        inputs = with_open_states(op, inputs, attributes)
     lifted = promote(op, inputs, target)
-    if attributes and _has_graph(op, attributes):
+    if has_graph:
         finished = target.run_bodies(op, lifted, attributes)
         if finished is not None:
             return finished[0] if len(finished) == 1 else finished
         attributes = dict(target.bodies(op, lifted, attributes))
+        lifted = settled(op, lifted, attributes.get("body"), target)
     if output_count is None:
         output_count = count_outputs(op, lifted, attributes)
     known: Sequence[Known] = ()
@@ -125,6 +130,9 @@ def promote(op: OperatorDef, inputs: Sequence[Any], target: Target) -> list[Any]
                 # Whoever uses an optional as a value has made sure that there is one.
                 value = target.operators.OptionalGetElement(value)
             types.append(value.known.type)
+            lifted.append(value)
+        elif isinstance(value, OpenState):
+            types.append(None)
             lifted.append(value)
         elif isinstance(value, Stored):
             types.append(value.known.type)
