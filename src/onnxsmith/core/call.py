@@ -245,17 +245,17 @@ def _lift_other(op: OperatorDef, position: int, value: Any, target: Target) -> A
     place = input_place(op, position)
     if isinstance(value, list | tuple):
         elements = cast("list[Any]", value)
-        if any(isinstance(each, np.ndarray) or _holds_value(each) for each in elements):
+        if any(isinstance(each, np.ndarray) or _holds_tensor(each) for each in elements):
             if all(_may_be_scalar(each) for each in elements):
                 return stack(elements, target, place, _only_dtype(parameter))
             raise list_of_tensors(place, _instead_of_list(op, parameter))
     return target.constant(given_array(value, None, place))
 
 
-def _holds_value(value: Any) -> bool:
+def _holds_tensor(value: Any) -> bool:
     if isinstance(value, list | tuple):
-        return any(_holds_value(each) for each in cast("list[Any]", value))
-    return isinstance(value, Value)
+        return any(_holds_tensor(each) for each in cast("list[Any]", value))
+    return isinstance(value, Value) or (isinstance(value, np.ndarray) and value.ndim > 0)
 
 
 def _may_be_scalar(value: Any) -> bool:
