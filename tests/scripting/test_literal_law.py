@@ -149,3 +149,17 @@ def test_the_default_of_an_input_is_a_tensor_in_a_model_too() -> None:
 
     x = np.array([1], np.int8)
     np.testing.assert_array_equal(halved.to_model(input_types=[INT8["N"]])(x), halved(x))
+
+
+def test_a_jitted_call_that_worked_before_is_checked_against_the_annotation() -> None:
+    @script
+    def doubled(x: FLOAT[2, 3]):
+        return x + x
+
+    jitted = jit(doubled)
+    jitted(np.ones((2, 3), np.float32))
+    for call in (doubled, jitted):
+        with pytest.raises(
+            onnxsmith.errors.ShapeError, match=r"doubled takes shape \(2, 3\) as 'x', not \(4, 3\)"
+        ):
+            call(np.ones((4, 3), np.float32))

@@ -39,21 +39,21 @@ class Jit:
                     key.append(value.ndim)
                 run = self._runs.get(tuple(key))
                 if run is not None:
-                    return self._run_known(run, args)
+                    try:
+                        return run(args)
+                    except OnnxsmithError:
+                        self._check(args)
+                        raise
             return self._general(args, kwargs)
         except OnnxsmithError as error:
             error.locate_at_caller()
             hide_own_frames(error)
             raise
 
-    def _run_known(self, run: Callable[[Sequence[Any]], Any], args: tuple[Any, ...]) -> Any:
-        """A call of a form that was run before. Sizes are no part of it: those that do not fit show when it fails."""
-        try:
-            return run(args)
-        except OnnxsmithError:
-            for parameter, value in zip(self.script.parameters.inputs, args, strict=True):
-                input_argument(self.script, parameter, value)
-            raise
+    def _check(self, args: tuple[Any, ...]) -> None:
+        """Refuse what the annotations refuse; sizes are no part of what is remembered, and show when a run fails."""
+        for parameter, value in zip(self.script.parameters.inputs, args, strict=True):
+            input_argument(self.script, parameter, value)
 
     def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         script = self.script
