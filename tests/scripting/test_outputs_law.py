@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from onnxsmith import errors
+from onnxsmith import FLOAT, Opset, errors, script
 from onnxsmith import opset21 as op
 
 LETTERS = "abcd"
@@ -118,3 +118,39 @@ def load(file: Path, text: str) -> Any:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def test_an_operator_that_nobody_knows() -> None:
+    mine = Opset("my.domain", 1)
+
+    @script
+    def at_the_call(x: FLOAT[2, 3]):
+        y, z = mine.Twice(x)
+        return y, z
+
+    def later(x: FLOAT[2, 3]):
+        p = mine.Twice(x)
+        y, z = p
+        return y, z
+
+    assert [len(node.output) for node in at_the_call.to_model().proto.graph.node] == [2]
+    with pytest.raises(errors.OutputCountError, match="Twice was called for, and 2 are wanted"):
+        script(later)
+
+
+def test_rows_of_what_has_no_other_outputs() -> None:
+    @script(default_opset=op)
+    def one(x: FLOAT[2, 3]):
+        return x + 1.0
+
+    @script
+    def rows(x: FLOAT[2, 3]):
+        a, b = one(x)
+        c, d = op.Relu(x)
+        total, _ = op.MaxPool(x[None], kernel_shape=[2])
+        e, f = total[0]
+        return a - b + c - d, e - f
+
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    for found, expected in zip(rows.to_model()(x), rows(x), strict=True):
+        np.testing.assert_array_equal(found, expected)

@@ -93,7 +93,7 @@ def call(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
 
 def has_open_outputs(op: OperatorDef) -> bool:
     """Whether a call decides how many outputs there are, beyond those there always are."""
-    return op.is_known and op.max_outputs > 1 and any(each.option != "single" for each in op.outputs)
+    return op.max_outputs > 1 and any(each.option != "single" for each in op.outputs)
 
 
 def _as_unpacked(

@@ -18,14 +18,17 @@ from onnxsmith.types.value_types import TensorType
 
 def refuse_rows_for_outputs(value: Any, count: int | None) -> None:
     """Raise OutputCountError where unpacking a tensor into `count` variables (None: any number) may mean outputs."""
-    found = _operator_behind(value.ir_value, value.scope.program.opsets.version)
+    program = value.scope.program
+    found = _operator_behind(value.ir_value, program.opsets.version)
+    if found is not None and any((found.domain, found.name) == each[:2] for each in program.functions):
+        return  # a function of the model: what it returns is known
     kind = value.known.type
     rows = kind.shape[0] if isinstance(kind, TensorType) and kind.shape else None
     # Where nobody says how many there are, rows are taken for outputs only if there are as few of them.
     wanted = rows if count is None else count
     if found is None or not isinstance(wanted, int) or not 1 < wanted <= found.max_outputs:
         return
-    names = ", ".join(each.name.lower() for each in found.outputs[:wanted])
+    names = ", ".join(each.name.lower() for each in found.outputs[:wanted]) if found.is_known else "a, b"
     raise OutputCountError(
         f"this is the one output that {found.qualified_name} was called for: it has {wanted} rows here, not outputs"
         if count is None
@@ -54,11 +57,15 @@ def _operator_behind(value: ir.Value, version_of: Any) -> OperatorDef | None:
         return None
     if len(node.outputs) != 1:
         return None
-    definition = registry.find(node.domain, node.op_type, version_of(node.domain))
-    if definition is None or not definition.is_known or definition.max_outputs < 2:
+    version = version_of(node.domain)
+    definition = registry.find(node.domain, node.op_type, version)
+    if definition is None and not registry.is_known_domain(node.domain):
+        definition = registry.lookup(node.domain, node.op_type, version)
+    if definition is None or definition.max_outputs < 2:
         return None
-    # Attributes and bodies say how many of a variadic output there are.
-    return None if definition.outputs[-1].option == "variadic" else definition
+    # Attributes and bodies say how many of a variadic output there are; of an unknown operator nothing does.
+    is_said = definition.is_known and definition.outputs[-1].option == "variadic"
+    return None if is_said else definition
 
 
 def _itself(value: ir.Value) -> ir.Value:
