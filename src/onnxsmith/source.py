@@ -223,6 +223,26 @@ def unpack_count() -> int | None:
     return None
 
 
+#: The instructions that go through a value one by one, as `for` does.
+_LOOPS = frozenset(
+    opcode.opmap[name] for name in ("GET_ITER", "FOR_ITER", "GET_YIELD_FROM_ITER") if name in opcode.opmap
+)
+
+
+def taken_apart() -> tuple[bool, int | None]:
+    """Whether the user's code takes a value apart other than by a `for` now, and into how many variables, if it says.
+
+    Asked by a value that is iterated over: `a, b = x` and `f(*x)` are, `for row in x` is not.
+    """
+    frame = caller_frame()
+    if frame is None or frame.f_lasti < 0:
+        return False, None
+    code = frame.f_code.co_code
+    if code[frame.f_lasti] == _UNPACK:
+        return True, code[frame.f_lasti + 1]
+    return code[frame.f_lasti] not in _LOOPS, None
+
+
 def text_of(span: Span) -> str | None:
     """The source text of a span, or None when the file cannot be read."""
     lines = [linecache.getline(span.file, number) for number in range(span.line, span.end_line + 1)]

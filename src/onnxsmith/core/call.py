@@ -12,27 +12,39 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from onnxsmith.core.initial_states import OpenState, settled, with_open_states
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import Target, target_of
 from onnxsmith.core.value import NumberValue, Value
-from onnxsmith.errors import InputTypeError, ModelWarning, OnnxsmithError, OutputCountError
+from onnxsmith.errors import MixedDTypesError, ModelWarning, OnnxsmithError, OutputCountError
 from onnxsmith.schema.bind import bind
-from onnxsmith.schema.definition import AttributeReference, AttributeType, OperatorDef
+from onnxsmith.schema.definition import AttributeReference, AttributeType, OperatorDef, Parameter
 from onnxsmith.schema.inference import infer
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.schema.inference.signature import outputs_by_signature
 from onnxsmith.schema.promote import (
     Like,
+    Place,
     Resolved,
-    check_types,
+    given_array,
+    input_place,
     is_literal,
+    list_of_tensors,
     literal_array,
+    natural_dtype,
     parameter_at,
     resolve_literals,
 )
+from onnxsmith.schema.type_check import check_types
 from onnxsmith.source import unpack_count
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import AnyValueType, OptionalType, TensorType, ValueType
+from onnxsmith.types.value_types import (
+    AnyValueType,
+    OptionalType,
+    TensorType,
+    ValueType,
+    parse_onnx_type,
+)
 
 if TYPE_CHECKING:
     from onnxsmith.core.operator import Operator
@@ -45,12 +57,16 @@ def call(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     if has_open_outputs(op) and "outputs" not in kwargs:
         output_count, attributes = _as_unpacked(op, output_count, inputs, attributes)
     target = target_of(inputs)
+    has_graph = bool(attributes) and _has_graph(op, attributes)
+    if has_graph and not target.is_lenient:
+        inputs = with_open_states(op, inputs, attributes)
     lifted = promote(op, inputs, target)
-    if attributes and _has_graph(op, attributes):
+    if has_graph:
         finished = target.run_bodies(op, lifted, attributes)
         if finished is not None:
             return finished[0] if len(finished) == 1 else finished
         attributes = dict(target.bodies(op, lifted, attributes))
+        lifted = settled(op, lifted, attributes.get("body"), target)
     if output_count is None:
         output_count = count_outputs(op, lifted, attributes)
     known: Sequence[Known] = ()
@@ -77,7 +93,7 @@ def call(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
 
 def has_open_outputs(op: OperatorDef) -> bool:
     """Whether a call decides how many outputs there are, beyond those there always are."""
-    return op.is_known and op.max_outputs > 1 and any(each.option != "single" for each in op.outputs)
+    return op.max_outputs > 1 and any(each.option != "single" for each in op.outputs)
 
 
 def _as_unpacked(
@@ -115,16 +131,22 @@ def promote(op: OperatorDef, inputs: Sequence[Any], target: Target) -> list[Any]
                 value = target.operators.OptionalGetElement(value)
             types.append(value.known.type)
             lifted.append(value)
+        elif isinstance(value, OpenState):
+            types.append(None)
+            lifted.append(value)
         elif isinstance(value, Stored):
             types.append(value.known.type)
             lifted.append(target.stored(value))
         elif isinstance(value, np.ndarray):
             array = cast("np.ndarray[Any, Any]", value)
-            types.append(_array_type(op, position, array))
+            dtype = DType.from_numpy(array.dtype)
+            if dtype is None or dtype is DType.STRING:
+                given_array(array, None, input_place(op, position))  # says what is wrong with it
+            types.append(TensorType(dtype, array.shape))
             lifted.append(target.constant(array))
-        elif _takes_sequence(op, position) and isinstance(value, list | tuple):
+        elif isinstance(value, list | tuple) and _is_sequence(op, position, cast("list[Any]", value)):
             sequence = target.sequence(cast("list[Any]", value))
-            types.append(sequence.known.type if isinstance(sequence, Value) else None)
+            types.append(_type_of(sequence))
             lifted.append(sequence)
         elif is_literal(value):
             types.append(None)
@@ -132,7 +154,7 @@ def promote(op: OperatorDef, inputs: Sequence[Any], target: Target) -> list[Any]
             lifted.append(None)
         else:
             element = _lift_other(op, position, value, target)
-            types.append(element.known.type if isinstance(element, Value) else None)
+            types.append(_type_of(element))
             lifted.append(element)
     if literals:
         samples = {
@@ -182,19 +204,28 @@ def _number_input(
     return value.as_dtype(resolved), TensorType(resolved, ())
 
 
-def _array_type(op: OperatorDef, position: int, array: np.ndarray[Any, Any]) -> TensorType:
-    dtype = DType.from_numpy(array.dtype)
-    if dtype is None:
-        raise InputTypeError(
-            f"{op.qualified_name} was given an array of numpy dtype {array.dtype}, which ONNX does not have",
-            culprit=("input", position),
-        )
-    return TensorType(dtype, array.shape)
+def _type_of(lifted: Any) -> AnyValueType | None:
+    """The type of an input as a target takes it; None for sequences and maps that are Python's own."""
+    if isinstance(lifted, Value):
+        return lifted.known.type
+    if isinstance(lifted, np.ndarray):
+        array = cast("np.ndarray[Any, Any]", lifted)
+        return TensorType(DType.from_numpy(array.dtype), array.shape)
+    return None
 
 
-def _takes_sequence(op: OperatorDef, position: int) -> bool:
+def _is_sequence(op: OperatorDef, position: int, elements: Sequence[Any]) -> bool:
+    """Whether a list is an ONNX sequence: where nothing else is taken, or where its elements are no scalars."""
     parameter = parameter_at(op, position)
-    return parameter is not None and any(each.startswith("seq(") for each in parameter.types)
+    types = () if parameter is None else parameter.types
+    if not any(each.startswith("seq(") for each in types):
+        return False
+    if not any(each.startswith("tensor(") for each in types):
+        return True
+    # A tuple is what several outputs come as: they are no sequence unless the user makes one of them.
+    return isinstance(elements, list) and not (
+        is_literal(elements) or all(_may_be_scalar(each) for each in elements)
+    )
 
 
 def _takes_optional(op: OperatorDef, position: int) -> bool:
@@ -207,38 +238,99 @@ def _takes_optional(op: OperatorDef, position: int) -> bool:
 
 
 def _lift_other(op: OperatorDef, position: int, value: Any, target: Target) -> Any:
-    """Lists that hold tensors, numpy scalars, and whatever says that it can be an array."""
-    if isinstance(value, list | tuple):
-        return stack(cast("list[Any]", value), target)
-    if isinstance(value, np.generic) or hasattr(value, "__array__"):
-        array: np.ndarray[Any, Any] = np.asarray(cast(Any, value))
-        _array_type(op, position, array)
-        return target.constant(array)
+    """Vectors of scalars, numpy scalars, and whatever says that it can be an array."""
     parameter = parameter_at(op, position)
     if isinstance(value, dict) and parameter is not None and any("map(" in each for each in parameter.types):
         return cast(Any, value)  # the maps of the ml domain
-    name = "an input" if parameter is None else f"'{parameter.name}'"
-    raise InputTypeError(
-        f"{op.qualified_name} cannot take {type(cast(object, value)).__name__} as {name}",
-        help="an input is a tensor, an array, a number, or a list of these",
-        culprit=("input", position),
+    place = input_place(op, position)
+    if isinstance(value, list | tuple):
+        elements = cast("list[Any]", value)
+        if any(isinstance(each, np.ndarray) or _holds_tensor(each) for each in elements):
+            if all(_may_be_scalar(each) for each in elements):
+                return stack(elements, target, place, _only_dtype(parameter))
+            raise list_of_tensors(place, _instead_of_list(op, parameter))
+    return target.constant(given_array(value, None, place))
+
+
+def _holds_tensor(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(_holds_tensor(each) for each in cast("list[Any]", value))
+    return isinstance(value, Value) or (isinstance(value, np.ndarray) and value.ndim > 0)
+
+
+def _may_be_scalar(value: Any) -> bool:
+    """Whether a value is a number, or a tensor that is not known to have dimensions."""
+    if isinstance(value, NumberValue):
+        return True
+    if isinstance(value, Value):
+        kind = value.known.type
+        return isinstance(kind, TensorType) and not kind.shape
+    if isinstance(value, np.ndarray):
+        return cast("np.ndarray[Any, Any]", value).ndim == 0
+    return isinstance(value, np.generic) or (is_literal(value) and not isinstance(value, list | tuple))
+
+
+def _instead_of_list(op: OperatorDef, parameter: Parameter | None) -> str:
+    if parameter is not None and parameter.option == "variadic":
+        return f"give them one by one: {op.name}(a, b, …), or {op.name}(*tensors, …)"
+    return (
+        f"call {op.name} for each of them, or join them first: Concat(a, b, axis=0);\n"
+        "of the outputs of an operator take one: outputs[0]"
     )
 
 
-def stack(elements: Sequence[Any], target: Target) -> Any:
-    """A list that mixes scalar tensors with numbers, `[n, 4]`, as a vector."""
-    operators = target.operators
-    tensors = [each for each in elements if isinstance(each, Value)]
-    if not tensors:
-        return target.constant(np.asarray(elements))
+def _only_dtype(parameter: Parameter | None) -> DType | None:
+    """The element type of an input that takes one only."""
+    if parameter is None or len(parameter.types) != 1:
+        return None
+    kind = parse_onnx_type(next(iter(parameter.types)))
+    return kind.dtype if isinstance(kind, TensorType) else None
+
+
+_INDEX = Place("an index", "its list")
+
+
+def stack(elements: Sequence[Any], target: Target, place: Place = _INDEX, wanted: DType | None = None) -> Any:
+    """A list that mixes scalar tensors with numbers, `[n, 4]`, as a vector.
+
+    Numbers take the tensors' element type, or `wanted` where that is not known.
+    """
+    typed = [each for each in elements if not isinstance(each, NumberValue) and not is_literal(each)]
+    dtypes = [dtype for each in typed if (dtype := _dtype_of(each)) is not None]
+    other = next((each for each in dtypes if each is not dtypes[0]), None)
+    if other is not None:
+        raise MixedDTypesError(
+            f"{place.owner} was given a list of {dtypes[0].spelling} and {other.spelling} as {place.name}",
+            help="ONNX does not promote element types; convert one of them with x.astype(…)",
+            culprit=place.culprit,
+        )
+    dtype = dtypes[0] if dtypes else wanted
+    if dtype is None and not typed:
+        dtype = natural_dtype([each.sample if isinstance(each, NumberValue) else each for each in elements])
+    row = np.array([-1], np.int64)
     parts: list[Any] = []
     for element in elements:
-        if is_literal(element):
-            dtype = tensors[0].known.type
-            known = dtype.dtype if isinstance(dtype, TensorType) else None
-            element = np.asarray(element, known.numpy if known is not None and known.is_native else None)
-        parts.append(operators.Reshape(element, np.array([-1], np.int64)))
-    return operators.Concat(*parts, axis=0) if len(parts) > 1 else parts[0]
+        if isinstance(element, NumberValue):
+            if dtype is None:
+                element = element.as_like(typed[0])
+            else:
+                given_array(element.sample, dtype, place)  # refuses what a literal of this kind would be
+                element = element.as_dtype(dtype)
+            parts.append(target.operators.Reshape(element, row))
+        elif not is_literal(element):
+            parts.append(target.operators.Reshape(element, row))
+        elif dtype is None:
+            parts.append(target.constant_like(np.asarray([element]), typed[0]))
+        else:
+            parts.append(target.constant(given_array([element], dtype, place)))
+    return target.operators.Concat(*parts, axis=0) if len(parts) > 1 else parts[0]
+
+
+def _dtype_of(value: Any) -> DType | None:
+    if isinstance(value, Value):
+        kind = value.known.type
+        return kind.dtype if isinstance(kind, TensorType) else None
+    return DType.from_numpy(np.asarray(value).dtype)
 
 
 def _has_graph(op: OperatorDef, attributes: Mapping[str, Any]) -> bool:

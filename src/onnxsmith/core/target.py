@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Target(Protocol):
     """Where a bound, promoted call goes."""
 
-    #: Whether dtype and shape are worked out before `emit`. A runtime does that itself.
+    #: Whether dtype and shape are worked out before every `emit`. A runtime asks only for calls that are new or fail.
     needs_inference: ClassVar[bool]
 
     @property

@@ -8,16 +8,17 @@ from onnxsmith.errors.base import OnnxsmithError
 class OperatorFailedError(OnnxsmithError, RuntimeError):
     """The runtime refused to run an operator or model on these inputs.
 
-    The message carries what the runtime said. In a model, the place shown is the line that made the node which
+    The message carries what the runtime said: what can be told from types, shapes and attributes is another error, the
+    same one as where a graph is made. In a model, the place shown is the line that made the node which
     failed; the line that called the model comes second.
 
     Wrong:
 
-        op.Gather(x, [99])
+        op.SequenceAt(op.SequenceConstruct(x), 5)
 
     Right:
 
-        op.Gather(x, [1])
+        op.SequenceAt(op.SequenceConstruct(x), 0)
     """
 
     code = "R101"

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 import onnx_ir as ir
 
+from onnxsmith.core.initial_states import OpenState
 from onnxsmith.core.target import ACTIVE
-from onnxsmith.errors import FunctionError, MixedDTypesError
-from onnxsmith.graphs.body import Body
+from onnxsmith.errors import FunctionError, MixedDTypesError, OnnxsmithError
+from onnxsmith.graphs.body import Body, disconnect_all
 from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
+from onnxsmith.schema.inference.merging import Different, merge_types
 from onnxsmith.source import caller_span
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import (
@@ -30,7 +32,8 @@ from onnxsmith.types.value_types import (
 if TYPE_CHECKING:
     from onnxsmith.graphs.builder import GraphTarget
 
-_ATTEMPTS = 4
+#: An element type that is found or chosen, and two widenings of a shape, each with a body of its own.
+_ATTEMPTS = 6
 
 
 def make_bodies(
@@ -157,7 +160,7 @@ def _snake(title: str) -> str:
 def _loop_body(scope: GraphTarget, function: Callable[..., Any], inputs: Sequence[Any], title: str) -> Body:
     fixed: list[AnyValueType] = [TensorType(DType.INT64, ()), TensorType(DType.BOOL, ())]
     state = [each.known.type for each in inputs[2:]]
-    return _until_stable(scope, function, fixed, state, [], title, hidden=1)
+    return _until_stable(scope, function, fixed, state, [], title, hidden=1, natural=_natural(inputs[2:]))
 
 
 def _scan_body(
@@ -180,7 +183,13 @@ def _scan_body(
     for each, axis in zip(given[split:], axes, strict=True):
         kind = _without_axis(each.known.type, axis + batch if axis >= 0 else axis)
         scanned.append(_without_axis(kind, 0) if batch else kind)
-    return _until_stable(scope, function, [], state, scanned, title, hidden=0)
+    natural = _natural(given[:split])
+    return _until_stable(scope, function, [], state, scanned, title, hidden=0, natural=natural)
+
+
+def _natural(initial: Sequence[Any]) -> list[DType | None]:
+    """The element types that literals have where the body does not say which."""
+    return [each.natural if isinstance(each, OpenState) else None for each in initial]
 
 
 def _until_stable(
@@ -191,10 +200,20 @@ def _until_stable(
     after: Sequence[AnyValueType],
     title: str,
     hidden: int,
+    natural: Sequence[DType | None],
 ) -> Body:
     kinds = list(state)
     for attempt in range(_ATTEMPTS):
-        body = trace_body(scope, function, [*before, *kinds, *after], title)
+        roll_back = scope.program.checkpoint()
+        chosen = [_with_dtype(kind, dtype) for kind, dtype in zip(kinds, natural, strict=True)]
+        try:
+            body = trace_body(scope, function, [*before, *kinds, *after], title)
+        except OnnxsmithError:
+            if chosen == kinds:
+                raise
+            kinds = chosen  # the body cannot be written without an element type
+            roll_back()
+            continue
         if len(body.outputs) < hidden + len(kinds):
             needed = f"{hidden + len(kinds)}" + (", the condition first" if hidden else "")
             count = f"{len(body.outputs)} value{'s' * (len(body.outputs) != 1)}"
@@ -206,27 +225,35 @@ def _until_stable(
             _merge(kind, known.type, title, position)
             for position, (kind, known) in enumerate(zip(kinds, body.outputs[hidden:], strict=False))
         ]
+        if merged == kinds:
+            merged = chosen
         if merged == kinds or attempt == _ATTEMPTS - 1:
             return body
         kinds = merged
+        disconnect_all(body.graph)
+        roll_back()
     raise AssertionError("the last attempt returns")
+
+
+def _with_dtype(kind: AnyValueType, dtype: DType | None) -> AnyValueType:
+    is_open = isinstance(kind, TensorType) and kind.dtype is None
+    return TensorType(dtype, cast(TensorType, kind).shape) if is_open else kind
 
 
 def _merge(before: AnyValueType, after: AnyValueType, title: str, position: int) -> AnyValueType:
     """The type that holds at every iteration: equal dimensions stay, others are left open."""
-    if not isinstance(before, TensorType) or not isinstance(after, TensorType):
-        return before
-    if before.dtype is not None and after.dtype is not None and before.dtype is not after.dtype:
+    try:
+        return merge_types(before, after)
+    except Different:
         raise MixedDTypesError(
-            f"loop-carried value {position} of {title} is {before.dtype.spelling} going in "
-            f"and {after.dtype.spelling} coming out",
+            f"loop-carried value {position} of {title} is {_spelled(before)} going in "
+            f"and {_spelled(after)} coming out",
             help="convert it with x.astype(…) before the body returns it",
-        )
-    dtype = before.dtype if before.dtype is not None else after.dtype
-    if before.shape is None or after.shape is None or len(before.shape) != len(after.shape):
-        return TensorType(dtype, None)
-    shape = tuple(a if a == b else None for a, b in zip(before.shape, after.shape, strict=True))
-    return TensorType(dtype, shape)
+        ) from None
+
+
+def _spelled(kind: AnyValueType) -> str:
+    return kind.dtype.spelling if isinstance(kind, TensorType) and kind.dtype is not None else repr(kind)
 
 
 def _without_axis(kind: AnyValueType, axis: int) -> AnyValueType:

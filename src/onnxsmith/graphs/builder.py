@@ -20,7 +20,7 @@ from onnxsmith.core.value import Value
 from onnxsmith.errors import InputTypeError, LeakedValueError
 from onnxsmith.graphs import bodies
 from onnxsmith.graphs.attributes import attribute_to_ir
-from onnxsmith.graphs.body import Body
+from onnxsmith.graphs.body import Body, disconnect_all
 from onnxsmith.graphs.ir_types import array_to_ir, shape_to_ir, tensor_type_to_ir, type_to_ir
 from onnxsmith.graphs.names import snake_case
 from onnxsmith.graphs.program import Program, known_of_array
@@ -239,8 +239,7 @@ class GraphTarget:
 
     def discard(self) -> None:
         """Forget the nodes: what they used is not used by them any more."""
-        for node in reversed(self.nodes):
-            _disconnect(node)
+        disconnect_all(self.nodes)
         self.nodes.clear()
         self.is_finished = True
 
@@ -368,12 +367,3 @@ def _used_after_its_graph(inputs: Sequence[Any]) -> LeakedValueError:
         help="a tensor lives in the function that made it: return it, and call the model to get its value",
     ).locate(caller_span())
     return error if leaked is None else error.also(leaked.span, f"{name} was made here")
-
-
-def _disconnect(node: ir.Node) -> None:
-    for position in range(len(node.inputs)):
-        node.replace_input_with(position, None)
-    for attribute in node.attributes.values():
-        if attribute.type == ir.AttributeType.GRAPH and not attribute.is_ref():
-            for inner in reversed(list(attribute.as_graph())):
-                _disconnect(inner)

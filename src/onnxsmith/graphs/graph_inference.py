@@ -20,8 +20,8 @@ from onnxsmith.schema.inference import infer
 from onnxsmith.schema.inference.known import NOTHING, Known
 from onnxsmith.schema.inference.merging import Different, merge_types
 from onnxsmith.schema.inference.signature import without_shape
-from onnxsmith.schema.promote import check_types
 from onnxsmith.schema.same_meaning import Use
+from onnxsmith.schema.type_check import check_types
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, Dimension, TensorType
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, cast
 
-import numpy as np
 import onnx
 import onnx_ir as ir
 
@@ -17,7 +16,14 @@ from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import ACTIVE, default_target
 from onnxsmith.core.value import NumberValue, Value
 from onnxsmith.diagnostics import did_you_mean
-from onnxsmith.errors import AttributeValueError, InvalidModelError, ModelInputError, boundary
+from onnxsmith.errors import (
+    AttributeValueError,
+    InputTypeError,
+    InvalidModelError,
+    LiteralError,
+    ModelInputError,
+    boundary,
+)
 from onnxsmith.graphs import files, parcels, raw
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.capabilities import with_capabilities
@@ -27,6 +33,7 @@ from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.isolation import isolation
 from onnxsmith.graphs.origins import origin_of
 from onnxsmith.graphs.session_model import SessionModel
+from onnxsmith.schema.promote import Place, given_array
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, SequenceType, Shape, TensorType, describe_shape
@@ -238,7 +245,7 @@ class Model:
             value = given[port.name]
             try:
                 feeds.append(_feed(port, value) if graph is None else _argument(port, value, graph))
-            except ModelInputError as error:
+            except (ModelInputError, InputTypeError, LiteralError) as error:
                 error.culprit = ("attribute", port.name) if port.name in kwargs else ("input", position)
                 raise
         return feeds
@@ -299,20 +306,15 @@ def _form(ports: Sequence[Port]) -> str:
 def _feed(port: Port, value: Any) -> Any:
     """What is given for an input as an array; refused where its type is certainly not the input's."""
     if isinstance(value, dict) and isinstance(port.type, TensorType):
-        raise ModelInputError(
-            f"input '{port.name}' is a tensor, and was given a dict",
+        raise InputTypeError(
+            f"the model cannot take dict as '{port.name}'",
             help="give inputs by name with model(**inputs)",
         )
     if value is None or isinstance(value, dict) or not isinstance(port.type, TensorType):
         return cast(Any, value)
     dtype, shape = port.type.dtype, port.type.shape
-    takes_type = dtype is not None and not hasattr(value, "dtype") and dtype.is_native
-    try:  # Python numbers and lists take the input's type
-        array = np.asarray(value, dtype.numpy if dtype is not None and takes_type else None)
-    except (TypeError, ValueError):
-        raise ModelInputError(
-            f"input '{port.name}' cannot be a {type(value).__name__}: it is {port.type!r}"
-        ) from None
+    remedy = None if dtype is None else f"'{port.name}' is declared as {dtype.name}"
+    array = given_array(value, dtype, Place("the model", f"'{port.name}'", remedy=remedy))
     given = DType.from_numpy(array.dtype)
     if dtype is not None and given is not dtype:
         raise _wrong_dtype(port, dtype, str(array.dtype))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, cast
 
 import onnx_ir as ir
@@ -11,8 +12,10 @@ from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.sequence import TensorSequence
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
+from onnxsmith.errors import boundary
+from onnxsmith.graphs.unpacking import refuse_rows_for_outputs
 from onnxsmith.schema.inference.known import Known
-from onnxsmith.source import Span
+from onnxsmith.source import Span, taken_apart
 from onnxsmith.types.value_types import TensorType
 
 if TYPE_CHECKING:
@@ -60,6 +63,13 @@ class SymbolicTensor(Tensor, SymbolicValue):
 
     def __hash__(self) -> int:
         return hash(self.as_number())  # a set or dict asks for its value: the error says so
+
+    @boundary
+    def __iter__(self) -> Iterator[Tensor]:
+        is_taken_apart, count = taken_apart()
+        if is_taken_apart:
+            refuse_rows_for_outputs(self, count)
+        return super().__iter__()
 
     def as_shape(self) -> SymbolicShape:
         return SymbolicShape(self.ir_value, self.known, self.scope, self.span)

@@ -10,12 +10,15 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.errors import FunctionError, OperatorFailedError
+from onnxsmith.core.initial_states import OpenState
+from onnxsmith.errors import FunctionError, MixedDTypesError, OperatorFailedError
 from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.types.dtypes import DType
 
 Body: TypeAlias = Callable[..., Any]
 _FOREVER = 2**63 - 1
+_FIRST = EagerTensor(np.array(0, np.int64))
 
 
 def run(op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -30,12 +33,15 @@ def run(op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]) -
 
 
 def _results(body: Body, *arguments: Any) -> list[Any]:
-    result = body(*arguments)
-    values = cast("Sequence[Any]", result) if isinstance(result, tuple | list) else [result]
+    values = _in_a_row(body(*arguments))
     return [
         each if isinstance(each, EagerTensor | list) or each is None else EagerTensor(np.asarray(each))
         for each in values
     ]
+
+
+def _in_a_row(result: Any) -> Sequence[Any]:
+    return cast("Sequence[Any]", result) if isinstance(result, tuple | list) else [result]
 
 
 def _run_if(inputs: Sequence[Any], attributes: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -47,11 +53,35 @@ def _run_if(inputs: Sequence[Any], attributes: Mapping[str, Any]) -> tuple[Any, 
     return tuple(_results(attributes["then_branch" if condition.reshape(()) else "else_branch"]))
 
 
+def _settled(state: Sequence[Any], once: Callable[[list[Any]], Sequence[Any]]) -> list[Any]:
+    """The state to begin with; a literal has the element type that an iteration gives it.
+
+    That iteration is thrown away. A body that cannot be called on a Python number says nothing.
+    """
+    if not any(isinstance(each, OpenState) for each in state):
+        return list(state)
+    try:
+        after: Sequence[Any] = once([each.value if isinstance(each, OpenState) else each for each in state])
+    except Exception:  # the user's own code, on a number where it expects a tensor: Python's choice stays
+        after = ()
+    result: list[Any] = []
+    for position, each in enumerate(state):
+        if isinstance(each, OpenState):
+            given = after[position] if position < len(after) else None
+            has_type = isinstance(given, EagerTensor | np.ndarray)
+            dtype = DType.from_numpy(np.asarray(cast(Any, given)).dtype) if has_type else None
+            each = EagerTensor(each.array(dtype or each.natural))
+        result.append(each)
+    return result
+
+
 def _run_loop(inputs: Sequence[Any], attributes: Mapping[str, Any]) -> tuple[Any, ...]:
     limit = _FOREVER if inputs[0] is None else int(inputs[0].array.reshape(()))
     goes_on = True if len(inputs) < 2 or inputs[1] is None else bool(inputs[1].array.reshape(()))
-    state = list(inputs[2:])
     body: Body = attributes["body"]
+    state = _settled(
+        inputs[2:], lambda state: _in_a_row(body(_FIRST, EagerTensor(np.array(True)), *state))[1:]
+    )
     collected: list[list[np.ndarray[Any, Any]]] | None = None
     iteration = 0
     while iteration < limit and goes_on:
@@ -77,12 +107,28 @@ def _one_iteration(
             f"the body of Loop returns {len(outputs)} values; it needs the condition and {len(state)} loop-carried ones"
         )
     split = 1 + len(state)
+    _check_state("Loop.body", state, outputs[1:split])
     return bool(outputs[0].array.reshape(())), outputs[1:split], [each.array for each in outputs[split:]]
+
+
+def _check_state(title: str, before: Sequence[Any], after: Sequence[Any]) -> None:
+    """Refuse what a model refuses: a state that has another element type after an iteration."""
+    for position, (old, new) in enumerate(zip(before, after, strict=False)):
+        if (
+            isinstance(old, EagerTensor)
+            and isinstance(new, EagerTensor)
+            and old.array.dtype != new.array.dtype
+        ):
+            was, becomes = (DType.from_numpy(each.array.dtype) for each in (old, new))
+            raise MixedDTypesError(
+                f"loop-carried value {position} of {title} is {was and was.spelling} going in "
+                f"and {becomes and becomes.spelling} coming out",
+                help="convert it with x.astype(…) before the body returns it",
+            )
 
 
 def _run_scan(inputs: Sequence[Any], attributes: Mapping[str, Any]) -> tuple[Any, ...]:
     scan_count: int = attributes["num_scan_inputs"]
-    state = list(inputs[: len(inputs) - scan_count])
     scanned = [each.array for each in inputs[len(inputs) - scan_count :]]
     axes = attributes.get("scan_input_axes", (0,) * scan_count)
     backwards = attributes.get("scan_input_directions", (0,) * scan_count)
@@ -91,11 +137,19 @@ def _run_scan(inputs: Sequence[Any], attributes: Mapping[str, Any]) -> tuple[Any
     lengths = {len(each) for each in slices}
     if len(lengths) != 1:
         raise OperatorFailedError(f"Scan needs inputs of one length, got {sorted(lengths)}")
+    length = lengths.pop()
+    state = _settled(
+        inputs[: len(inputs) - scan_count],
+        lambda state: _in_a_row(
+            attributes["body"](*state, *(EagerTensor(np.asarray(each[0])) for each in slices))
+        ),
+    )
     collected: list[list[np.ndarray[Any, Any]]] | None = None
-    for step in range(lengths.pop()):
+    for step in range(length):
         outputs = _results(
             attributes["body"], *state, *(EagerTensor(np.asarray(each[step])) for each in slices)
         )
+        _check_state("Scan.body", state, outputs)
         state, rest = outputs[: len(state)], outputs[len(state) :]
         collected = [[] for _ in rest] if collected is None else collected
         for column, element in zip(collected, rest, strict=True):

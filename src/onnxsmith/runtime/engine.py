@@ -69,13 +69,15 @@ def prepare(
     *,
     captured: Mapping[str, InputType] | None = None,
     opset_version: int | None = None,
+    before_making: Callable[[], object] | None = None,
 ) -> Runner:
     """The runner for one way to call an operator, made once and kept.
 
     `input_types` has an element type per input, a type for what is no tensor, None for a hole. `opset_version` is
     that of the bodies among the attributes (of the standard domain, whatever the operator's), the newest one unless
     given, and does not matter without bodies. Does not fail: what nothing can run
-    says so when it is run, and that verdict is kept, too.
+    says so when it is run, and that verdict is kept, too. `before_making` is called where there is none yet; what it
+    raises is raised, and nothing is kept.
     """
     settings = current()
     has_body = any(isinstance(each, onnx.GraphProto) for each in attributes.values())
@@ -89,7 +91,13 @@ def prepare(
         captured or {},
         (opset_version or defs.onnx_opset_version()) if has_body else None,
     )
-    return runners().get_or_make(single_node.cache_key(call), lambda: build(call, settings))
+
+    def make() -> Runner:
+        if before_making is not None:
+            before_making()
+        return build(call, settings)
+
+    return runners().get_or_make(single_node.cache_key(call), make)
 
 
 _default_runners: RunnerCache[Any] = RunnerCache(DEFAULT_CACHE_SIZE)

@@ -7,7 +7,7 @@ engine's business.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from onnxsmith.core.operator_protocols import AnyOperator
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import ACTIVE, register_default
 from onnxsmith.core.value import Value
-from onnxsmith.errors import LeakedValueError
+from onnxsmith.errors import LeakedValueError, OnnxsmithError
 from onnxsmith.graphs.isolation import Isolation
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import control
@@ -27,6 +27,8 @@ from onnxsmith.runtime.model_session import FindNode, load_session
 from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.schema.inference import infer
+from onnxsmith.schema.inference.call import LARGEST_CONTENT
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.annotations import type_of_example
 from onnxsmith.types.dtypes import DType
@@ -94,7 +96,13 @@ class EagerTarget:
     ) -> tuple[Any, ...]:
         wraps = self.wraps or any(isinstance(each, EagerTensor) for each in inputs)
         arrays = [_to_array(each) for each in inputs]
-        results = _runner(op, version, arrays, attributes, output_count).run(arrays)
+        form = _Form(op, version, attributes, output_count)
+        runner = form.runner(arrays)
+        try:
+            results = runner.run(arrays)
+        except OnnxsmithError:
+            form.infer(arrays)  # one mistake, one error: that of inference, if it sees the mistake, too
+            raise
         return tuple([_wrap(each) for each in results]) if wraps else tuple(results)
 
     def model_runner(
@@ -147,24 +155,55 @@ class EagerTarget:
             hash(key := tuple(form))
         except TypeError:
             return
-        runner = _runner(
-            operator.definition, operator.version, [_to_array(v) for v in lifted], attributes, output_count
+        call = _Form(operator.definition, operator.version, attributes, output_count)
+        runners().put(key, _make_plan(call, args, lifted))
+
+
+class _Form(NamedTuple):
+    """One way to call an operator, whatever the inputs."""
+
+    op: OperatorDef
+    version: int | None
+    attributes: Mapping[str, Any]
+    output_count: int
+
+    def runner(self, arrays: Sequence[Any]) -> Runner:
+        """Who runs it on inputs of these types; inference is asked first where nobody has been found yet."""
+        return prepare(
+            self.op,
+            _input_types(arrays),
+            self.attributes,
+            self.output_count,
+            # Bodies are written in the standard domain; another domain's version says nothing about them.
+            opset_version=self.version if self.op.domain == "" else None,
+            before_making=lambda: self.infer(arrays, largest_rank=1),
         )
-        runners().put(key, _make_plan(runner, args, lifted))
+
+    def infer(self, arrays: Sequence[Any], largest_rank: int | None = None) -> None:
+        """Raise what a graph would raise for a call that cannot work on these very inputs.
+
+        A first call must stay cheap: it leaves out the contents above `largest_rank`, which say little about shapes.
+        """
+        if self.op.is_known:
+            types = _input_types(arrays)
+            known = [_known(each, kind, largest_rank) for each, kind in zip(arrays, types, strict=True)]
+            infer(self.op, self.version or self.op.since_version, known, self.attributes, self.output_count)
 
 
-def _runner(
-    op: OperatorDef,
-    version: int | None,
-    arrays: Sequence[Any],
-    attributes: Mapping[str, Any],
-    output_count: int,
-) -> Runner:
+def _input_types(arrays: Sequence[Any]) -> list[DType | AnyValueType | None]:
     # An empty list does not say what it is a sequence of; a tensor beside it does.
     dtypes = [DType.from_numpy(cast(Any, each).dtype) for each in arrays if isinstance(each, np.ndarray)]
-    types = [_input_type(each, dtypes[0] if dtypes else DType.FLOAT) for each in arrays]
-    # Bodies are written in the standard domain; another domain's version says nothing about them.
-    return prepare(op, types, attributes, output_count, opset_version=version if op.domain == "" else None)
+    return [_input_type(each, dtypes[0] if dtypes else DType.FLOAT) for each in arrays]
+
+
+def _known(value: Any, kind: DType | AnyValueType | None, largest_rank: int | None) -> Known | None:
+    """What rules look at in an input: its type, and its content if it is small."""
+    if isinstance(value, np.ndarray):
+        array = cast("np.ndarray[Any, Any]", value)
+        dtype = kind if isinstance(kind, DType) else None
+        is_small = array.size <= LARGEST_CONTENT and (largest_rank is None or array.ndim <= largest_rank)
+        return Known(TensorType(dtype, array.shape), array if is_small else None)
+    return None if kind is None or isinstance(kind, DType) else Known(kind)
 
 
 def recall_for(operator: AnyOperator) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
@@ -218,16 +257,18 @@ def _freeze(kwargs: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(frozen)
 
 
-def _make_plan(
-    runner: Runner, args: Sequence[Any], lifted: Sequence[Any]
-) -> Callable[[list[Any], bool], Any]:
-    run = runner.run
+def _make_plan(form: _Form, args: Sequence[Any], lifted: Sequence[Any]) -> Callable[[list[Any], bool], Any]:
+    run = form.runner([_to_array(each) for each in lifted]).run
     constants = [(k, _to_array(lifted[k])) for k, value in enumerate(args) if type(value) in _LITERALS]
 
     def plan(arrays: list[Any], wraps: bool) -> Any:
         for position, array in constants:
             arrays[position] = array
-        results = run(arrays)
+        try:
+            results = run(arrays)
+        except OnnxsmithError:
+            form.infer(arrays)
+            raise
         if len(results) == 1:
             return _wrap(results[0]) if wraps else results[0]
         return tuple([_wrap(each) for each in results]) if wraps else tuple(results)

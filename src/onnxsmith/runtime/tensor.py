@@ -10,6 +10,7 @@ from onnxsmith.core.target import default_target
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import InputTypeError, boundary
 from onnxsmith.schema.inference.known import Known
+from onnxsmith.schema.promote import Place, given_array
 from onnxsmith.types.annotations import read_dtype
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
@@ -91,23 +92,5 @@ def tensor(value: Any, dtype: Any = None) -> EagerTensor:
         raise InputTypeError(
             f"{dtype!r} is no element type", help="write FLOAT, FLOAT.dtype or a numpy dtype"
         )
-    try:
-        array = np.asarray(value, None if wanted is None else wanted.numpy)
-    except (TypeError, ValueError) as error:
-        raise InputTypeError(f"a tensor cannot be made of this {type(value).__name__}: {error}") from None
-    if wanted is None and not hasattr(value, "dtype") and array.dtype == np.float64:
-        array = array.astype(np.float32)  # Python floats are FLOAT, as in every operator call
-    if DType.from_numpy(array.dtype) is None or (array.dtype == object and not _is_text(array)):
-        held = (
-            f"of numpy dtype {array.dtype}"
-            if hasattr(value, "dtype")
-            else f"made of a {type(value).__name__}"
-        )
-        raise InputTypeError(
-            f"a tensor cannot be {held}", help="give an array, a number, or a list of numbers"
-        )
-    return EagerTensor(array)
-
-
-def _is_text(array: np.ndarray[Any, Any]) -> bool:
-    return all(isinstance(each, str | bytes) for each in array.reshape(-1).tolist())
+    array = given_array(value, wanted, Place("tensor", "its value", ("input", 0)))
+    return EagerTensor(array if wanted is None else array.astype(wanted.numpy, copy=False))

@@ -210,8 +210,8 @@ def _read_tensor(value: Any) -> Any:
 
 
 def _read_graph(value: Any) -> Any:
-    if callable(value) or type(value).__name__ in ("GraphProto", "Graph", "GraphView"):
-        return value
+    if callable(value) or type(value).__name__ in ("GraphProto", "Graph", "GraphView", "Body"):
+        return value  # a body is a graph that a front end has made of the user's code
     raise _Refused("a graph is a function, a GraphProto or an onnx_ir.Graph")
 
 

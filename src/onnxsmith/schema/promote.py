@@ -1,6 +1,8 @@
-"""Promotion: which element type each literal takes, and whether the inputs' types go together.
+"""Promotion: which element type each literal takes, and how it becomes an array.
 
-A literal takes the type of the tensor it meets. Tensors are never converted; two that disagree are an error.
+A literal takes the type of the tensor it meets, or of the place it is given for: an input of an operator, a parameter
+of a script, an input of a model. `given_array` is the one way there. Tensors are never converted; whether their types
+go together is the business of `type_check`.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.errors import DTypeNotAllowedError, InputTypeError, LiteralError, MixedDTypesError
+from onnxsmith.errors import Culprit, InputTypeError, LiteralError, OnnxsmithError
 from onnxsmith.schema.definition import OperatorDef, Parameter
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, TensorType, parse_onnx_type
@@ -25,39 +27,22 @@ class Like:
     position: int
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a value is given, for messages: whose input it is, what that is called, where the user wrote it."""
+
+    owner: str
+    name: str
+    culprit: Culprit | None = None
+    #: What to do about a literal that does not fit the element type; None where a tensor beside it decided that.
+    remedy: str | None = None
+
+
 #: What a literal becomes: a definite element type, or that of another input.
 Resolved: TypeAlias = DType | Like
 
 #: What numpy's arithmetic makes of Python numbers. np.float64 scalars are Python floats already.
 _PYTHON_LIKE = (np.dtype(np.int64), np.dtype(np.bool_))
-
-_CHECKED_LIMIT = 8192
-# Calls whose types were found to go together; the answer depends on nothing but the key.
-_checked: dict[tuple[OperatorDef, tuple[str, ...]], bool] = {}
-
-
-def check_types(op: OperatorDef, types: Sequence[AnyValueType | None]) -> None:
-    """Refuse inputs whose types the operator does not allow, or that must agree and do not."""
-    key = (op, tuple(["" if each is None else each.onnx_name for each in types]))
-    if key in _checked:
-        return
-    bound: dict[str, tuple[int, str]] = {}
-    for position, name in enumerate(key[1]):
-        if not name:
-            continue
-        parameter = parameter_at(op, position)
-        if parameter is None:
-            continue
-        if parameter.types and name not in parameter.types:
-            raise _not_allowed(op, parameter, position, name)
-        if not parameter.is_homogeneous:
-            continue
-        first = bound.setdefault(parameter.type_name, (position, name))
-        if first[1] != name:
-            raise _mixed(op, first, (position, name))
-    if len(_checked) >= _CHECKED_LIMIT:
-        _checked.clear()
-    _checked[key] = True
 
 
 def resolve_literals(
@@ -104,7 +89,7 @@ def _tensor_of(op: OperatorDef, variable: str, types: Sequence[AnyValueType | No
 
 def _own_type(op: OperatorDef, parameter: Parameter | None, values: list[Any]) -> DType:
     """The type of literals that meet no tensor: the only one allowed, or Python's own choice."""
-    natural = _natural(values)
+    natural = natural_dtype(values)
     if parameter is None or not parameter.types:
         return natural
     allowed = [each.dtype for each in map(parse_onnx_type, parameter.types) if isinstance(each, TensorType)]
@@ -121,7 +106,7 @@ def _own_type(op: OperatorDef, parameter: Parameter | None, values: list[Any]) -
     return natural
 
 
-def _natural(values: list[Any]) -> DType:
+def natural_dtype(values: Sequence[Any]) -> DType:
     """Python's words for element types: True, 1, 1.0, 1j, "text"; numpy scalars say it themselves."""
     flat = [each for value in values for each in _leaves(value)]
     own = [DType.from_numpy(cast(Any, each).dtype) for each in flat if isinstance(each, np.generic)]
@@ -155,25 +140,117 @@ def is_literal(value: Any) -> bool:
 
 
 def literal_array(op: OperatorDef, position: int, value: Any, dtype: DType) -> np.ndarray[Any, Any]:
-    """A literal as an array of an element type; refused where that would lose more than rounding."""
+    """A literal that is an input of an operator as an array; refused where that would lose more than rounding."""
+    return _checked_literal(value, dtype, input_place(op, position))
+
+
+def input_place(op: OperatorDef, position: int) -> Place:
+    """An input of an operator as the place of a value."""
+    parameter = parameter_at(op, position)
+    name = "an input" if parameter is None else f"'{parameter.name}'"
+    return Place(op.qualified_name, name, ("input", position))
+
+
+def given_array(value: Any, dtype: DType | None, place: Place) -> np.ndarray[Any, Any]:
+    """What a user gives where a tensor is wanted, as an array: the one way there, whoever takes it.
+
+    A literal takes `dtype`, or Python's own choice where that is open; it is refused (LiteralError) where that would
+    lose more than rounding. What has an element type keeps it. Raises InputTypeError for what is no tensor at all.
+    """
+    if is_literal(value):
+        return _checked_literal(value, natural_dtype([value]) if dtype is None else dtype, place)
+    if isinstance(value, list | tuple):
+        leaves = _leaves(value)
+        typed = [np.asarray(each) for each in leaves if not is_literal(each) and _has_array(each)]
+        if typed and all(each.ndim == 0 and each.dtype == typed[0].dtype for each in typed):
+            own = _array_dtype(typed[0], place)
+            plain = [_as_python(each) for each in cast("list[Any]", value)]
+            return _checked_literal(plain, own, place)
+        if typed:
+            raise list_of_tensors(place)
+    elif _has_array(value):
+        array: np.ndarray[Any, Any] = np.asarray(value)
+        _array_dtype(array, place)
+        return array
+    raise InputTypeError(
+        f"{place.owner} cannot take {type(cast(object, value)).__name__} as {place.name}",
+        help="an input is a tensor, an array, a number, or a list of numbers",
+        culprit=place.culprit,
+    )
+
+
+def _has_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray | np.generic) or hasattr(value, "__array__")
+
+
+def _as_python(value: Any) -> Any:
+    """Nested lists with every scalar in them as a Python value."""
+    if isinstance(value, list | tuple):
+        return [_as_python(each) for each in cast("list[Any]", value)]
+    return value if is_literal(value) else np.asarray(value)[()]
+
+
+def _array_dtype(array: np.ndarray[Any, Any], place: Place) -> DType:
+    dtype = DType.from_numpy(array.dtype)
+    if dtype is None or (array.dtype == object and not _is_text(array)):
+        raise InputTypeError(
+            f"{place.owner} was given an array of numpy dtype {array.dtype}, which ONNX does not have",
+            culprit=place.culprit,
+        )
+    return dtype
+
+
+def _is_text(array: np.ndarray[Any, Any]) -> bool:
+    return all(isinstance(each, str | bytes) for each in array.reshape(-1).tolist())
+
+
+def list_of_tensors(place: Place, help_text: str | None = None) -> InputTypeError:
+    """The error for a list of tensors where one tensor is wanted."""
+    return InputTypeError(
+        f"{place.owner} takes one tensor as {place.name}, and was given a list of tensors",
+        help=help_text or "join them with op.Concat(a, b, axis=0), or give them one by one",
+        culprit=place.culprit,
+    )
+
+
+def _checked_literal(value: Any, dtype: DType, place: Place) -> np.ndarray[Any, Any]:
     flat = _leaves(value) if isinstance(value, list | tuple) else (value,)
     for each in flat:
         reason = loss(each, dtype)
         if reason is not None:
-            raise _does_not_fit(op, position, each, dtype, reason)
-    if dtype is DType.STRING:
-        return np.array(value, dtype=object)
+            raise _does_not_fit(each, dtype, reason, place)
     try:
+        if dtype is DType.STRING:
+            array = np.array(value, dtype=object)
+            if array.dtype == object and any(isinstance(each, list | tuple) for each in array.reshape(-1)):
+                raise ValueError  # rows of different lengths
+            return array
         if dtype.is_native:
             return np.array(value, dtype=dtype.numpy)
         return np.array(value, dtype=np.float64 if dtype.is_float else np.int64).astype(dtype.numpy)
     except (ValueError, OverflowError, TypeError):
-        parameter = parameter_at(op, position)
-        name = "input" if parameter is None else f"'{parameter.name}'"
         raise InputTypeError(
-            f"{op.qualified_name} cannot read {value!r} as {name}: the rows of a list have different lengths",
-            culprit=("input", position),
+            f"{place.owner} cannot read {value!r} as {place.name}: the rows of a list have different lengths",
+            culprit=place.culprit,
         ) from None
+
+
+def number_array(
+    value: bool | int | float, dtype: DType, called: str, error: type[OnnxsmithError]
+) -> np.ndarray[Any, Any]:
+    """A number that a variable or a result has beside tensors, as a scalar of their element type."""
+    refuse_loss(value, dtype, called, repr(value), error)
+    return np.array(value, dtype.numpy)
+
+
+def refuse_loss(sample: Any, dtype: DType, called: str, shown: str, error: type[OnnxsmithError]) -> None:
+    """Raise `error` where a number would lose more than rounding as an element of a tensor that is elsewhere."""
+    reason = loss(sample, dtype)
+    if reason is not None:
+        raise error(
+            f"{called} is {dtype.spelling} in one place and {shown} in another: {reason}",
+            help="convert one of them with x.astype(…)",
+        )
 
 
 def loss(value: Any, dtype: DType) -> str | None:
@@ -183,8 +260,13 @@ def loss(value: Any, dtype: DType) -> str | None:
         return None if kind == "string" else "it is text"
     if kind == "string":
         return "it is a number, and the tensor holds strings"
-    if isinstance(value, bool | np.bool_) or kind == "complex":
+    if isinstance(value, bool | np.bool_):
         return None
+    if kind == "complex":
+        parts = (value.real, value.imag)
+        return next(
+            (reason for reason in (_float_loss(each, dtype) for each in parts) if reason is not None), None
+        )
     if kind == "bool":
         return "only True and False fit a bool tensor"
     if isinstance(value, complex):
@@ -194,7 +276,14 @@ def loss(value: Any, dtype: DType) -> str | None:
             return "a float would be cut to an integer"
         low, high = integer_range(dtype)
         return None if low <= value <= high else f"{dtype.spelling} holds {low} to {high}"
-    if not math.isfinite(value):
+    return _float_loss(value, dtype)
+
+
+def _float_loss(value: Any, dtype: DType) -> str | None:
+    # An integer past every float is finite, and math.isfinite cannot be asked about it.
+    if isinstance(value, float) and not math.isfinite(value):
+        if dtype.kind == "complex":
+            return None
         # float8e4m3fn and its like have no infinity, float4 has no NaN either.
         same = float(np.array(value, np.float64).astype(dtype.numpy))
         fits = math.isnan(same) if math.isnan(value) else same == value
@@ -211,7 +300,7 @@ def integer_range(dtype: DType) -> tuple[int, int]:
 
 
 def largest_float(dtype: DType) -> float:
-    """The largest finite number of a float type."""
+    """The largest finite number of a float type, or of the parts of a complex one."""
     if dtype.is_native:
         return float(np.finfo(dtype.numpy).max)
     import ml_dtypes  # takes milliseconds, and few programs hold these types
@@ -220,59 +309,24 @@ def largest_float(dtype: DType) -> float:
     return float(limits.max)
 
 
-def _does_not_fit(op: OperatorDef, position: int, value: Any, dtype: DType, reason: str) -> LiteralError:
+def _does_not_fit(value: Any, dtype: DType, reason: str, place: Place) -> LiteralError:
     shown: object = cast(Any, value).item() if isinstance(value, np.generic) else value
     wider = ".astype(FLOAT)" if isinstance(value, float) and not dtype.is_float else ".astype(INT64)"
-    help_text = None
-    if dtype.is_integer:
+    help_text = place.remedy
+    if help_text is None and dtype.is_integer:
         help_text = f"convert the tensor first: x{wider}"
-    elif dtype is DType.BOOL:
+    elif help_text is None and dtype is DType.BOOL:
         help_text = "convert the tensor first: x.astype(INT64)"
     return LiteralError(
-        f"the literal {shown!r} does not fit {dtype.spelling} in {op.qualified_name}: {reason}",
+        f"the literal {_shortened(shown)} does not fit {dtype.spelling} in {place.owner}: {reason}",
         help=help_text,
-        culprit=("input", position),
+        culprit=place.culprit,
     )
 
 
-def _spelling(onnx_name: str) -> str:
-    parsed = parse_onnx_type(onnx_name)
-    if isinstance(parsed, TensorType) and parsed.dtype is not None:
-        return parsed.dtype.spelling
-    return onnx_name
-
-
-def _not_allowed(op: OperatorDef, parameter: Parameter, position: int, name: str) -> DTypeNotAllowedError:
-    listed = sorted((_spelling(each) for each in parameter.types), key=_spelling_order)
-    help_text = f"'{parameter.name}' may be " + ", ".join(listed)
-    if name.startswith("tensor(") and any(each.startswith("tensor(") for each in parameter.types):
-        help_text += "; convert with x.astype(…)"
-    return DTypeNotAllowedError(
-        f"{op.qualified_name} does not take {_spelling(name)} as '{parameter.name}'",
-        help=help_text,
-        culprit=("input", position),
-    )
-
-
-def _spelling_order(spelling: str) -> tuple[int, str]:
-    order = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8")
-    return (order.index(spelling) if spelling in order else len(order), spelling)
-
-
-#: What numpy users meet first.
-_FLOAT64 = ";\nnumpy makes float64 of Python's floats: np.array(…, np.float32) does not"
-
-
-def _mixed(op: OperatorDef, first: tuple[int, str], second: tuple[int, str]) -> MixedDTypesError:
-    (first_position, first_name), (second_position, second_name) = first, second
-    names = [parameter_at(op, each) for each in (first_position, second_position)]
-    left, right = ("?" if each is None else each.name for each in names)
-    if left == right:  # two of a variadic input
-        left, right = f"{left}[{first_position}]", f"{right}[{second_position}]"
-    return MixedDTypesError(
-        f"{op.qualified_name} needs '{left}' and '{right}' to have one element type, "
-        f"got {_spelling(first_name)} and {_spelling(second_name)}",
-        help="ONNX does not promote element types; convert one of them with x.astype(…)"
-        + (_FLOAT64 if {first_name, second_name} == {"tensor(float)", "tensor(double)"} else ""),
-        culprit=("input", second_position),
-    )
+def _shortened(value: object) -> str:
+    """A literal for a message: Python refuses to print integers of thousands of digits, and nobody reads them."""
+    if isinstance(value, int) and abs(value) >= 10**40:
+        return f"of {value.bit_length()} bits"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -11,6 +11,8 @@ from onnxsmith.core.semantics.indexing import refuse_assignment
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.errors import UnpackError, UnsupportedSyntaxError
+from onnxsmith.graphs.unpacking import refuse_rows_for_outputs
+from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.scripting.containers import refuse_change
 from onnxsmith.scripting.location import located
 
@@ -83,6 +85,9 @@ def _elements(stager: Stager, target: ast.expr, elements: Sequence[ast.expr], va
 
 def _tensor_elements(stager: Stager, target: ast.expr, elements: Sequence[ast.expr], value: Any) -> list[Any]:
     """The rows of a tensor, or the elements of a sequence: as many as are asked for, where only the model knows."""
+    if isinstance(value, SymbolicTensor):
+        has_star = any(isinstance(each, ast.Starred) for each in elements)
+        refuse_rows_for_outputs(value, None if has_star else len(elements))
     shape = value.type.shape if isinstance(value, Tensor) else None
     count = shape[0] if shape else None
     if shape == ():

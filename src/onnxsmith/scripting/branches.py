@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from onnxsmith.errors import NestingError
 from onnxsmith.graphs.body import Body
 from onnxsmith.graphs.builder import GraphTarget
-from onnxsmith.schema import registry
 from onnxsmith.scripting import containers
 from onnxsmith.scripting.call_stack import is_recursive, recursion_error
 from onnxsmith.scripting.flow import assigned_names
@@ -24,7 +23,6 @@ from onnxsmith.scripting.merge import (
     Merger,
     Unassigned,
     active,
-    common_known,
     current_graph,
     fill_slots,
 )
@@ -199,9 +197,7 @@ def dynamic_if(
 
 
 def _emit(outer: GraphTarget, condition: Any, bodies: Sequence[Body], names: Sequence[str]) -> Sequence[Any]:
-    known = [common_known(a, b) for a, b in zip(bodies[0].outputs, bodies[1].outputs, strict=True)]
-    definition = registry.lookup("", "If", outer.operators.version)
-    attributes = {"then_branch": bodies[0], "else_branch": bodies[1]}
-    outputs = outer.emit(definition, None, [condition], attributes, len(names), known)
-    outer.name_results(outputs, names, [(bodies[0], "then"), (bodies[1], "else")])
-    return outputs
+    outputs = outer.operators.If(condition, then_branch=bodies[0], else_branch=bodies[1])
+    results = cast("Sequence[Any]", outputs) if isinstance(outputs, tuple) else (outputs,)
+    outer.name_results(results, names, [(bodies[0], "then"), (bodies[1], "else")])
+    return results

@@ -8,9 +8,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-
 from onnxsmith.core.semantics.number import Number, NumberKind
+from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
 from onnxsmith.errors import OnnxsmithError, RecursiveFunctionError
@@ -18,10 +17,11 @@ from onnxsmith.graphs.function import FunctionBody, call_function
 from onnxsmith.schema.definition import AttributeReference
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.scripting.closures import closure_of, run_staged
-from onnxsmith.scripting.eager_call import attribute_argument, check_input
+from onnxsmith.scripting.eager_call import attribute_argument, check_input, input_argument
 from onnxsmith.scripting.mistakes import CURED_BY_VALUES, may_be_cured
 from onnxsmith.scripting.stager import stage_frame
 from onnxsmith.scripting.staging import make_body, stage
+from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType, OptionalType, TensorType
 
 if TYPE_CHECKING:
@@ -99,16 +99,17 @@ def _lift(script: ScriptFunction, parameter: ScriptParameter, value: Any, scope:
     if value is None:
         return None
     kind = parameter.type.element if isinstance(parameter.type, OptionalType) else parameter.type
-    dtype = kind.dtype if isinstance(kind, TensorType) else None
     if isinstance(value, Number):
-        lifted = value.tensor if dtype is None else value.as_dtype(dtype)
+        dtype = kind.dtype if isinstance(kind, TensorType) else None
+        # Refuses what a literal of this kind would be refused for, and says which element type it would have.
+        sample = input_argument(script, parameter, value.sample)
+        lifted = value.as_dtype(dtype or cast(DType, DType.from_numpy(sample.dtype)))
     elif isinstance(value, Value):
         lifted = getattr(value, "tensor", value)
-    elif isinstance(value, bool | int | float):
-        natural = np.float32 if isinstance(value, float) else None
-        lifted = scope.constant(np.array(value, natural if dtype is None else dtype.numpy))
+    elif isinstance(value, Stored):
+        lifted = scope.stored(value)
     else:
-        lifted = scope.lift(value)
+        lifted = scope.lift(input_argument(script, parameter, value))
     check_input(script, parameter, lifted.known.type, kind)
     return lifted
 

@@ -19,7 +19,6 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LoopTypeError, NestingError
 from onnxsmith.graphs.ir_types import type_to_ir
-from onnxsmith.schema import registry
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.scripting import containers
 from onnxsmith.scripting.assignment import assign
@@ -289,13 +288,11 @@ def _emit(
         condition = None
     leaves = [leaf for state in states for leaf in state.leaves]
     initial = [_as_carried(outer, each, each.initial, None) for each in leaves]
-    known = [Known(each.type) for each in leaves]
     for extra in body.outputs[1 + len(leaves) :]:
         initial.append(make_dummy(outer, extra.type, RESULT_NAME))
-        known.append(Known(open_shape(extra.type)))
-        _add_state_input(body, extra, len(known))
-    definition = registry.lookup("", "Loop", outer.operators.version)
-    return outer.emit(definition, None, [count, condition, *initial], {"body": body}, len(known), known)
+        _add_state_input(body, extra, len(initial))
+    outputs = outer.operators.Loop(count, condition, *initial, body=body)
+    return cast("Sequence[Any]", outputs) if isinstance(outputs, tuple) else (outputs,)
 
 
 def _add_state_input(body: Body, known: Known, position: int) -> None:

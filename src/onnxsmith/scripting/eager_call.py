@@ -14,15 +14,24 @@ from onnxsmith.errors import (
     AttributeParameterError,
     DTypeNotAllowedError,
     InputTypeError,
+    LiteralError,
     OnnxsmithError,
+    ReturnTypeError,
     ShapeError,
 )
 from onnxsmith.runtime.target import EagerTarget
 from onnxsmith.runtime.tensor import EagerTensor
+from onnxsmith.schema.promote import Place, given_array, number_array
 from onnxsmith.source import argument_span, caller_span
 from onnxsmith.types.annotations import type_of_example
-from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import AnyValueType, OptionalType, SequenceType, TensorType, describe_shape
+from onnxsmith.types.value_types import (
+    UNKNOWN_TENSOR,
+    AnyValueType,
+    OptionalType,
+    SequenceType,
+    TensorType,
+    describe_shape,
+)
 
 E = TypeVar("E", bound=OnnxsmithError)
 
@@ -110,46 +119,48 @@ def attribute_argument(script: ScriptFunction, parameter: ScriptParameter, value
 
 
 def _input(script: ScriptFunction, parameter: ScriptParameter, value: Any) -> Any:
-    kind = parameter.type
-    if value is None:
-        return None
-    if isinstance(kind, OptionalType):
-        kind = kind.element
-    if isinstance(value, list) and (
-        isinstance(kind, SequenceType) or _holds_arrays(cast("list[Any]", value))
-    ):
-        return [to_tensor(each) for each in cast("list[Any]", value)]
-    dtype = kind.dtype if isinstance(kind, TensorType) else None
-    array = _array(script, parameter, value, dtype)
-    check_input(script, parameter, type_of_example(array, f"'{parameter.name}' of {script.name}"), kind)
-    return EagerTensor(array)
+    given = input_argument(script, parameter, value)
+    if given is None or isinstance(given, list):
+        return given if given is None else [to_tensor(each) for each in cast("list[Any]", given)]
+    return EagerTensor(np.asarray(given))  # a tensor of a graph says itself that it has no value here
 
 
-def _holds_arrays(values: list[Any]) -> bool:
-    return any(isinstance(each, np.ndarray | EagerTensor) for each in values)
-
-
-def _array(
-    script: ScriptFunction, parameter: ScriptParameter, value: Any, dtype: DType | None
-) -> np.ndarray[Any, Any]:
-    if isinstance(value, EagerTensor):
-        return value.array
-    if isinstance(value, np.ndarray | np.generic) or hasattr(value, "__array__"):
-        return np.asarray(cast(Any, value))
+def input_argument(script: ScriptFunction, parameter: ScriptParameter, value: Any) -> Any:
+    """What is given for an input as an array (a sequence as a list of arrays), checked against the annotation."""
+    kind = parameter.type.element if isinstance(parameter.type, OptionalType) else parameter.type
+    given: Any = value.array if isinstance(value, EagerTensor) else value
+    if given is None or isinstance(given, Value):
+        return given
     try:
-        array = np.asarray(value, None if dtype is None else dtype.numpy)
-    except (TypeError, ValueError):
-        array = np.asarray(None)
-    if array.dtype == object and dtype is not DType.STRING:
-        raise _at_argument(
-            InputTypeError(
-                f"'{parameter.name}' of {script.name} cannot be {described_type(type(cast(object, value)))}",
-                help="give an array, a number, or a list of numbers",
-            ),
-            script,
-            parameter,
+        given = _given(
+            given, kind, Place(script.name, f"'{parameter.name}'", remedy=_declared(parameter, kind))
         )
-    return array.astype(np.float32) if dtype is None and array.dtype == np.float64 else array
+    except (InputTypeError, LiteralError) as error:
+        raise _at_argument(error, script, parameter) from None
+    if isinstance(given, np.ndarray):
+        check_input(script, parameter, type_of_example(cast(object, given)), kind)
+    return cast(Any, given)
+
+
+def _given(value: Any, kind: AnyValueType, place: Place) -> Any:
+    if isinstance(value, list | tuple):
+        elements = cast("list[Any]", value)
+        if isinstance(kind, SequenceType):
+            inner = kind.element if isinstance(kind.element, TensorType) else UNKNOWN_TENSOR
+            return [each if isinstance(each, Value) else _given(each, inner, place) for each in elements]
+        if kind == UNKNOWN_TENSOR and isinstance(value, list) and holds_tensors(elements):
+            return [each if isinstance(each, Value) else _given(each, kind, place) for each in elements]
+    return given_array(value, kind.dtype if isinstance(kind, TensorType) else None, place)
+
+
+def holds_tensors(values: Sequence[Any]) -> bool:
+    """Whether there is a tensor with dimensions among the elements of a list."""
+    return any(isinstance(each, Value) or getattr(each, "ndim", 0) for each in values)
+
+
+def _declared(parameter: ScriptParameter, kind: AnyValueType) -> str | None:
+    dtype = kind.dtype if isinstance(kind, TensorType) else None
+    return None if dtype is None else f"'{parameter.name}' is declared as {dtype.name}"
 
 
 def check_input(
@@ -203,7 +214,7 @@ def _results(
     if isinstance(result, bool | int | float):
         kind = annotated[0] if len(annotated) == 1 else None
         if isinstance(kind, TensorType) and kind.dtype is not None:
-            result = EagerTensor(np.array(result, kind.dtype.numpy))
+            result = EagerTensor(number_array(result, kind.dtype, "the result", ReturnTypeError))
         elif is_inside:
             return result
         else:  # what a model would give: Python's numbers are INT64, FLOAT and BOOL

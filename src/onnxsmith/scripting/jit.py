@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from onnxsmith.diagnostics import hide_own_frames
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.model import Model
+from onnxsmith.scripting.eager_call import input_argument
 from onnxsmith.types.annotations import type_of_example
 from onnxsmith.types.value_types import AnyValueType, OptionalType, TensorType
 
@@ -41,12 +42,21 @@ class Jit:
                     key.append(value.ndim)
                 run = self._runs.get(tuple(key))
                 if run is not None:
-                    return run(args)
+                    try:
+                        return run(args)
+                    except OnnxsmithError:
+                        self._check(args)
+                        raise
             return self._general(args, kwargs)
         except OnnxsmithError as error:
             error.locate_at_caller()
             hide_own_frames(error)
             raise
+
+    def _check(self, args: tuple[Any, ...]) -> None:
+        """Refuse what the annotations refuse; sizes are no part of what is remembered, and show when a run fails."""
+        for parameter, value in zip(self.script.parameters.inputs, args, strict=True):
+            input_argument(self.script, parameter, value)
 
     def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         script = self.script
@@ -55,10 +65,9 @@ class Jit:
         arrays: list[Any] = []
         types: dict[str, AnyValueType] = {}
         for parameter in script.parameters.inputs:
-            value = bound[parameter.name]
-            if value is None:
+            array = input_argument(script, parameter, bound[parameter.name])
+            if array is None:
                 continue
-            array = cast(Any, value) if isinstance(value, list) else _array(parameter.type, value)
             arrays.append(array)
             types[parameter.name] = _open_type(parameter.type, array)
         attribute_key = repr(sorted(attributes.items()))
@@ -80,16 +89,6 @@ class Jit:
         given = {name: value for name, value in attributes.items() if value is not None}
         model: Model = self.script.to_model(input_types=types, attributes=given)
         return model.runner()
-
-
-def _array(annotated: AnyValueType, value: Any) -> np.ndarray[Any, Any]:
-    """An argument as an array; a Python number takes the annotated element type, or Python's own in ONNX."""
-    wanted = annotated.element if isinstance(annotated, OptionalType) else annotated
-    dtype = wanted.dtype if isinstance(wanted, TensorType) else None
-    if hasattr(value, "dtype") or hasattr(value, "__array__"):
-        return np.asarray(value)
-    array = np.asarray(value, None if dtype is None else dtype.numpy)
-    return array.astype(np.float32) if dtype is None and array.dtype == np.float64 else array
 
 
 def _open_type(annotated: AnyValueType, array: Any) -> AnyValueType:

@@ -12,6 +12,7 @@ from onnxsmith.core.semantics.number import NumberKind, kind_of
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LoopTypeError, UnassignedVariableError
+from onnxsmith.schema.inference.merging import Different, merge_types
 from onnxsmith.scripting.flow import loop_names
 from onnxsmith.scripting.merge import (
     MISSING,
@@ -19,7 +20,6 @@ from onnxsmith.scripting.merge import (
     Differing,
     Missing,
     Unassigned,
-    common_type,
     current_graph,
 )
 from onnxsmith.scripting.structure import flatten, is_same_form
@@ -152,25 +152,25 @@ def _wider(before: StateLeaf, after: StateLeaf, place: Span) -> StateLeaf:
         return replace(before, type=TensorType(NUMBER_DTYPES[wider], ()), number=wider)
     if after.number is not None:  # a number assigned to what is a tensor: it takes the tensor's element type
         scalar = TensorType(before.type.dtype if isinstance(before.type, TensorType) else None, ())
-        return replace(before, type=common_type(before.type, scalar))
-    if isinstance(before.type, TensorType) and isinstance(after.type, TensorType):
-        if before.number is not None:  # a number that met a tensor
-            return replace(
-                before, type=common_type(TensorType(after.type.dtype, ()), after.type), number=None
-            )
-        _check_dtypes(before, after, place)
-    elif type(before.type) is not type(after.type):
+        return replace(before, type=_joined(before, scalar, after, place))
+    if isinstance(after.type, TensorType) and before.number is not None:  # a number that met a tensor
+        return replace(before, type=merge_types(TensorType(after.type.dtype, ()), after.type), number=None)
+    return replace(before, type=_joined(before, after.type, after, place))
+
+
+def _joined(before: StateLeaf, other: AnyValueType, after: StateLeaf, place: Span) -> AnyValueType:
+    """The type that holds before an iteration and after it."""
+    try:
+        joined = merge_types(before.type, other)
+    except Different:
+        joined = None
+    if joined is not None and type(before.type) is type(other):
+        return joined
+    if type(before.type) is not type(other):
         raise LoopTypeError(
-            f"'{before.name}' is a {before.type.described} before an iteration and a {after.type.described} after it"
+            f"'{before.name}' is a {before.type.described} before an iteration and a {other.described} after it"
         ).locate(place)
-    return replace(before, type=common_type(before.type, after.type))
-
-
-def _check_dtypes(before: StateLeaf, after: StateLeaf, place: Span) -> None:
-    dtypes = cast(TensorType, before.type).dtype, cast(TensorType, after.type).dtype
-    if None in dtypes or dtypes[0] is dtypes[1]:
-        return
-    was, becomes = (cast(DType, each).spelling for each in dtypes)
+    was, becomes = (_spelled(each) for each in (before.type, other))
     raise (
         LoopTypeError(
             f"'{before.name}' is {was} before an iteration and {becomes} after it",
@@ -179,6 +179,10 @@ def _check_dtypes(before: StateLeaf, after: StateLeaf, place: Span) -> None:
         .locate(place)
         .also(getattr(after.initial, "span", None), f"{becomes} here")
     )
+
+
+def _spelled(kind: AnyValueType) -> str:
+    return kind.dtype.spelling if isinstance(kind, TensorType) and kind.dtype is not None else repr(kind)
 
 
 def open_shape(kind: AnyValueType) -> AnyValueType:

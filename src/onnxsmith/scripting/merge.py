@@ -18,8 +18,8 @@ from onnxsmith.core.value import Value
 from onnxsmith.errors import BranchTypeError, DynamicPythonValueError, MissingReturnError, OnnxsmithError
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.builder import current_graph as current_graph
-from onnxsmith.schema.inference.known import Known
-from onnxsmith.schema.promote import loss
+from onnxsmith.schema.inference.merging import Different, merge_types
+from onnxsmith.schema.promote import number_array, refuse_loss
 from onnxsmith.scripting.structure import is_plain, is_tensor_like, joined, parts, rebuilt
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
@@ -145,13 +145,12 @@ class Merger:
             _as_tensor(otherwise, then, self.else_scope, name),
         ]
         first, second = (cast(AnyValueType, each.known.type) for each in sides)
-        if type(first) is not type(second):
-            raise BranchTypeError(
-                f"{_called(name)} is a {first.described} when the condition is true "
-                f"and a {second.described} when it is not"
-            )
-        if isinstance(first, TensorType) and isinstance(second, TensorType):
-            _check_dtypes(first.dtype, second.dtype, then, otherwise, name)
+        try:
+            merge_types(first, second)
+        except Different:
+            raise _differing_types(first, second, then, otherwise, name) from None
+        if type(first) is not type(second):  # a value where an optional may stand is none in the model
+            raise _differing_types(first, second, then, otherwise, name)
         return self._output(sides[0], sides[1], name, None)
 
     def _numbers(self, then: Any, otherwise: Any, kinds: tuple[Any, Any], name: str) -> Any:
@@ -173,20 +172,31 @@ class Merger:
         return _Output(len(self.then_outputs) - 1, number)
 
 
-def _check_dtypes(first: DType | None, second: DType | None, then: Any, otherwise: Any, name: str) -> None:
-    if first is None or second is None or first is second:
-        return
+def _differing_types(
+    first: AnyValueType, second: AnyValueType, then: Any, otherwise: Any, name: str
+) -> BranchTypeError:
+    """The error for two values that no type has both of."""
+    are_tensors = isinstance(first, TensorType) and isinstance(second, TensorType)
+    is_same_kind = type(first) is type(second)
+    shown = [
+        cast(DType, each.dtype).spelling
+        if are_tensors and isinstance(each, TensorType)
+        else repr(each)
+        if is_same_kind
+        else f"a {each.described}"
+        for each in (first, second)
+    ]
     error = BranchTypeError(
-        f"{_called(name)} is {first.spelling} when the condition is true and {second.spelling} when it is not",
-        help="convert one of them with x.astype(…)",
+        f"{_called(name)} is {shown[0]} when the condition is true and {shown[1]} when it is not",
+        help="convert one of them with x.astype(…)" if is_same_kind else None,
     )
     spans = [getattr(each, "span", None) for each in (then, otherwise)]
     # An input was made where the function begins, which tells nobody where the branches differ.
-    if not any(_is_input(each) for each in (then, otherwise)) and spans[0] != spans[1]:
-        error.locate(spans[0], first.spelling)
+    if is_same_kind and not any(_is_input(each) for each in (then, otherwise)) and spans[0] != spans[1]:
+        error.locate(spans[0], shown[0])
         if error.labels:
-            error.also(spans[1], second.spelling)
-    raise error
+            error.also(spans[1], shown[1])
+    return error
 
 
 def _is_input(value: Any) -> bool:
@@ -222,24 +232,6 @@ def fill_slots(template: Any, outputs: Sequence[Any]) -> Any:
         return template
     inner = parts(template)
     return template if inner is None else rebuilt(template, [fill_slots(each, outputs) for _, each in inner])
-
-
-def common_known(then: Known, otherwise: Known) -> Known:
-    """What holds on both sides: the element type, and the dimensions that are equal."""
-    return Known(common_type(then.type, otherwise.type))
-
-
-def common_type(first: AnyValueType, second: AnyValueType) -> AnyValueType:
-    """The type of a value that is one or the other."""
-    if isinstance(first, SequenceType) and isinstance(second, SequenceType):
-        return SequenceType(cast(Any, common_type(first.element, second.element)))
-    if not isinstance(first, TensorType) or not isinstance(second, TensorType):
-        return first
-    dtype = first.dtype if first.dtype is not None else second.dtype
-    if first.shape is None or second.shape is None or len(first.shape) != len(second.shape):
-        return TensorType(dtype, None)
-    shape = tuple(a if a == b else None for a, b in zip(first.shape, second.shape, strict=True))
-    return TensorType(dtype, shape)
 
 
 def make_dummy(scope: GraphTarget, kind: AnyValueType, name: str) -> Any:
@@ -294,18 +286,10 @@ def type_of_array(value: Any) -> TensorType:
 
 def number_as(scope: GraphTarget, value: Any, dtype: DType, name: str, error: type[OnnxsmithError]) -> Any:
     """A number, known or not, as a scalar of an element type; refused where a literal would be."""
-    sample = value.sample if isinstance(value, Number) else value
-    reason = loss(sample, dtype)
-    if reason is not None:
-        kind = kind_of(value)
-        raise error(
-            f"{_called(name)} is {dtype.spelling} in one place and "
-            f"{f'a Python {kind}' if sample is not value else value} in another: {reason}",
-            help="convert one of them with x.astype(…)",
-        )
-    return (
-        value.as_dtype(dtype) if isinstance(value, Number) else scope.constant(np.array(value, dtype.numpy))
-    )
+    if isinstance(value, Number):
+        refuse_loss(value.sample, dtype, _called(name), f"a Python {value.kind}", error)
+        return value.as_dtype(dtype)
+    return scope.constant(number_array(value, dtype, _called(name), error))
 
 
 def is_visible(value: Any, scope: GraphTarget) -> bool:

@@ -26,15 +26,17 @@ from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.scripting.attribute_values import attribute_value
 from onnxsmith.scripting.closures import closure_of, run_staged
+from onnxsmith.scripting.eager_call import input_argument
 from onnxsmith.scripting.location import located
 from onnxsmith.scripting.merge import NUMBER_DTYPES, RESULT_NAME, number_as
 from onnxsmith.scripting.mistakes import Mistakes
 from onnxsmith.scripting.stager import stage_frame
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import AnyValueType, TensorType
+from onnxsmith.types.value_types import AnyValueType, OptionalType, TensorType
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.function import ScriptFunction
+    from onnxsmith.scripting.signature import ScriptParameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ def _stage(
                 None if given is None else scope.input(parameter.name, given, script.definition)
             )
         else:
-            arguments[parameter.name] = parameter.default
+            arguments[parameter.name] = _default(script, parameter, scope)
     for parameter in script.parameters.attributes:
         if parameter.name in attributes:
             value = attributes[parameter.name]
@@ -123,6 +125,15 @@ def _stage(
     is_annotated = script.parameters.returns is not None
     numbers: tuple[NumberKind | None, ...] = tuple(None if is_annotated else kind_of(each) for each in values)
     return Staged(scope, outputs, numbers, isinstance(result, tuple | list))
+
+
+def _default(script: ScriptFunction, parameter: ScriptParameter, scope: GraphTarget) -> Any:
+    """The default of an input that nobody gives: a tensor of the annotated element type, as in an eager run."""
+    kind = parameter.type.element if isinstance(parameter.type, OptionalType) else parameter.type
+    is_typed = isinstance(kind, TensorType) and kind.dtype is not None
+    if parameter.default is None or not is_typed:
+        return parameter.default
+    return scope.lift(input_argument(script, parameter, parameter.default))
 
 
 def _outputs(script: ScriptFunction, scope: GraphTarget, values: Sequence[Any]) -> list[Any]:

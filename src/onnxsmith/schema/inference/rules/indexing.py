@@ -58,8 +58,15 @@ def _gathered(call: Call) -> Data:
 def gather_elements(call: Call) -> Result:
     shape, indices = call.shape(0), call.shape(1)
     if shape is not None:
-        call.axis("axis", 0, 0, len(shape))
+        axis = call.axis("axis", 0, 0, len(shape))
         _check_rank_of_indices(call, shape, indices)
+        for position, (size, wanted) in enumerate(zip(shape, indices or (), strict=False)):
+            if position != axis and isinstance(size, int) and isinstance(wanted, int) and wanted > size:
+                raise call.shape_error(
+                    f"cannot take {call.described(1)} from {call.described(0)}: "
+                    f"axis {position} is {wanted} and {size}",
+                    ("input", 1),
+                )
     return (tensor(call.dtype(0), indices),)
 
 
