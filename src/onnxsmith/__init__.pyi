@@ -21,8 +21,10 @@ from onnxsmith import onnx_opset as onnx_opset
 from onnxsmith import onnx_types as onnx_types
 from onnxsmith import torch as torch
 from onnxsmith import values as values
+from onnxsmith.claims import source_root as source_root
 from onnxsmith.decompiling import decompile as decompile
 from onnxsmith.decompiling import decompile_to as decompile_to
+from onnxsmith.graphs.external_data import data_root as data_root
 from onnxsmith.graphs.model import Model as Model
 from onnxsmith.graphs.model import load as load
 from onnxsmith.migration import proto2python as proto2python

@@ -13,6 +13,7 @@ import onnx_ir as ir
 from onnxsmith.cli import terminal
 from onnxsmith.cli.report import Report
 from onnxsmith.cli.sizes import described_bytes
+from onnxsmith.diagnostics import printable
 from onnxsmith.graphs.model import Model
 
 
@@ -133,7 +134,7 @@ def as_text(content: dict[str, Any]) -> str:
         lines += _columns(
             [(each["file"], described_bytes(each["bytes"])) for each in content["external_data"]]
         )
-    return terminal.printable("\n".join(lines))
+    return printable("\n".join(lines))
 
 
 def _columns(rows: list[tuple[str, ...]]) -> list[str]:

@@ -14,7 +14,7 @@ from onnxsmith.cli.arrays import make_input, readable, save_output, shown
 from onnxsmith.cli.report import Report, Usage
 from onnxsmith.cli.terminal import progress
 from onnxsmith.cli.type_text import split_assignment
-from onnxsmith.diagnostics import did_you_mean
+from onnxsmith.diagnostics import did_you_mean, printable
 from onnxsmith.graphs.model import Model, Port
 from onnxsmith.runtime.settings import using
 
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace, report: Report) -> int:
         [shown(port.name, value) for port, value in zip(model.outputs, values, strict=True)]
         + [f"wrote {file}" for each in files.values() for file in each]
     )
-    report.result({"outputs": outputs, "files": files}, text)
+    report.result({"outputs": outputs, "files": files}, printable(text))
     return 0
 
 

@@ -15,7 +15,7 @@ from onnxsmith.decompiling.reading import Given
 from onnxsmith.decompiling.script_writer import ScriptWriter
 from onnxsmith.decompiling.weight_files import in_text
 from onnxsmith.errors import UnreadableModelError
-from onnxsmith.graphs import beyond
+from onnxsmith.graphs import beyond, files
 from onnxsmith.schema import registry
 
 
@@ -33,6 +33,8 @@ def decompile_piece(value: Any) -> str:
             value = ir.serde.serialize_node(value)
     except Exception as error:  # whatever a stranger's file makes onnx-ir raise
         raise UnreadableModelError(f"this is not valid ONNX: {error}") from None
+    if isinstance(value, ir.Function):
+        files.refuse_external([value.graph, *value.graph.subgraphs()], "the function")
     return _function(value) if isinstance(value, ir.Function) else _node(cast(onnx.NodeProto, value))
 
 

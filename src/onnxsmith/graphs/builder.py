@@ -22,6 +22,7 @@ from onnxsmith.graphs.attributes import attribute_to_ir
 from onnxsmith.graphs.body import Body
 from onnxsmith.graphs.ir_types import array_to_ir, shape_to_ir, tensor_type_to_ir, type_to_ir
 from onnxsmith.graphs.names import snake_case
+from onnxsmith.graphs.origins import set_origin
 from onnxsmith.graphs.program import Program, known_of_array
 from onnxsmith.graphs.value import SymbolicTensor, wrap
 from onnxsmith.graphs.weights import Weight
@@ -31,8 +32,6 @@ from onnxsmith.source import Span, caller_span
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, TensorType
 
-#: The key of node metadata that holds where in the user's source a node was made: `file:line:column-line:column`.
-SOURCE_KEY = "onnxsmith.source"
 #: The key of a value's own notes under which onnx-ir keeps how it is quantised.
 QUANTIZATION_KEY = "quant_parameter_tensor_names"
 #: The key of a value's own notes, which are in no file, that holds the variable that the user gave it.
@@ -119,17 +118,16 @@ class GraphTarget:
         span = caller_span()
         wish = snake_case(op.name)
         results = [self.new_value(wish, known) for known in outputs]
-        self.append(
-            ir.Node(
-                op.domain,
-                op.name,
-                ir_inputs,
-                [attribute_to_ir(op, name, value) for name, value in attributes.items()],
-                outputs=results,
-                name=self.program.node_names.unique(wish),
-                metadata_props=None if span is None else {SOURCE_KEY: span.stored},
-            )
+        node = ir.Node(
+            op.domain,
+            op.name,
+            ir_inputs,
+            [attribute_to_ir(op, name, value) for name, value in attributes.items()],
+            outputs=results,
+            name=self.program.node_names.unique(wish),
         )
+        set_origin(node, span)
+        self.append(node)
         return tuple([wrap(value, known, self, span) for value, known in zip(results, outputs, strict=True)])
 
     def learn(

@@ -10,7 +10,7 @@ import contextlib
 import mmap
 import os
 import tempfile
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -18,7 +18,8 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
-from onnxsmith.errors import ExternalDataError, ModelWriteError, UnreadableModelError
+from onnxsmith.errors import ModelWriteError, UnreadableModelError
+from onnxsmith.graphs import external_data
 from onnxsmith.graphs.stream import LARGE_BYTES, write_model
 
 #: Protobuf ends at 2 GiB; weights beyond this go to a file beside the model by themselves.
@@ -92,37 +93,22 @@ def serialize(model: ir.Model) -> bytes:
 
 def to_proto(model: ir.Model) -> onnx.ModelProto:
     """The model as a proto that stands alone: weights that were loaded from a file beside it are inside."""
-    originals: list[tuple[ir.Value, ir.TensorProtocol]] = []
-    for value, tensor in _weights(model):
-        if isinstance(tensor, ir.ExternalTensor) and not isinstance(tensor, Reference):
-            originals.append((value, tensor))
-            value.const_value = _loaded(tensor)
-    attributes = list(_external_attributes(model))
-    for node, attribute in attributes:
-        tensor = _loaded(cast(ir.ExternalTensor, attribute.value))
-        node.attributes[attribute.name] = ir.Attr(attribute.name, attribute.type, tensor)
+    external = [
+        each
+        for each in external_data.external_tensors(_all_graphs(model))
+        if not isinstance(each.tensor, Reference)
+    ]
+    for each in external:
+        each.replace(_loaded(each.tensor))
     try:
         return ir.to_proto(model)
     finally:
-        for value, tensor in originals:
-            value.const_value = tensor
-        for node, attribute in attributes:
-            node.attributes[attribute.name] = attribute
+        for each in external:
+            each.replace(each.tensor)
 
 
 def _loaded(tensor: ir.ExternalTensor) -> ir.Tensor[Any]:
     return ir.Tensor(tensor.numpy(), dtype=tensor.dtype, name=tensor.name, doc_string=tensor.doc_string)
-
-
-def _external_attributes(model: ir.Model) -> Iterator[tuple[ir.Node, ir.Attr]]:
-    """Tensors that are attributes and lie in a file."""
-    for graph in _all_graphs(model):
-        for node in graph:
-            for attribute in node.attributes.values():
-                is_tensor = attribute.type == ir.AttributeType.TENSOR and not attribute.is_ref()
-                value = attribute.value if is_tensor else None
-                if isinstance(value, ir.ExternalTensor) and not isinstance(value, Reference):
-                    yield node, attribute
 
 
 def _all_graphs(model: ir.Model) -> list[ir.Graph]:
@@ -275,11 +261,22 @@ def read(path: str | os.PathLike[str]) -> tuple[onnx.ModelProto, Path]:
 
 def attach(model: ir.Model, folder: Path) -> ir.Model:
     """Say where a model's external data lies, and check that it does; it is mapped when it is first used."""
-    sizes: dict[str, int] = {}
-    for tensor in _external_tensors(model):
-        _check_external(tensor, folder, sizes)
-        tensor.base_dir = str(folder)
+    external_data.attach(external_data.external_tensors(_all_graphs(model)), folder)
     return model
+
+
+def stand_alone(model: ir.Model, called: str) -> ir.Model:
+    """A model that came without a folder; refused when its weights lie in files."""
+    refuse_external(_all_graphs(model), called)
+    return model
+
+
+def refuse_external(graphs: Iterable[ir.Graph], called: str) -> None:
+    """Refuse graphs whose weights lie in files, where nobody says in which folder."""
+    external = external_data.external_tensors(graphs)
+    external_data.refuse(
+        ((each.tensor.name, str(cast(Any, each.tensor).location)) for each in external), called
+    )
 
 
 def parse(content: bytes | memoryview, called: str) -> onnx.ModelProto:
@@ -308,50 +305,3 @@ def from_proto(proto: onnx.ModelProto, called: str) -> ir.Model:
         raise UnreadableModelError(f"{called} nests graphs too deeply to be read") from None
     except Exception as error:  # whatever a stranger's file makes onnx-ir raise
         raise UnreadableModelError(f"{called} is not a valid ONNX model: {error}") from None
-
-
-def _external_tensors(model: ir.Model) -> Iterator[ir.ExternalTensor]:
-    for graph in _all_graphs(model):
-        for value in graph.initializers.values():
-            if isinstance(value.const_value, ir.ExternalTensor):
-                yield value.const_value
-        for node in graph:
-            for attribute in node.attributes.values():
-                if attribute.type == ir.AttributeType.TENSOR and isinstance(
-                    attribute.value, ir.ExternalTensor
-                ):
-                    yield attribute.value
-
-
-def _check_external(tensor: ir.ExternalTensor, folder: Path, sizes: dict[str, int]) -> None:
-    """External data lies in the model's folder, is there, and is long enough; `sizes` knows the files seen before."""
-    location = str(cast(Any, tensor).location)
-    called = f"the external data of {tensor.name!r}"
-    if location not in sizes:
-        sizes[location] = _external_size(called, location, folder)
-    size = sizes[location]
-    end = (tensor.offset or 0) + (tensor.nbytes if tensor.length is None else tensor.length)
-    if (
-        (tensor.offset or 0) < 0
-        or end > size
-        or (tensor.length is not None and tensor.length < tensor.nbytes)
-    ):
-        raise ExternalDataError(
-            f"{called} does not fit: it ends at byte {end} of {location!r}, which has {size}",
-            help="get the file again, whole",
-        )
-
-
-def _external_size(called: str, location: str, folder: Path) -> int:
-    place = (folder / location).resolve()
-    if Path(location).is_absolute() or not place.is_relative_to(folder.resolve()):
-        raise ExternalDataError(
-            f"{called} points outside the model's folder: {location!r}",
-            help="a model reads data only beside itself; put the data there, and let the model name it without a path",
-        )
-    if not place.is_file():
-        raise ExternalDataError(
-            f"{called} is missing: there is no file {location!r} beside the model",
-            help="a model and its data file are moved together",
-        )
-    return place.stat().st_size

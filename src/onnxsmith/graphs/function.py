@@ -10,9 +10,10 @@ import onnx_ir as ir
 
 from onnxsmith.errors import FunctionError
 from onnxsmith.graphs.attributes import typed_attribute
-from onnxsmith.graphs.builder import SOURCE_KEY, GraphTarget
+from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.names import snake_case
 from onnxsmith.graphs.opsets import OpsetVersions
+from onnxsmith.graphs.origins import set_origin
 from onnxsmith.graphs.value import wrap
 from onnxsmith.schema.definition import AttributeType
 from onnxsmith.schema.inference.known import Known
@@ -66,7 +67,7 @@ def call_function(
         overload=function.overload,
         outputs=results,
         name=scope.program.node_names.unique(wish),
-        metadata_props=None if span is None else {SOURCE_KEY: span.stored},
     )
+    set_origin(node, span)
     scope.append(node)
     return tuple(wrap(value, known, scope, span) for value, known in zip(results, outputs, strict=True))

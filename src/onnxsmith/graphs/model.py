@@ -15,18 +15,21 @@ import onnx
 import onnx_ir as ir
 
 from onnxsmith.core.target import ACTIVE, default_target
-from onnxsmith.diagnostics import did_you_mean
+from onnxsmith.diagnostics import did_you_mean, printable
 from onnxsmith.errors import InvalidModelError, ModelInputError, boundary
-from onnxsmith.graphs import files, raw
+from onnxsmith.graphs import external_data, files, raw
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.embedding import call_model
 from onnxsmith.graphs.ir_types import type_from_ir
+from onnxsmith.graphs.model_text import text_of
 from onnxsmith.graphs.origins import origin_of
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, Shape, TensorType, describe_shape
 
 #: Models with more weights than this go to the runtime through a file.
 _IN_MEMORY_BYTES = 1 << 24
+#: A notebook shows the text of models with fewer nodes than this.
+_SHOWN_NODES = 2000
 
 
 class Port(NamedTuple):
@@ -142,9 +145,9 @@ class Model:
         model_runner: Callable[..., Callable[[Sequence[Any]], list[Any]]] = cast(
             Any, default_target()
         ).model_runner
-        return self._loaded_by(
-            functools.partial(model_runner, find_node=functools.partial(origin_of, self._ir))
-        )
+        called = "the model" if self.place is None else printable(self.place.name)
+        find_node = functools.partial(origin_of, self._ir, called)
+        return self._loaded_by(functools.partial(model_runner, find_node=find_node))
 
     def _loaded_by(
         self, make: Callable[[bytes | str], Callable[[Sequence[Any]], list[Any]]]
@@ -211,11 +214,11 @@ class Model:
         count = self._node_count
         nodes = "1 node" if count == 1 else f"{count} nodes"
         opsets = ", ".join(f"{domain or 'opset'} {version}" for domain, version in self.opset_imports.items())
-        return f"Model({inputs}) -> {outputs}, {nodes}, {opsets}"
+        return printable(f"Model({inputs}) -> {outputs}, {nodes}, {opsets}")
 
     def __str__(self) -> str:
-        """The whole model as ONNX text."""
-        return onnx.printer.to_text(self.proto)
+        """The whole model as ONNX text; of a large weight, the first elements."""
+        return text_of(self.proto if self.is_proto_only else self._ir)
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -224,7 +227,7 @@ class Model:
             for kind, ports in (("input", self.inputs), ("output", self.outputs))
             for port in ports
         )
-        text = html.escape(str(self)) if self._weight_bytes < 100_000 else ""
+        text = html.escape(str(self)) if self._node_count < _SHOWN_NODES else ""
         detail = f"<details><summary>ONNX text</summary><pre>{text}</pre></details>" if text else ""
         return f"<p>{html.escape(repr(self))}</p><table>{rows}</table>{detail}"
 
@@ -286,6 +289,7 @@ def checker_words(error: Exception) -> str:
 def _read(path: str | os.PathLike[str]) -> Model:
     proto, place = files.read(path)
     if raw.is_beyond_onnx_ir(proto):
+        external_data.embed(raw.tensors_of(proto), place.parent, repr(str(place)))
         model: Model = _RawModel(proto)
     else:
         model = Model(files.attach(files.from_proto(proto, repr(str(place))), place.parent))
@@ -294,7 +298,10 @@ def _read(path: str | os.PathLike[str]) -> Model:
 
 
 def _of_proto(proto: onnx.ModelProto, called: str) -> Model:
-    return _RawModel(proto) if raw.is_beyond_onnx_ir(proto) else Model(files.from_proto(proto, called))
+    if raw.is_beyond_onnx_ir(proto):
+        external_data.embed(raw.tensors_of(proto), None, called)
+        return _RawModel(proto)
+    return Model(files.stand_alone(files.from_proto(proto, called), called))
 
 
 @boundary

@@ -1,6 +1,7 @@
 """Where the nodes of a model were written: from the name that a runtime gives a node to a line of the user's source.
 
-Reads metadata only. A runtime renames what it inlines and fuses, so a name is matched as far as it goes.
+A node that was made in this process knows its place. One that was read from a file only has what the file says, which
+names a place and opens nothing. A runtime renames what it inlines and fuses, so a name is matched as far as it goes.
 """
 
 from __future__ import annotations
@@ -10,15 +11,29 @@ from collections.abc import Iterator
 
 import onnx_ir as ir
 
-from onnxsmith.graphs.builder import SOURCE_KEY
-from onnxsmith.source import Span, read_span
+from onnxsmith.claims import claimed_span
+from onnxsmith.graphs.notes import notes_of
+from onnxsmith.source import Span
+
+#: Metadata of nodes: where it was written, for whoever reads the file. Among a node's notes: the same as a span.
+SOURCE_KEY = "onnxsmith.source"
 
 #: ONNX Runtime calls a node of a function that it inlined `_inlfunc_<function>_token_<number>_<node>`.
 _INLINED = re.compile(r"_inlfunc_(?P<function>.+?)_token_\d+_")
 
 
-def origin_of(model: ir.Model, name: str) -> Span | None:
-    """Where the node was written that a runtime calls `name`, or `domain:Operator`; None when nobody knows."""
+def set_origin(node: ir.Node, span: Span | None) -> None:
+    """Say where a node was written: in the file that it goes to, and to who asks in this process."""
+    if span is not None:
+        node.metadata_props[SOURCE_KEY] = span.stored
+        notes_of(node)[SOURCE_KEY] = span
+
+
+def origin_of(model: ir.Model, called: str, name: str) -> Span | None:
+    """Where the node was written that a runtime calls `name`, or `domain:Operator`; None when nobody knows.
+
+    `called` is what the model is called where only it says so.
+    """
     function, own_name = _taken_apart(name)
     origins = dict(_origins(model.graph)) if function is None else {}
     for each in model.functions.values():
@@ -26,7 +41,7 @@ def origin_of(model: ir.Model, name: str) -> Span | None:
             for node, origin in _origins(each.graph):
                 origins.setdefault(node, origin)
     found = origins.get(own_name) or _nearest(origins, own_name)
-    return None if found is None else read_span(found)
+    return claimed_span(found, called) if isinstance(found, str) else found
 
 
 def _taken_apart(name: str) -> tuple[str | None, str]:
@@ -37,15 +52,16 @@ def _taken_apart(name: str) -> tuple[str | None, str]:
     return function, name
 
 
-def _nearest(origins: dict[str, str], name: str) -> str | None:
+def _nearest(origins: dict[str, Span | str], name: str) -> Span | str | None:
     """The origin of the longest node name that is a part of a fused node's name."""
     parts = [part for part in re.split(r"[^\w.]+", name) if part in origins]
     return origins[max(parts, key=len)] if parts else None
 
 
-def _origins(graph: ir.Graph) -> Iterator[tuple[str, str]]:
+def _origins(graph: ir.Graph) -> Iterator[tuple[str, Span | str]]:
     for node in graph.all_nodes():
-        origin = node.metadata_props.get(SOURCE_KEY)
+        known = notes_of(node).get(SOURCE_KEY)
+        origin = known if isinstance(known, Span) else node.metadata_props.get(SOURCE_KEY)
         if node.name and origin is not None:
             yield node.name, origin
             yield f"{node.domain}:{node.op_type}", origin

@@ -9,8 +9,10 @@ from typing import Any, cast
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.graphs.builder import SOURCE_KEY, GraphTarget
+from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.names import snake_case
+from onnxsmith.graphs.notes import notes_of
+from onnxsmith.graphs.origins import SOURCE_KEY
 from onnxsmith.graphs.program import Program
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.schema.definition import OperatorDef
@@ -104,6 +106,8 @@ class TorchTarget(GraphTarget):
             self.modules[node] = origin.modules
         metadata = node.metadata_props
         metadata.clear()
+        if not origin.source:  # the line that exports is nobody's origin
+            notes_of(node).pop(SOURCE_KEY, None)
         if self.has_metadata:
             if origin.scope:
                 node.name = self.program.node_names.unique(origin.scope + snake_case(op.name))
