@@ -17,6 +17,7 @@ from onnxsmith.cli.sizes import described_bytes
 from onnxsmith.cli.terminal import progress
 from onnxsmith.cli.type_text import read_type, read_value, split_assignment
 from onnxsmith.errors import AnnotationError, CallError, InvalidModelError, ModelWarning
+from onnxsmith.graphs.existing_files import is_model, refuse
 from onnxsmith.graphs.model import Model
 from onnxsmith.scripting.decorators import script
 from onnxsmith.scripting.function import ScriptFunction
@@ -46,6 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--opset", type=int, help="the opset version of the model")
     parser.add_argument("--inline", action="store_true", help="dissolve the functions that it calls")
     parser.add_argument(
+        "--force", action="store_true", help="replace a file that is there already and is not the model's"
+    )
+    parser.add_argument(
         "--external-data", action="store_true", help="put the weights in a file beside the model"
     )
 
@@ -66,10 +70,12 @@ def run(options: argparse.Namespace, report: Report) -> int:
             raise InvalidModelError(f"the model cannot work: {warning}") from None
     called = name or ("model" if isinstance(found, Model) else found.name)
     output = Path(options.output or f"{called.rpartition('.')[2]}.onnx")
+    if output.is_file() and not options.force and not is_model(output):
+        raise refuse(output, "holds no model", "write to another file with -o")
     data = output.parent / f"{output.name}.data"
     before = _written_at(data)
     with progress(f"writing {output}"):
-        model.save(output, external_data=options.external_data or None)
+        model.save(output, external_data=options.external_data or None, overwrite=options.force)
     size = output.stat().st_size
     has_data = _written_at(data) != before  # else it is of another model that was here
     content = {"model": str(output), "bytes": size, "external_data": str(data) if has_data else None}

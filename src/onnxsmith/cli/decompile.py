@@ -35,7 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "safetensors by default, with --stdout inline",
     )
     parser.add_argument(
-        "--force", action="store_true", help="replace a module that is there already and says something else"
+        "--force",
+        action="store_true",
+        help="replace a module or weights that are there already and say something else",
     )
     parser.add_argument(
         "--group", action="store_true", help="write what repeats, such as equal layers, once, as a function"

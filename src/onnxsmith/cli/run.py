@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from onnxsmith.cli.arrays import make_input, readable, save_output, shown
+from onnxsmith.cli.arrays import OutputFolder, make_input, readable, shown
 from onnxsmith.cli.report import Report, Usage
 from onnxsmith.cli.terminal import progress
 from onnxsmith.cli.type_text import split_assignment
@@ -39,6 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, help="for random inputs; 0 by default")
     parser.add_argument("--output-dir", metavar="FOLDER", help="write each output there, as <name>.npy")
+    parser.add_argument(
+        "--force", action="store_true", help="replace files in that folder that hold something else"
+    )
     parser.add_argument("--runtime", choices=["onnxruntime", "reference"], help="what runs the model")
 
 
@@ -55,8 +58,9 @@ def run(options: argparse.Namespace, report: Report) -> int:
     values: Sequence[Any] = cast("tuple[Any, ...]", results) if len(model.outputs) > 1 else [results]
     files: dict[str, list[str]] = {}
     if options.output_dir is not None:
+        folder = OutputFolder(Path(options.output_dir), overwrite=options.force)
         for port, value in zip(model.outputs, values, strict=True):
-            files[port.name] = [str(each) for each in save_output(Path(options.output_dir), port.name, value)]
+            files[port.name] = [str(each) for each in folder.save(port.name, value)]
     outputs = [
         {"name": port.name, **readable(value)} for port, value in zip(model.outputs, values, strict=True)
     ]

@@ -143,6 +143,12 @@ def _check_place(place: Path) -> None:
         )
 
 
+def data_place(model: ir.Model, place: Path, external_data: bool | str | None) -> Path | None:
+    """The file beside a model that `save` puts its weights in, or None."""
+    name = _data_name(model, place, external_data)
+    return None if name is None else place.parent / name
+
+
 def _data_name(model: ir.Model, place: Path, external_data: bool | str | None) -> str | None:
     if external_data is False or all(tensor.nbytes < _SMALL_BYTES for _, tensor in _weights(model)):
         return None  # nothing would go into the file

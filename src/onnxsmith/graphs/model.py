@@ -20,6 +20,7 @@ from onnxsmith.errors import InvalidModelError, ModelInputError, boundary
 from onnxsmith.graphs import external_data, files, raw
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.embedding import call_model
+from onnxsmith.graphs.existing_files import check_data_file
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.model_text import text_of
 from onnxsmith.graphs.origins import origin_of
@@ -74,12 +75,23 @@ class Model:
         return _of_proto(proto, "the ModelProto")
 
     @boundary
-    def save(self, path: str | os.PathLike[str], *, external_data: bool | str | None = None) -> None:
-        """Write the model, whole or not at all.
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        external_data: bool | str | None = None,
+        overwrite: bool = False,
+    ) -> None:
+        """Write the model, whole or not at all, in the place of what is at `path`.
 
-        `external_data` True, or a file name, puts the weights in a file beside it; past 2 GB that happens by itself.
+        `external_data` True, or a file name, puts the weights in a file beside it; past 2 GB that happens by itself. A
+        file of that name that is not the data of the model at `path` is left alone, unless `overwrite` is True.
         """
-        files.save(self._ir, path, external_data)
+        place = Path(os.fspath(path))
+        data = files.data_place(self._ir, place, external_data)
+        if data is not None and not overwrite:
+            check_data_file(data, place)
+        files.save(self._ir, place, external_data)
 
     @property
     def ir(self) -> ir.Model:
@@ -320,7 +332,13 @@ class _RawModel(Model):
         self._run = None
 
     @boundary
-    def save(self, path: str | os.PathLike[str], *, external_data: bool | str | None = None) -> None:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        external_data: bool | str | None = None,
+        overwrite: bool = False,
+    ) -> None:
         files.save_bytes(self._proto.SerializeToString(), path)
 
     @property
