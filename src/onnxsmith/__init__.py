@@ -40,6 +40,7 @@ _LAZY = {
     "proto2python": "onnxsmith.migration",
     "rebuild": "onnxsmith.decompiling.rebuilding",
     "rebuild_function": "onnxsmith.decompiling.rebuilding",
+    "recompile": "onnxsmith.decompiling.recompiling",
     "script": "onnxsmith.scripting.decorators",
     "source_root": "onnxsmith.claims",
     "static_range": "onnxsmith.scripting.loops",

@@ -24,6 +24,7 @@ from onnxsmith import values as values
 from onnxsmith.claims import source_root as source_root
 from onnxsmith.decompiling import decompile as decompile
 from onnxsmith.decompiling import decompile_to as decompile_to
+from onnxsmith.decompiling.recompiling import recompile as recompile
 from onnxsmith.graphs.external_data import data_root as data_root
 from onnxsmith.graphs.model import Model as Model
 from onnxsmith.graphs.model import load as load

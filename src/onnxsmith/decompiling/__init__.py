@@ -16,7 +16,7 @@ from onnxsmith.decompiling.pieces import decompile_piece, is_piece
 from onnxsmith.decompiling.reading import Given, read
 from onnxsmith.decompiling.weight_files import external_name, in_text, safetensors_name, write_safetensors
 from onnxsmith.errors import AttributeValueError, ModelWriteError, boundary
-from onnxsmith.graphs import existing_files, files
+from onnxsmith.graphs import existing_files, files, soundness
 
 WeightsPlace = Literal["inline", "external", "safetensors"]
 
@@ -114,10 +114,11 @@ def decompile_to(
 
 def _written(model: Any, *, group: bool) -> tuple[Given, ModuleWriter, list[str]]:
     given = read(model)
-    if group:
-        given.model = group_repeated(given.model)
-    writer = ModuleWriter(given)
-    return given, writer, writer.write()
+    with soundness.blaming(given.model):
+        if group:
+            given.model = group_repeated(given.model)
+        writer = ModuleWriter(given)
+        return given, writer, writer.write()
 
 
 @contextlib.contextmanager

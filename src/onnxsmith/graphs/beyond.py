@@ -13,7 +13,7 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
-from onnxsmith.graphs import external_data, files, raw
+from onnxsmith.graphs import external_data, files, raw, soundness
 from onnxsmith.graphs.ir_types import proto_of_type
 from onnxsmith.types.value_types import AnyValueType
 
@@ -61,6 +61,14 @@ def from_proto(
 
     `folder` is where its external data lies; a model that comes without one may have none.
     """
+    with files.reading(called):
+        return _read(proto, called, folder)
+
+
+def _read(
+    proto: onnx.ModelProto, called: str, folder: Path | None
+) -> tuple[ir.Model, dict[str, AnyValueType]]:
+    soundness.check_texts(proto, called)
     if not raw.is_beyond_onnx_ir(proto):
         model = files.from_proto(proto, called)
         return files.stand_alone(model, called) if folder is None else files.attach(model, folder), {}

@@ -18,8 +18,9 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
-from onnxsmith.errors import ModelWriteError, UnreadableModelError
-from onnxsmith.graphs import external_data
+from onnxsmith.diagnostics import clipped
+from onnxsmith.errors import InvalidModelError, ModelWriteError, OnnxsmithError, UnreadableModelError
+from onnxsmith.graphs import byte_strings, external_data
 from onnxsmith.graphs.stream import LARGE_BYTES, write_model
 
 #: Protobuf ends at 2 GiB; weights beyond this go to a file beside the model by themselves.
@@ -101,10 +102,47 @@ def to_proto(model: ir.Model) -> onnx.ModelProto:
     for each in external:
         each.replace(_loaded(each.tensor))
     try:
-        return ir.to_proto(model)
+        return _serialized(model)
     finally:
         for each in external:
             each.replace(each.tensor)
+
+
+def _serialized(model: ir.Model) -> onnx.ModelProto:
+    try:
+        return ir.to_proto(model)
+    except Exception as error:  # onnx-ir wraps whatever is wrong
+        if not isinstance(root_cause(error), UnicodeEncodeError | AttributeError | TypeError):
+            raise _not_writable(error) from None
+    try:  # strings that are no text, which nearly no model has
+        with byte_strings.hidden(model) as held:
+            proto = ir.to_proto(model)
+    except Exception as error:
+        raise _not_writable(error) from None
+    byte_strings.show(proto, held)
+    return proto
+
+
+def _not_writable(error: Exception) -> Exception:
+    if isinstance(error, OnnxsmithError):
+        return error
+    return InvalidModelError(f"the model is not valid: {described_cause(error)}")
+
+
+def root_cause(error: BaseException) -> BaseException:
+    """What an exception was raised for in the first place."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
+def described_cause(error: BaseException) -> str:
+    """The same in one line for people."""
+    cause = root_cause(error)
+    text = " ".join(str(cause).split())
+    if isinstance(cause, KeyError):
+        return f"there is no {text}"
+    return clipped(text, 500) or type(cause).__name__
 
 
 def _loaded(tensor: ir.ExternalTensor) -> ir.Tensor[Any]:
@@ -305,9 +343,20 @@ def parse(content: bytes | memoryview, called: str) -> onnx.ModelProto:
 
 def from_proto(proto: onnx.ModelProto, called: str) -> ir.Model:
     """A model from its proto; what onnx-ir cannot hold is an error of ours."""
+    with reading(called):
+        return byte_strings.read(proto)
+
+
+@contextlib.contextmanager
+def reading(called: str) -> Generator[None]:
+    """Whatever a stranger's file makes onnx and onnx-ir raise is an error of ours."""
     try:
-        return ir.from_proto(proto)
-    except RecursionError:
-        raise UnreadableModelError(f"{called} nests graphs too deeply to be read") from None
-    except Exception as error:  # whatever a stranger's file makes onnx-ir raise
-        raise UnreadableModelError(f"{called} is not a valid ONNX model: {error}") from None
+        yield
+    except OnnxsmithError:
+        raise
+    except Exception as error:
+        if isinstance(root_cause(error), RecursionError):
+            raise UnreadableModelError(f"{called} nests graphs too deeply to be read") from None
+        raise UnreadableModelError(
+            f"{called} is not a valid ONNX model: {described_cause(error)}", help="get the file again, whole"
+        ) from None

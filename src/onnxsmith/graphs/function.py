@@ -56,10 +56,13 @@ def call_function(
     span = caller_span()
     wish = snake_case(function.name)
     results = [scope.new_value(wish, known) for known in outputs]
+    given = [None if each is None else scope.own(each) for each in inputs]
+    while given and given[-1] is None:  # ONNX leaves out what is not given at the end
+        given.pop()
     node = ir.Node(
         function.domain,
         function.name,
-        [None if each is None else scope.own(each) for each in inputs],
+        given,
         [
             typed_attribute(AttributeType(int(function.attributes[name].type)), name, value)
             for name, value in attributes.items()

@@ -17,7 +17,7 @@ import onnx_ir as ir
 from onnxsmith.core.target import ACTIVE, default_target
 from onnxsmith.diagnostics import did_you_mean, printable
 from onnxsmith.errors import InvalidModelError, ModelInputError, boundary
-from onnxsmith.graphs import external_data, files, raw
+from onnxsmith.graphs import external_data, files, raw, soundness
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.embedding import call_model
 from onnxsmith.graphs.existing_files import check_data_file
@@ -72,7 +72,7 @@ class Model:
     @boundary
     def from_proto(proto: onnx.ModelProto) -> Model:
         """The model of a ModelProto."""
-        return _of_proto(proto, "the ModelProto")
+        return _made(proto, "the ModelProto", None)
 
     @boundary
     def save(
@@ -230,7 +230,9 @@ class Model:
 
     def __str__(self) -> str:
         """The whole model as ONNX text; of a large weight, the first elements."""
-        return text_of(self.proto if self.is_proto_only else self._ir)
+        held = self.proto if self.is_proto_only else self._ir
+        with soundness.blaming(held):
+            return text_of(held)
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -300,20 +302,20 @@ def checker_words(error: Exception) -> str:
 
 def _read(path: str | os.PathLike[str]) -> Model:
     proto, place = files.read(path)
-    if raw.is_beyond_onnx_ir(proto):
-        external_data.embed(raw.tensors_of(proto), place.parent, repr(str(place)))
-        model: Model = _RawModel(proto)
-    else:
-        model = Model(files.attach(files.from_proto(proto, repr(str(place))), place.parent))
+    model = _made(proto, repr(str(place)), place.parent)
     model.place = place
     return model
 
 
-def _of_proto(proto: onnx.ModelProto, called: str) -> Model:
-    if raw.is_beyond_onnx_ir(proto):
-        external_data.embed(raw.tensors_of(proto), None, called)
-        return _RawModel(proto)
-    return Model(files.stand_alone(files.from_proto(proto, called), called))
+def _made(proto: onnx.ModelProto, called: str, folder: Path | None) -> Model:
+    """The model of a proto whose external data lies in `folder`."""
+    with files.reading(called):
+        soundness.check_texts(proto, called)
+        if raw.is_beyond_onnx_ir(proto):
+            external_data.embed(raw.tensors_of(proto), folder, called)
+            return _RawModel(proto)
+        model = files.from_proto(proto, called)
+        return Model(files.stand_alone(model, called) if folder is None else files.attach(model, folder))
 
 
 @boundary

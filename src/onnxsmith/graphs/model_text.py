@@ -11,22 +11,37 @@ import onnx
 import onnx_ir as ir
 
 from onnxsmith.diagnostics import clipped, printable
-from onnxsmith.graphs import files, raw
+from onnxsmith.graphs import byte_strings, files, raw
 
 #: Tensors with more elements than this are abbreviated, to so many.
 _MOST_ELEMENTS = 64
 _SHOWN_ELEMENTS = 3
 _KEY = "elements"
+_LONGEST_STRING = 1000
 
 
 def text_of(model: ir.Model | onnx.ModelProto) -> str:
-    """The text of a model; weights that lie in files are not read, but for a few elements."""
+    """The text of a model; weights that lie in files are not read, but for a few elements. A proto is used up."""
     proto = _abbreviated(model) if isinstance(model, ir.Model) else model
+    for attribute in byte_strings.attributes_of(proto):
+        if attribute.type == onnx.AttributeProto.STRING:
+            attribute.s = _readable(attribute.s)
+        elif attribute.type == onnx.AttributeProto.STRINGS:
+            attribute.strings[:] = [_readable(each) for each in attribute.strings]
     for tensor in raw.tensors_of(proto):
+        if tensor.string_data:
+            tensor.string_data[:] = [_readable(each) for each in tensor.string_data]
         if tensor.data_location != onnx.TensorProto.EXTERNAL and math.prod(tensor.dims) > _MOST_ELEMENTS:
             # A shallow tensor: only its first elements become Python objects.
             _abbreviate(tensor, ir.TensorProtoTensor(tensor))
     return printable(onnx.printer.to_text(proto))
+
+
+def _readable(content: bytes) -> bytes:
+    """A string as the text can hold it; what is no UTF-8 with escapes."""
+    if len(content) <= _LONGEST_STRING and byte_strings.is_text(content):
+        return content
+    return clipped(content.decode("utf-8", "backslashreplace"), _LONGEST_STRING).encode()
 
 
 def _abbreviated(model: ir.Model) -> onnx.ModelProto:
