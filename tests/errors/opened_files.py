@@ -64,7 +64,7 @@ OPERATIONS: dict[str, Callable[[Path, str], object]] = {
     "info": lambda path, folder: command("info", path, "--weights"),
     "check command": lambda path, folder: command("check", path, "--runtime"),
     "run command": lambda path, folder: command("run", path, "--random", "--dim", "N=3"),
-    "decompile command": lambda path, folder: command("decompile", path, "--stdout"),
+    "decompile command": lambda path, folder: command("decompile", path, "-o", "-"),
 }
 
 

@@ -46,7 +46,7 @@ OPERATIONS: dict[str, Callable[[Path], object]] = {
     "info command": lambda path: main(["info", str(path), "--weights"]),
     "check command": lambda path: main(["check", str(path)]),
     "run command": lambda path: main(["run", str(path), "--random", "--dim", "N=3"]),
-    "decompile command": lambda path: main(["decompile", str(path), "--stdout"]),
+    "decompile command": lambda path: main(["decompile", str(path), "-o", "-"]),
 }
 
 

@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from onnxsmith.cli.report import Usage
+from onnxsmith.cli.streams import STANDARD_INPUT, STREAM, read_input
 from onnxsmith.cli.type_text import read_value
 from onnxsmith.errors import ModelWriteError
 from onnxsmith.graphs.existing_files import refuse
@@ -30,6 +31,8 @@ def make_input(port: Port, text: str, sizes: Mapping[str, int], generator: np.ra
     """The value of an input: made up, a literal, or from a file."""
     if text in ("random", "zeros", "ones"):
         return _made_up(port, text, sizes, generator)
+    if text == STREAM:
+        return _from_file(port, io.BytesIO(read_input()), STANDARD_INPUT, "")
     value = read_value(text)
     if not isinstance(value, str):
         return value
@@ -40,13 +43,13 @@ def make_input(port: Port, text: str, sizes: Mapping[str, int], generator: np.ra
         raise Usage(
             f"--input {port.name}: there is no file {text!r}; or say random, zeros, ones, or a literal"
         )
-    return _from_file(port, path, key)
+    return _from_file(port, path, path, key)
 
 
-def _from_file(port: Port, path: str, key: str) -> Array:
+def _from_file(port: Port, content: str | io.BytesIO, path: str, key: str) -> Array:
     try:
-        loaded: Any = np.load(path, allow_pickle=False)
-    except (OSError, ValueError) as error:
+        loaded: Any = np.load(content, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
         raise Usage(f"--input {port.name}: {path} cannot be read as an array: {error}") from None
     if isinstance(loaded, np.ndarray):
         return cast(Array, loaded)

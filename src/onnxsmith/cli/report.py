@@ -9,12 +9,13 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
 from onnxsmith.cli import terminal
+from onnxsmith.cli.exit_codes import FINDINGS, GOOD
 from onnxsmith.diagnostics import Label, hide_own_frames, printable
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.source import PACKAGE_DIRECTORY, Span, is_library
@@ -35,6 +36,29 @@ class Report:
     def result(self, content: Any, text: str) -> None:
         """Print the result of a command."""
         print(_as_json(content) if self.as_json else text)
+
+    def each(self, files: Sequence[str], work: Callable[[str], tuple[dict[str, Any], str]]) -> int:
+        """Do something with several files: one that fails does not keep the others from their turn.
+
+        `work` gives what is said of a file, for JSON and for people. The result is the exit code.
+        """
+        entries: list[dict[str, Any]] = []
+        status = GOOD
+        for file in files:
+            try:
+                content, text = work(file)
+            except OnnxsmithError as error:
+                status = FINDINGS
+                entries.append({"file": file, "error": self.finding(error)})
+                if not self.as_json:
+                    self.findings([error])
+                continue
+            entries.append({"file": file, **content})
+            if not self.as_json:
+                print(text if len(entries) == 1 or "\n" not in text else f"\n{text}")
+        if self.as_json:
+            print(_as_json(entries))
+        return status
 
     def usage(self, message: str) -> None:
         """Say what is wrong with the arguments."""

@@ -12,20 +12,23 @@ import numpy as np
 
 from onnxsmith.cli.arrays import OutputFolder, make_input, readable, shown
 from onnxsmith.cli.report import Report, Usage
+from onnxsmith.cli.streams import check_words, load_model
+from onnxsmith.cli.streams import shown as shown_file
 from onnxsmith.cli.terminal import progress
 from onnxsmith.cli.type_text import split_assignment
 from onnxsmith.diagnostics import did_you_mean, printable
-from onnxsmith.graphs.model import Model, Port
+from onnxsmith.graphs.model import Port
 from onnxsmith.runtime.settings import using
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be said after `run`."""
     parser.epilog = (
-        "An input is a file, x=x.npy or x=data.npz:key; made up, x=random, x=zeros, x=ones; or a literal, x=[1,2]:\n"
+        "An input is a file, x=x.npy or x=data.npz:key, x=- is an .npy file from standard input; made up, x=random,\n"
+        "x=zeros, x=ones; or a literal, 'x=[1,2]':\n"
         "  onnxsmith run net.onnx --input x=x.npy --input mask=ones --dim N=4"
     )
-    parser.add_argument("model", help="a model file")
+    parser.add_argument("model", metavar="MODEL", help="a model file; - is standard input")
     parser.add_argument(
         "--input", action="append", default=[], metavar="NAME=VALUE", help="a value for an input"
     )
@@ -47,28 +50,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, report: Report) -> int:
     """Run the model, print its outputs."""
-    with progress(f"reading {options.model}"):
-        model = Model.load(options.model)
+    check_words([options.model, *(word.partition("=")[2].strip() for word in options.input)])
+    with progress(f"reading {shown_file(options.model)}"):
+        model = load_model(options.model)
     inputs = _inputs(model.inputs, options)
     with (
         using(runtime=options.runtime) if options.runtime else nullcontext(),
-        progress(f"running {options.model}"),
+        progress(f"running {shown_file(options.model)}"),
     ):
         results = model(**inputs)
     values: Sequence[Any] = cast("tuple[Any, ...]", results) if len(model.outputs) > 1 else [results]
-    files: dict[str, list[str]] = {}
+    written: list[str] = []
     if options.output_dir is not None:
         folder = OutputFolder(Path(options.output_dir), overwrite=options.force)
         for port, value in zip(model.outputs, values, strict=True):
-            files[port.name] = [str(each) for each in folder.save(port.name, value)]
+            written += [str(each) for each in folder.save(port.name, value)]
     outputs = [
         {"name": port.name, **readable(value)} for port, value in zip(model.outputs, values, strict=True)
     ]
     text = "\n".join(
         [shown(port.name, value) for port, value in zip(model.outputs, values, strict=True)]
-        + [f"wrote {file}" for each in files.values() for file in each]
+        + [f"wrote {each}" for each in written]
     )
-    report.result({"outputs": outputs, "files": files}, printable(text))
+    report.result({"file": options.model, "outputs": outputs, "written": written}, printable(text))
     return 0
 
 

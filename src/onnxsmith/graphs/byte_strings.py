@@ -69,15 +69,15 @@ def read(proto: onnx.ModelProto) -> ir.Model:
                 each.strings[:] = several
     if held:
         marked = {f"{_MARK}{number}": content for number, content in enumerate(held)}
+
+        def shown(text: str) -> str:
+            content = marked.get(text)
+            return text if content is None else content.decode("utf-8", "surrogateescape")
+
         for holder in _holders(model):
             for attribute in list(holder.values()):
-                _replace(holder, attribute, lambda text: _shown(text, marked))
+                _replace(holder, attribute, shown)
     return model
-
-
-def _shown(text: Any, marked: dict[str, bytes]) -> Any:
-    content = marked.get(text)
-    return text if content is None else content.decode("utf-8", "surrogateescape")
 
 
 def _holders(model: ir.Model) -> Iterator[Any]:
