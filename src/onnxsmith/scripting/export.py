@@ -38,8 +38,8 @@ def check_generic(script: ScriptFunction) -> None:
     if kept.can_keep(script) or (script.is_exact and not script.parameters.attributes and script.is_main):
         script.kept = kept.Kept(script, stage(script, "model", _input_types(script, None, None), {}))
         return
-    if len(_checked_cache) >= _CHECKED_LIMIT:
-        _checked_cache.clear()
+    for oldest in list(_checked_cache)[: max(0, len(_checked_cache) - _CHECKED_LIMIT)]:
+        _checked_cache.pop(oldest, None)  # the newest are the ones that the next script calls
     optional = tuple(each.name for each in script.parameters.inputs if each.default is None)
     for absent in dict.fromkeys([(), optional]):
         generic_body(script, absent, _checked_cache)
