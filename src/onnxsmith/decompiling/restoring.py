@@ -146,7 +146,9 @@ class _Restorer:
             first = first or value.name or ""
         _drop_missing_outputs(node)
         if not self._sources:
-            node.metadata_props.pop(SOURCE_KEY, None)  # the file says nothing; this process still knows
+            origin = node.metadata_props.pop(SOURCE_KEY, None)
+            if origin is not None:  # the file says nothing; this process still knows
+                notes_of(node)[SOURCE_KEY] = origin
         node.name = self._nodes.get(key, name_by_rule(self._rule, first, node.op_type))
         node.doc_string = self._docs.get(key) or None
         node.metadata_props.update(self._metadata.get(key, {}))

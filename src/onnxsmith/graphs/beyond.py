@@ -68,10 +68,10 @@ def from_proto(
 def _read(
     proto: onnx.ModelProto, called: str, folder: Path | None
 ) -> tuple[ir.Model, dict[str, AnyValueType]]:
-    soundness.check_texts(proto, called)
     if not raw.is_beyond_onnx_ir(proto):
-        model = files.from_proto(proto, called)
+        model = soundness.check_ir(files.from_proto(proto, called), called)
         return files.stand_alone(model, called) if folder is None else files.attach(model, folder), {}
+    soundness.check_proto(proto, called)
     copy = onnx.ModelProto()
     copy.CopyFrom(proto)
     external_data.embed(raw.tensors_of(copy), folder, called)

@@ -22,7 +22,7 @@ from onnxsmith.graphs.attributes import attribute_to_ir
 from onnxsmith.graphs.body import Body
 from onnxsmith.graphs.ir_types import array_to_ir, shape_to_ir, tensor_type_to_ir, type_to_ir
 from onnxsmith.graphs.names import snake_case
-from onnxsmith.graphs.origins import set_origin
+from onnxsmith.graphs.origins import origin_metadata
 from onnxsmith.graphs.program import Program, known_of_array
 from onnxsmith.graphs.value import SymbolicTensor, wrap
 from onnxsmith.graphs.weights import Weight
@@ -118,16 +118,17 @@ class GraphTarget:
         span = caller_span()
         wish = snake_case(op.name)
         results = [self.new_value(wish, known) for known in outputs]
-        node = ir.Node(
-            op.domain,
-            op.name,
-            ir_inputs,
-            [attribute_to_ir(op, name, value) for name, value in attributes.items()],
-            outputs=results,
-            name=self.program.node_names.unique(wish),
+        self.append(
+            ir.Node(
+                op.domain,
+                op.name,
+                ir_inputs,
+                [attribute_to_ir(op, name, value) for name, value in attributes.items()],
+                outputs=results,
+                name=self.program.node_names.unique(wish),
+                metadata_props=origin_metadata(span),
+            )
         )
-        set_origin(node, span)
-        self.append(node)
         return tuple([wrap(value, known, self, span) for value, known in zip(results, outputs, strict=True)])
 
     def learn(

@@ -96,7 +96,7 @@ def to_proto(model: ir.Model) -> onnx.ModelProto:
     """The model as a proto that stands alone: weights that were loaded from a file beside it are inside."""
     external = [
         each
-        for each in external_data.external_tensors(_all_graphs(model))
+        for each in external_data.external_tensors(all_graphs(model))
         if not isinstance(each.tensor, Reference)
     ]
     for each in external:
@@ -149,7 +149,8 @@ def _loaded(tensor: ir.ExternalTensor) -> ir.Tensor[Any]:
     return ir.Tensor(tensor.numpy(), dtype=tensor.dtype, name=tensor.name, doc_string=tensor.doc_string)
 
 
-def _all_graphs(model: ir.Model) -> list[ir.Graph]:
+def all_graphs(model: ir.Model) -> list[ir.Graph]:
+    """The graph of a model, those of its functions, and all inside them."""
     graphs: list[ir.Graph] = [model.graph, *model.graph.subgraphs()]
     for function in model.functions.values():
         graphs += [function.graph, *function.graph.subgraphs()]
@@ -305,13 +306,13 @@ def read(path: str | os.PathLike[str]) -> tuple[onnx.ModelProto, Path]:
 
 def attach(model: ir.Model, folder: Path) -> ir.Model:
     """Say where a model's external data lies, and check that it does; it is mapped when it is first used."""
-    external_data.attach(external_data.external_tensors(_all_graphs(model)), folder)
+    external_data.attach(external_data.external_tensors(all_graphs(model)), folder)
     return model
 
 
 def stand_alone(model: ir.Model, called: str) -> ir.Model:
     """A model that came without a folder; refused when its weights lie in files."""
-    refuse_external(_all_graphs(model), called)
+    refuse_external(all_graphs(model), called)
     return model
 
 

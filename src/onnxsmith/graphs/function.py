@@ -13,7 +13,7 @@ from onnxsmith.graphs.attributes import typed_attribute
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.names import snake_case
 from onnxsmith.graphs.opsets import OpsetVersions
-from onnxsmith.graphs.origins import set_origin
+from onnxsmith.graphs.origins import origin_metadata
 from onnxsmith.graphs.value import wrap
 from onnxsmith.schema.definition import AttributeType
 from onnxsmith.schema.inference.known import Known
@@ -70,7 +70,7 @@ def call_function(
         overload=function.overload,
         outputs=results,
         name=scope.program.node_names.unique(wish),
+        metadata_props=origin_metadata(span),
     )
-    set_origin(node, span)
     scope.append(node)
     return tuple(wrap(value, known, scope, span) for value, known in zip(results, outputs, strict=True))

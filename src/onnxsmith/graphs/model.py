@@ -310,11 +310,11 @@ def _read(path: str | os.PathLike[str]) -> Model:
 def _made(proto: onnx.ModelProto, called: str, folder: Path | None) -> Model:
     """The model of a proto whose external data lies in `folder`."""
     with files.reading(called):
-        soundness.check_texts(proto, called)
         if raw.is_beyond_onnx_ir(proto):
+            soundness.check_proto(proto, called)
             external_data.embed(raw.tensors_of(proto), folder, called)
             return _RawModel(proto)
-        model = files.from_proto(proto, called)
+        model = soundness.check_ir(files.from_proto(proto, called), called)
         return Model(files.stand_alone(model, called) if folder is None else files.attach(model, folder))
 
 

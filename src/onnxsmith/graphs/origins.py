@@ -15,18 +15,33 @@ from onnxsmith.claims import claimed_span
 from onnxsmith.graphs.notes import notes_of
 from onnxsmith.source import Span
 
-#: Metadata of nodes: where it was written, for whoever reads the file. Among a node's notes: the same as a span.
+#: Metadata of nodes: where it was written. What this process made is a `Written`, anything else only a text.
 SOURCE_KEY = "onnxsmith.source"
 
 #: ONNX Runtime calls a node of a function that it inlined `_inlfunc_<function>_token_<number>_<node>`.
 _INLINED = re.compile(r"_inlfunc_(?P<function>.+?)_token_\d+_")
 
 
-def set_origin(node: ir.Node, span: Span | None) -> None:
-    """Say where a node was written: in the file that it goes to, and to who asks in this process."""
-    if span is not None:
-        node.metadata_props[SOURCE_KEY] = span.stored
-        notes_of(node)[SOURCE_KEY] = span
+class Written(str):
+    """Where a node was written: a text for the file that it goes to, with the span for who asks in this process.
+
+    A text, so that it goes wherever metadata goes; no file can hold a span.
+    """
+
+    __slots__ = ("span",)
+    span: Span
+
+
+def written(text: str, span: Span) -> Written:
+    """The text with the span that it stands for."""
+    result = Written(text)
+    result.span = span
+    return result
+
+
+def origin_metadata(span: Span | None) -> dict[str, str] | None:
+    """The metadata of a node that says where it was written."""
+    return None if span is None else {SOURCE_KEY: written(span.stored, span)}
 
 
 def origin_of(model: ir.Model, called: str, name: str) -> Span | None:
@@ -60,8 +75,9 @@ def _nearest(origins: dict[str, Span | str], name: str) -> Span | str | None:
 
 def _origins(graph: ir.Graph) -> Iterator[tuple[str, Span | str]]:
     for node in graph.all_nodes():
-        known = notes_of(node).get(SOURCE_KEY)
-        origin = known if isinstance(known, Span) else node.metadata_props.get(SOURCE_KEY)
+        # A rebuilt model has it among its notes where its file is to say nothing.
+        said = node.metadata_props.get(SOURCE_KEY) or notes_of(node).get(SOURCE_KEY)
+        origin = said.span if isinstance(said, Written) else said
         if node.name and origin is not None:
             yield node.name, origin
             yield f"{node.domain}:{node.op_type}", origin

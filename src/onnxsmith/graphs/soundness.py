@@ -16,23 +16,71 @@ from onnxsmith.errors import InvalidModelError, OnnxsmithError, UnreadableModelE
 from onnxsmith.graphs import files, raw
 
 
-def check_texts(proto: onnx.ModelProto, called: str) -> None:
+def check_ir(model: ir.Model, called: str) -> ir.Model:
     """Refuse a model whose names are no text, or that does not say what its weights are; protobuf lets both pass."""
+    for graph in files.all_graphs(model):
+        for value in graph.initializers.values():
+            if value.const_value is not None and value.const_value.dtype == ir.DataType.UNDEFINED:
+                raise _no_type(value.name, 0, called)
+        for node in graph:
+            for attribute in node.attributes.values():
+                is_tensor = attribute.type == ir.AttributeType.TENSOR and not attribute.is_ref()
+                if is_tensor and cast(ir.TensorProtocol, attribute.value).dtype == ir.DataType.UNDEFINED:
+                    raise _no_type(attribute.name, 0, called)
+    for text in _ir_texts(model):
+        if type(text) is bytes:
+            raise _no_text(text, called)
+    return model
+
+
+def _ir_texts(model: ir.Model) -> list[object]:
+    """The names in a model as onnx-ir holds it; where one is no text, it has the bytes."""
+    found: list[object] = [model.producer_name, model.producer_version, model.domain, model.doc_string]
+    found += [*model.opset_imports, *model.metadata_props, *model.metadata_props.values()]
+    for function in model.functions.values():
+        found += [function.domain, function.name, function.overload, *function.attributes]
+        found += [*function.opset_imports, *function.metadata_props, *function.metadata_props.values()]
+    for graph in files.all_graphs(model):
+        found += [graph.name, graph.doc_string, *graph.metadata_props, *graph.metadata_props.values()]
+        found += graph.initializers
+        values = [*graph.inputs, *graph.outputs]
+        for node in graph:
+            found += (node.name, node.op_type, node.domain, node.overload, node.doc_string)
+            found += node.attributes
+            found += [*node.metadata_props, *node.metadata_props.values()]
+            found += [each.ref_attr_name for each in node.attributes.values()]
+            found += [each.name for each in node.inputs if each is not None]
+            values += node.outputs
+        for value in values:
+            found += (value.name, value.doc_string)
+            found += [each.value for each in value.shape or () if isinstance(each, ir.SymbolicDim)]
+    return found
+
+
+def check_proto(proto: onnx.ModelProto, called: str) -> None:
+    """The same for a model that stays a proto."""
     for text in _texts(proto):
         if isinstance(text, bytes):
-            raise UnreadableModelError(
-                f"{called} is not a valid ONNX model: the name {text[:100]!r} is no UTF-8",
-                help="get the file again, whole",
-            )
+            raise _no_text(text, called)
     for tensor in raw.tensors_of(proto):
         # A sparse tensor that is not there is asked for its parts all the same.
         is_there = tensor.dims or tensor.name or tensor.external_data
         if is_there and tensor.data_type not in _KNOWN_TYPES:
-            raise UnreadableModelError(
-                f"{called} is not a valid ONNX model: the tensor {tensor.name!r} has no element type "
-                f"(data_type {tensor.data_type})",
-                help="get the file again, whole",
-            )
+            raise _no_type(tensor.name, tensor.data_type, called)
+
+
+def _no_text(text: bytes, called: str) -> UnreadableModelError:
+    return UnreadableModelError(
+        f"{called} is not a valid ONNX model: the name {text[:100]!r} is no UTF-8",
+        help="get the file again, whole",
+    )
+
+
+def _no_type(name: str | None, code: int, called: str) -> UnreadableModelError:
+    return UnreadableModelError(
+        f"{called} is not a valid ONNX model: the tensor {name!r} has no element type (data_type {code})",
+        help="get the file again, whole",
+    )
 
 
 _KNOWN_TYPES = frozenset(int(each) for each in ir.DataType) - {0}

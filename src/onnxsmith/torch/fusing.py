@@ -12,8 +12,6 @@ from typing import Any, cast
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.graphs.notes import notes_of
-
 #: From a node, the nodes that take its place; the last one's outputs are its outputs.
 Fusion = Callable[["Fuser", ir.Node], "Sequence[ir.Node] | None"]
 
@@ -41,7 +39,6 @@ class Fuser:
     def _replace(self, node: ir.Node, new: Sequence[ir.Node]) -> None:
         for each in new:
             each.metadata_props.update(node.metadata_props)
-            notes_of(each).update(notes_of(node))
             if self._modules is not None:
                 self._modules[each] = self._modules.get(node, ())
         self.graph.insert_before(node, new)

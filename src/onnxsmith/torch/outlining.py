@@ -14,7 +14,6 @@ import onnx_ir as ir
 
 from onnxsmith.graphs.function import FUNCTION_DOMAIN_VERSION
 from onnxsmith.graphs.names import Names, snake_case
-from onnxsmith.graphs.notes import notes_of
 from onnxsmith.graphs.program import WEIGHT_KEY
 from onnxsmith.torch.tidying import read_values
 
@@ -227,12 +226,10 @@ class _Copies:
         for each in node.outputs:
             self.values[each] = ir.Value(name=self.names.unique(each.name or "value"))
             outputs.append(self.values[each])
-        copy = ir.Node(
+        return ir.Node(
             node.domain, node.op_type, inputs, attributes, outputs=outputs, overload=node.overload,
             name=node.name, metadata_props=dict(node.metadata_props),
         )  # fmt: skip
-        notes_of(copy).update(notes_of(node))
-        return copy
 
     def _attribute(self, attribute: ir.Attr) -> ir.Attr:
         if attribute.is_ref() or attribute.type != ir.AttributeType.GRAPH:
