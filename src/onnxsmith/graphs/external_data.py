@@ -187,9 +187,9 @@ def _find(called: str, location: str, folder: Path) -> Found:
         raise ExternalDataError(f"{called} names no file: {location!r}", help="get the model again, whole")
     named = folder / location
     base = folder.resolve()
-    is_within = not Path(location).is_absolute() and Path(os.path.normpath(named)).is_relative_to(
-        os.path.normpath(folder)
-    )
+    # By its words first, from the whole path of the folder: "." is a part of every relative path.
+    words = Path(os.path.abspath(named))
+    is_within = not Path(location).is_absolute() and words.is_relative_to(os.path.abspath(folder))
     if not is_within:
         raise ExternalDataError(
             f"{called} points outside the model's folder: {location!r}",
@@ -215,5 +215,5 @@ def _find(called: str, location: str, folder: Path) -> Found:
     raise ExternalDataError(
         f"{called} may be somebody else's file: {location!r} {what}",
         help="links are followed only into a folder that you name, such as the cache it was downloaded to:\n"
-        f"with onnxsmith.data_root({str(place.parent)!r}): …, or {ROOT_VARIABLE}={place.parent}",
+        f"with onnxsmith.data_root(folder): …, or {ROOT_VARIABLE}=folder",
     )
