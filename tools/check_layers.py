@@ -24,7 +24,7 @@ DEFAULT_TREE = Path(__file__).resolve().parent.parent / "src" / PACKAGE
 
 #: The rows of docs/explanation/design.md. A package imports from the rows before its own, and from itself.
 ROWS: tuple[tuple[str, ...], ...] = (
-    ("errors", "source", "diagnostics"),
+    ("errors", "source", "diagnostics", "claims"),
     ("types", "schema"),
     ("core",),
     ("opset",),
@@ -36,6 +36,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
 
 #: Imports between packages of one row that the design allows: importer -> imported.
 NEIGHBOURS: dict[str, tuple[str, ...]] = {
+    "claims": ("diagnostics", "errors", "source"),
     "diagnostics": ("source",),
     "errors": ("diagnostics", "source"),
     "schema": ("types",),

@@ -22,9 +22,12 @@ from onnxsmith import evaluator as evaluator
 from onnxsmith import onnx_types as onnx_types
 from onnxsmith import torch as torch
 from onnxsmith import values as values
+from onnxsmith.claims import source_root as source_root
+from onnxsmith.opset._stubs.decompiling import data_root as data_root
 from onnxsmith.opset._stubs.decompiling import decompile as decompile
 from onnxsmith.opset._stubs.decompiling import decompile_to as decompile_to
 from onnxsmith.opset._stubs.decompiling import proto2python as proto2python
+from onnxsmith.opset._stubs.decompiling import recompile as recompile
 from onnxsmith.opset._stubs.functions import OnnxFunction as OnnxFunction
 from onnxsmith.opset._stubs.functions import graph as graph
 from onnxsmith.opset._stubs.functions import jit as jit

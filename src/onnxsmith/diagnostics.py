@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import builtins
 import difflib
-import linecache
 import os
 import sys
 import types
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from onnxsmith.source import PACKAGE_DIRECTORY, Span, is_library
+from onnxsmith.source import PACKAGE_DIRECTORY, Span, is_library, line_of
 
 #: Set to "full" to see this package's own frames in tracebacks.
 TRACEBACK_VARIABLE = "ONNXSMITH_TRACEBACK"
@@ -37,10 +36,7 @@ def render(summary: str, labels: Sequence[Label], help_text: str | None) -> str:
     width = len(str(max(label.span.line for label in labels)))
     gutter = " " * width
     primary = labels[0].span
-    out = [
-        summary,
-        f"{gutter} --> {display_path(primary.file)}:{primary.line}:{primary.column + 1} in {primary.function}",
-    ]
+    out = [summary, f"{gutter} --> {_place(primary)}"]
     previous_file = primary.file
     for (file, line), group in _group_by_line(labels):
         if file != previous_file:
@@ -50,6 +46,35 @@ def render(summary: str, labels: Sequence[Label], help_text: str | None) -> str:
     if help_text is not None:
         out.append(f"{gutter} = help: {_indent_rest(help_text, width + 9)}")
     return "\n".join(out)
+
+
+def _place(span: Span) -> str:
+    if span.claimed_by:
+        return f"{span}, as {span.claimed_by} says"
+    return f"{display_path(span.file)}:{span.line}:{span.column + 1} in {span.function}"
+
+
+def printable(text: str) -> str:
+    r"""Text whose control characters cannot move a cursor: names in a stranger's model are data.
+
+    >>> print(printable("a\x1b[2Jb"))
+    a\x1b[2Jb
+    """
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() or each in "\n\t" else ascii(each)[1:-1] for each in text)
+
+
+def clipped(text: str, most: int) -> str:
+    """Text of at most about so many characters: of one that is longer, its ends.
+
+    >>> clipped("a" * 5000, 20)
+    'aaaaaaaaaa… (4980 more characters) …aaaaaaaaaa'
+    """
+    if len(text) <= most:
+        return text
+    half = most // 2
+    return f"{text[:half]}… ({len(text) - 2 * half} more characters) …{text[-half:]}"
 
 
 def _indent_rest(text: str, by: int) -> str:
@@ -65,7 +90,7 @@ def _group_by_line(labels: Iterable[Label]) -> Iterable[tuple[tuple[str, int], l
 
 def _excerpt(line: int, labels: Sequence[Label], primary: Label, width: int) -> list[str]:
     """One source line and the marks below it; nothing when the file cannot be read."""
-    text = linecache.getline(labels[0].span.file, line).rstrip("\n")
+    text = line_of(labels[0].span, line).rstrip("\n")
     if not text:
         return []
     # Marks share a line as long as it is clear whose the words are.

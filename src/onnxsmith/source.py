@@ -10,7 +10,6 @@ import functools
 import linecache
 import opcode
 import os
-import re
 import sys
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -41,13 +40,16 @@ class Span:
     end_line: int
     end_column: int
     function: str = "<module>"
+    #: Who says so, where it is not code of this process but a file: `m.onnx`. Such a place is a name, and nothing
+    #: of it is ever read.
+    claimed_by: str = ""
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column + 1}"
 
     @property
     def stored(self) -> str:
-        """The span as text that `read_span` reads, for a model's metadata: `model.py:3:5-3:10`."""
+        """The span as text that `claims.claimed_span` reads, for a model's metadata: `model.py:3:5-3:10`."""
         file = _file_to_store(self.file)
         return f"{file}:{self.line}:{self.column + 1}-{self.end_line}:{self.end_column + 1}"
 
@@ -62,40 +64,9 @@ def _file_to_store(file: str) -> str:
     return file if relative.startswith("..") else relative
 
 
-_STORED = re.compile(r"(?P<file>.+):(?P<line>\d+):(?P<column>\d+)(?:-(?P<end_line>\d+):(?P<end_column>\d+))?")
-
-
-def read_span(text: str) -> Span | None:
-    """The span that was stored as text, or None when it is not one.
-
-    >>> read_span("model.py:3:5-3:10")
-    Span(file='model.py', line=3, column=4, end_line=3, end_column=9, function='<module>')
-    """
-    match = _STORED.fullmatch(text)
-    if match is None:
-        return None
-    line, column = int(match["line"]), int(match["column"]) - 1
-    has_end = match["end_line"] is not None
-    end_line, end_column = (
-        (int(match["end_line"]), int(match["end_column"]) - 1) if has_end else (line, column)
-    )
-    absolute = os.path.abspath(match["file"])
-    file = absolute if os.path.isfile(absolute) else match["file"]
-    return Span(file, line, column, end_line, end_column, _function_at(file, line))
-
-
-def _function_at(file: str, line: int) -> str:
-    """The name of the innermost function around a line, as far as the file can be read."""
-    try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError):  # a file that is not there any more, or not Python
-        return "<module>"
-    found = "<module>"
-    for node in ast.walk(tree):  # breadth first: inner functions come after outer ones
-        is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        if is_function and node.lineno <= line <= (node.end_lineno or node.lineno):
-            found = node.name
-    return found
+def line_of(span: Span, number: int) -> str:
+    """A line of the file that a span stands in; empty where it cannot be read, or where nobody but a file names it."""
+    return "" if span.claimed_by else linecache.getline(span.file, number)
 
 
 @functools.cache
@@ -244,8 +215,8 @@ def taken_apart() -> tuple[bool, int | None]:
 
 
 def text_of(span: Span) -> str | None:
-    """The source text of a span, or None when the file cannot be read."""
-    lines = [linecache.getline(span.file, number) for number in range(span.line, span.end_line + 1)]
+    """The source text of a span, or None when the file cannot be read, or must not be."""
+    lines = [line_of(span, number) for number in range(span.line, span.end_line + 1)]
     if not all(lines):
         return None
     lines[-1] = lines[-1].encode()[: span.end_column].decode(errors="ignore")

@@ -25,9 +25,8 @@ def test_script(run: Run, program: Path) -> None:
 def test_json_and_default_output(run: Run, program: Path) -> None:
     seen = run("build", "net.py:forward", "--json")
     assert seen.status == 0
-    assert seen.json["model"] == "forward.onnx"
+    assert seen.json["written"] == ["forward.onnx"]
     assert seen.json["bytes"] == Path("forward.onnx").stat().st_size
-    assert seen.json["external_data"] is None
 
 
 def test_types_and_attributes(run: Run, program: Path) -> None:
@@ -66,7 +65,7 @@ def test_external_data(run: Run, tmp_path: Path) -> None:
     )
     seen = run("build", "large.py", "-o", "m.onnx", "--external-data", "--json")
     assert seen.status == 0
-    assert seen.json["external_data"] == "m.onnx.data"
+    assert seen.json["written"] == ["m.onnx", "m.onnx.data"]
     assert Path("m.onnx.data").exists()
 
 

@@ -33,11 +33,13 @@ def test_to_a_folder_and_back(run: Run, model: Path) -> None:
 
 def test_the_folder_is_the_models_name_by_default(run: Run, model: Path) -> None:
     seen = run("decompile", "m.onnx", "--json")
-    assert seen.json == {
-        "module": str(Path("m/m.py")),
-        "bytes": Path("m/m.py").stat().st_size,
-        "weights": str(Path("m/m.safetensors")),
-    }
+    assert seen.json == [
+        {
+            "file": "m.onnx",
+            "written": ["m/m.py", "m/m.safetensors"],
+            "bytes": Path("m/m.py").stat().st_size,
+        }
+    ]
 
 
 @pytest.mark.parametrize(
@@ -46,7 +48,7 @@ def test_the_folder_is_the_models_name_by_default(run: Run, model: Path) -> None
 )
 def test_where_weights_go(run: Run, model: Path, place: str, mention: str) -> None:
     seen = run("decompile", "m.onnx", "-o", "out", "--weights", place, "--json")
-    assert seen.json["weights"] is None
+    assert len(seen.json[0]["written"]) == 1
     assert sorted(each.name for each in Path("out").iterdir()) == ["m.py"]
     assert mention in Path("out/m.py").read_text().replace("(\n    {\n        ", "({")
     assert run("build", "out/m.py").status == 0
@@ -58,16 +60,16 @@ def test_where_weights_go(run: Run, model: Path, place: str, mention: str) -> No
 def test_weights_of_another_model_are_not_ours(run: Run, tmp_path: Path) -> None:
     trace(lambda x: op.Relu(x), FLOAT["N"]).save(tmp_path / "m.onnx")
     (tmp_path / "m.safetensors").write_bytes(b"somebody else's")
-    assert run("decompile", "m.onnx", "-o", ".", "--json").json["weights"] is None
+    assert run("decompile", "m.onnx", "-o", ".", "--json").json[0]["written"] == ["m.py"]
 
 
 def test_stdout(run: Run, model: Path) -> None:
-    seen = run("decompile", "m.onnx", "--stdout")
+    seen = run("decompile", "m.onnx", "-o", "-")
     assert (seen.status, seen.err) == (0, "")
     assert seen.out == onnxsmith.decompile("m.onnx")
-    assert run("decompile", "m.onnx", "--stdout", "--json").json == {"text": seen.out}
+    assert run("decompile", "m.onnx", "-o", "-", "--json").json == [{"file": "m.onnx", "text": seen.out}]
     assert [each.name for each in Path().iterdir() if each.suffix in (".py", ".safetensors")] == []
-    seen = run("decompile", "m.onnx", "--stdout", "--weights", "external")
+    seen = run("decompile", "m.onnx", "-o", "-", "--weights", "external")
     assert seen.out == onnxsmith.decompile("m.onnx", weights="external")
 
 
@@ -80,9 +82,9 @@ def test_group(run: Run, tmp_path: Path) -> None:
         return x
 
     trace(layers, FLOAT["N", 8]).save(tmp_path / "m.onnx")
-    assert run("decompile", "m.onnx", "--stdout", "--group").out == onnxsmith.decompile("m.onnx", group=True)
+    assert run("decompile", "m.onnx", "-o", "-", "--group").out == onnxsmith.decompile("m.onnx", group=True)
     assert run("decompile", "m.onnx", "--group").status == 0
-    assert Path("m/m.py").read_text() != run("decompile", "m.onnx", "--stdout").out
+    assert Path("m/m.py").read_text() != run("decompile", "m.onnx", "-o", "-").out
     assert run("build", "m/m.py").status == 0
     x = np.linspace(-1, 1, 16, dtype=np.float32).reshape(2, 8)
     np.testing.assert_allclose(onnxsmith.load("model.onnx")(x), onnxsmith.load("m.onnx")(x), rtol=1e-5)
@@ -104,10 +106,9 @@ def test_build_prefers_the_model_to_the_scripts(run: Run, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["m.onnx", "--stdout", "--weights", "safetensors"], "inline or external, not safetensors"),
-        (["m.onnx", "--stdout", "-o", "out"], "not allowed with"),
+        (["m.onnx", "-o", "-", "--weights", "safetensors"], "inline or external, not safetensors"),
         (["m.onnx", "--weights", "elsewhere"], "invalid choice"),
-        ([], "required: model"),
+        ([], "required: MODEL"),
     ],
 )
 def test_wrong_usage(run: Run, model: Path, arguments: list[str], message: str) -> None:
@@ -133,11 +134,11 @@ def test_errors(run: Run, model: Path, arguments: list[str], code: str, form: st
     assert seen.status == 1
     assert f"[{code}]" in seen.err
     assert "Traceback" not in seen.err
-    assert run("decompile", *arguments, form, "--json").json["error"]["code"] == code
+    assert run("decompile", *arguments, form, "--json").json[0]["error"]["code"] == code
 
 
 def test_help(run: Run) -> None:
     seen = run("decompile", "--help")
     assert seen.status == 0
-    for part in ("--stdout", "--weights", "--group", "onnxsmith build net/net.py"):
+    for part in ("-o", "--weights", "--group", "onnxsmith build net/net.py"):
         assert part in seen.out

@@ -20,8 +20,8 @@ def test_page(run: Run, page) -> None:
 def test_class_and_json(run: Run) -> None:
     seen = run("explain", "MixedDTypesError", "--json")
     assert seen.status == 0
-    assert seen.json["code"] == "C401"
-    assert seen.json["builtins"] == ["TypeError"]
+    assert seen.json[0]["code"] == "C401"
+    assert seen.json[0]["builtins"] == ["TypeError"]
 
 
 def test_list(run: Run) -> None:

@@ -26,7 +26,7 @@ def test_text(run: Run, model: Path) -> None:
 
 
 def test_json(run: Run, model: Path) -> None:
-    content = run("info", "m.onnx", "--json").json
+    content = run("info", "m.onnx", "--json").json[0]
     assert content["inputs"] == [{"name": "x", "type": "FLOAT['N', 4]"}, {"name": "i", "type": "INT64['K']"}]
     assert content["outputs"][0] == {"name": "y", "type": "FLOAT['N', 100]"}
     assert content["opsets"] == {"ai.onnx": 21}
@@ -38,7 +38,7 @@ def test_json(run: Run, model: Path) -> None:
 
 
 def test_weights(run: Run, model: Path) -> None:
-    weights = run("info", "m.onnx", "--weights", "--json").json["weights"]["list"]
+    weights = run("info", "m.onnx", "--weights", "--json").json[0]["weights"]["list"]
     assert [(each["type"], each["shape"], each["file"]) for each in weights] == [
         ("FLOAT", [4, 100], "m.onnx.data")
     ]
@@ -53,7 +53,7 @@ def test_functions_and_subgraphs(run: Run, tmp_path: Path) -> None:
         "        y = y + 1.0\n    return y\n"
     )
     assert run("build", "net.py:outer", "-o", "m.onnx").status == 0
-    content = run("info", "m.onnx", "--json").json
+    content = run("info", "m.onnx", "--json").json[0]
     assert content["nodes"]["If"] == 1
     assert content["nodes"]["net.inner"] == 1
     assert content["nodes"]["Add"] == 1  # in a branch
@@ -79,5 +79,5 @@ def test_errors(run: Run, tmp_path: Path) -> None:
     assert seen.status == 1
     assert "[F101]" in seen.err
     seen = run("info", "m.onnx", "--json")
-    assert seen.json["error"]["code"] == "F101"
-    assert seen.json["error"]["kind"] == "UnreadableModelError"
+    assert seen.json[0]["error"]["code"] == "F101"
+    assert seen.json[0]["error"]["kind"] == "UnreadableModelError"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from onnxsmith.diagnostics import Label, did_you_mean, display_path, render, undefined_name_help
-from onnxsmith.source import Span, argument_span, read_span, text_of
+from onnxsmith.source import Span, argument_span, text_of
 
 FILE = "shown.py"
 
@@ -155,13 +155,3 @@ def test_arguments(source: list[str], text: str, argument: int | str, found: str
     end = len(lines[-1].rstrip("\n"))
     span = argument_span(Span(FILE, 1, len("value = "), len(lines), end, "f"), argument)
     assert (None if span is None else text_of(span)) == found
-
-
-def test_a_span_survives_as_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "model.py").write_text("def f(x):\n    def g(y):\n        return y\n    return g(x)\n")
-    span = Span(str(tmp_path / "model.py"), 3, 15, 3, 16, "g")
-    assert span.stored == "model.py:3:16-3:17"
-    assert read_span(span.stored) == span
-    assert read_span("elsewhere.py:3:16") == Span("elsewhere.py", 3, 15, 3, 15)
-    assert read_span("nonsense") is None

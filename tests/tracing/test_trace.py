@@ -13,7 +13,8 @@ import onnxsmith
 from onnxsmith import BOOL, FLOAT, INT64, Opset, errors, opset9, opset13, trace
 from onnxsmith import opset18 as op
 from onnxsmith import opset21 as op21
-from onnxsmith.source import read_span, text_of
+from onnxsmith.graphs.origins import origin_of
+from onnxsmith.source import text_of
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 
@@ -48,7 +49,8 @@ def test_zero_and_minus_zero_are_two() -> None:
 def test_every_node_says_where_it_was_written() -> None:
     model = trace(lambda x: op.Relu(x), FLOAT["N"])
     (node,) = model.ir.graph
-    span = read_span(node.metadata_props["onnxsmith.source"])
+    assert node.metadata_props["onnxsmith.source"].endswith("test_trace.py:50:29-50:39")
+    span = origin_of(model.ir, "the model", node.name or "")
     assert span is not None
     assert Path(span.file).resolve() == Path(__file__).resolve()
     assert text_of(span) == "op.Relu(x)"

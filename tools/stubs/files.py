@@ -86,10 +86,12 @@ def surfaces() -> dict[PurePosixPath, str]:
         ("model", "`Model`", [("onnxsmith.graphs.model", name) for name in ("Port", "Model", "load")]),
         (
             "decompiling",
-            "the decompiler",
+            "the decompiler, and of where weights may lie",
             [
                 ("onnxsmith.decompiling", "decompile"),
                 ("onnxsmith.decompiling", "decompile_to"),
+                ("onnxsmith.decompiling.recompiling", "recompile"),
+                ("onnxsmith.graphs.external_data", "data_root"),
                 ("onnxsmith.migration", "proto2python"),
             ],
         ),

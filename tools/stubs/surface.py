@@ -36,7 +36,13 @@ HOMES = {
     ("onnxsmith.scripting.function", "ScriptFunction"): (f"{_STUBS}.functions", "OnnxFunction"),
 }
 #: Packages of ours that a checker may read: they import next to nothing.
-LIGHT = ("onnxsmith.types", "onnxsmith.errors", "onnxsmith.source", "onnxsmith.diagnostics")
+LIGHT = (
+    "onnxsmith.types",
+    "onnxsmith.errors",
+    "onnxsmith.source",
+    "onnxsmith.diagnostics",
+    "onnxsmith.claims",
+)
 
 _DECORATORS = ("property", "staticmethod", "classmethod", "overload", "dataclass", "contextmanager")
 _CALLED_BY_PYTHON = ("__init__", "__call__", "__enter__", "__exit__", "__getitem__", "__iter__", "__len__")

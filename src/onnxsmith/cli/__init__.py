@@ -10,20 +10,36 @@ import argparse
 import importlib
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-#: Command -> what it does, in a few words. Each has a module of its name.
-COMMANDS: dict[str, str] = {
-    "build": "make a model of a function in a Python file",
-    "run": "run a model on arrays, or on random inputs",
-    "info": "show what is in a model",
-    "check": "check a model, or all scripts of a Python file",
-    "decompile": "write a model as a Python module that gives it back",
-    "explain": "show the page of an error code",
+
+class Command(NamedTuple):
+    """What a command does in a few words, and which of the conventions concern it."""
+
+    summary: str
+    #: Whether it takes several things at once; its JSON is then a list.
+    takes_several: bool
+    #: Whether `-` is a model from standard input.
+    reads_stream: bool
+    #: Whether `-o -` writes to standard output.
+    writes_stream: bool
+    #: Whether it writes files, and so has `--force`.
+    writes_files: bool
+
+
+#: The commands; each has a module of its name. docs/reference/command-line.md has the conventions that they keep.
+COMMANDS: dict[str, Command] = {
+    "build": Command("make a model of a function in a Python file", False, False, True, True),
+    "run": Command("run a model on arrays, or on random inputs", False, True, False, True),
+    "info": Command("show what is in a model", True, True, False, False),
+    "check": Command("check a model, or all scripts of a Python file", True, True, False, False),
+    "decompile": Command("write a model as a Python module that gives it back", True, True, True, True),
+    "explain": Command("show the page of an error code", True, False, False, False),
 }
 
 _EPILOG = """\
-exit codes: 0 good, 1 findings or an error, 2 wrong usage
+exit codes: 0 good, 1 findings or an error, 2 wrong usage, 130 interrupted
+a file called - is standard input, -o - is standard output
 colour is for terminals only; NO_COLOR turns it off
 """
 
@@ -53,9 +69,9 @@ def _make_parser(words: Sequence[str]) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=_version())
-    used = next((word for word in words if not word.startswith("-")), None)
+    used = next((word for word in words if word in COMMANDS), None)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    for name, summary in COMMANDS.items():
+    for name, (summary, *_) in COMMANDS.items():
         command = commands.add_parser(
             name,
             help=summary,

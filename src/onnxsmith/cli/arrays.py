@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -11,8 +12,11 @@ from typing import Any, cast
 import numpy as np
 
 from onnxsmith.cli.report import Usage
+from onnxsmith.cli.streams import STANDARD_INPUT, STREAM, read_input
 from onnxsmith.cli.type_text import read_value
 from onnxsmith.errors import ModelWriteError
+from onnxsmith.graphs.existing_files import refuse
+from onnxsmith.graphs.files import save_bytes
 from onnxsmith.graphs.model import Port
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
@@ -27,6 +31,8 @@ def make_input(port: Port, text: str, sizes: Mapping[str, int], generator: np.ra
     """The value of an input: made up, a literal, or from a file."""
     if text in ("random", "zeros", "ones"):
         return _made_up(port, text, sizes, generator)
+    if text == STREAM:
+        return _from_file(port, io.BytesIO(read_input()), STANDARD_INPUT, "")
     value = read_value(text)
     if not isinstance(value, str):
         return value
@@ -37,13 +43,13 @@ def make_input(port: Port, text: str, sizes: Mapping[str, int], generator: np.ra
         raise Usage(
             f"--input {port.name}: there is no file {text!r}; or say random, zeros, ones, or a literal"
         )
-    return _from_file(port, path, key)
+    return _from_file(port, path, path, key)
 
 
-def _from_file(port: Port, path: str, key: str) -> Array:
+def _from_file(port: Port, content: str | io.BytesIO, path: str, key: str) -> Array:
     try:
-        loaded: Any = np.load(path, allow_pickle=False)
-    except (OSError, ValueError) as error:
+        loaded: Any = np.load(content, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
         raise Usage(f"--input {port.name}: {path} cannot be read as an array: {error}") from None
     if isinstance(loaded, np.ndarray):
         return cast(Array, loaded)
@@ -133,16 +139,40 @@ def _finite(value: Any) -> float | str:
     return float(value) if math.isfinite(value) else str(float(value))
 
 
-def save_output(folder: Path, name: str, value: Any) -> list[Path]:
-    """Write an output as .npy, of a sequence each element; a name in a model is data, and leads nowhere else."""
-    if isinstance(value, list | tuple):
-        items = cast("Sequence[Any]", value)
-        return [path for k, each in enumerate(items) for path in save_output(folder, f"{name}.{k}", each)]
-    place = folder / f"{re.sub(r'[^A-Za-z0-9_.-]', '_', name).lstrip('.') or 'output'}.npy"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+class OutputFolder:
+    """A folder that outputs are written to; what is there already is left alone, unless it may go."""
+
+    def __init__(self, folder: Path, *, overwrite: bool) -> None:
+        self.folder = folder
+        self.overwrite = overwrite
+        self._taken: set[str] = set()
+
+    def save(self, name: str, value: Any) -> list[Path]:
+        """Write an output as .npy, of a sequence each element."""
+        if isinstance(value, list | tuple):
+            items = cast("Sequence[Any]", value)
+            return [path for k, each in enumerate(items) for path in self.save(f"{name}.{k}", each)]
+        place = self.folder / f"{self._file_name(name)}.npy"
         array = np.asarray(value)
-        np.save(place, array.astype(str) if array.dtype == object else array, allow_pickle=False)
-    except OSError as error:
-        raise ModelWriteError(f"cannot write {str(place)!r}: {error.strerror or error}") from None
-    return [place]
+        content = io.BytesIO()
+        np.save(content, array.astype(str) if array.dtype == object else array, allow_pickle=False)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            if not self.overwrite and place.exists() and place.read_bytes() != content.getvalue():
+                raise refuse(place, "holds something else", "write to another folder")
+        except OSError as error:
+            if isinstance(error, ModelWriteError):
+                raise
+            raise ModelWriteError(f"cannot write {str(place)!r}: {error.strerror or error}") from None
+        save_bytes(content.getvalue(), place)
+        return [place]
+
+    def _file_name(self, name: str) -> str:
+        """A name in a model is data, and leads nowhere else; two that look alike in a file system stay two."""
+        wish = re.sub(r"[^A-Za-z0-9_.-]", "_", name).lstrip(".")[:200] or "output"
+        found, count = wish, 1
+        while found.lower() in self._taken:
+            count += 1
+            found = f"{wish}_{count}"
+        self._taken.add(found.lower())
+        return found

@@ -8,11 +8,13 @@ from typing import Any
 
 import onnx
 
+from onnxsmith.cli.exit_codes import FINDINGS, GOOD
 from onnxsmith.cli.program import load_program, scripts_of
 from onnxsmith.cli.report import Report, Usage
+from onnxsmith.cli.streams import STREAM, check_words, load_model, shown
 from onnxsmith.cli.terminal import progress
 from onnxsmith.errors import AnnotationError, CallError, InvalidModelError, OnnxsmithError
-from onnxsmith.graphs.model import Model, checker_words
+from onnxsmith.graphs.model import checker_words
 from onnxsmith.scripting.decorators import collecting
 from onnxsmith.scripting.function import ScriptFunction
 from onnxsmith.types.value_types import TensorType
@@ -20,18 +22,28 @@ from onnxsmith.types.value_types import TensorType
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be said after `check`."""
-    parser.epilog = "A Python file is run, as Python runs it, to find its scripts. A model file is only read."
-    parser.add_argument("files", nargs="+", metavar="FILE", help="model files, or Python files")
+    parser.epilog = (
+        "A Python file is run, as Python runs it, to find its scripts. A model file is only read.\n"
+        "  onnxsmith check net.onnx net.py\n"
+        "  onnxsmith check --runtime - < net.onnx"
+    )
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="model files, or Python files; - is a model from standard input",
+    )
     parser.add_argument("--runtime", action="store_true", help="also load models in the installed runtime")
 
 
 def run(options: argparse.Namespace, report: Report) -> int:
     """Check the files; 1 when there are findings."""
+    check_words(options.files)
     results: list[dict[str, Any]] = []
     lines: list[str] = []
     is_good = True
     for file in options.files:
-        with progress(f"checking {file}"):
+        with progress(f"checking {shown(file)}"):
             checked, found = _check(file, options)
         results.append(
             {"file": file, "checked": checked, "findings": [report.finding(each) for each in found]}
@@ -41,9 +53,9 @@ def run(options: argparse.Namespace, report: Report) -> int:
             report.findings(found)
         count = len(found) + sum(len(each.others) for each in found if isinstance(each, OnnxsmithError))
         verdict = "good" if not found else f"{count} finding{'s' * (count != 1)}"
-        lines.append(f"{file}: {verdict}" + (f" ({', '.join(checked)})" if checked else ""))
+        lines.append(f"{shown(file)}: {verdict}" + (f" ({', '.join(checked)})" if checked else ""))
     report.result(results, "\n".join(lines))
-    return 0 if is_good else 1
+    return GOOD if is_good else FINDINGS
 
 
 def _check(file: str, options: argparse.Namespace) -> tuple[list[str], list[Exception]]:
@@ -51,17 +63,24 @@ def _check(file: str, options: argparse.Namespace) -> tuple[list[str], list[Exce
     if Path(file).suffix == ".py":
         return check_program(file)
     try:
-        model = Model.load(file)
-        try:
-            # By its path, so that a model of any size can be checked.
-            onnx.checker.check_model(file, full_check=True)  # pyright: ignore[reportUnknownMemberType]  # untyped
-        except Exception as error:
-            raise InvalidModelError(f"{file!r} is not valid: {checker_words(error)}") from None
+        model = load_model(file)
+        if file == STREAM:
+            model.check()
+        else:
+            _check_file(file)
         if options.runtime:
             model.runner()
     except OnnxsmithError as error:
         return [], [error]
     return [], []
+
+
+def _check_file(file: str) -> None:
+    try:
+        # By its path, so that a model of any size can be checked.
+        onnx.checker.check_model(file, full_check=True)  # pyright: ignore[reportUnknownMemberType]  # untyped
+    except Exception as error:
+        raise InvalidModelError(f"{file!r} is not valid: {checker_words(error)}") from None
 
 
 def check_program(file: str) -> tuple[list[str], list[Exception]]:

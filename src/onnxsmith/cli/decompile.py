@@ -8,6 +8,7 @@ from typing import Any
 
 from onnxsmith.cli.report import Report, Usage
 from onnxsmith.cli.sizes import described_bytes
+from onnxsmith.cli.streams import STREAM, check_words, read_input, read_proto, shown
 from onnxsmith.cli.terminal import progress
 from onnxsmith.decompiling import decompile, decompile_to
 
@@ -19,23 +20,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "  onnxsmith decompile net.onnx -o net\n"
         "  onnxsmith build net/net.py -o changed.onnx"
     )
-    parser.add_argument("model", help="a model file")
-    place = parser.add_mutually_exclusive_group()
-    place.add_argument(
+    parser.add_argument("models", nargs="+", metavar="MODEL", help="model files; - is standard input")
+    parser.add_argument(
         "-o",
         "--output",
         metavar="FOLDER",
-        help="where the module goes; a folder with the name of the model by default",
+        help="where the module goes; a folder with the name of the model by default; - prints it, and writes no files",
     )
-    place.add_argument("--stdout", action="store_true", help="print the module; write no files")
     parser.add_argument(
         "--weights",
         choices=["safetensors", "inline", "external"],
         help="in a file beside the module, in its text, or where the model has them; "
-        "safetensors by default, with --stdout inline",
+        "safetensors by default, with -o - inline",
     )
     parser.add_argument(
-        "--force", action="store_true", help="replace a module that is there already and says something else"
+        "--force",
+        action="store_true",
+        help="replace a module or weights that are there already and say something else",
     )
     parser.add_argument(
         "--group", action="store_true", help="write what repeats, such as equal layers, once, as a function"
@@ -43,19 +44,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, report: Report) -> int:
-    """Write the module, or print it."""
-    if options.stdout:
-        if options.weights == "safetensors":
-            raise Usage("--stdout writes no files: the weights can be inline or external, not safetensors")
-        with progress(f"reading {options.model}"):
-            text = decompile(options.model, weights=options.weights or "inline", group=options.group)
-        report.result({"text": text}, text.removesuffix("\n"))
-        return 0
-    folder = Path(options.output or Path(options.model).stem)
+    """Write the modules, or print them."""
+    check_words(options.models)
+    if options.output == STREAM and options.weights == "safetensors":
+        raise Usage("-o - writes no files: the weights can be inline or external, not safetensors")
+    work = _print if options.output == STREAM else _write
+    return report.each(options.models, lambda word: work(word, options))
+
+
+def _given(word: str) -> Any:
+    return read_proto(read_input()) if word == STREAM else word
+
+
+def _print(word: str, options: argparse.Namespace) -> tuple[dict[str, Any], str]:
+    with progress(f"reading {shown(word)}"):
+        text = decompile(_given(word), weights=options.weights or "inline", group=options.group)
+    return {"text": text}, text.removesuffix("\n")
+
+
+def _write(word: str, options: argparse.Namespace) -> tuple[dict[str, Any], str]:
+    folder = Path(options.output or ("model" if word == STREAM else Path(word).stem))
     before = _written_in(folder)
     with progress(f"writing {folder}"):
         module = decompile_to(
-            options.model,
+            _given(word),
             folder,
             weights=options.weights or "safetensors",
             group=options.group,
@@ -63,13 +75,8 @@ def run(options: argparse.Namespace, report: Report) -> int:
         )
     data = module.with_suffix(".safetensors")
     written = [module] if _written_in(folder).get(data) == before.get(data) else [module, data]
-    content: dict[str, Any] = {
-        "module": str(module),
-        "bytes": module.stat().st_size,
-        "weights": str(data) if data in written else None,
-    }
-    report.result(content, "\n".join(f"{each}: {described_bytes(each.stat().st_size)}" for each in written))
-    return 0
+    text = "\n".join(f"{each}: {described_bytes(each.stat().st_size)}" for each in written)
+    return {"written": [str(each) for each in written], "bytes": module.stat().st_size}, text
 
 
 def _written_in(folder: Path) -> dict[Path, int]:

@@ -15,19 +15,29 @@ from onnxsmith.errors.pages import AREAS, PRELUDE, Page, find_page, pages
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be said after `explain`."""
-    parser.add_argument("code", nargs="?", help="a code, C401, or a class, MixedDTypesError; none lists all")
+    parser.epilog = (
+        "By code or by class:\n  onnxsmith explain C401\n  onnxsmith explain MixedDTypesError C402"
+    )
+    parser.add_argument(
+        "codes", nargs="*", metavar="CODE", help="codes, C401, or classes, MixedDTypesError; none lists all"
+    )
 
 
 def run(options: argparse.Namespace, report: Report) -> int:
-    """Print a page, or the list of all."""
-    if options.code is None:
+    """Print pages, or the list of all."""
+    if not options.codes:
         report.result([asdict(page) for page in pages()], _index())
         return 0
-    page = find_page(options.code)
-    if page is None:
-        raise Usage(f"there is no error {options.code!r}; {_suggestion(options.code)}")
-    report.result(asdict(page), _page(page))
+    found = [_find(code) for code in options.codes]
+    report.result([asdict(page) for page in found], "\n\n\n".join(map(_page, found)))
     return 0
+
+
+def _find(code: str) -> Page:
+    page = find_page(code)
+    if page is None:
+        raise Usage(f"there is no error {code!r}; {_suggestion(code)}")
+    return page
 
 
 def _suggestion(wrong: str) -> str:

@@ -13,30 +13,42 @@ import onnx_ir as ir
 from onnxsmith.cli import terminal
 from onnxsmith.cli.report import Report
 from onnxsmith.cli.sizes import described_bytes
+from onnxsmith.cli.streams import STREAM, check_words, load_model, shown
+from onnxsmith.diagnostics import printable
 from onnxsmith.graphs.model import Model
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be said after `info`."""
-    parser.add_argument("model", help="a model file")
+    parser.epilog = (
+        "Models are only read:\n"
+        "  onnxsmith info net.onnx --weights\n"
+        "  onnxsmith info a.onnx b.onnx --json\n"
+        "  onnxsmith info - < net.onnx"
+    )
+    parser.add_argument("models", nargs="+", metavar="MODEL", help="model files; - is standard input")
     parser.add_argument("--weights", action="store_true", help="list every weight, the largest first")
 
 
 def run(options: argparse.Namespace, report: Report) -> int:
-    """Print what a model takes, gives and holds."""
-    with terminal.progress(f"reading {options.model}"):
-        model = Model.load(options.model)
-        content = describe(model, Path(options.model), with_weights=options.weights)
-    report.result(content, as_text(content))
-    return 0
+    """Print what models take, give and hold."""
+    check_words(options.models)
+
+    def work(word: str) -> tuple[dict[str, Any], str]:
+        with terminal.progress(f"reading {shown(word)}"):
+            model = load_model(word)
+            content = describe(model, word, with_weights=options.weights)
+        return content, as_text(content, shown(word))
+
+    return report.each(options.models, work)
 
 
-def describe(model: Model, path: Path, *, with_weights: bool) -> dict[str, Any]:
+def describe(model: Model, word: str, *, with_weights: bool) -> dict[str, Any]:
     """Everything that `info` shows, for JSON."""
     weights = list(_weights(model.ir))
+    path = Path(word)
     content: dict[str, Any] = {
-        "model": str(path),
-        "bytes": path.stat().st_size,
+        "bytes": model.proto.ByteSize() if word == STREAM else path.stat().st_size,
         "name": model.ir.graph.name,
         "producer": " ".join(part for part in (model.ir.producer_name, model.ir.producer_version) if part),
         "ir_version": model.ir.ir_version,
@@ -105,11 +117,11 @@ def _external_files(weights: list[dict[str, Any]], path: Path) -> list[dict[str,
     return [{"file": name, "bytes": (path.parent / name).stat().st_size} for name in files]
 
 
-def as_text(content: dict[str, Any]) -> str:
+def as_text(content: dict[str, Any], called: str) -> str:
     """The same for people."""
     opsets = ", ".join(f"{domain} {version}" for domain, version in content["opsets"].items())
     lines = [
-        f"{content['model']}: {described_bytes(content['bytes'])}, graph {content['name']!r}",
+        f"{called}: {described_bytes(content['bytes'])}, graph {content['name']!r}",
         f"IR version {content['ir_version']}, {opsets}, by {content['producer'] or 'somebody unnamed'}",
     ]
     for title in ("inputs", "outputs"):
@@ -133,7 +145,7 @@ def as_text(content: dict[str, Any]) -> str:
         lines += _columns(
             [(each["file"], described_bytes(each["bytes"])) for each in content["external_data"]]
         )
-    return terminal.printable("\n".join(lines))
+    return printable("\n".join(lines))
 
 
 def _columns(rows: list[tuple[str, ...]]) -> list[str]:

@@ -9,15 +9,16 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
 from onnxsmith.cli import terminal
-from onnxsmith.diagnostics import Label, hide_own_frames
+from onnxsmith.cli.exit_codes import FINDINGS, GOOD
+from onnxsmith.diagnostics import Label, hide_own_frames, printable
 from onnxsmith.errors import OnnxsmithError
-from onnxsmith.source import PACKAGE_DIRECTORY, is_library
+from onnxsmith.source import PACKAGE_DIRECTORY, Span, is_library
 
 
 class Usage(Exception):
@@ -34,19 +35,42 @@ class Report:
 
     def result(self, content: Any, text: str) -> None:
         """Print the result of a command."""
-        print(json.dumps(content, indent=2, ensure_ascii=False) if self.as_json else text)
+        print(_as_json(content) if self.as_json else text)
+
+    def each(self, files: Sequence[str], work: Callable[[str], tuple[dict[str, Any], str]]) -> int:
+        """Do something with several files: one that fails does not keep the others from their turn.
+
+        `work` gives what is said of a file, for JSON and for people. The result is the exit code.
+        """
+        entries: list[dict[str, Any]] = []
+        status = GOOD
+        for file in files:
+            try:
+                content, text = work(file)
+            except OnnxsmithError as error:
+                status = FINDINGS
+                entries.append({"file": file, "error": self.finding(error)})
+                if not self.as_json:
+                    self.findings([error])
+                continue
+            entries.append({"file": file, **content})
+            if not self.as_json:
+                print(text if len(entries) == 1 or "\n" not in text else f"\n{text}")
+        if self.as_json:
+            print(_as_json(entries))
+        return status
 
     def usage(self, message: str) -> None:
         """Say what is wrong with the arguments."""
         if self.as_json:
-            print(json.dumps({"usage": message}))
-        print(f"{terminal.styled('onnxsmith', 'bold', sys.stderr)}: {message}", file=sys.stderr)
+            print(_as_json({"usage": message}))
+        print(f"{terminal.styled('onnxsmith', 'bold', sys.stderr)}: {printable(message)}", file=sys.stderr)
         print("see onnxsmith --help, or onnxsmith COMMAND --help", file=sys.stderr)
 
     def error(self, error: Exception) -> None:
         """Say what stopped a command."""
         if self.as_json:
-            print(json.dumps({"error": self.finding(error)}, indent=2, ensure_ascii=False))
+            print(_as_json({"error": self.finding(error)}))
         else:
             self.findings([error])
 
@@ -60,9 +84,9 @@ class Report:
         """The text of an error: of one that the user's own code raised, with the traceback in that code."""
         if isinstance(error, OnnxsmithError):
             self._forget_launcher(error)
-            return terminal.printable(str(error))
+            return printable(str(error))
         lines = traceback.format_exception(type(error), error, _in_user_code(error))
-        return terminal.printable("".join(lines)).rstrip()
+        return printable("".join(lines)).rstrip()
 
     def finding(self, error: Exception) -> dict[str, Any]:
         """An error for JSON."""
@@ -104,17 +128,30 @@ class Report:
         error.labels = tuple(kept)
 
 
+def _as_json(content: Any) -> str:
+    """JSON for people and programs: letters as they are, and nothing that a terminal would obey."""
+    text = json.dumps(content, indent=2, ensure_ascii=False)
+    return "".join(each if each.isprintable() or each == "\n" else json.dumps(each)[1:-1] for each in text)
+
+
 def _place(label: Label) -> dict[str, Any]:
     span = label.span
     return {
-        "file": os.path.abspath(span.file) if os.path.exists(span.file) else span.file,
+        "file": _full_path(span),
         "line": span.line,
         "column": span.column + 1,
         "end_line": span.end_line,
         "end_column": span.end_column + 1,
         "function": span.function,
         "text": label.text,
+        "claimed_by": span.claimed_by or None,
     }
+
+
+def _full_path(span: Span) -> str:
+    if span.claimed_by or not os.path.exists(span.file):
+        return span.file
+    return os.path.abspath(span.file)
 
 
 def _in_user_code(error: Exception) -> TracebackType | None:

@@ -11,23 +11,26 @@ from typing import Any, TypedDict, cast
 
 import numpy as np
 
-from onnxsmith.cli.arrays import make_input, readable, save_output, shown
+from onnxsmith.cli.arrays import OutputFolder, make_input, readable, shown
 from onnxsmith.cli.report import Report, Usage
+from onnxsmith.cli.streams import check_words, load_model
+from onnxsmith.cli.streams import shown as shown_file
 from onnxsmith.cli.terminal import progress
 from onnxsmith.cli.type_text import split_assignment
-from onnxsmith.diagnostics import did_you_mean
+from onnxsmith.diagnostics import did_you_mean, printable
 from onnxsmith.graphs.isolation import memory_amount
-from onnxsmith.graphs.model import Model, Port
+from onnxsmith.graphs.model import Port
 from onnxsmith.runtime.settings import using
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be said after `run`."""
     parser.epilog = (
-        "An input is a file, x=x.npy or x=data.npz:key; made up, x=random, x=zeros, x=ones; or a literal, x=[1,2]:\n"
+        "An input is a file, x=x.npy or x=data.npz:key, x=- is an .npy file from standard input; made up, x=random,\n"
+        "x=zeros, x=ones; or a literal, 'x=[1,2]':\n"
         "  onnxsmith run net.onnx --input x=x.npy --input mask=ones --dim N=4"
     )
-    parser.add_argument("model", help="a model file")
+    parser.add_argument("model", metavar="MODEL", help="a model file; - is standard input")
     parser.add_argument(
         "--input", action="append", default=[], metavar="NAME=VALUE", help="a value for an input"
     )
@@ -41,6 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, help="for random inputs; 0 by default")
     parser.add_argument("--output-dir", metavar="FOLDER", help="write each output there, as <name>.npy")
+    parser.add_argument(
+        "--force", action="store_true", help="replace files in that folder that hold something else"
+    )
     parser.add_argument("--runtime", choices=["onnxruntime", "reference"], help="what runs the model")
     parser.add_argument(
         "--isolated",
@@ -58,27 +64,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, report: Report) -> int:
     """Run the model, print its outputs."""
     limits = _limits(options)
-    with progress(f"reading {options.model}"):
-        model = Model.load(options.model)
+    check_words([options.model, *(word.partition("=")[2].strip() for word in options.input)])
+    with progress(f"reading {shown_file(options.model)}"):
+        model = load_model(options.model)
     inputs = _inputs(model.inputs, options)
     with (
         using(runtime=options.runtime) if options.runtime else nullcontext(),
-        progress(f"running {options.model}"),
+        progress(f"running {shown_file(options.model)}"),
     ):
         results = model.run(inputs, **limits)
     values: Sequence[Any] = cast("tuple[Any, ...]", results) if len(model.outputs) > 1 else [results]
-    files: dict[str, list[str]] = {}
+    written: list[str] = []
     if options.output_dir is not None:
+        folder = OutputFolder(Path(options.output_dir), overwrite=options.force)
         for port, value in zip(model.outputs, values, strict=True):
-            files[port.name] = [str(each) for each in save_output(Path(options.output_dir), port.name, value)]
+            written += [str(each) for each in folder.save(port.name, value)]
     outputs = [
         {"name": port.name, **readable(value)} for port, value in zip(model.outputs, values, strict=True)
     ]
     text = "\n".join(
         [shown(port.name, value) for port, value in zip(model.outputs, values, strict=True)]
-        + [f"wrote {file}" for each in files.values() for file in each]
+        + [f"wrote {each}" for each in written]
     )
-    report.result({"outputs": outputs, "files": files}, text)
+    report.result({"file": options.model, "outputs": outputs, "written": written}, printable(text))
     return 0
 
 

@@ -26,15 +26,6 @@ def styled(text: str, style: Style, stream: TextIO) -> str:
     return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if wants_colour(stream) else text
 
 
-def printable(text: str) -> str:
-    r"""Text whose control characters cannot move a cursor: names in a stranger's model are data.
-
-    >>> print(printable("a\x1b[2Jb"))
-    a\x1b[2Jb
-    """
-    return "".join(each if each.isprintable() or each in "\n\t" else ascii(each)[1:-1] for each in text)
-
-
 _GUTTER = re.compile(r"^( *\d* (?:\||-->|:::|=) ?)(.*)$")
 _MARKS = re.compile(r"^(?P<space>\s*)(?P<marks>[\^\-][\^\- ]*[\^\-]|[\^\-])(?P<words>.*)$")
 

@@ -186,7 +186,7 @@ def _warn(error: OnnxsmithError) -> None:
     """Say what is wrong with a call that is made all the same, because the user wants the model as it is."""
     error.locate_at_caller()
     place = error.span
-    if place is None:
+    if place is None or place.claimed_by:
         warnings.warn(ModelWarning(str(error)), stacklevel=2)
     else:  # a warning points at the user's own line, as an error does
         warnings.warn_explicit(ModelWarning(str(error)), None, place.file, place.line)

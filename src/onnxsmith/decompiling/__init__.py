@@ -16,7 +16,7 @@ from onnxsmith.decompiling.pieces import decompile_piece, is_piece
 from onnxsmith.decompiling.reading import Given, read
 from onnxsmith.decompiling.weight_files import external_name, in_text, safetensors_name, write_safetensors
 from onnxsmith.errors import AttributeValueError, ModelWriteError, boundary
-from onnxsmith.graphs import files
+from onnxsmith.graphs import existing_files, files, soundness
 
 WeightsPlace = Literal["inline", "external", "safetensors"]
 
@@ -72,7 +72,8 @@ def decompile_to(
 
     `weights` says where they go: to a safetensors file (`"safetensors"`), into the text (`"inline"`), or nowhere:
     they are left where the model has them (`"external"`), and the module refers to that file. `group` is as for
-    `decompile`. A module that is there already and says something else is left alone, unless `overwrite` is True.
+    `decompile`. A module or a file of weights that is there already and holds something else, another program's or one
+    that was edited, is left alone, unless `overwrite` is True.
     """
     if weights not in ("inline", "external", "safetensors"):
         raise AttributeValueError(
@@ -98,22 +99,26 @@ def decompile_to(
             held = external_name(given, place) if weights == "external" else None
         text = _joined(writer, body, in_text(writer, held)).encode()
         if not overwrite and module.exists() and module.read_bytes() != text:
-            raise ModelWriteError(
-                f"{str(module)!r} is there already, and says something else",
-                help="say overwrite=True if it may go (--force on the command line), or write to another folder",
-            )
-        if weights == "safetensors" and held is not None:
-            write_safetensors(writer, data)
-        files.save_bytes(text, module)
+            raise existing_files.refuse(module, "says something else", "write to another folder")
+        try:
+            with files.replacing(module) as temporary:
+                temporary.write_bytes(text)
+                if weights == "safetensors" and held is not None:
+                    write_safetensors(writer, data, overwrite=overwrite)
+        except OSError as error:
+            if isinstance(error, ModelWriteError):
+                raise
+            raise ModelWriteError(f"cannot write {str(module)!r}: {error.strerror or error}") from None
     return module
 
 
 def _written(model: Any, *, group: bool) -> tuple[Given, ModuleWriter, list[str]]:
     given = read(model)
-    if group:
-        given.model = group_repeated(given.model)
-    writer = ModuleWriter(given)
-    return given, writer, writer.write()
+    with soundness.blaming(given.model):
+        if group:
+            given.model = group_repeated(given.model)
+        writer = ModuleWriter(given)
+        return given, writer, writer.write()
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from onnxsmith.decompiling.constants import constant_tensor
 from onnxsmith.decompiling.layout import INDENT
 from onnxsmith.decompiling.order import in_order
 from onnxsmith.decompiling.statements import assignment, joined
-from onnxsmith.graphs.builder import SOURCE_KEY
+from onnxsmith.graphs.origins import SOURCE_KEY
 from onnxsmith.types.value_types import TensorType
 
 if TYPE_CHECKING:

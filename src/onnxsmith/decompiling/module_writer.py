@@ -55,6 +55,7 @@ class FunctionName:
     """A local function: what the module calls it, and the parameters of its attributes."""
 
     name: str
+    input_count: int
     parameters: dict[str, str] = field(default_factory=dict[str, str])
 
 
@@ -83,8 +84,9 @@ class ModuleWriter:
         #: What is said of weights that are attributes.
         self.weight_details = Details()
         self._functions: list[WrittenFunction] = []
-        for identifier in self.model.functions:
-            self.functions[identifier] = FunctionName(self._function_name(identifier[1]))
+        for identifier, function in self.model.functions.items():
+            name = self._function_name(identifier[1])
+            self.functions[identifier] = FunctionName(name, len(function.inputs))
         self.main_name = self._function_name(self.model.graph.name or "main_graph")
         self.reserved = self._reserved()
 

@@ -14,8 +14,7 @@ from onnxsmith.decompiling.module_writer import ModuleWriter
 from onnxsmith.decompiling.reading import Given
 from onnxsmith.decompiling.script_writer import ScriptWriter
 from onnxsmith.decompiling.weight_files import in_text
-from onnxsmith.errors import UnreadableModelError
-from onnxsmith.graphs import beyond
+from onnxsmith.graphs import beyond, files
 from onnxsmith.schema import registry
 
 
@@ -26,13 +25,13 @@ def is_piece(value: Any) -> bool:
 
 def decompile_piece(value: Any) -> str:
     """The text of one function or one node."""
-    try:
+    with files.reading("this"):
         if isinstance(value, onnx.FunctionProto):
             value = ir.serde.deserialize_function(value)
         elif isinstance(value, ir.Node):
             value = ir.serde.serialize_node(value)
-    except Exception as error:  # whatever a stranger's file makes onnx-ir raise
-        raise UnreadableModelError(f"this is not valid ONNX: {error}") from None
+    if isinstance(value, ir.Function):
+        files.refuse_external([value.graph, *value.graph.subgraphs()], "the function")
     return _function(value) if isinstance(value, ir.Function) else _node(cast(onnx.NodeProto, value))
 
 

@@ -31,8 +31,8 @@ def read(model: Any) -> Given:
     """The model behind a path, a proto, an onnx-ir model or one of ours."""
     if isinstance(model, str | os.PathLike):
         proto, place = files.read(cast("str | os.PathLike[str]", model))
-        held, types = beyond.from_proto(proto, repr(str(place)))
-        return Given(files.attach(held, place.parent), place, types)
+        held, types = beyond.from_proto(proto, repr(str(place)), place.parent)
+        return Given(held, place, types)
     place: Path | None = None
     if isinstance(model, Model):
         place = model.place

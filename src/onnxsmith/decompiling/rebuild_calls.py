@@ -10,7 +10,7 @@ import onnx_ir as ir
 from onnxsmith.decompiling.details import Details
 from onnxsmith.decompiling.layout import Bracketed, Keyed, Text, call, dictionary, lines, listed, string
 from onnxsmith.decompiling.literals import tuple_of, type_text
-from onnxsmith.graphs.builder import SOURCE_KEY
+from onnxsmith.graphs.origins import SOURCE_KEY
 from onnxsmith.types.value_types import AnyValueType, ValueType
 
 

@@ -19,9 +19,10 @@ from onnxsmith.decompiling.restored_keys import (
     keys_by_variable,
 )
 from onnxsmith.decompiling.restored_loops import RestoredLoops
-from onnxsmith.graphs.builder import QUANTIZATION_KEY, SOURCE_KEY, VARIABLE_KEY
+from onnxsmith.graphs.builder import QUANTIZATION_KEY, VARIABLE_KEY
 from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.graphs.notes import notes_of
+from onnxsmith.graphs.origins import SOURCE_KEY
 from onnxsmith.graphs.weights import Weights
 from onnxsmith.types.annotations import read_value_type
 
@@ -146,7 +147,7 @@ class _Restorer:
         _drop_missing_outputs(node)
         if not self._sources:
             origin = node.metadata_props.pop(SOURCE_KEY, None)
-            if origin is not None:
+            if origin is not None:  # the file says nothing; this process still knows
                 notes_of(node)[SOURCE_KEY] = origin
         node.name = self._nodes.get(key, name_by_rule(self._rule, first, node.op_type))
         node.doc_string = self._docs.get(key) or None

@@ -205,6 +205,8 @@ class ScriptWriter:
         function = self.module.functions.get(node.op_identifier())
         if function is not None:
             spelled = function.parameters
+            # A script has no inputs that may be left out; None says that one is.
+            items += ["None"] * (function.input_count - len(items))
         others: list[tuple[str, Text]] = []
         for attribute in node.attributes.values():
             if attribute.type in (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS) and not attribute.is_ref():

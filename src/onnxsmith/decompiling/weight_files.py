@@ -44,9 +44,9 @@ def safetensors_name(writer: ModuleWriter, place: Path) -> Held | None:
     return Held(place.name, set(tensors)) if tensors else None
 
 
-def write_safetensors(writer: ModuleWriter, place: Path) -> None:
-    """Write all weights that such a file can hold, equal ones once."""
-    safetensors_file.write(_shared(_storable(writer)), place)
+def write_safetensors(writer: ModuleWriter, place: Path, *, overwrite: bool) -> None:
+    """Write all weights that such a file can hold, equal ones once; not over other ones, unless that is wanted."""
+    safetensors_file.write(_shared(_storable(writer)), place, overwrite=overwrite)
 
 
 def _storable(writer: ModuleWriter) -> dict[str, ir.TensorProtocol]:

@@ -9,12 +9,16 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Literal, ParamSpec, Self, TypeVar
 
-from onnxsmith.diagnostics import Label, hide_frames_between, hide_own_frames, render
+from onnxsmith.diagnostics import Label, clipped, hide_frames_between, hide_own_frames, printable, render
 from onnxsmith.source import Span, argument_span, caller_span, traceback_span
 
 #: Which part of a call is wrong: ("input", position) or ("attribute", name). Lets whoever knows the source
 #: underline that argument instead of the whole call.
 Culprit = tuple[Literal["input"], int] | tuple[Literal["attribute"], str]
+
+
+#: A message quotes names, which in a stranger's model may be as long as they please.
+_LONGEST_TEXT = 10_000
 
 
 class OnnxsmithError(Exception):
@@ -50,7 +54,9 @@ class OnnxsmithError(Exception):
         self.others: tuple[OnnxsmithError, ...] = ()
 
     def __str__(self) -> str:
-        text = render(f"{self.message} [{self.code}]", self.labels, self.help)
+        message = clipped(self.message, _LONGEST_TEXT)
+        help_text = None if self.help is None else clipped(self.help, _LONGEST_TEXT)
+        text = printable(render(f"{message} [{self.code}]", self.labels, help_text))
         return "\n\n".join([text, *(str(each) for each in self.others)])
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -96,6 +102,9 @@ class OnnxsmithError(Exception):
 
 class ModelWarning(UserWarning):
     """Something in a given model looks wrong; it is kept as it is."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 def combined(errors: Sequence[OnnxsmithError]) -> OnnxsmithError:

@@ -5,15 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import onnx
 import onnx_ir as ir
 
-from onnxsmith.graphs import files, raw
+from onnxsmith.graphs import external_data, files, raw, soundness
 from onnxsmith.graphs.ir_types import proto_of_type
 from onnxsmith.types.value_types import AnyValueType
 
@@ -54,30 +54,33 @@ class Hidden:
     types: dict[str, AnyValueType] = field(default_factory=dict[str, AnyValueType])
 
 
-def from_proto(proto: onnx.ModelProto, called: str) -> tuple[ir.Model, dict[str, AnyValueType]]:
-    """A model as onnx-ir holds it, with its sparse tensors, and the types that onnx-ir does not know."""
+def from_proto(
+    proto: onnx.ModelProto, called: str, folder: Path | None = None
+) -> tuple[ir.Model, dict[str, AnyValueType]]:
+    """A model as onnx-ir holds it, with its sparse tensors, and the types that onnx-ir does not know.
+
+    `folder` is where its external data lies; a model that comes without one may have none.
+    """
+    with files.reading(called):
+        return _read(proto, called, folder)
+
+
+def _read(
+    proto: onnx.ModelProto, called: str, folder: Path | None
+) -> tuple[ir.Model, dict[str, AnyValueType]]:
     if not raw.is_beyond_onnx_ir(proto):
-        return files.from_proto(proto, called), {}
+        model = soundness.check_ir(files.from_proto(proto, called), called)
+        return files.stand_alone(model, called) if folder is None else files.attach(model, folder), {}
+    soundness.check_proto(proto, called)
     copy = onnx.ModelProto()
     copy.CopyFrom(proto)
+    external_data.embed(raw.tensors_of(copy), folder, called)
     hidden = Hidden()
-    for graph in _graphs(copy):
+    for graph in raw.graphs_of(copy):
         _hide(graph, hidden)
     model = files.from_proto(copy, called)
     _show_in_ir(model, hidden)
     return model, hidden.types
-
-
-def _graphs(proto: onnx.ModelProto) -> Iterator[onnx.GraphProto | onnx.FunctionProto]:
-    """Every graph, and every function, which has nodes like one."""
-    waiting: list[onnx.GraphProto | onnx.FunctionProto] = [proto.graph, *proto.functions]
-    while waiting:
-        here = waiting.pop()
-        yield here
-        for node in here.node:
-            for attribute in node.attribute:
-                waiting += [attribute.g] if attribute.HasField("g") else []
-                waiting += attribute.graphs
 
 
 def _hide(graph: onnx.GraphProto | onnx.FunctionProto, hidden: Hidden) -> None:
@@ -177,7 +180,7 @@ def to_proto(model: ir.Model, types: dict[str, AnyValueType]) -> onnx.ModelProto
                         doc_string=attribute.doc_string,
                     )
     proto = files.to_proto(model)
-    for graph in _graphs(proto):
+    for graph in raw.graphs_of(proto):
         _show(graph, hidden)
     for value in (*proto.graph.input, *proto.graph.output):
         if value.name in types:

@@ -23,6 +23,7 @@ from onnxsmith.graphs.attributes import attribute_to_ir
 from onnxsmith.graphs.body import Body, disconnect_all
 from onnxsmith.graphs.ir_types import array_to_ir, shape_to_ir, tensor_type_to_ir, type_to_ir
 from onnxsmith.graphs.names import snake_case
+from onnxsmith.graphs.origins import origin_metadata
 from onnxsmith.graphs.program import Program, known_of_array
 from onnxsmith.graphs.value import SymbolicTensor, wrap
 from onnxsmith.graphs.weights import Weight
@@ -32,8 +33,6 @@ from onnxsmith.source import Span, caller_span
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, TensorType
 
-#: The key of node metadata that holds where in the user's source a node was made: `file:line:column-line:column`.
-SOURCE_KEY = "onnxsmith.source"
 #: The key of a value's own notes under which onnx-ir keeps how it is quantised.
 QUANTIZATION_KEY = "quant_parameter_tensor_names"
 #: The key of a value's own notes, which are in no file, that holds the variable that the user gave it.
@@ -130,7 +129,7 @@ class GraphTarget:
                 [attribute_to_ir(op, name, value) for name, value in attributes.items()],
                 outputs=results,
                 name=self.program.node_names.unique(wish),
-                metadata_props=None if span is None else {SOURCE_KEY: span.stored},
+                metadata_props=origin_metadata(span),
             )
         )
         return tuple([wrap(value, known, self, span) for value, known in zip(results, outputs, strict=True)])

@@ -10,7 +10,7 @@ import contextlib
 import mmap
 import os
 import tempfile
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -18,8 +18,9 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
-from onnxsmith.errors import ExternalDataError, ModelWriteError, UnreadableModelError
-from onnxsmith.graphs import stamps
+from onnxsmith.diagnostics import clipped
+from onnxsmith.errors import InvalidModelError, ModelWriteError, OnnxsmithError, UnreadableModelError
+from onnxsmith.graphs import byte_strings, external_data, stamps
 from onnxsmith.graphs.holding import held
 from onnxsmith.graphs.stream import LARGE_BYTES, write_model
 
@@ -96,29 +97,68 @@ def serialize(model: ir.Model) -> bytes:
 def to_proto(model: ir.Model) -> onnx.ModelProto:
     """The model as a proto that stands alone: weights that were loaded from a file beside it are inside."""
     with nothing_beside(model):
-        return ir.to_proto(model)
+        return serialized(model)
 
 
 @contextlib.contextmanager
 def nothing_beside(model: ir.Model, *, nested_only: bool = False) -> Generator[None]:
     """Tensors that lie in a file are in the model, until the block ends; `nested_only` leaves its own initializers."""
     with held(model):
-        originals: list[tuple[ir.Value, ir.TensorProtocol]] = []
-        for value, tensor in _weights(model, nested_only):
-            if isinstance(tensor, ir.ExternalTensor) and not isinstance(tensor, Reference):
-                originals.append((value, tensor))
-                value.const_value = loaded(tensor)
-        attributes = list(_external_attributes(model))
-        for node, attribute in attributes:
-            tensor = loaded(cast(ir.ExternalTensor, attribute.value))
-            node.attributes[attribute.name] = ir.Attr(attribute.name, attribute.type, tensor)
+        left = (
+            {id(each.const_value) for each in model.graph.initializers.values()}
+            if nested_only
+            else set[int]()
+        )
+        external = [
+            each
+            for each in external_data.external_tensors(all_graphs(model))
+            if not isinstance(each.tensor, Reference) and id(each.tensor) not in left
+        ]
+        for each in external:
+            each.replace(loaded(each.tensor))
         try:
             yield
         finally:
-            for value, tensor in originals:
-                value.const_value = tensor
-            for node, attribute in attributes:
-                node.attributes[attribute.name] = attribute
+            for each in external:
+                each.replace(each.tensor)
+
+
+def serialized(model: ir.Model) -> onnx.ModelProto:
+    """The model as a proto, whatever its strings hold; raises InvalidModelError where it cannot be written."""
+    try:
+        return ir.to_proto(model)
+    except Exception as error:  # onnx-ir wraps whatever is wrong
+        if not isinstance(root_cause(error), UnicodeEncodeError | AttributeError | TypeError):
+            raise _not_writable(error) from None
+    try:  # strings that are no text, which nearly no model has
+        with byte_strings.hidden(model) as strings:
+            proto = ir.to_proto(model)
+    except Exception as error:
+        raise _not_writable(error) from None
+    byte_strings.show(proto, strings)
+    return proto
+
+
+def _not_writable(error: Exception) -> Exception:
+    if isinstance(error, OnnxsmithError):
+        return error
+    return InvalidModelError(f"the model is not valid: {described_cause(error)}")
+
+
+def root_cause(error: BaseException) -> BaseException:
+    """What an exception was raised for in the first place."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
+def described_cause(error: BaseException) -> str:
+    """The same in one line for people."""
+    cause = root_cause(error)
+    text = " ".join(str(cause).split())
+    if isinstance(cause, KeyError):
+        return f"there is no {text}"
+    return clipped(text, 500) or type(cause).__name__
 
 
 def loaded(tensor: ir.ExternalTensor) -> ir.Tensor[Any]:
@@ -126,18 +166,8 @@ def loaded(tensor: ir.ExternalTensor) -> ir.Tensor[Any]:
     return ir.Tensor(tensor.numpy(), dtype=tensor.dtype, name=tensor.name, doc_string=tensor.doc_string)
 
 
-def _external_attributes(model: ir.Model) -> Iterator[tuple[ir.Node, ir.Attr]]:
-    """Tensors that are attributes and lie in a file."""
-    for graph in _all_graphs(model):
-        for node in graph:
-            for attribute in node.attributes.values():
-                is_tensor = attribute.type == ir.AttributeType.TENSOR and not attribute.is_ref()
-                value = attribute.value if is_tensor else None
-                if isinstance(value, ir.ExternalTensor) and not isinstance(value, Reference):
-                    yield node, attribute
-
-
-def _all_graphs(model: ir.Model) -> list[ir.Graph]:
+def all_graphs(model: ir.Model) -> list[ir.Graph]:
+    """The graph of a model, those of its functions, and all inside them."""
     graphs: list[ir.Graph] = [model.graph, *model.graph.subgraphs()]
     for function in model.functions.values():
         graphs += [function.graph, *function.graph.subgraphs()]
@@ -167,6 +197,12 @@ def _check_place(place: Path) -> None:
             f"cannot write {str(place)!r}: there is no folder {str(place.parent)!r}",
             help=f"make it first: os.makedirs({str(place.parent)!r})",
         )
+
+
+def data_place(model: ir.Model, place: Path, external_data: bool | str | None) -> Path | None:
+    """The file beside a model that `save` puts its weights in, or None."""
+    name = _data_name(model, place, external_data)
+    return None if name is None else place.parent / name
 
 
 def _data_name(model: ir.Model, place: Path, external_data: bool | str | None) -> str | None:
@@ -288,13 +324,25 @@ def read(path: str | os.PathLike[str]) -> tuple[onnx.ModelProto, Path]:
 
 def attach(model: ir.Model, folder: Path) -> ir.Model:
     """Say where a model's external data lies, and check that it does; it is mapped when it is first used."""
-    sizes: dict[str, int] = {}
+    external_data.attach(external_data.external_tensors(all_graphs(model)), folder)
     seen: dict[str, stamps.Stamp | None] = {}
-    for tensor in _external_tensors(model):
-        _check_external(tensor, folder, sizes)
-        tensor.base_dir = str(folder)
-        stamps.mark(tensor, seen)
+    for each in external_data.external_tensors(all_graphs(model)):
+        stamps.mark(each.tensor, seen)
     return model
+
+
+def stand_alone(model: ir.Model, called: str) -> ir.Model:
+    """A model that came without a folder; refused when its weights lie in files."""
+    refuse_external(all_graphs(model), called)
+    return model
+
+
+def refuse_external(graphs: Iterable[ir.Graph], called: str) -> None:
+    """Refuse graphs whose weights lie in files, where nobody says in which folder."""
+    external = external_data.external_tensors(graphs)
+    external_data.refuse(
+        ((each.tensor.name, str(cast(Any, each.tensor).location)) for each in external), called
+    )
 
 
 def parse(content: bytes | memoryview, called: str) -> onnx.ModelProto:
@@ -317,56 +365,20 @@ def parse(content: bytes | memoryview, called: str) -> onnx.ModelProto:
 
 def from_proto(proto: onnx.ModelProto, called: str) -> ir.Model:
     """A model from its proto; what onnx-ir cannot hold is an error of ours."""
+    with reading(called):
+        return byte_strings.read(proto)
+
+
+@contextlib.contextmanager
+def reading(called: str) -> Generator[None]:
+    """Whatever a stranger's file makes onnx and onnx-ir raise is an error of ours."""
     try:
-        return ir.from_proto(proto)
-    except RecursionError:
-        raise UnreadableModelError(f"{called} nests graphs too deeply to be read") from None
-    except Exception as error:  # whatever a stranger's file makes onnx-ir raise
-        raise UnreadableModelError(f"{called} is not a valid ONNX model: {error}") from None
-
-
-def _external_tensors(model: ir.Model) -> Iterator[ir.ExternalTensor]:
-    for graph in _all_graphs(model):
-        for value in graph.initializers.values():
-            if isinstance(value.const_value, ir.ExternalTensor):
-                yield value.const_value
-        for node in graph:
-            for attribute in node.attributes.values():
-                if attribute.type == ir.AttributeType.TENSOR and isinstance(
-                    attribute.value, ir.ExternalTensor
-                ):
-                    yield attribute.value
-
-
-def _check_external(tensor: ir.ExternalTensor, folder: Path, sizes: dict[str, int]) -> None:
-    """External data lies in the model's folder, is there, and is long enough; `sizes` knows the files seen before."""
-    location = str(cast(Any, tensor).location)
-    called = f"the external data of {tensor.name!r}"
-    if location not in sizes:
-        sizes[location] = _external_size(called, location, folder)
-    size = sizes[location]
-    end = (tensor.offset or 0) + (tensor.nbytes if tensor.length is None else tensor.length)
-    if (
-        (tensor.offset or 0) < 0
-        or end > size
-        or (tensor.length is not None and tensor.length < tensor.nbytes)
-    ):
-        raise ExternalDataError(
-            f"{called} does not fit: it ends at byte {end} of {location!r}, which has {size}",
-            help="get the file again, whole",
-        )
-
-
-def _external_size(called: str, location: str, folder: Path) -> int:
-    place = (folder / location).resolve()
-    if Path(location).is_absolute() or not place.is_relative_to(folder.resolve()):
-        raise ExternalDataError(
-            f"{called} points outside the model's folder: {location!r}",
-            help="a model reads data only beside itself; put the data there, and let the model name it without a path",
-        )
-    if not place.is_file():
-        raise ExternalDataError(
-            f"{called} is missing: there is no file {location!r} beside the model",
-            help="a model and its data file are moved together",
-        )
-    return place.stat().st_size
+        yield
+    except OnnxsmithError:
+        raise
+    except Exception as error:
+        if isinstance(root_cause(error), RecursionError):
+            raise UnreadableModelError(f"{called} nests graphs too deeply to be read") from None
+        raise UnreadableModelError(
+            f"{called} is not a valid ONNX model: {described_cause(error)}", help="get the file again, whole"
+        ) from None

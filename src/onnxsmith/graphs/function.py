@@ -10,9 +10,10 @@ import onnx_ir as ir
 
 from onnxsmith.errors import FunctionError
 from onnxsmith.graphs.attributes import typed_attribute
-from onnxsmith.graphs.builder import SOURCE_KEY, GraphTarget
+from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.names import snake_case
 from onnxsmith.graphs.opsets import OpsetVersions
+from onnxsmith.graphs.origins import origin_metadata
 from onnxsmith.graphs.value import wrap
 from onnxsmith.schema.definition import AttributeType
 from onnxsmith.schema.inference.known import Known
@@ -65,6 +66,8 @@ def call_function(
     if body.weights:
         given += [None] * (len(function.inputs) - len(body.weights) - len(given))
         given += [scope.program.tensor(tensor, name) for name, tensor in body.weights]
+    while given and given[-1] is None:  # ONNX leaves out what is not given at the end
+        given.pop()
     node = ir.Node(
         function.domain,
         function.name,
@@ -76,7 +79,7 @@ def call_function(
         overload=function.overload,
         outputs=results,
         name=scope.program.node_names.unique(wish),
-        metadata_props=None if span is None else {SOURCE_KEY: span.stored},
+        metadata_props=origin_metadata(span),
     )
     scope.append(node)
     return tuple(wrap(value, known, scope, span) for value, known in zip(results, outputs, strict=True))

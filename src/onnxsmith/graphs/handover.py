@@ -65,7 +65,7 @@ def _apart(model: ir.Model) -> SessionModel:
         metadata_props=model.metadata_props,
     )
     with files.nothing_beside(model, nested_only=True):
-        return SessionModel(ir.to_proto(told), weights)
+        return SessionModel(files.serialized(told), weights)
 
 
 def _goes_apart(tensor: ir.TensorProtocol) -> bool:

@@ -15,7 +15,7 @@ import onnx_ir as ir
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import ACTIVE, default_target
 from onnxsmith.core.value import NumberValue, Value
-from onnxsmith.diagnostics import did_you_mean
+from onnxsmith.diagnostics import did_you_mean, printable
 from onnxsmith.errors import (
     AttributeValueError,
     InputTypeError,
@@ -24,19 +24,24 @@ from onnxsmith.errors import (
     ModelInputError,
     boundary,
 )
-from onnxsmith.graphs import files, parcels, raw
+from onnxsmith.graphs import external_data, files, parcels, raw, soundness
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.capabilities import with_capabilities
 from onnxsmith.graphs.embedding import call_model
+from onnxsmith.graphs.existing_files import check_data_file
 from onnxsmith.graphs.handover import session_model
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.isolation import isolation
+from onnxsmith.graphs.model_text import text_of
 from onnxsmith.graphs.origins import origin_of
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.schema.promote import Place, given_array
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, SequenceType, Shape, TensorType, describe_shape
+
+#: A notebook shows the text of models with fewer nodes than this.
+_SHOWN_NODES = 2000
 
 
 class Port(NamedTuple):
@@ -79,15 +84,26 @@ class Model:
     @boundary
     def from_proto(proto: onnx.ModelProto) -> Model:
         """The model of a ModelProto."""
-        return _of_proto(proto, "the ModelProto")
+        return _made(proto, "the ModelProto", None)
 
     @boundary
-    def save(self, path: str | os.PathLike[str], *, external_data: bool | str | None = None) -> None:
-        """Write the model, whole or not at all.
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        external_data: bool | str | None = None,
+        overwrite: bool = False,
+    ) -> None:
+        """Write the model, whole or not at all, in the place of what is at `path`.
 
-        `external_data` True, or a file name, puts the weights in a file beside it; past 2 GB that happens by itself.
+        `external_data` True, or a file name, puts the weights in a file beside it; past 2 GB that happens by itself. A
+        file of that name that is not the data of the model at `path` is left alone, unless `overwrite` is True.
         """
-        files.save(self._ir, path, external_data)
+        place = Path(os.fspath(path))
+        data = files.data_place(self._ir, place, external_data)
+        if data is not None and not overwrite:
+            check_data_file(data, place)
+        files.save(self._ir, place, external_data)
 
     @property
     def ir(self) -> ir.Model:
@@ -206,7 +222,8 @@ class Model:
         return session_model(self._ir)
 
     def _find_node(self) -> Callable[[str], Span | None] | None:
-        return functools.partial(origin_of, self._ir)
+        called = "the model" if self.place is None else printable(self.place.name)
+        return functools.partial(origin_of, self._ir, called)
 
     def _in_order(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """What was given for each input."""
@@ -277,11 +294,13 @@ class Model:
         count = self._node_count
         nodes = "1 node" if count == 1 else f"{count} nodes"
         opsets = ", ".join(f"{domain or 'opset'} {version}" for domain, version in self.opset_imports.items())
-        return f"Model({inputs}) -> {outputs}, {nodes}, {opsets}"
+        return printable(f"Model({inputs}) -> {outputs}, {nodes}, {opsets}")
 
     def __str__(self) -> str:
-        """The whole model as ONNX text."""
-        return onnx.printer.to_text(self.proto)
+        """The whole model as ONNX text; of a large weight, the first elements."""
+        held = self.proto if self.is_proto_only else self._ir
+        with soundness.blaming(held):
+            return text_of(held)
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -290,7 +309,7 @@ class Model:
             for kind, ports in (("input", self.inputs), ("output", self.outputs))
             for port in ports
         )
-        text = html.escape(str(self)) if self._weight_bytes < 100_000 else ""
+        text = html.escape(str(self)) if self._node_count < _SHOWN_NODES else ""
         detail = f"<details><summary>ONNX text</summary><pre>{text}</pre></details>" if text else ""
         return f"<p>{html.escape(repr(self))}</p><table>{rows}</table>{detail}"
 
@@ -379,16 +398,20 @@ def checker_words(error: Exception) -> str:
 
 def _read(path: str | os.PathLike[str]) -> Model:
     proto, place = files.read(path)
-    if raw.is_beyond_onnx_ir(proto):
-        model: Model = _RawModel(proto)
-    else:
-        model = Model(files.attach(files.from_proto(proto, repr(str(place))), place.parent))
+    model = _made(proto, repr(str(place)), place.parent)
     model.place = place
     return model
 
 
-def _of_proto(proto: onnx.ModelProto, called: str) -> Model:
-    return _RawModel(proto) if raw.is_beyond_onnx_ir(proto) else Model(files.from_proto(proto, called))
+def _made(proto: onnx.ModelProto, called: str, folder: Path | None) -> Model:
+    """The model of a proto whose external data lies in `folder`."""
+    with files.reading(called):
+        if raw.is_beyond_onnx_ir(proto):
+            soundness.check_proto(proto, called)
+            external_data.embed(raw.tensors_of(proto), folder, called)
+            return _RawModel(proto)
+        model = soundness.check_ir(files.from_proto(proto, called), called)
+        return Model(files.stand_alone(model, called) if folder is None else files.attach(model, folder))
 
 
 def _unpickled(content: bytes, weights: Sequence[parcels.PackedWeight], place: Path | None) -> Model:
@@ -419,7 +442,13 @@ class _RawModel(Model):
         self._run = None
 
     @boundary
-    def save(self, path: str | os.PathLike[str], *, external_data: bool | str | None = None) -> None:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        external_data: bool | str | None = None,
+        overwrite: bool = False,
+    ) -> None:
         files.save_bytes(self._proto.SerializeToString(), path)
 
     @property

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-_WORD_BREAK = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# `NaN` is one word, and so is `2D`: no break before a capital that ends a name behind such letters.
+_WORD_BREAK = re.compile(
+    r"(?<=[a-z])(?=[A-Z])(?<!Na(?=N(?![a-z])))|(?<=[0-9])(?=[A-Z])(?!D(?![a-z]))|(?<=[A-Z])(?=[A-Z][a-z])"
+)
 
 
 class Names:
@@ -56,7 +59,11 @@ _SNAKE_LIMIT = 4096
 
 
 def snake_case(operator_name: str) -> str:
-    """`LayerNormalization` as `layer_normalization`; the names of operators are few, so all are remembered."""
+    """`LayerNormalization` as `layer_normalization`; the names of operators are few, so all are remembered.
+
+    >>> snake_case("IsNaN"), snake_case("QLinearConv"), snake_case("Conv2D"), snake_case("STFT")
+    ('is_nan', 'q_linear_conv', 'conv2d', 'stft')
+    """
     found = _snake_cache.get(operator_name)
     if found is None:
         found = _WORD_BREAK.sub("_", operator_name).lower()

@@ -1,6 +1,7 @@
 """Where the nodes of a model were written: from the name that a runtime gives a node to a line of the user's source.
 
-Reads metadata only. A runtime renames what it inlines and fuses, so a name is matched as far as it goes.
+A node that was made in this process knows its place. One that was read from a file only has what the file says, which
+names a place and opens nothing. A runtime renames what it inlines and fuses, so a name is matched as far as it goes.
 """
 
 from __future__ import annotations
@@ -10,15 +11,44 @@ from collections.abc import Iterator
 
 import onnx_ir as ir
 
-from onnxsmith.graphs.builder import SOURCE_KEY
-from onnxsmith.source import Span, read_span
+from onnxsmith.claims import claimed_span
+from onnxsmith.graphs.notes import notes_of
+from onnxsmith.source import Span
+
+#: Metadata of nodes: where it was written. What this process made is a `Written`, anything else only a text.
+SOURCE_KEY = "onnxsmith.source"
 
 #: ONNX Runtime calls a node of a function that it inlined `_inlfunc_<function>_token_<number>_<node>`.
 _INLINED = re.compile(r"_inlfunc_(?P<function>.+?)_token_\d+_")
 
 
-def origin_of(model: ir.Model, name: str) -> Span | None:
-    """Where the node was written that a runtime calls `name`, or `domain:Operator`; None when nobody knows."""
+class Written(str):
+    """Where a node was written: a text for the file that it goes to, with the span for who asks in this process.
+
+    A text, so that it goes wherever metadata goes; no file can hold a span.
+    """
+
+    __slots__ = ("span",)
+    span: Span
+
+
+def written(text: str, span: Span) -> Written:
+    """The text with the span that it stands for."""
+    result = Written(text)
+    result.span = span
+    return result
+
+
+def origin_metadata(span: Span | None) -> dict[str, str] | None:
+    """The metadata of a node that says where it was written."""
+    return None if span is None else {SOURCE_KEY: written(span.stored, span)}
+
+
+def origin_of(model: ir.Model, called: str, name: str) -> Span | None:
+    """Where the node was written that a runtime calls `name`, or `domain:Operator`; None when nobody knows.
+
+    `called` is what the model is called where only it says so.
+    """
     function, own_name = _taken_apart(name)
     origins = dict(_origins(model.graph)) if function is None else {}
     for each in model.functions.values():
@@ -26,7 +56,7 @@ def origin_of(model: ir.Model, name: str) -> Span | None:
             for node, origin in _origins(each.graph):
                 origins.setdefault(node, origin)
     found = origins.get(own_name) or _nearest(origins, own_name)
-    return None if found is None else read_span(found)
+    return claimed_span(found, called) if isinstance(found, str) else found
 
 
 def _taken_apart(name: str) -> tuple[str | None, str]:
@@ -37,15 +67,17 @@ def _taken_apart(name: str) -> tuple[str | None, str]:
     return function, name
 
 
-def _nearest(origins: dict[str, str], name: str) -> str | None:
+def _nearest(origins: dict[str, Span | str], name: str) -> Span | str | None:
     """The origin of the longest node name that is a part of a fused node's name."""
     parts = [part for part in re.split(r"[^\w.]+", name) if part in origins]
     return origins[max(parts, key=len)] if parts else None
 
 
-def _origins(graph: ir.Graph) -> Iterator[tuple[str, str]]:
+def _origins(graph: ir.Graph) -> Iterator[tuple[str, Span | str]]:
     for node in graph.all_nodes():
-        origin = node.metadata_props.get(SOURCE_KEY)
+        # A rebuilt model has it among its notes where its file is to say nothing.
+        said = node.metadata_props.get(SOURCE_KEY) or notes_of(node).get(SOURCE_KEY)
+        origin = said.span if isinstance(said, Written) else said
         if node.name and origin is not None:
             yield node.name, origin
             yield f"{node.domain}:{node.op_type}", origin

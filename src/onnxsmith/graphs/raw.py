@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
 import onnx
@@ -41,6 +41,34 @@ def _has_sparse_attribute(nodes: Iterable[onnx.NodeProto]) -> bool:
         for node in nodes
         for attribute in node.attribute
     )
+
+
+def graphs_of(proto: onnx.ModelProto) -> Iterator[onnx.GraphProto | onnx.FunctionProto]:
+    """Every graph, and every function, which has nodes like one."""
+    waiting: list[onnx.GraphProto | onnx.FunctionProto] = [proto.graph, *proto.functions]
+    while waiting:
+        here = waiting.pop()
+        yield here
+        for node in here.node:
+            for attribute in node.attribute:
+                waiting += [attribute.g] if attribute.HasField("g") else []
+                waiting += attribute.graphs
+
+
+def tensors_of(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
+    """Every tensor in a model: weights, attributes, and the parts of those that are sparse."""
+    for graph in graphs_of(proto):
+        if isinstance(graph, onnx.GraphProto):
+            yield from graph.initializer
+            yield from (part for each in graph.sparse_initializer for part in (each.values, each.indices))
+        for node in graph.node:
+            for attribute in node.attribute:
+                if attribute.HasField("t"):
+                    yield attribute.t
+                yield from attribute.tensors
+                sparse = [attribute.sparse_tensor] if attribute.HasField("sparse_tensor") else []
+                for each in (*sparse, *attribute.sparse_tensors):
+                    yield from (each.values, each.indices)
 
 
 def has_map(proto: onnx.TypeProto) -> bool:

@@ -14,8 +14,8 @@ from typing import Any, BinaryIO, cast
 
 import onnx_ir as ir
 
-from onnxsmith.errors import WeightError
-from onnxsmith.graphs import files
+from onnxsmith.errors import ModelWriteError, WeightError
+from onnxsmith.graphs import existing_files, files
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.types.dtypes import DType
 
@@ -48,16 +48,34 @@ _SAME_PREFIX = "onnx.same:"
 _ESCAPE = "onnx.tensor:"
 
 
-def write(tensors: Mapping[str, ir.TensorProtocol], place: Path) -> None:
-    """Write tensors to a file, whole or not at all, each straight from where it lies."""
+def write(tensors: Mapping[str, ir.TensorProtocol], place: Path, *, overwrite: bool) -> None:
+    """Write tensors to a file, whole or not at all, each straight from where it lies.
+
+    A file that is there and holds something else is left alone, unless `overwrite` is True: ModelWriteError.
+    """
     header, kept = _header(tensors)
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
-    with files.replacing(place) as temporary, open(temporary, "wb") as file:
-        file.write(struct.pack("<Q", len(text)))
-        file.write(text)
-        for tensor in kept:
-            _write(tensor, file)
+    is_kept = place.exists() and not overwrite
+    size = 8 + len(text) + sum(tensor.nbytes for tensor in kept)
+    if is_kept and place.stat().st_size != size:  # known before anything is written
+        raise _other_weights(place)
+    with files.replacing(place) as temporary:
+        with open(temporary, "wb") as file:
+            file.write(struct.pack("<Q", len(text)))
+            file.write(text)
+            for tensor in kept:
+                _write(tensor, file)
+        if is_kept and not existing_files.are_same(temporary, place):
+            raise _other_weights(place)
+
+
+def _other_weights(place: Path) -> ModelWriteError:
+    return existing_files.refuse(
+        place,
+        "holds other weights: another program's, or edited ones",
+        "write to another folder, or under another name",
+    )
 
 
 def _write(tensor: ir.TensorProtocol, file: BinaryIO) -> None:

@@ -142,8 +142,7 @@ def _read(place: Path) -> Mapping[str, ir.TensorProtocol]:
         proto, place = files.read(place)
     except UnreadableModelError as error:
         raise WeightError(f"the weights cannot be read: {error.message}") from None
-    held, _ = beyond.from_proto(proto, repr(str(place)))
-    model = files.attach(held, place.parent)
+    model, _ = beyond.from_proto(proto, repr(str(place)), place.parent)
     return {
         name: value.const_value
         for name, value in model.graph.initializers.items()

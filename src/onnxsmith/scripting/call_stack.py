@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import Any
 
 from onnxsmith.errors import RecursiveFunctionError
 
-#: Python's own limit allows about this many staged calls inside each other.
+#: A function that is being staged so often inside itself never ends.
 _DEEPEST_CALLS = 60
+#: Functions that call one another may be nested deeper than Python's usual limit allows: from so many on, Python is
+#: given room for each, up to what the machine's own stack can hold.
+_ROOMY_CALLS, _MOST_CALLS, _FRAMES_PER_CALL = 20, 300, 40
 #: As often in itself, a function that nests conditions too deeply does so because it calls itself.
 _CERTAINLY_RECURSIVE = 5
 
@@ -33,7 +37,7 @@ def recursion_error(name: str) -> RecursiveFunctionError:
 class staging:
     """Within the block, a function is being staged."""
 
-    __slots__ = ("_name", "_node", "_token")
+    __slots__ = ("_limit", "_name", "_node", "_token")
 
     def __init__(self, node: Any, name: str) -> None:
         self._node = node
@@ -43,12 +47,17 @@ class staging:
         calls = _CALLS.get()
         if calls.count(self._node) >= _DEEPEST_CALLS:
             raise recursion_error(self._name)
+        self._limit = sys.getrecursionlimit()
+        if _ROOMY_CALLS <= len(calls) < _MOST_CALLS:
+            sys.setrecursionlimit(self._limit + _FRAMES_PER_CALL)
         self._token: Token[tuple[Any, ...]] = _CALLS.set((*calls, self._node))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         _CALLS.reset(self._token)
+        if _ROOMY_CALLS <= len(_CALLS.get()) < _MOST_CALLS:
+            sys.setrecursionlimit(self._limit)
         # Python's own limit may be nearer than ours. Said by the outermost function, where there is room again.
         if kind is RecursionError and not _CALLS.get():
             raise recursion_error(self._name) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -9,10 +10,10 @@ import onnx
 import onnx_ir as ir
 
 from onnxsmith.diagnostics import described_type, did_you_mean
-from onnxsmith.errors import AnnotationError, CallError, OnnxsmithError
+from onnxsmith.errors import AnnotationError, CallError, ModelWarning, OnnxsmithError
 from onnxsmith.graphs.function import self_contained
 from onnxsmith.graphs.interface import describe, read_names, rename
-from onnxsmith.graphs.ir_types import type_to_ir
+from onnxsmith.graphs.ir_types import type_from_ir, type_to_ir
 from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.opsets import check_opset_version
@@ -40,8 +41,8 @@ def check_generic(script: ScriptFunction) -> None:
     if kept.can_keep(script) or (script.is_exact and not script.parameters.attributes and script.is_main):
         script.kept = kept.Kept(script, stage(script, "model", _input_types(script, None, None), {}))
         return
-    if len(_checked_cache) >= _CHECKED_LIMIT:
-        _checked_cache.clear()
+    for oldest in list(_checked_cache)[: max(0, len(_checked_cache) - _CHECKED_LIMIT)]:
+        _checked_cache.pop(oldest, None)  # the newest are the ones that the next script calls
     optional = tuple(each.name for each in script.parameters.inputs if each.default is None)
     for absent in dict.fromkeys([(), optional]):
         generic_body(script, absent, _checked_cache)
@@ -83,7 +84,7 @@ def make_model(script: ScriptFunction, options: ModelOptions) -> Model:
     name = options.get("name")
     graph = staged.scope.finish(staged.outputs, script.onnx_name if name is None else name)
     if script.is_exact and script.parameters.returns is not None:
-        _declare(graph.outputs, script.parameters.returns)
+        _declare(script, graph.outputs, script.parameters.returns)
     if script.__doc__:
         graph.doc_string = script.__doc__
     _rename(graph, staged, options)
@@ -115,10 +116,31 @@ def _rename(graph: ir.Graph, staged: Staged, options: ModelOptions) -> None:
             rename(graph, taken, ports, read_names(given, current, option, CallError), CallError)
 
 
-def _declare(outputs: Sequence[ir.Value], types: Sequence[AnyValueType]) -> None:
+def _declare(script: ScriptFunction, outputs: Sequence[ir.Value], types: Sequence[AnyValueType]) -> None:
+    """Give outputs the types that an exact script says they have, and say so where they cannot have them."""
     for value, kind in zip(outputs, types, strict=True):
-        if not value.is_graph_input():  # whose own annotation says what it is
-            value.type, value.shape = type_to_ir(kind)
+        if value.is_graph_input():  # whose own annotation says what it is
+            continue
+        made = type_from_ir(value.type, value.shape)
+        if _contradict(made, kind):
+            text = f"the annotation of {script.name!r} says that it returns {kind!r}, and the code computes {made!r}"
+            place = script.definition
+            warnings.warn_explicit(ModelWarning(text), None, place.file, place.line)
+        value.type, value.shape = type_to_ir(kind)
+
+
+def _contradict(one: AnyValueType, other: AnyValueType) -> bool:
+    """Whether no tensor can be of both types, as far as they are known."""
+    if not isinstance(one, TensorType) or not isinstance(other, TensorType):
+        return False
+    if None not in (one.dtype, other.dtype) and one.dtype is not other.dtype:
+        return True
+    if one.shape is None or other.shape is None:
+        return False
+    return len(one.shape) != len(other.shape) or any(
+        isinstance(a, int) and isinstance(b, int) and a != b
+        for a, b in zip(one.shape, other.shape, strict=True)
+    )
 
 
 def _dissolved(model: ir.Model) -> ir.Model:

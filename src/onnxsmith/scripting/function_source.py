@@ -49,7 +49,8 @@ def find_function(function: types.FunctionType) -> FunctionNode:
             return candidates[0]
     raise SourceNotFoundError(
         f"the source of '{function.__name__}' cannot be read",
-        help="define it in a file or a notebook cell; for generated code, put the text into linecache.cache first",
+        help="define it in a file or a notebook cell; onnxsmith.recompile(text) runs what decompile gives; for other "
+        "generated code, put the text into linecache.cache first",
     )
 
 

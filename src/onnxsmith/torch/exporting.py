@@ -12,6 +12,7 @@ from onnxsmith.errors import ExportError, boundary
 from onnxsmith.torch.caches import register_caches
 from onnxsmith.torch.checking import Given
 from onnxsmith.torch.open_time import open_time
+from onnxsmith.torch.origins import traced_here
 from onnxsmith.torch.progress import Progress
 from onnxsmith.torch.reporting import ExportedModel
 from onnxsmith.torch.signature import with_torch_dims
@@ -72,7 +73,8 @@ def export(
             dynamic_shapes, opset_version, functions, input_names, output_names, translations, verify,
             fallback_dtype, keep_mutations, metadata, name,
         )  # fmt: skip
-        return Translator(program, options, progress, reference).model()
+        with traced_here(isinstance(module, torch.nn.Module)):
+            return Translator(program, options, progress, reference).model()
 
 
 def _exported(

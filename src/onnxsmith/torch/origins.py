@@ -3,19 +3,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+from collections.abc import Generator
+from contextvars import ContextVar
 from typing import Any
 
 import torch
 
+from onnxsmith.claims import is_live
+from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.source import Span
 
-_FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<function>\S+)')
+_FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d{1,9}), in (?P<function>\S+)')
 _TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
 _SITE = f"site-packages{os.sep}"
 #: Stack traces of equal text are equal places; emptied when it has grown past any one model.
-_spans: dict[str, Span | None] = {}
+_spans: dict[tuple[str, bool], Span | None] = {}
 _MOST_SPANS = 20_000
 
 
@@ -24,22 +29,39 @@ def span_of(node: torch.fx.Node) -> Span | None:
     trace = node.meta.get("stack_trace")
     if not trace:
         return None
+    key = (trace, _traced_here.get())
     try:
-        return _spans[trace]
+        return _spans[key]
     except KeyError:
         if len(_spans) > _MOST_SPANS:
             _spans.clear()
-        found = _spans[trace] = _read(trace)
+        found = _spans[key] = _read(*key)
         return found
 
 
-def _read(trace: str) -> Span | None:
+#: Whether the program was traced in this process. One that is given may come from a file, and its stack traces with it.
+_traced_here: ContextVar[bool] = ContextVar("onnxsmith_torch_traced_here", default=False)
+
+
+@contextlib.contextmanager
+def traced_here(is_so: bool) -> Generator[None]:
+    """Say whether the stack traces of the program at hand are of this process, and not what a file claims."""
+    token = _traced_here.set(is_so)
+    try:
+        yield
+    finally:
+        _traced_here.reset(token)
+
+
+def _read(trace: str, is_traced_here: bool) -> Span | None:
     found = None
     for match in _FRAME.finditer(trace):
         file = match["file"]
         if not is_torch_file(file):
             line = int(match["line"])
-            found = Span(file, line, 0, line, 0, match["function"])
+            claimed_by = "" if is_traced_here or is_live(file, line) else "the program"
+            name = match["function"]
+            found = Span(clipped(printable(file), 200), line, 0, line, 0, printable(name), claimed_by)
     return found
 
 

@@ -9,12 +9,14 @@ from typing import Any, cast
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.graphs.builder import SOURCE_KEY, GraphTarget
+from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.names import snake_case
+from onnxsmith.graphs.origins import SOURCE_KEY, written
 from onnxsmith.graphs.program import Program
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
+from onnxsmith.source import STATEMENT
 from onnxsmith.torch.library.operators import PortableOperators, portable_operators
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
@@ -108,7 +110,8 @@ class TorchTarget(GraphTarget):
             if origin.scope:
                 node.name = self.program.node_names.unique(origin.scope + snake_case(op.name))
             if origin.source:
-                metadata[SOURCE_KEY] = origin.source
+                span = STATEMENT.get()
+                metadata[SOURCE_KEY] = origin.source if span is None else written(origin.source, span)
             if origin.name:
                 metadata[NODE_KEY] = origin.name
         return results

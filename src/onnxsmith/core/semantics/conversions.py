@@ -7,7 +7,6 @@ what to write instead, from what the user wrote.
 from __future__ import annotations
 
 import ast
-import linecache
 import textwrap
 from typing import Any, Literal, NamedTuple
 
@@ -15,7 +14,7 @@ from onnxsmith.core.operands import content_of, dtype_of, operators_for, shape_o
 from onnxsmith.core.semantics.numpy_calls import operator_for
 from onnxsmith.core.value import Array, TensorValue
 from onnxsmith.errors import DTypeNotAllowedError, OnnxsmithError, ShapeError, TracedValueError
-from onnxsmith.source import Span, caller_span, iterated_span
+from onnxsmith.source import Span, caller_span, iterated_span, line_of
 from onnxsmith.types.value_types import describe_shape
 
 Wanted = Literal["item", "bool", "int", "float", "complex", "index"]
@@ -178,7 +177,7 @@ def assignment_text() -> Assignment | None:
         return None
     first = span.line
     for last in range(span.end_line, span.end_line + 10):
-        lines = [linecache.getline(span.file, number) for number in range(first, last + 1)]
+        lines = [line_of(span, number) for number in range(first, last + 1)]
         try:
             module = ast.parse(textwrap.dedent("".join(lines)))
         except SyntaxError:
@@ -210,7 +209,7 @@ def _text(span: Span | None) -> str:
     """The source text that a span covers, or nothing."""
     if span is None or (span.line == span.end_line and span.column == span.end_column):
         return ""
-    lines = [linecache.getline(span.file, number).encode() for number in range(span.line, span.end_line + 1)]
+    lines = [line_of(span, number).encode() for number in range(span.line, span.end_line + 1)]
     if not lines:
         return ""
     lines[-1] = lines[-1][: span.end_column]

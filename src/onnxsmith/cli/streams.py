@@ -1,0 +1,55 @@
+"""What `-` stands for: a model or an array from standard input, a model or a text to standard output."""
+
+from __future__ import annotations
+
+import sys
+
+import onnx
+
+from onnxsmith.cli.report import Usage
+from onnxsmith.graphs import files
+from onnxsmith.graphs.model import Model
+
+#: The word for standard input or output, and what messages call the former.
+STREAM = "-"
+STANDARD_INPUT = "standard input"
+
+
+def shown(word: str) -> str:
+    """What a file is called in messages."""
+    return STANDARD_INPUT if word == STREAM else word
+
+
+def read_input() -> bytes:
+    """All that is piped in; once, as it is gone then."""
+    stream = sys.stdin
+    if stream is None or stream.isatty():  # pyright: ignore[reportUnnecessaryComparison]  # None where there is none
+        raise Usage("- is standard input, and nothing is piped in")
+    content = stream.buffer.read()
+    if not content:
+        raise Usage("- is standard input, and nothing came from there")
+    return content
+
+
+def read_proto(content: bytes) -> onnx.ModelProto:
+    """The model in what was piped in."""
+    return files.parse(content, STANDARD_INPUT)
+
+
+def load_model(word: str) -> Model:
+    """The model of a file, or of standard input; one that comes that way has no files beside it."""
+    return Model.from_proto(read_proto(read_input())) if word == STREAM else Model.load(word)
+
+
+def write_output(content: bytes) -> None:
+    """Bytes to standard output, where a terminal would only be confused by them."""
+    if sys.stdout.isatty():
+        raise Usage("a model is not for a terminal: pipe it, or name a file with -o")
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
+
+
+def check_words(words: list[str]) -> None:
+    """Standard input can be read once."""
+    if words.count(STREAM) > 1:
+        raise Usage("- stands for standard input, which can be read only once")

@@ -1,0 +1,146 @@
+"""What must hold of a stranger's model before anything else looks at it, and who is to blame when something fails.
+
+Not a checker: onnx has one, and a model that breaks its rules can still be read, shown and repaired.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator, Iterator
+from typing import Any, cast
+
+import onnx
+import onnx_ir as ir
+
+from onnxsmith.errors import InvalidModelError, OnnxsmithError, UnreadableModelError
+from onnxsmith.graphs import files, raw
+
+
+def check_ir(model: ir.Model, called: str) -> ir.Model:
+    """Refuse a model whose names are no text, or that does not say what its weights are; protobuf lets both pass."""
+    for graph in files.all_graphs(model):
+        for value in graph.initializers.values():
+            if value.const_value is not None and value.const_value.dtype == ir.DataType.UNDEFINED:
+                raise _no_type(value.name, 0, called)
+        for node in graph:
+            for attribute in node.attributes.values():
+                is_tensor = attribute.type == ir.AttributeType.TENSOR and not attribute.is_ref()
+                if is_tensor and cast(ir.TensorProtocol, attribute.value).dtype == ir.DataType.UNDEFINED:
+                    raise _no_type(attribute.name, 0, called)
+    for text in _ir_texts(model):
+        if type(text) is bytes:
+            raise _no_text(text, called)
+    return model
+
+
+def _ir_texts(model: ir.Model) -> list[object]:
+    """The names in a model as onnx-ir holds it; where one is no text, it has the bytes."""
+    found: list[object] = [model.producer_name, model.producer_version, model.domain, model.doc_string]
+    found += [*model.opset_imports, *model.metadata_props, *model.metadata_props.values()]
+    for function in model.functions.values():
+        found += [function.domain, function.name, function.overload, *function.attributes]
+        found += [*function.opset_imports, *function.metadata_props, *function.metadata_props.values()]
+    for graph in files.all_graphs(model):
+        found += [graph.name, graph.doc_string, *graph.metadata_props, *graph.metadata_props.values()]
+        found += graph.initializers
+        values = [*graph.inputs, *graph.outputs]
+        for node in graph:
+            found += (node.name, node.op_type, node.domain, node.overload, node.doc_string)
+            found += node.attributes
+            found += [*node.metadata_props, *node.metadata_props.values()]
+            found += [each.ref_attr_name for each in node.attributes.values()]
+            found += [each.name for each in node.inputs if each is not None]
+            values += node.outputs
+        for value in values:
+            found += (value.name, value.doc_string)
+            found += [each.value for each in value.shape or () if isinstance(each, ir.SymbolicDim)]
+    return found
+
+
+def check_proto(proto: onnx.ModelProto, called: str) -> None:
+    """The same for a model that stays a proto."""
+    for text in _texts(proto):
+        if isinstance(text, bytes):
+            raise _no_text(text, called)
+    for tensor in raw.tensors_of(proto):
+        # A sparse tensor that is not there is asked for its parts all the same.
+        is_there = tensor.dims or tensor.name or tensor.external_data
+        if is_there and tensor.data_type not in _KNOWN_TYPES:
+            raise _no_type(tensor.name, tensor.data_type, called)
+
+
+def _no_text(text: bytes, called: str) -> UnreadableModelError:
+    return UnreadableModelError(
+        f"{called} is not a valid ONNX model: the name {text[:100]!r} is no UTF-8",
+        help="get the file again, whole",
+    )
+
+
+def _no_type(name: str | None, code: int, called: str) -> UnreadableModelError:
+    return UnreadableModelError(
+        f"{called} is not a valid ONNX model: the tensor {name!r} has no element type (data_type {code})",
+        help="get the file again, whole",
+    )
+
+
+_KNOWN_TYPES = frozenset(int(each) for each in ir.DataType) - {0}
+
+
+def _texts(proto: onnx.ModelProto) -> Iterator[str | bytes]:
+    """The names in a model; where one is no text, the bytes."""
+    yield from (proto.producer_name, proto.producer_version, proto.domain, proto.doc_string)
+    yield from (each.domain for each in proto.opset_import)
+    yield from _pairs(proto.metadata_props)
+    for graph in raw.graphs_of(proto):
+        yield from (graph.name, graph.doc_string)
+        yield from _pairs(graph.metadata_props)
+        if isinstance(graph, onnx.GraphProto):
+            for value in (*graph.input, *graph.output, *graph.value_info):
+                yield from (value.name, value.doc_string)
+                yield from _pairs(value.metadata_props)
+                yield from (each.dim_param for each in value.type.tensor_type.shape.dim)
+            for tensor in graph.initializer:
+                yield from (tensor.name, tensor.doc_string)
+        else:
+            yield from (graph.domain, graph.overload, *graph.input, *graph.output, *graph.attribute)
+            yield from (each.domain for each in graph.opset_import)
+            yield from (each.name for each in graph.attribute_proto)
+        for node in graph.node:
+            yield from (node.name, node.op_type, node.domain, node.overload, node.doc_string)
+            yield from node.input
+            yield from node.output
+            yield from _pairs(node.metadata_props)
+            for attribute in node.attribute:
+                yield from (attribute.name, attribute.ref_attr_name, attribute.doc_string)
+
+
+def _pairs(entries: Any) -> Iterator[str | bytes]:
+    for each in entries:
+        yield from (each.key, each.value)
+
+
+@contextlib.contextmanager
+def blaming(model: ir.Model | onnx.ModelProto) -> Generator[None]:
+    """An exception that is not ours is the fault of a model that breaks ONNX's rules, and else a mistake of ours."""
+    try:
+        yield
+    except OnnxsmithError:
+        raise
+    except Exception as error:
+        fault = _fault(model)
+        if fault is None:
+            raise
+        told = files.described_cause(error)
+        raise InvalidModelError(f"the model is not valid: {fault}", help=f"it fails with: {told}") from None
+
+
+def _fault(model: ir.Model | onnx.ModelProto) -> str | None:
+    """What is wrong with a model; None when nothing is."""
+    try:
+        proto = files.to_proto(model) if isinstance(model, ir.Model) else model
+        cast(Any, onnx.checker).check_model(proto, full_check=True)
+    except OnnxsmithError as error:
+        return error.message
+    except Exception as error:  # the checker and inference raise unrelated classes
+        return " ".join(str(error).split())
+    return None

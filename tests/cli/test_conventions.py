@@ -1,0 +1,201 @@
+"""The conventions of docs/reference/command-line.md, for every command of the table."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+from onnxsmith.cli import COMMANDS, _make_parser, _module
+from onnxsmith.cli.exit_codes import FINDINGS, GOOD, USAGE
+from tests.cli.conftest import Run
+
+NAMES = list(COMMANDS)
+#: What each command does well on, and what it finds something wrong with.
+GOOD_WORDS = {
+    "build": ["net.py:forward"],
+    "run": ["m.onnx", "--random", "--dim", "N=10", "--dim", "K=2"],
+    "info": ["m.onnx"],
+    "check": ["m.onnx"],
+    "decompile": ["m.onnx"],
+    "explain": ["C401"],
+}
+BAD_WORDS = {
+    "build": ["wrong.py:first"],
+    "run": ["half.onnx"],
+    "info": ["half.onnx"],
+    "check": ["half.onnx"],
+    "decompile": ["half.onnx"],
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, program: Path, wrong: Path, model: Path) -> Path:
+    (tmp_path / "half.onnx").write_bytes(model.read_bytes()[:50])
+    return tmp_path
+
+
+def parser_of(name: str) -> argparse.ArgumentParser:
+    (commands,) = [
+        each for each in _make_parser([name])._actions if isinstance(each, argparse._SubParsersAction)
+    ]
+    return commands.choices[name]
+
+
+def pipe_in(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+
+def whole(model: Path) -> bytes:
+    """A model with its weights inside, as one pipes it."""
+    return onnx.load(model).SerializeToString()
+
+
+def test_the_table_is_complete() -> None:
+    assert set(GOOD_WORDS) == set(COMMANDS)
+    assert set(BAD_WORDS) == set(COMMANDS) - {"explain"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_results_go_to_stdout_and_the_code_is_0(run: Run, name: str) -> None:
+    seen = run(name, *GOOD_WORDS[name])
+    assert (seen.status, seen.err) == (GOOD, "")
+    assert seen.out.strip()
+
+
+@pytest.mark.parametrize("name", BAD_WORDS)
+def test_errors_go_to_stderr_and_the_code_is_1(run: Run, name: str) -> None:
+    seen = run(name, *BAD_WORDS[name])
+    assert seen.status == FINDINGS
+    assert seen.err.startswith("error: ")
+    assert "Traceback" not in seen.err
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_wrong_usage_is_2_and_says_where_help_is(run: Run, name: str) -> None:
+    seen = run(name, "--no-such-option")
+    assert seen.status == USAGE
+    assert "usage: " in seen.err
+    assert seen.out == ""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_json_is_one_document_and_a_list_where_several_are_taken(run: Run, name: str) -> None:
+    seen = run(name, *GOOD_WORDS[name], "--json")
+    assert isinstance(seen.json, list) == COMMANDS[name].takes_several
+    entry = seen.json[0] if COMMANDS[name].takes_several else seen.json
+    assert COMMANDS[name].writes_files == ("written" in entry)
+    assert ("file" in entry) == (COMMANDS[name].reads_stream or "checked" in entry)
+
+
+@pytest.mark.parametrize("name", BAD_WORDS)
+def test_errors_are_in_the_json(run: Run, name: str) -> None:
+    seen = run(name, *BAD_WORDS[name], "--json")
+    assert (seen.status, seen.err) == (FINDINGS, "")
+    entry = seen.json[0] if COMMANDS[name].takes_several else seen.json
+    error = entry["findings"][0] if name == "check" else entry["error"]
+    assert {"code", "kind", "message", "text"} <= set(error)
+
+
+@pytest.mark.parametrize("name", [each for each in NAMES if COMMANDS[each].takes_several])
+def test_several_are_done_in_order_and_one_does_not_stop_the_rest(run: Run, name: str) -> None:
+    words = ["C402", "C401"] if name == "explain" else [*BAD_WORDS[name], *GOOD_WORDS[name]]
+    seen = run(name, *words, "--json")
+    assert [each.get("file", each.get("code")) for each in seen.json] == words
+    assert seen.status == (GOOD if name == "explain" else FINDINGS)
+    assert "error" not in seen.json[1]
+
+
+@pytest.mark.parametrize("name", [each for each in NAMES if COMMANDS[each].reads_stream])
+def test_a_dash_is_standard_input(run: Run, name: str, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pipe_in(monkeypatch, whole(model))
+    seen = run(name, *("-" if word == "m.onnx" else word for word in GOOD_WORDS[name]))
+    assert (seen.status, seen.err) == (GOOD, "")
+    pipe_in(monkeypatch, b"no model")
+    assert run(name, "-").status == FINDINGS
+    pipe_in(monkeypatch, b"")
+    assert run(name, "-").status == USAGE
+
+
+@pytest.mark.parametrize("name", [each for each in NAMES if COMMANDS[each].reads_stream])
+def test_standard_input_is_read_once(run: Run, name: str) -> None:
+    again = ["--input", "x=-"] if name == "run" else ["-"]
+    seen = run(name, "-", *again)
+    assert seen.status == USAGE
+    assert "only once" in seen.err
+
+
+@pytest.mark.parametrize("name", [each for each in NAMES if COMMANDS[each].writes_stream])
+def test_a_dash_is_standard_output(folder: Path, name: str) -> None:
+    words = [sys.executable, "-m", "onnxsmith", name, *GOOD_WORDS[name], "-o", "-"]
+    before = set(folder.iterdir())
+    done = subprocess.run(words, cwd=folder, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (GOOD, b"")
+    assert {each for each in folder.iterdir() if each.name != "__pycache__"} == before
+    if name == "build":
+        onnx.checker.check_model(onnx.load_model_from_string(done.stdout))
+    else:
+        compile(done.stdout, "m.py", "exec")
+
+
+def test_an_array_from_standard_input(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = io.BytesIO()
+    np.save(content, np.ones((2, 4), np.float32))
+    pipe_in(monkeypatch, content.getvalue())
+    seen = run("run", "m.onnx", "--input", "x=-", "--input", "i=[0]", "--json")
+    assert seen.json["outputs"][0]["shape"] == [2, 100]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_whoever_writes_files_has_force(name: str) -> None:
+    assert ("--force" in parser_of(name).format_help()) == COMMANDS[name].writes_files
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_help_says_what_each_word_means(run: Run, name: str) -> None:
+    for action in parser_of(name)._actions:
+        assert action.help, action
+        if action.option_strings and action.nargs != 0 and action.choices is None and action.type is None:
+            assert action.metavar == str(action.metavar).upper(), action
+    seen = run(name, "--help")
+    assert (seen.status, seen.err) == (GOOD, "")
+    assert all(len(line) <= 120 for line in seen.out.splitlines())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_examples_in_the_help_can_be_typed(name: str) -> None:
+    """A shell takes them apart, and the parser takes them; brackets are in quotes, as shells want them."""
+    examples = re.findall(r"^ +onnxsmith (.+?)(?: < .*)?$", parser_of(name).epilog or "", re.MULTILINE)
+    assert examples
+    for example in examples:
+        unquoted = re.sub(r"'[^']*'", "", example)
+        assert not re.search(r"[\[\]*?()$&;|<>]", unquoted), example
+        words = shlex.split(example)
+        _make_parser(words).parse_args(words)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_has_its_place_in_the_reference(name: str) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8")
+    section = page.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+    assert section
+    options = {
+        word for action in parser_of(name)._actions for word in action.option_strings if word.startswith("--")
+    }
+    for option in options - {"--help", "--json"}:
+        assert f"`{option}" in section or f", `{option}" in section, option
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_command_says_what_it_is(name: str) -> None:
+    assert f"onnxsmith {name}" in (_module(name).__doc__ or "")
+    assert COMMANDS[name].summary[0].islower()
+    assert not COMMANDS[name].summary.endswith(".")
