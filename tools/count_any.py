@@ -25,13 +25,13 @@ LIMITS: dict[str, tuple[int, int]] = {
     "decompiling": (5, 2),
     "errors": (0, 0),
     "graphs": (5, 5),
-    "opset": (13, 1),
-    "runtime": (11, 11),
+    "opset": (23, 1),
+    "runtime": (5, 5),
     "schema": (6, 4),
     "scripting": (24, 25),
     "top": (3, 7),
     "torch": (52, 67),
-    "tracing": (20, 12),
+    "tracing": (24, 12),
     "types": (21, 5),
 }
 

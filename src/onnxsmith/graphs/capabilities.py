@@ -17,6 +17,7 @@ T = TypeVar("T")
 METHODS: dict[str, str] = {
     "decompile": "onnxsmith.decompiling:decompile",
     "decompile_to": "onnxsmith.decompiling:decompile_to",
+    "for_runtime": "onnxsmith.runtime.for_runtime:for_runtime",
 }
 
 

@@ -25,7 +25,8 @@ from onnxsmith.scripting.function_source import find_function, head_span
 from onnxsmith.scripting.mistakes import Mistakes
 from onnxsmith.scripting.rewrite import HOOKS
 from onnxsmith.scripting.subset import find_unsupported
-from onnxsmith.source import Span, is_library
+from onnxsmith.scripting.user_code import is_user_code
+from onnxsmith.source import Span
 from onnxsmith.types.annotations import read_value_type
 from onnxsmith.types.value_types import AnyValueType
 
@@ -158,11 +159,6 @@ def in_place(function: Any, run: Run) -> Any:
     if isinstance(inner, types.FunctionType) and is_user_code(inner):
         return _InPlace(inner, (function,), run)
     return function
-
-
-def is_user_code(function: types.FunctionType) -> bool:
-    """Whether a function belongs to the user's program and not to a library."""
-    return not is_library(function.__code__.co_filename)
 
 
 def has_symbolic(values: Any, depth: int = 3) -> bool:

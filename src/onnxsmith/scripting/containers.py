@@ -7,8 +7,8 @@ import types
 from typing import TYPE_CHECKING, Any, cast
 
 from onnxsmith.errors import MutationError
+from onnxsmith.scripting.bound_scripts import Methods
 from onnxsmith.scripting.merge import current_graph
-from onnxsmith.scripting.pickling import Methods
 from onnxsmith.source import Span
 
 if TYPE_CHECKING:

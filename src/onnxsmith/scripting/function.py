@@ -18,12 +18,13 @@ from onnxsmith.errors import OnnxsmithError, RecursiveFunctionError, UndefinedNa
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.scripting.analysis import Analysis, analyze
 from onnxsmith.scripting.binding import bind_call
+from onnxsmith.scripting.bound_scripts import Methods
 from onnxsmith.scripting.containers import METHODS
 from onnxsmith.scripting.eager_call import run_eagerly
 from onnxsmith.scripting.flow import assigned_names, free_names, parameter_names
 from onnxsmith.scripting.function_source import FunctionNode, find_function, module_level_names, span_of
 from onnxsmith.scripting.opset_choice import found_version, named_version
-from onnxsmith.scripting.pickling import Methods, Parcel, find, reduce_script
+from onnxsmith.scripting.pickling import Parcel, find, reduce_script
 from onnxsmith.scripting.places import Places
 from onnxsmith.scripting.signature import ScriptSignature, read_signature
 from onnxsmith.scripting.subset import find_unsupported

@@ -10,7 +10,7 @@ from typing import Any, cast
 from onnxsmith.core.operator import Operator
 from onnxsmith.opset.custom import Opset
 from onnxsmith.opset.module import standard_version
-from onnxsmith.scripting.closures import is_user_code
+from onnxsmith.scripting.user_code import is_user_code
 
 
 def named_version(value: Any) -> int | None:
@@ -40,25 +40,6 @@ def _version_of_model(value: Any) -> int | None:
         return None
     imports: Mapping[str, int] = value.opset_imports
     return imports.get("")
-
-
-def helpers_of(function: types.FunctionType) -> list[types.FunctionType]:
-    """The plain functions of the user's that a function refers to, and those that these refer to."""
-    found: dict[int, types.FunctionType] = {}
-    waiting = [function]
-    while waiting:
-        try:
-            outer = inspect.getclosurevars(waiting.pop())
-        except ValueError:  # a cell that is still empty
-            continue
-        for value in (*outer.nonlocals.values(), *outer.globals.values()):
-            plain = (
-                getattr(value, "function", None) if hasattr(type(cast(object, value)), "to_model") else value
-            )
-            if isinstance(plain, types.FunctionType) and id(plain) not in found and is_user_code(plain):
-                found[id(plain)] = plain
-                waiting.append(plain)
-    return list(found.values())
 
 
 def _used(function: types.FunctionType, seen: set[int]) -> Iterator[Any]:

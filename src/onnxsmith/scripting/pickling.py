@@ -16,15 +16,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from onnxsmith.scripting.opset_choice import helpers_of
 from onnxsmith.scripting.signature import with_evaluated_annotations
-
-
-class Methods(dict[types.FunctionType, Any]):
-    """The scripts of an object that were bound to it. A copy of the object, here or elsewhere, starts with none."""
-
-    def __reduce__(self) -> tuple[type[Methods], tuple[()]]:
-        return Methods, ()
+from onnxsmith.scripting.user_code import helpers_of
 
 
 @dataclass(frozen=True, slots=True)

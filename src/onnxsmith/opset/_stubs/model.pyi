@@ -47,6 +47,28 @@ class SessionModel:
 
 WeightsPlace: TypeAlias = Literal['inline', 'external', 'safetensors']
 
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change: by which rule, why, and which node it was."""
+    rule: str
+    reason: str
+    operator: str
+    node: str
+    path: tuple[str, ...] = ...
+
+class RuntimeModel(Model):
+    """A model for one runtime: runs there as the one that it was made of is defined.
+
+    `changes` says what was changed and why, a change for each node and fact; it is empty for a model that ONNX Runtime
+    gets right as it is.
+    """
+    changes: tuple[Edit, ...]
+    runtime: str
+    def __init__(self, model: IrModel, changes: tuple[Edit, ...], runtime: str) -> None: ...
+    @property
+    def report(self) -> str:
+        """What was changed, one line each, to be read."""
+
 class Model:
     """An ONNX model.
 
@@ -164,6 +186,20 @@ class Model:
         they are left where the model has them (`"external"`), and the module refers to that file. `group` is as for
         `decompile`. A module or a file of weights that is there already and holds something else, another program's or one
         that was edited, is left alone, unless `overwrite` is True.
+        """
+    def for_runtime(self) -> RuntimeModel:
+        """The model as the installed ONNX Runtime gets it right, with a report of what was changed.
+
+        Save it to run it where only ONNX Runtime is installed. The model itself stays as it is.
+
+        >>> from onnxsmith import INT64, opset21 as op, trace
+        >>> model = trace(lambda a, b: op.Div(a, b), INT64["N"], INT64["N"])
+        >>> shipped = model.for_runtime()
+        >>> [change.operator for change in shipped.changes]
+        ['Div']
+        >>> print(shipped.report)  # doctest: +ELLIPSIS
+        ONNX Runtime ...: 1 changes
+          Div 'div': the lowest integer divided by -1 ends the process; it wraps around, as in numpy
         """
 
 def load(path: str | os.PathLike[str]) -> Model:

@@ -1,0 +1,13 @@
+"""The scripts that were bound to an object: kept on it, and left behind when it is copied."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+
+class Methods(dict[types.FunctionType, Any]):
+    """The scripts of an object that were bound to it. A copy of the object, here or elsewhere, starts with none."""
+
+    def __reduce__(self) -> tuple[type[Methods], tuple[()]]:
+        return Methods, ()
