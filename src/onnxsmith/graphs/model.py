@@ -17,7 +17,7 @@ import onnx_ir as ir
 from onnxsmith.core.target import ACTIVE, default_target
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import InvalidModelError, ModelInputError, boundary
-from onnxsmith.graphs import files, raw
+from onnxsmith.graphs import files, raw, size_conditions
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.embedding import call_model
 from onnxsmith.graphs.ir_types import type_from_ir
@@ -54,8 +54,12 @@ class Model:
     #: The file that it was read from.
     place: Path | None = None
 
+    #: The sizes that it is for, as far as its metadata says so.
+    _conditions: tuple[size_conditions.SizeCondition, ...] = ()
+
     def __init__(self, model: ir.Model) -> None:
         self._ir = model
+        self._conditions = size_conditions.read(model.metadata_props)
         self._run: Callable[[Sequence[Any]], list[Any]] | None = None
 
     @staticmethod
@@ -195,6 +199,8 @@ class Model:
             except ModelInputError as error:
                 error.culprit = ("attribute", port.name) if port.name in kwargs else ("input", position)
                 raise
+        if self._conditions:
+            size_conditions.check(self._conditions, _sizes(self.inputs, feeds))
         return feeds
 
     @property
@@ -265,6 +271,17 @@ def _feed(port: Port, value: Any) -> Any:
             f"input '{port.name}' has shape {describe_shape(shape)}, and was given {describe_shape(array.shape)}"
         )
     return array
+
+
+def _sizes(ports: Sequence[Port], feeds: Sequence[Any]) -> dict[str, int]:
+    """The sizes of named dimensions, where they first stand."""
+    found: dict[str, int] = {}
+    for port, feed in zip(ports, feeds, strict=True):
+        shape = port.type.shape if isinstance(port.type, TensorType) else None
+        for wanted, size in zip(shape or (), getattr(feed, "shape", ()), strict=False):
+            if isinstance(wanted, str):
+                found.setdefault(wanted, size)
+    return found
 
 
 def _numpy_name(dtype: DType) -> str:

@@ -19,6 +19,10 @@ from torch.utils import _pytree as pytree
 from onnxsmith.errors import ExportError
 from onnxsmith.source import PACKAGE_DIRECTORY, Span
 from onnxsmith.torch.origins import is_torch_file
+from onnxsmith.torch.wishes import asked_range, by_axis, dim_name, flat_wishes
+
+#: What torch's refusals to leave dimensions open have in them.
+_ABOUT_SIZES = ("Constraints violated", "user-specified ranges", "specialized due to hint", "not in range [")
 
 
 class Given:
@@ -115,12 +119,46 @@ class Given:
                     )
             wish = {axis % rank: each for axis, each in wish.items()}
         by_axis = wish if isinstance(wish, dict) else dict(enumerate(wish or ()))
-        self._small += [
-            f"dimension {axis} of input '{label}' is {tensor.shape[axis]}"
-            for axis, each in by_axis.items()
-            if isinstance(each, str | torch.export.Dim) and tensor.shape[axis] < 2
-        ]
+        for axis, each in by_axis.items():
+            if isinstance(each, str | torch.export.Dim) and tensor.shape[axis] < 2:
+                self._small.append(f"dimension {axis} of input '{label}' is {tensor.shape[axis]}")
+            self._check_range(each, tensor.shape[axis], f"dimension {axis} of input '{label}'")
         return wish
+
+    def _check_range(self, asked: Any, size: int, place: str) -> None:
+        low, high = asked_range(asked)
+        # An example of 1 can be traced as 2; torch has no smaller one that is open.
+        if (size < low and not (size == 1 and low == 2)) or (high is not None and size > high):
+            ends = f"{low} to {high}" if high is not None else f"{low} or more"
+            raise ExportError(
+                f"{place} is {size} in the example, and {dim_name(asked) or 'its Dim'} is {ends}",
+                help="give an example of a size in the range, or another range",
+            )
+
+    # -- a larger example ------------------------------------------------------------------------------
+
+    def enlarged(self) -> tuple[Any, Any] | None:
+        """The arguments with 2 for each size of 0 or 1 that was named, which torch takes for fixed; None without."""
+        flat, spec = pytree.tree_flatten((self.args, self.kwargs or {}))
+        if not self._small:
+            return None
+        wishes = flat_wishes(self.dynamic_shapes, spec, len(flat))
+        new = [
+            self._enlarged(value, by_axis(wish)) if isinstance(value, torch.Tensor) else value
+            for value, wish in zip(flat, wishes, strict=True)
+        ]
+        args, kwargs = pytree.tree_unflatten(new, spec)
+        return args, kwargs if self.kwargs is not None else None
+
+    @staticmethod
+    def _enlarged(tensor: torch.Tensor, wishes: dict[int, Any]) -> torch.Tensor:
+        for axis, asked in wishes.items():
+            _, high = asked_range(asked)
+            is_named = isinstance(asked, str | torch.export.Dim) and getattr(asked, "root", None) is None
+            if is_named and tensor.shape[axis] < 2 and (high is None or high >= 2):
+                rest = (*tensor.shape[:axis], 2, *tensor.shape[axis + 1 :])
+                tensor = tensor.expand(rest).clone() if tensor.shape[axis] else tensor.new_zeros(rest)
+        return tensor
 
     # -- refusals --------------------------------------------------------------------------------------
 
@@ -140,12 +178,21 @@ class Given:
                 help="keep it out of the module, or write it with other operators",
             ).locate(_place(error.__traceback__))
         text = str(error)
-        if self._small and ("specialized" in text or "Constraints violated" in text):
+        if not any(each in text for each in _ABOUT_SIZES):
+            return None
+        if self._small:
             return ExportError(
                 f"{'; '.join(self._small)} in the example, and torch takes sizes of 0 and 1 for fixed",
                 help="give an example of size 2 or more for each dimension that stays open",
             )
-        return None
+        reasons = [each.strip(" -") for each in text.splitlines() if each.startswith(("  - ", "- "))]
+        fixes = [each.strip() for each in text.partition("Suggested fixes:")[2].splitlines() if " = " in each]
+        return ExportError(
+            f"torch cannot keep the dimensions open: {' '.join(reasons) or text.splitlines()[0]}",
+            help=f"torch suggests {'; '.join(fixes)}"
+            if fixes
+            else "a name in quotes takes the sizes that are possible",
+        )
 
 
 def _place(traceback: TracebackType | None) -> Span | None:

@@ -9,12 +9,10 @@ from typing import Any, Literal
 import torch
 
 from onnxsmith.errors import ExportError, boundary
-from onnxsmith.torch.caches import register_caches
+from onnxsmith.torch.capturing import captured
 from onnxsmith.torch.checking import Given
-from onnxsmith.torch.open_time import open_time
 from onnxsmith.torch.progress import Progress
 from onnxsmith.torch.reporting import ExportedModel
-from onnxsmith.torch.signature import with_torch_dims
 from onnxsmith.torch.translating import Options, Translator
 
 
@@ -55,6 +53,7 @@ def export(
     with Progress() as progress:
         name = "main_graph"
         reference: Any = None
+        example: Any = None
         if isinstance(module, torch.export.ExportedProgram):
             program = module
         elif isinstance(module, torch.nn.Module):
@@ -62,7 +61,9 @@ def export(
             reference = _without_traces(module) if verify is not False else None
             given = Given(module, args, kwargs, dynamic_shapes)
             dynamic_shapes = given.dynamic_shapes
-            program = _exported(module, given, strict, progress)
+            progress.stage("torch.export")
+            program = captured(module, given, strict)
+            example = (given.args, given.kwargs or {})
         else:
             raise ExportError(
                 f"export takes a torch.nn.Module or an ExportedProgram, not {type(module).__name__}",
@@ -72,24 +73,7 @@ def export(
             dynamic_shapes, opset_version, functions, input_names, output_names, translations, verify,
             fallback_dtype, keep_mutations, metadata, name,
         )  # fmt: skip
-        return Translator(program, options, progress, reference).model()
-
-
-def _exported(
-    module: torch.nn.Module, given: Given, strict: bool, progress: Progress
-) -> torch.export.ExportedProgram:
-    progress.stage("torch.export")
-    register_caches()
-    shapes = with_torch_dims(given.dynamic_shapes)
-    try:
-        with torch.no_grad(), open_time():
-            return torch.export.export(module, given.args, given.kwargs, dynamic_shapes=shapes, strict=strict)
-    except Exception as error:  # torch has many classes for its refusals, some of them Python's
-        explained = given.explained(error)
-        if explained is None:
-            raise
-        explained.keeps_cause = True
-        raise explained from error
+        return Translator(program, options, progress, reference, example).model()
 
 
 def _without_traces(module: torch.nn.Module) -> Any:
