@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -212,6 +214,18 @@ WRONG = {
         ExportError,
         "dimension 0 of input 'x' is 3 in the example, and n is 4 or more",
     ),
+    "numpy": ({"args": (ONES.numpy(), ONES)}, ExportError, "argument 'x' is a numpy ndarray"),
+    "sparse": (
+        {"args": (ONES, ONES.to_sparse())},
+        ExportError,
+        "argument 'y' is a tensor of layout sparse_coo",
+    ),
+    "opset in quotes": ({"opset_version": "18"}, ExportError, "opset_version='18' is not a whole number"),
+    "another structure": (
+        {"args": ([ONES], ONES), "dynamic_shapes": {"x": {"a": {0: "n"}}}},
+        ExportError,
+        "dynamic_shapes is not built like the arguments",
+    ),
     "list": ({"args": [ONES, ONES]}, ExportError, "args is a tuple"),
     "dict": ({"args": {"x": ONES}}, ExportError, "args is a tuple"),
     "missing": ({"args": (ONES,)}, ExportError, "missing a required argument: 'y'"),
@@ -254,6 +268,62 @@ def test_one_tensor_for_two_inputs():
 def test_translate_is_for_programs():
     with pytest.raises(TypeError, match="translate takes an ExportedProgram"):
         onnxsmith.torch.translate(Pair())
+
+
+class Writing(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("total", torch.zeros(4))
+
+    def forward(self, x):
+        self.total += x.sum(0)
+
+
+def test_a_module_that_returns_nothing():
+    with pytest.raises(ExportError, match="forward returns nothing"):
+        onnxsmith.torch.export(Writing(), (ONES,))
+    kept = onnxsmith.torch.export(Writing(), (ONES,), keep_mutations=True)
+    assert [each.name for each in kept.outputs] == ["total_after"]
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
+def test_compiled_modules_are_refused():
+    with pytest.raises(ExportError, match=r"torch\.jit has compiled"):
+        onnxsmith.torch.export(torch.jit.trace(nn.Linear(4, 4), ONES), (ONES,))
+
+
+def test_training_is_told_where_it_matters():
+    module = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5))
+    with pytest.warns(onnxsmith.errors.TrainingModeWarning, match="dropout") as caught:
+        model = onnxsmith.torch.export(module, (ONES,))
+    assert caught[0].filename == __file__
+    assert model.export_report.notes == [str(caught[0].message)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        onnxsmith.torch.export(module.eval(), (ONES,))
+        onnxsmith.torch.export(nn.Linear(4, 4).train(), (ONES,))
+
+
+class Named(nn.Module):
+    def forward(self, x, **options):
+        return x + options["y"]
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        {"x": {0: "n"}, "y": {0: "n"}},
+        {"y": {0: "n"}, "x": {0: "n"}},
+        {"x": {0: "n"}, "options": {"y": {0: "n"}}},
+        ({0: "n"}, {"y": {0: "n"}}),
+    ],
+    ids=["by name", "in another order", "as torch has it", "by position"],
+)
+def test_dimensions_of_what_goes_by_any_name(shapes):
+    module = Named()
+    model = onnxsmith.torch.export(module, (ONES,), {"y": ONES}, dynamic_shapes=shapes)
+    assert [each.type.shape for each in model.inputs] == [("n", 4), ("n", 4)]
+    assert "forward" not in vars(module)
 
 
 def test_branches_on_values_are_placed():

@@ -1,4 +1,4 @@
-"""Where torch computes in whole numbers or truth values, models do: they wrap around, cut off and round as torch does."""
+"""Where torch computes in whole numbers or truth values, models do: wrapped around, cut off and rounded alike."""
 
 from __future__ import annotations
 

@@ -128,6 +128,10 @@ class SpecialisedDimensionWarning(UserWarning):
     """A dimension that was asked to stay open has a fixed size in the model; the text says which, and why."""
 
 
+class TrainingModeWarning(UserWarning):
+    """A module was exported in training: dropout is random in the model, say. Call `eval()` first."""
+
+
 class NarrowedDimensionWarning(UserWarning):
     """A dimension that was asked to stay open has fewer sizes in the model than were asked for.
 

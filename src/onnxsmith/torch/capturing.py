@@ -25,7 +25,7 @@ def captured(module: torch.nn.Module, given: Given, strict: bool) -> torch.expor
     shapes = with_torch_dims(given.dynamic_shapes)
 
     def traced(args: Any, kwargs: Any) -> torch.export.ExportedProgram:
-        with torch.no_grad(), open_time():
+        with torch.no_grad(), open_time(), given.explicit(module):
             return torch.export.export(module, args, kwargs, dynamic_shapes=shapes, strict=strict)
 
     example = (given.args, given.kwargs or {})

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
+import numpy as np
 import torch
 from torch._subclasses.fake_tensor import (
     DataDependentOutputException,
@@ -25,6 +28,14 @@ from onnxsmith.torch.wishes import asked_range, by_axis, dim_name, flat_wishes
 _ABOUT_SIZES = ("Constraints violated", "user-specified ranges", "specialized due to hint", "not in range [")
 
 
+_ABOUT_STRUCTURE = (
+    "Node type mismatch",
+    "Node arity mismatch",
+    "Node keys mismatch",
+    "Detected mismatch between",
+)
+
+
 class Given:
     """The example arguments of a module, and what is asked of their dimensions."""
 
@@ -40,13 +51,19 @@ class Given:
         self.kwargs: dict[str, Any] | None = kwargs
         #: Dimensions that were asked to be open and are 0 or 1 in the example, which torch takes for fixed.
         self._small: list[str] = []
+        #: What `forward` calls the arguments that it takes by any name, and their names; `forward(x, **options)`.
+        self._keywords: tuple[str, tuple[str, ...]] | None = None
+        self._signature = inspect.signature(module.forward)
         parameters = self._parameters(module)
+        for name, value in parameters.items():
+            for path, leaf in pytree.tree_flatten_with_path(value)[0]:
+                _check_leaf(f"{name}{pytree.keystr(path)}", leaf)
         self.args, self.kwargs = _apart((self.args, self.kwargs))
         self.dynamic_shapes = self._checked_shapes(dynamic_shapes, parameters)
 
     def _parameters(self, module: torch.nn.Module) -> dict[str, Any]:
         """The example arguments by the names of the parameters of `forward`."""
-        signature = inspect.signature(module.forward)
+        signature = self._signature
         try:
             found = signature.bind(*self.args, **(self.kwargs or {})).arguments
         except TypeError as error:
@@ -55,14 +72,17 @@ class Given:
                 help="args is a tuple with an example of each, kwargs a dict of those that go by name",
             ) from None
         for name, each in signature.parameters.items():
-            if each.kind is inspect.Parameter.VAR_KEYWORD:
-                found.update(found.pop(name, {}))
+            if each.kind is inspect.Parameter.VAR_KEYWORD and name in found:
+                keywords = found.pop(name)
+                self._keywords = (name, tuple(keywords))
+                found.update(keywords)
         return found
 
     # -- dimensions ------------------------------------------------------------------------------------
 
     def _checked_shapes(self, shapes: Any, parameters: dict[str, Any]) -> Any:
         """What is asked, in the order of the parameters and with axes counted from the front."""
+        shapes = self._by_keyword(shapes, parameters)
         if isinstance(shapes, dict):
             unknown = [each for each in shapes if each not in parameters]
             if unknown:
@@ -83,6 +103,27 @@ class Given:
                 f"dynamic_shapes={shapes!r} does not say of which input and axis",
                 help=f'{{"{next(iter(parameters), "x")}": {{0: "batch"}}}} leaves its first dimension open',
             )
+        return shapes
+
+    def _by_keyword(self, shapes: Any, parameters: dict[str, Any]) -> Any:
+        """What is asked of `**options`, under its own name or those of the arguments, by the latter."""
+        if self._keywords is None or not isinstance(shapes, dict | tuple | list):
+            return shapes
+        called, keywords = self._keywords
+        if not isinstance(shapes, dict):
+            names = list(parameters)
+            together = [*(each for each in names if each not in keywords), called]
+            if (
+                len(shapes) == len(together)
+                and isinstance(shapes[-1], dict)
+                and set(shapes[-1]) <= {*keywords}
+            ):
+                names = together
+            if len(shapes) != len(names):
+                return shapes
+            shapes = dict(zip(names, shapes, strict=True))
+        if called not in parameters and isinstance(shapes.get(called), dict):
+            shapes = {**{k: v for k, v in shapes.items() if k != called}, **shapes[called]}
         return shapes
 
     def _checked(self, value: Any, wish: Any, label: str) -> Any:
@@ -135,6 +176,34 @@ class Given:
                 help="give an example of a size in the range, or another range",
             )
 
+    @contextlib.contextmanager
+    def explicit(self, module: torch.nn.Module) -> Iterator[None]:
+        """While torch looks at it, `forward(x, **options)` takes the arguments of the example by their names.
+
+        torch (2.13) has no way to say which dimensions are open of what goes by any name.
+        """
+        if self._keywords is None or self.dynamic_shapes is None:
+            yield
+            return
+        called, keywords = self._keywords
+        before = [each for each in self._signature.parameters.values() if each.name != called]
+        named = [inspect.Parameter(each, inspect.Parameter.KEYWORD_ONLY) for each in keywords]
+        inner = module.forward
+
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            return inner(*args, **kwargs)
+
+        forward.__signature__ = self._signature.replace(parameters=[*before, *named])  # type: ignore[attr-defined]
+        is_own = "forward" in vars(module)
+        module.forward = forward
+        try:
+            yield
+        finally:
+            if is_own:
+                module.forward = inner
+            else:
+                del module.forward
+
     # -- a larger example ------------------------------------------------------------------------------
 
     def enlarged(self) -> tuple[Any, Any] | None:
@@ -178,6 +247,11 @@ class Given:
                 help="keep it out of the module, or write it with other operators",
             ).locate(_place(error.__traceback__))
         text = str(error)
+        if any(each in text for each in _ABOUT_STRUCTURE):
+            return ExportError(
+                f"dynamic_shapes is not built like the arguments: {text.splitlines()[0]}",
+                help="a tuple, list or dict of tensors has its like; of other containers, what torch flattens them to",
+            )
         if not any(each in text for each in _ABOUT_SIZES):
             return None
         if self._small:
@@ -192,6 +266,21 @@ class Given:
             help=f"torch suggests {'; '.join(fixes)}"
             if fixes
             else "a name in quotes takes the sizes that are possible",
+        )
+
+
+def _check_leaf(name: str, value: Any) -> None:
+    """Raise where an example argument is nothing that a model can be given."""
+    if isinstance(value, np.ndarray | np.generic):
+        raise ExportError(
+            f"the example argument '{name}' is a numpy {type(value).__name__}, which torch.export takes for a constant",
+            help=f"torch.as_tensor({name}) is the tensor",
+        )
+    if isinstance(value, torch.Tensor) and (value.layout is not torch.strided or value.is_quantized):
+        kind = "quantised" if value.is_quantized else f"of layout {str(value.layout).removeprefix('torch.')}"
+        raise ExportError(
+            f"the example argument '{name}' is a tensor {kind}, and a model takes dense ones",
+            help="give .to_dense(), .dequantize() or its parts as inputs, and put it together in forward",
         )
 
 

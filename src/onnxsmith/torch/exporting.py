@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import torch
 
-from onnxsmith.errors import ExportError, boundary
+from onnxsmith.errors import ExportError, TrainingModeWarning, boundary
 from onnxsmith.torch.capturing import captured
 from onnxsmith.torch.checking import Given
+from onnxsmith.torch.origins import span_of
 from onnxsmith.torch.progress import Progress
 from onnxsmith.torch.reporting import ExportedModel
 from onnxsmith.torch.translating import Options, Translator
+from onnxsmith.torch.verifying import is_idle
 
 
 @boundary
@@ -54,8 +57,14 @@ def export(
         name = "main_graph"
         reference: Any = None
         example: Any = None
+        notes: list[str] = []
         if isinstance(module, torch.export.ExportedProgram):
             program = module
+        elif isinstance(module, torch.jit.ScriptModule):
+            raise ExportError(
+                "export takes a torch.nn.Module, and was given one that torch.jit has compiled",
+                help="export the module that it was made of",
+            )
         elif isinstance(module, torch.nn.Module):
             name = type(module).__name__
             reference = _without_traces(module) if verify is not False else None
@@ -63,6 +72,7 @@ def export(
             dynamic_shapes = given.dynamic_shapes
             progress.stage("torch.export")
             program = captured(module, given, strict)
+            notes = _in_training(module, program)
             example = (given.args, given.kwargs or {})
         else:
             raise ExportError(
@@ -73,7 +83,33 @@ def export(
             dynamic_shapes, opset_version, functions, input_names, output_names, translations, verify,
             fallback_dtype, keep_mutations, metadata, name,
         )  # fmt: skip
-        return Translator(program, options, progress, reference, example).model()
+        translator = Translator(program, options, progress, reference, example)
+        translator.report.notes += notes
+        return translator.model()
+
+
+def _in_training(module: torch.nn.Module, program: torch.export.ExportedProgram) -> list[str]:
+    """What to say of a module that was left in training, where that makes a difference."""
+    if not module.training:
+        return []
+    found: dict[str, None] = {}
+    for node in program.graph.nodes:
+        schema = getattr(node.target, "_schema", None)
+        if node.op != "call_function" or schema is None:
+            continue
+        given = dict(zip([each.name for each in schema.arguments], node.args, strict=False)) | node.kwargs
+        if any(given.get(each) is True for each in ("train", "training")) and not is_idle(node):
+            span = span_of(node)
+            place = f" at {str(span).rpartition(':')[0]}" if span is not None else ""
+            found[schema.name.removeprefix("aten::") + place] = None
+    if not found:
+        return []
+    text = (
+        f"the module is in training, and so is the model: {', '.join(found)} "
+        "compute something else than in use; call module.eval() first"
+    )
+    warnings.warn(text, TrainingModeWarning, stacklevel=4)
+    return [text]
 
 
 def _without_traces(module: torch.nn.Module) -> Any:

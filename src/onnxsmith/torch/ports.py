@@ -192,6 +192,11 @@ class Ports:
         ]
         if self.options.keep_mutations:
             kept += self._mutations(results, values)
+        if not kept:
+            raise ExportError(
+                "forward returns nothing, and so would the model",
+                help="return a tensor; keep_mutations=True makes what the module writes to outputs",
+            )
         given = self.options.output_names
         if given is not None:
             taken = [each for each in given if each in self._input_names]

@@ -190,6 +190,11 @@ class Translator:
 
 
 def _check(options: Options) -> None:
+    version = options.opset_version
+    if version is not None and (not isinstance(version, int) or isinstance(version, bool)):
+        raise ExportError(
+            f"opset_version={version!r} is not a whole number", help="opset_version=18 is opset 18, say"
+        )
     check_opset_version(options.opset_version)
     if options.opset_version is not None and options.opset_version < _OLDEST_OPSET:
         raise ExportError(

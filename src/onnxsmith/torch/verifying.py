@@ -337,13 +337,13 @@ def _is_random(module: torch.fx.GraphModule) -> bool:
     return any(
         isinstance(node.target, torch._ops.OpOverload)
         and torch.Tag.nondeterministic_seeded in node.target.tags
-        and not _is_idle(node)
+        and not is_idle(node)
         for graph in graphs
         for node in graph.nodes
     )
 
 
-def _is_idle(node: torch.fx.Node) -> bool:
+def is_idle(node: torch.fx.Node) -> bool:
     """Whether a call draws nothing: dropout outside of training, or of nothing."""
     given = {each.name: each.default_value for each in node.target._schema.arguments}  # type: ignore[union-attr]
     given |= dict(zip(given, node.args, strict=False)) | node.kwargs
