@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -13,8 +15,14 @@ from torch import nn  # noqa: E402  # torch may be missing
 from torch.nn import functional as F  # noqa: E402
 
 import onnxsmith  # noqa: E402
-from onnxsmith.errors import ExportError, TranslationError, VerificationError  # noqa: E402
+from onnxsmith.errors import (  # noqa: E402
+    ExportError,
+    TranslationError,
+    UntranslatedOperatorError,
+    VerificationError,
+)
 from onnxsmith.torch.weights import as_array  # noqa: E402
+from tests.torch.agreement import check  # noqa: E402
 
 
 class Call(nn.Module):
@@ -268,6 +276,50 @@ def test_one_tensor_for_two_inputs():
 def test_translate_is_for_programs():
     with pytest.raises(TypeError, match="translate takes an ExportedProgram"):
         onnxsmith.torch.translate(Pair())
+
+
+@pytest.mark.parametrize("dim", [0, 1, -2])
+def test_consecutive_repetitions_along_a_dimension(dim):
+    x = torch.tensor([[1, 1, 2], [1, 1, 2], [3, 3, 2]])
+    check(Call(lambda x: torch.unique_consecutive(x, dim=dim)), x)
+    check(Call(lambda x: torch.unique_consecutive(x, return_inverse=True, return_counts=True, dim=dim)), x)
+
+
+def test_the_gradient_of_a_pool():
+    def pooled(x):
+        sizes = [[3, 3], [2, 2], [1, 1], [1, 1]]
+        y, places = torch.ops.aten.max_pool2d_with_indices(x, *sizes)
+        return torch.ops.aten.max_pool2d_with_indices_backward(2 * y, x, *sizes, False, places)
+
+    check(Call(pooled), torch.randn(1, 2, 7, 6))
+
+
+def test_attention_in_bfloat16_is_as_accurate_as_torchs():
+    generator = torch.Generator().manual_seed(0)
+    given = [torch.randn(1, 2, 64, 32, generator=generator).bfloat16() for _ in range(3)]
+    attention = nn.functional.scaled_dot_product_attention
+    model = onnxsmith.torch.export(Call(attention), tuple(given))
+    arrays = [each.float().numpy().astype(ml_dtypes.bfloat16) for each in given]
+    exact = attention(*(each.double() for each in given)).numpy()
+    mine = np.abs(model(*arrays).astype(np.float64) - exact).max()
+    theirs = np.abs(attention(*given).double().numpy() - exact).max()
+    assert mine <= 1.5 * theirs
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_derivatives_that_torch_cannot_trace_are_refused_in_short():
+    module = Call(torch.func.jacrev(torch.sin))
+    with pytest.raises(ExportError, match=r"torch cannot rewrite the program") as caught:
+        onnxsmith.torch.export(module, (torch.ones(3),))
+    assert "jacrev" in (caught.value.help or "")
+    assert caught.value.__cause__ is None
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_flexible_attention_is_refused_with_the_reason():
+    flex = importlib.import_module("torch.nn.attention.flex_attention").flex_attention
+    with pytest.raises(UntranslatedOperatorError, match="scaled_dot_product_attention with a mask"):
+        onnxsmith.torch.export(Call(lambda x: flex(x, x, x)), (torch.randn(1, 2, 8, 16),))
 
 
 class Writing(nn.Module):
