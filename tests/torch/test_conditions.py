@@ -77,6 +77,16 @@ def test_a_law_models_are_right_or_refuse(case, dim):
             np.testing.assert_array_equal(got, module(rows(size)).numpy())
 
 
+def test_code_without_a_file_is_told_as_well():
+    source = "class Typed(nn.Module):\n    def forward(self, x): return x * 2 if x.shape[0] % 2 == 0 else x"
+    names = {"nn": nn}
+    exec(source, names)
+    model, (warning,) = told(names["Typed"](), (rows(2),), {"x": {0: "b"}})
+    assert "b % 2 == 0" in str(warning.message)
+    with pytest.raises(ModelInputError):
+        model(rows(3).numpy())
+
+
 def test_strict_exports_tell_as_well():
     _, caught = told(Branching(lambda x: x.shape[0] > 4), (rows(2),), {"x": {0: "b"}}, strict=True)
     assert "is 1 to 4 in the model" in str(caught[0].message)

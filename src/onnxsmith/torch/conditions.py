@@ -249,6 +249,8 @@ def _place_in_module(sloc: Any) -> str | None:
         return None
     if not is_torch_file(file):
         return f"{file.rpartition(_SITE)[2]}:{frame.lineno}"
+    if frame.name == "_call_impl":
+        return "<string>"  # torch passes over code without a file, and shows who called it
     if os.path.join("_dynamo", "variables") in file and sloc.maybe_user_loc:
         return sloc.maybe_user_loc.rpartition("# ")[2].partition(" in ")[
             0

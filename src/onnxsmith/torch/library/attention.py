@@ -32,10 +32,11 @@ def scaled_dot_product_attention(
     dtype = call.dtype
     if dtype is DType.BFLOAT16 and not dropout_p:
         # torch adds up in single precision, and rounds once. Eight bits for each step are 4 to 14 times further off.
-        wide = [cast(each, DType.FLOAT) for each in (query, key, value)]
+        query, key, value = (cast(each, DType.FLOAT) for each in (query, key, value))
         if attn_mask is not None and attn_mask.dtype is not DType.BOOL:
             attn_mask = cast(attn_mask, DType.FLOAT)
-        return cast(_attended(call, *wide, attn_mask, 0.0, is_causal, scale, enable_gqa), dtype)
+        result = _attended(call, query, key, value, attn_mask, 0.0, is_causal, scale, enable_gqa)
+        return cast(result, dtype)
     return _attended(call, query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
 
 
