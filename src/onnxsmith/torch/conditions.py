@@ -52,8 +52,13 @@ class Narrowing:
     places: tuple[str, ...]
 
     def conditions(self) -> list[SizeCondition]:
-        """What the metadata says of it."""
-        because = f"the module decides by this size at {', '.join(self.places)}" if self.places else ""
+        """What the metadata says of it: nothing of what torch decides alone, which may be how to compute the same.
+
+        `cdist`, say, multiplies matrices from 26 rows on.
+        """
+        if not self.places:
+            return []
+        because = f"the module decides by this size at {', '.join(self.places)}"
         return [SizeCondition(each, because) for each in self.texts]
 
 

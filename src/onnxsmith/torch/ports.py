@@ -86,7 +86,9 @@ class Ports:
                 "and the model has only the way that the example takes"
             )
         else:
-            because = "torch decides by this size, and the model has only the way that the example takes"
+            because = (
+                "torch's own code decides by this size; verify=True, or a larger example, shows if it matters"
+            )
         if len(found.symbols) == 1 and found.range not in found.texts:
             (symbol,) = found.symbols
             place = self.dimensions.places.get(symbol.name, "a dimension")
