@@ -68,9 +68,8 @@ class Ports:
         """The sizes that the model is for, as `program` had them from torch; what was not asked for is told."""
         dimensions = self.dimensions
         found = narrowings(program, dimensions.names, dimensions.asked)
-        # Of a program that was given, ranges may be what its maker asked for.
-        told = [each for each in found if each.places or self.options.dynamic_shapes is not None]
-        self._tell([self._narrowed(each) for each in told], NarrowedDimensionWarning)
+        self._tell([self._narrowed(each) for each in found if each.places], NarrowedDimensionWarning)
+        self.report.notes += [self._narrowed(each) for each in found if not each.places]
         conditions = [condition for each in found for condition in each.conditions()]
         for symbol, (low, high) in dimensions.asked.items():
             name = spelled(dimensions.names.get(symbol, symbol))
