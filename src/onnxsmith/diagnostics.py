@@ -221,8 +221,6 @@ def hide_own_frames(error: BaseException) -> None:
     context = error.__context__
     while context is not None and _was_caught_by_us(context):
         context = context.__context__
-    if getattr(error, "keeps_cause", False) and error.__cause__ is not None:
-        return
     error.__cause__ = None
     error.__context__ = context
     error.__suppress_context__ = context is None

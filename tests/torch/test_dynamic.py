@@ -129,6 +129,23 @@ def test_caches_of_transformers_go_in_and_out():
     assert model.outputs[1].name == "past_key_values_key_cache_0_out"
 
 
+def test_the_names_of_a_cache_stay():
+    transformers = pytest.importorskip("transformers")
+    config = transformers.GPT2Config(
+        vocab_size=20, n_embd=16, n_layer=2, n_head=4, n_positions=64, bos_token_id=0, eos_token_id=0
+    )
+    module = transformers.GPT2LMHeadModel(config).eval()
+    cache = transformers.DynamicCache(config=config)
+    for layer in range(2):
+        cache.update(*torch.randn(2, 1, 4, 5, 4), layer)
+    shapes = {"input_ids": {0: "batch"}, "past_key_values": [[{0: "batch", 2: "past"}] * 2] * 2}
+    given = {"input_ids": torch.ones(1, 1, dtype=torch.int64), "past_key_values": cache}
+    model = onnxsmith.torch.export(module, (), given, dynamic_shapes=shapes, verify=True)
+    assert {each.type.shape for each in model.inputs} == {("batch", 1), ("batch", 4, "past", 4)}
+    assert model.outputs[1].type.shape == ("batch", 4, "past+1", 4)
+    assert "batch=7, past=23" in {each.inputs for each in model.export_report.verification}
+
+
 # -- what a module writes ------------------------------------------------------------------------------------
 
 

@@ -72,6 +72,7 @@ def test_uneven_adaptive_pools(pool):
     check(lambda x: pool(x, (3, 4)), torch.randn(2, 3, 7, 9), other=(torch.randn(3, 3, 11, 5),))
 
 
+@pytest.mark.filterwarnings("ignore::onnxsmith.errors.TrainingModeWarning")
 def test_batch_norm_in_training():
     class Trained(nn.Module):
         def forward(self, x, mean, variance, weight):
@@ -169,6 +170,7 @@ def test_output_padding_beyond_the_stride():
     check(convolved, x.double(), weight.double(), bias.double(), tolerance=1e-10)
 
 
+@pytest.mark.filterwarnings("ignore::onnxsmith.errors.TrainingModeWarning")
 @pytest.mark.parametrize("opset", [21, None])
 def test_random_numbers_are_of_their_distribution(opset):
     def draw(x):

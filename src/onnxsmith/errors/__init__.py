@@ -65,7 +65,9 @@ from onnxsmith.errors.tensors import TensorIndexError as TensorIndexError
 from onnxsmith.errors.tensors import UnknownMethodError as UnknownMethodError
 from onnxsmith.errors.tensors import UnknownRankError as UnknownRankError
 from onnxsmith.errors.torch import ExportError as ExportError
+from onnxsmith.errors.torch import NarrowedDimensionWarning as NarrowedDimensionWarning
 from onnxsmith.errors.torch import SpecialisedDimensionWarning as SpecialisedDimensionWarning
+from onnxsmith.errors.torch import TrainingModeWarning as TrainingModeWarning
 from onnxsmith.errors.torch import TranslationError as TranslationError
 from onnxsmith.errors.torch import UntranslatedOperatorError as UntranslatedOperatorError
 from onnxsmith.errors.torch import VerificationError as VerificationError

@@ -48,8 +48,6 @@ class OnnxsmithError(Exception):
         #: Whether more could be said if the types of inputs and the values of attributes were known: a function that
         #: is written for any type may still be right for the ones it is called with.
         self.needs_values = needs_values
-        #: Whether the error that this one explains is shown with it: another library's, which may say more.
-        self.keeps_cause = False
         #: Further mistakes that were found with this one.
         self.others: tuple[OnnxsmithError, ...] = ()
 

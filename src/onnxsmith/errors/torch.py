@@ -126,3 +126,15 @@ class VerificationError(OnnxsmithError, AssertionError):
 
 class SpecialisedDimensionWarning(UserWarning):
     """A dimension that was asked to stay open has a fixed size in the model; the text says which, and why."""
+
+
+class TrainingModeWarning(UserWarning):
+    """A module was exported in training: dropout is random in the model, say. Call `eval()` first."""
+
+
+class NarrowedDimensionWarning(UserWarning):
+    """A dimension that was asked to stay open has fewer sizes in the model than were asked for.
+
+    The module decides by the size, and the model has only the way that the example takes. The text says which
+    dimension, which sizes are left, and which line decides. `Model` refuses other sizes; so does no other runtime.
+    """

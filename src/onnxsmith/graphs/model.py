@@ -24,7 +24,7 @@ from onnxsmith.errors import (
     ModelInputError,
     boundary,
 )
-from onnxsmith.graphs import external_data, files, parcels, raw, soundness
+from onnxsmith.graphs import external_data, files, parcels, raw, size_conditions, soundness
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.capabilities import with_capabilities
 from onnxsmith.graphs.embedding import call_model
@@ -70,8 +70,12 @@ class Model:
     #: The file that it was read from.
     place: Path | None = None
 
+    #: The sizes that it is for, as far as its metadata says so.
+    _conditions: tuple[size_conditions.SizeCondition, ...] = ()
+
     def __init__(self, model: ir.Model) -> None:
         self._ir = model
+        self._conditions = size_conditions.read(model.metadata_props)
         self._run: Callable[[Sequence[Any]], list[Any]] | None = None
 
     @staticmethod
@@ -265,6 +269,8 @@ class Model:
             except (ModelInputError, InputTypeError, LiteralError) as error:
                 error.culprit = ("attribute", port.name) if port.name in kwargs else ("input", position)
                 raise
+        if self._conditions and graph is None:
+            size_conditions.check(self._conditions, _sizes(self.inputs, feeds))
         return feeds
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -377,6 +383,17 @@ def _wrong_shape(port: Port, wanted: Shape, given: Shape) -> ModelInputError:
     return ModelInputError(
         f"input '{port.name}' has shape {describe_shape(wanted)}, and was given {describe_shape(given)}"
     )
+
+
+def _sizes(ports: Sequence[Port], feeds: Sequence[Any]) -> dict[str, int]:
+    """The sizes of named dimensions, where they first stand."""
+    found: dict[str, int] = {}
+    for port, feed in zip(ports, feeds, strict=True):
+        shape = port.type.shape if isinstance(port.type, TensorType) else None
+        for wanted, size in zip(shape or (), getattr(feed, "shape", ()), strict=False):
+            if isinstance(wanted, str):
+                found.setdefault(wanted, size)
+    return found
 
 
 def _numpy_name(dtype: DType) -> str:

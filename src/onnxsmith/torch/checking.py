@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
+import numpy as np
 import torch
 from torch._subclasses.fake_tensor import (
     DataDependentOutputException,
@@ -19,6 +22,18 @@ from torch.utils import _pytree as pytree
 from onnxsmith.errors import ExportError
 from onnxsmith.source import PACKAGE_DIRECTORY, Span
 from onnxsmith.torch.origins import is_torch_file
+from onnxsmith.torch.wishes import asked_range, by_axis, dim_name, flat_wishes
+
+#: What torch's refusals to leave dimensions open have in them.
+_ABOUT_SIZES = ("Constraints violated", "user-specified ranges", "specialized due to hint", "not in range [")
+
+
+_ABOUT_STRUCTURE = (
+    "Node type mismatch",
+    "Node arity mismatch",
+    "Node keys mismatch",
+    "Detected mismatch between",
+)
 
 
 class Given:
@@ -36,13 +51,19 @@ class Given:
         self.kwargs: dict[str, Any] | None = kwargs
         #: Dimensions that were asked to be open and are 0 or 1 in the example, which torch takes for fixed.
         self._small: list[str] = []
+        #: What `forward` calls the arguments that it takes by any name, and their names; `forward(x, **options)`.
+        self._keywords: tuple[str, tuple[str, ...]] | None = None
+        self._signature = inspect.signature(module.forward)
         parameters = self._parameters(module)
+        for name, value in parameters.items():
+            for path, leaf in pytree.tree_flatten_with_path(value)[0]:
+                _check_leaf(f"{name}{pytree.keystr(path)}", leaf)
         self.args, self.kwargs = _apart((self.args, self.kwargs))
         self.dynamic_shapes = self._checked_shapes(dynamic_shapes, parameters)
 
     def _parameters(self, module: torch.nn.Module) -> dict[str, Any]:
         """The example arguments by the names of the parameters of `forward`."""
-        signature = inspect.signature(module.forward)
+        signature = self._signature
         try:
             found = signature.bind(*self.args, **(self.kwargs or {})).arguments
         except TypeError as error:
@@ -51,14 +72,17 @@ class Given:
                 help="args is a tuple with an example of each, kwargs a dict of those that go by name",
             ) from None
         for name, each in signature.parameters.items():
-            if each.kind is inspect.Parameter.VAR_KEYWORD:
-                found.update(found.pop(name, {}))
+            if each.kind is inspect.Parameter.VAR_KEYWORD and name in found:
+                keywords = found.pop(name)
+                self._keywords = (name, tuple(keywords))
+                found.update(keywords)
         return found
 
     # -- dimensions ------------------------------------------------------------------------------------
 
     def _checked_shapes(self, shapes: Any, parameters: dict[str, Any]) -> Any:
         """What is asked, in the order of the parameters and with axes counted from the front."""
+        shapes = self._by_keyword(shapes, parameters)
         if isinstance(shapes, dict):
             unknown = [each for each in shapes if each not in parameters]
             if unknown:
@@ -79,6 +103,27 @@ class Given:
                 f"dynamic_shapes={shapes!r} does not say of which input and axis",
                 help=f'{{"{next(iter(parameters), "x")}": {{0: "batch"}}}} leaves its first dimension open',
             )
+        return shapes
+
+    def _by_keyword(self, shapes: Any, parameters: dict[str, Any]) -> Any:
+        """What is asked of `**options`, under its own name or those of the arguments, by the latter."""
+        if self._keywords is None or not isinstance(shapes, dict | tuple | list):
+            return shapes
+        called, keywords = self._keywords
+        if not isinstance(shapes, dict):
+            names = list(parameters)
+            together = [*(each for each in names if each not in keywords), called]
+            if (
+                len(shapes) == len(together)
+                and isinstance(shapes[-1], dict)
+                and set(shapes[-1]) <= {*keywords}
+            ):
+                names = together
+            if len(shapes) != len(names):
+                return shapes
+            shapes = dict(zip(names, shapes, strict=True))
+        if called not in parameters and isinstance(shapes.get(called), dict):
+            shapes = {**{k: v for k, v in shapes.items() if k != called}, **shapes[called]}
         return shapes
 
     def _checked(self, value: Any, wish: Any, label: str) -> Any:
@@ -115,12 +160,74 @@ class Given:
                     )
             wish = {axis % rank: each for axis, each in wish.items()}
         by_axis = wish if isinstance(wish, dict) else dict(enumerate(wish or ()))
-        self._small += [
-            f"dimension {axis} of input '{label}' is {tensor.shape[axis]}"
-            for axis, each in by_axis.items()
-            if isinstance(each, str | torch.export.Dim) and tensor.shape[axis] < 2
-        ]
+        for axis, each in by_axis.items():
+            if isinstance(each, str | torch.export.Dim) and tensor.shape[axis] < 2:
+                self._small.append(f"dimension {axis} of input '{label}' is {tensor.shape[axis]}")
+            self._check_range(each, tensor.shape[axis], f"dimension {axis} of input '{label}'")
         return wish
+
+    def _check_range(self, asked: Any, size: int, place: str) -> None:
+        low, high = asked_range(asked)
+        # An example of 1 can be traced as 2; torch has no smaller one that is open.
+        if (size < low and not (size == 1 and low == 2)) or (high is not None and size > high):
+            ends = f"{low} to {high}" if high is not None else f"{low} or more"
+            raise ExportError(
+                f"{place} is {size} in the example, and {dim_name(asked) or 'its Dim'} is {ends}",
+                help="give an example of a size in the range, or another range",
+            )
+
+    @contextlib.contextmanager
+    def explicit(self, module: torch.nn.Module) -> Iterator[None]:
+        """While torch looks at it, `forward(x, **options)` takes the arguments of the example by their names.
+
+        torch (2.13) has no way to say which dimensions are open of what goes by any name.
+        """
+        if self._keywords is None or self.dynamic_shapes is None:
+            yield
+            return
+        called, keywords = self._keywords
+        before = [each for each in self._signature.parameters.values() if each.name != called]
+        named = [inspect.Parameter(each, inspect.Parameter.KEYWORD_ONLY) for each in keywords]
+        inner = module.forward
+
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            return inner(*args, **kwargs)
+
+        forward.__signature__ = self._signature.replace(parameters=[*before, *named])  # type: ignore[attr-defined]
+        is_own = "forward" in vars(module)
+        module.forward = forward
+        try:
+            yield
+        finally:
+            if is_own:
+                module.forward = inner
+            else:
+                del module.forward
+
+    # -- a larger example ------------------------------------------------------------------------------
+
+    def enlarged(self) -> tuple[Any, Any] | None:
+        """The arguments with 2 for each size of 0 or 1 that was named, which torch takes for fixed; None without."""
+        flat, spec = pytree.tree_flatten((self.args, self.kwargs or {}))
+        if not self._small:
+            return None
+        wishes = flat_wishes(self.dynamic_shapes, spec, len(flat))
+        new = [
+            self._enlarged(value, by_axis(wish)) if isinstance(value, torch.Tensor) else value
+            for value, wish in zip(flat, wishes, strict=True)
+        ]
+        args, kwargs = pytree.tree_unflatten(new, spec)
+        return args, kwargs if self.kwargs is not None else None
+
+    @staticmethod
+    def _enlarged(tensor: torch.Tensor, wishes: dict[int, Any]) -> torch.Tensor:
+        for axis, asked in wishes.items():
+            _, high = asked_range(asked)
+            is_named = isinstance(asked, str | torch.export.Dim) and getattr(asked, "root", None) is None
+            if is_named and tensor.shape[axis] < 2 and (high is None or high >= 2):
+                rest = (*tensor.shape[:axis], 2, *tensor.shape[axis + 1 :])
+                tensor = tensor.expand(rest).clone() if tensor.shape[axis] else tensor.new_zeros(rest)
+        return tensor
 
     # -- refusals --------------------------------------------------------------------------------------
 
@@ -140,12 +247,41 @@ class Given:
                 help="keep it out of the module, or write it with other operators",
             ).locate(_place(error.__traceback__))
         text = str(error)
-        if self._small and ("specialized" in text or "Constraints violated" in text):
+        if any(each in text for each in _ABOUT_STRUCTURE):
+            return ExportError(
+                f"dynamic_shapes is not built like the arguments: {text.splitlines()[0]}",
+                help="a tuple, list or dict of tensors has its like; of other containers, what torch flattens them to",
+            )
+        if not any(each in text for each in _ABOUT_SIZES):
+            return None
+        if self._small:
             return ExportError(
                 f"{'; '.join(self._small)} in the example, and torch takes sizes of 0 and 1 for fixed",
                 help="give an example of size 2 or more for each dimension that stays open",
             )
-        return None
+        reasons = [each.strip(" -") for each in text.splitlines() if each.startswith(("  - ", "- "))]
+        fixes = [each.strip() for each in text.partition("Suggested fixes:")[2].splitlines() if " = " in each]
+        return ExportError(
+            f"torch cannot keep the dimensions open: {' '.join(reasons) or text.splitlines()[0]}",
+            help=f"torch suggests {'; '.join(fixes)}"
+            if fixes
+            else "a name in quotes takes the sizes that are possible",
+        )
+
+
+def _check_leaf(name: str, value: Any) -> None:
+    """Raise where an example argument is nothing that a model can be given."""
+    if isinstance(value, np.ndarray | np.generic):
+        raise ExportError(
+            f"the example argument '{name}' is a numpy {type(value).__name__}, which torch.export takes for a constant",
+            help=f"torch.as_tensor({name}) is the tensor",
+        )
+    if isinstance(value, torch.Tensor) and (value.layout is not torch.strided or value.is_quantized):
+        kind = "quantised" if value.is_quantized else f"of layout {str(value.layout).removeprefix('torch.')}"
+        raise ExportError(
+            f"the example argument '{name}' is a tensor {kind}, and a model takes dense ones",
+            help="give .to_dense(), .dequantize() or its parts as inputs, and put it together in forward",
+        )
 
 
 def _place(traceback: TracebackType | None) -> Span | None:

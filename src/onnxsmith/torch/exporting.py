@@ -3,20 +3,20 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import torch
 
-from onnxsmith.errors import ExportError, boundary
-from onnxsmith.torch.caches import register_caches
+from onnxsmith.errors import ExportError, TrainingModeWarning, boundary
+from onnxsmith.torch.capturing import captured
 from onnxsmith.torch.checking import Given
-from onnxsmith.torch.open_time import open_time
-from onnxsmith.torch.origins import traced_here
+from onnxsmith.torch.origins import span_of, traced_here
 from onnxsmith.torch.progress import Progress
 from onnxsmith.torch.reporting import ExportedModel
-from onnxsmith.torch.signature import with_torch_dims
 from onnxsmith.torch.translating import Options, Translator
+from onnxsmith.torch.verifying import is_idle
 
 
 @boundary
@@ -56,14 +56,24 @@ def export(
     with Progress() as progress:
         name = "main_graph"
         reference: Any = None
+        example: Any = None
+        notes: list[str] = []
         if isinstance(module, torch.export.ExportedProgram):
             program = module
+        elif isinstance(module, torch.jit.ScriptModule):
+            raise ExportError(
+                "export takes a torch.nn.Module, and was given one that torch.jit has compiled",
+                help="export the module that it was made of",
+            )
         elif isinstance(module, torch.nn.Module):
             name = type(module).__name__
             reference = _without_traces(module) if verify is not False else None
             given = Given(module, args, kwargs, dynamic_shapes)
             dynamic_shapes = given.dynamic_shapes
-            program = _exported(module, given, strict, progress)
+            progress.stage("torch.export")
+            program = captured(module, given, strict)
+            notes = _in_training(module, program)
+            example = (given.args, given.kwargs or {})
         else:
             raise ExportError(
                 f"export takes a torch.nn.Module or an ExportedProgram, not {type(module).__name__}",
@@ -74,24 +84,33 @@ def export(
             fallback_dtype, keep_mutations, metadata, name,
         )  # fmt: skip
         with traced_here(isinstance(module, torch.nn.Module)):
-            return Translator(program, options, progress, reference).model()
+            translator = Translator(program, options, progress, reference, example)
+            translator.report.notes += notes
+            return translator.model()
 
 
-def _exported(
-    module: torch.nn.Module, given: Given, strict: bool, progress: Progress
-) -> torch.export.ExportedProgram:
-    progress.stage("torch.export")
-    register_caches()
-    shapes = with_torch_dims(given.dynamic_shapes)
-    try:
-        with torch.no_grad(), open_time():
-            return torch.export.export(module, given.args, given.kwargs, dynamic_shapes=shapes, strict=strict)
-    except Exception as error:  # torch has many classes for its refusals, some of them Python's
-        explained = given.explained(error)
-        if explained is None:
-            raise
-        explained.keeps_cause = True
-        raise explained from error
+def _in_training(module: torch.nn.Module, program: torch.export.ExportedProgram) -> list[str]:
+    """What to say of a module that was left in training, where that makes a difference."""
+    if not module.training:
+        return []
+    found: dict[str, None] = {}
+    for node in program.graph.nodes:
+        schema = getattr(node.target, "_schema", None)
+        if node.op != "call_function" or schema is None:
+            continue
+        given = dict(zip([each.name for each in schema.arguments], node.args, strict=False)) | node.kwargs
+        if any(given.get(each) is True for each in ("train", "training")) and not is_idle(node):
+            span = span_of(node)
+            place = f" at {str(span).rpartition(':')[0]}" if span is not None else ""
+            found[schema.name.removeprefix("aten::") + place] = None
+    if not found:
+        return []
+    text = (
+        f"the module is in training, and so is the model: {', '.join(found)} "
+        "compute something else than in use; call module.eval() first"
+    )
+    warnings.warn(text, TrainingModeWarning, stacklevel=4)
+    return [text]
 
 
 def _without_traces(module: torch.nn.Module) -> Any:

@@ -12,16 +12,18 @@ from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
 
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import Value
-from onnxsmith.errors import ExportError, SpecialisedDimensionWarning
+from onnxsmith.errors import ExportError, NarrowedDimensionWarning, SpecialisedDimensionWarning
+from onnxsmith.graphs.size_conditions import SizeCondition, spelled
+from onnxsmith.torch.conditions import Narrowing, narrowings
 from onnxsmith.torch.dispatch import Dispatcher
 from onnxsmith.torch.interpreter import as_output, written_placeholders
 from onnxsmith.torch.library.complex_pair import Complex, packed, unpacked
 from onnxsmith.torch.library.dtypes import boundary_dtype, onnx_dtype
 from onnxsmith.torch.library.values import cast
 from onnxsmith.torch.reporting import ExportReport
-from onnxsmith.torch.signature import dimension_names
 from onnxsmith.torch.signature import output_names as names_of_outputs
 from onnxsmith.torch.target import TorchTarget
+from onnxsmith.torch.wishes import Dimensions
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
@@ -51,14 +53,49 @@ class Ports:
         self.placeholders = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
         self.written = written_placeholders(program.graph)
         self._input_names: set[str] = set()
-        names, fixed = self._dimension_names()
-        self.sizes.names.update(names)
-        for each in fixed:
-            warnings.warn(each, SpecialisedDimensionWarning, stacklevel=5)
-        report.notes += fixed
         self.report = report
+        self.dimensions = self._dimensions()
+        self.sizes.names.update(self.dimensions.names)
+        self._tell(self.dimensions.fixed, SpecialisedDimensionWarning)
+        self._tell(self.dimensions.merged, NarrowedDimensionWarning)
 
-    def _dimension_names(self) -> tuple[dict[str, str], list[str]]:
+    def _tell(self, texts: Sequence[str], kind: type[Warning]) -> None:
+        for each in texts:
+            warnings.warn(each, kind, stacklevel=6)
+        self.report.notes += texts
+
+    def size_conditions(self, program: torch.export.ExportedProgram) -> list[SizeCondition]:
+        """The sizes that the model is for, as `program` had them from torch; what was not asked for is told."""
+        dimensions = self.dimensions
+        found = narrowings(program, dimensions.names, dimensions.asked)
+        self._tell([self._narrowed(each) for each in found if each.places], NarrowedDimensionWarning)
+        self.report.notes += [self._narrowed(each) for each in found if not each.places]
+        conditions = [condition for each in found for condition in each.conditions()]
+        for symbol, (low, high) in dimensions.asked.items():
+            name = spelled(dimensions.names.get(symbol, symbol))
+            texts = [f"{name} >= {low}"] * (low > 1) + [f"{name} <= {high}"] * (high is not None)
+            conditions += [SizeCondition(each, "the export was asked for these sizes") for each in texts]
+        return list({each.text: each for each in reversed(conditions)}.values())[::-1]
+
+    def _narrowed(self, found: Narrowing) -> str:
+        names = self.dimensions.names
+        if found.places:
+            because = (
+                f"the module decides by this size at {', '.join(found.places)}, "
+                "and the model has only the way that the example takes"
+            )
+        else:
+            because = (
+                "torch's own code decides by this size; verify=True, or a larger example, shows if it matters"
+            )
+        if len(found.symbols) == 1 and found.range not in found.texts:
+            (symbol,) = found.symbols
+            place = self.dimensions.places.get(symbol.name, "a dimension")
+            called = f" ({names[symbol.name]!r})" if symbol.name in names else ""
+            return f"{place}{called} was asked to be dynamic, and is {found.range} in the model: {because}"
+        return f"the model is for {found.range} only: {because}"
+
+    def _dimensions(self) -> Dimensions:
         specs = [
             each for each in self.program.graph_signature.input_specs if each.kind == InputKind.USER_INPUT
         ]
@@ -66,7 +103,7 @@ class Ports:
             (each.arg.name, node.meta.get("val") if (node := self.placeholders.get(each.arg.name)) else None)
             for each in specs
         ]
-        return dimension_names(fakes, self.options.dynamic_shapes, self.program.call_spec.in_spec)
+        return Dimensions.of(fakes, self.options.dynamic_shapes, self.program.call_spec.in_spec)
 
     # -- inputs ----------------------------------------------------------------------------------------
 
@@ -156,6 +193,11 @@ class Ports:
         ]
         if self.options.keep_mutations:
             kept += self._mutations(results, values)
+        if not kept:
+            raise ExportError(
+                "forward returns nothing, and so would the model",
+                help="return a tensor; keep_mutations=True makes what the module writes to outputs",
+            )
         given = self.options.output_names
         if given is not None:
             taken = [each for each in given if each in self._input_names]

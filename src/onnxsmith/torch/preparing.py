@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from onnxsmith.errors import ExportError
 from onnxsmith.torch.mutation import writes_to_views, written_positions
 
 #: The functions that `torch.vmap` leaves in a graph; what stands between them has a dimension less than it runs with.
@@ -24,7 +25,16 @@ def prepared(program: torch.export.ExportedProgram) -> torch.export.ExportedProg
     with warnings.catch_warnings():
         # torch copies tree specs in a way that it has itself deprecated.
         warnings.simplefilter("ignore", FutureWarning)
-        return program.run_decompositions({})
+        try:
+            return program.run_decompositions({})
+        except Exception as error:  # whatever torch's own code raises here
+            error.__context__ = None
+            raise ExportError(
+                f"torch cannot rewrite the program, which writes to views or transforms functions: "
+                f"{str(error).partition(chr(10))[0]}",
+                help="torch.func.grad and jacrev, which need autograd, are beyond torch.export inside a module; "
+                "torch.func.jvp, or a formula for the derivative, is not",
+            ) from error
 
 
 def _needs_rewriting(module: torch.fx.GraphModule) -> bool:

@@ -17,6 +17,7 @@ from onnxsmith.graphs import files
 from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.opsets import OpsetVersions, check_opset_version
 from onnxsmith.graphs.program import Program
+from onnxsmith.graphs.size_conditions import SIZES_KEY, SizeCondition, written
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.torch.custom import by_overload
 from onnxsmith.torch.dispatch import Dispatcher
@@ -98,12 +99,15 @@ class Translator:
         options: Options,
         progress: Progress,
         reference: Callable[..., Any] | None = None,
+        example: tuple[Any, Any] | None = None,
     ) -> None:
         _check(options)
         progress.stage("translation")
         self.original = program
         #: What a verification compares with; without one, the program itself.
         self.reference = reference
+        #: The arguments that the user gave; without them, those of the program.
+        self.example = example
         self.options = options
         self.progress = progress
         self.program = program = prepared(program)
@@ -139,14 +143,15 @@ class Translator:
         if self.dispatcher.failures:
             raise untranslated(self.dispatcher.failures)
         self._tell_unused()
-        model = self._assembled(outputs)
+        conditions = self.ports.size_conditions(self.original)
+        model = self._assembled(outputs, conditions)
         if self.options.verify is not False:
             self._verify(model, walk.translated)
         self.progress.stage("")
         self.report.stages = self.progress.stages
         return model
 
-    def _assembled(self, outputs: Sequence[Any]) -> ExportedModel:
+    def _assembled(self, outputs: Sequence[Any], conditions: Sequence[SizeCondition]) -> ExportedModel:
         tidy(self.state, self.scope, outputs)
         graph = self.scope.finish(outputs, self.options.name)
         functions = list(self.state.functions.values())
@@ -155,6 +160,8 @@ class Translator:
         if self.options.functions is not None:
             outline(model, self.scope.modules)
         model.ir_version = lowest_ir_version(model, self.state.dtypes)
+        if conditions:
+            model.metadata_props[SIZES_KEY] = written(conditions)
         made = ExportedModel(model)
         report = made.export_report = self.report
         report.operators = list(self.dispatcher.operators.values())
@@ -177,10 +184,17 @@ class Translator:
         verify = self.options.verify
         reference = self.original.module() if self.reference is None else self.reference
         tolerance = None if verify is True else float(verify)
-        Verification(model, self.program, reference, translated, self.sizes, tolerance).run(self.report)
+        Verification(model, self.program, reference, translated, self.sizes, tolerance, self.example).run(
+            self.report
+        )
 
 
 def _check(options: Options) -> None:
+    version = options.opset_version
+    if version is not None and (not isinstance(version, int) or isinstance(version, bool)):
+        raise ExportError(
+            f"opset_version={version!r} is not a whole number", help="opset_version=18 is opset 18, say"
+        )
     check_opset_version(options.opset_version)
     if options.opset_version is not None and options.opset_version < _OLDEST_OPSET:
         raise ExportError(

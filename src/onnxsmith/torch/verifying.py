@@ -24,6 +24,7 @@ from onnxsmith.runtime.failure import plain_reason
 from onnxsmith.runtime.model_session import load_on_onnxruntime
 from onnxsmith.runtime.settings import current
 from onnxsmith.source import Span
+from onnxsmith.torch.conditions import bounds
 from onnxsmith.torch.library.complex_pair import Complex
 from onnxsmith.torch.origins import span_of, stored
 from onnxsmith.torch.reporting import ExportReport, OutputRow
@@ -31,8 +32,33 @@ from onnxsmith.torch.weights import as_array
 
 #: How far results may be apart, as a part of the largest number among them: by what torch computes in.
 _TOLERANCES = {torch.float64: 1e-6, torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 5e-2}
-#: What is added to the size of a dynamic dimension for the second run; when torch refuses one, the next is tried.
+#: What is added to the sizes of dynamic dimensions; of what torch refuses, the next is tried.
 _STEPS = (1, 2, 8)
+_RANGE_HELP = 'torch.export.Dim("name", min=2, max=64) says which sizes a dimension has'
+#: An end of a range is tried up to so many elements in all inputs.
+_MOST_ELEMENTS = 1 << 22
+
+
+#: From a size in the example, the least and the most that it can be, to another.
+_Way = Callable[[int, int, "int | None"], int]
+
+
+def _stepped(step: int) -> _Way:
+    def way(size: int, low: int, high: int | None) -> int:
+        return size + step if high is None or size + step <= high else max(low, size - step)
+
+    return way
+
+
+#: Sizes to try besides the example, a little larger, the least, the most; of each the first that is allowed.
+_OTHER_SIZES: tuple[tuple[_Way, ...], ...] = (
+    tuple(_stepped(each) for each in _STEPS),
+    (lambda size, low, high: low, lambda size, low, high: low if low > 1 else 2),
+    (
+        lambda size, low, high: 4 * size + 3 if high is None else high,
+        lambda size, low, high: 4 * size if high is None else high,
+    ),
+)
 
 
 class Verification:
@@ -46,9 +72,12 @@ class Verification:
         translated: Mapping[torch.fx.Node, Any],
         sizes: Any,
         tolerance: float | None,
+        example: tuple[Any, Any] | None = None,
     ) -> None:
         self.model = model
         self.program = program
+        #: The arguments that the user gave, which may be smaller than those that torch traced.
+        self.example = program.example_inputs if example is None else example
         self.reference = reference
         #: Nodes of torch's graph -> what they became in the model.
         self.translated = translated
@@ -84,28 +113,22 @@ class Verification:
     # -- what it is run on -----------------------------------------------------------------------------
 
     def _examples(self, report: ExportReport) -> list[tuple[str, Any, Any]]:
-        if self.program.example_inputs is None:
+        """The example; its dimensions a little larger; and the ends of their ranges, far from the example."""
+        if self.example is None:
             report.notes.append("not verified: the program has no example inputs")
             return []
-        args, kwargs = self.program.example_inputs
-        found = [("example", args, kwargs)]
+        args, kwargs = self.example
+        found: list[tuple[str, Any, Any]] = [("example", args, kwargs)]
         symbols = self._symbols()
         if not symbols:
             return found
-        for step in _STEPS:
-            resized = self._resized(symbols, step)
-            if resized is None:
-                continue
-            try:
-                self._wanted(*resized[1:])
-            except Exception:  # torch's code, or the module's, refuses the sizes in whatever way
-                continue
-            return [*found, resized]
-        names = ", ".join(str(self.sizes.text(each)) for each in symbols)
-        report.notes.append(
-            f"not verified in other sizes of {names}: the module refuses those that were tried"
-        )
-        return found
+        others = [each for ways in _OTHER_SIZES if (each := self._accepted(symbols, ways)) is not None]
+        if not others:
+            names = ", ".join(str(self.sizes.text(each)) for each in symbols)
+            report.notes.append(
+                f"not verified in other sizes of {names}: the module refuses those that were tried"
+            )
+        return [*found, *{each[0]: each for each in others}.values()]
 
     def _user_fakes(self) -> list[Any]:
         nodes = {node.name: node for node in self.program.graph.nodes if node.op == "placeholder"}
@@ -118,7 +141,7 @@ class Verification:
     def _symbols(self) -> dict[Any, int]:
         """The symbols of the inputs' dimensions, and what they are in the example."""
         found: dict[Any, int] = {}
-        flat = pytree.tree_leaves(self.program.example_inputs)
+        flat = pytree.tree_leaves(self.example)
         for fake, value in zip(self._user_fakes(), flat, strict=True):
             if not isinstance(fake, torch.Tensor):
                 continue
@@ -127,37 +150,52 @@ class Verification:
                     found.setdefault(size.node.expr, int(actual))
         return found
 
-    def _resized(self, symbols: dict[Any, int], step: int) -> tuple[str, Any, Any] | None:
+    def _accepted(self, symbols: dict[Any, int], ways: Sequence[_Way]) -> tuple[str, Any, Any] | None:
+        """The example in the first of some sizes that both the module and what is known of the model allow."""
+        for way in ways:
+            resized = self._resized(symbols, way)
+            if resized is None:
+                continue
+            try:
+                self._wanted(*resized[1:])
+            except Exception:  # torch's code, or the module's, refuses the sizes in whatever way
+                continue
+            return resized
+        return None
+
+    def _resized(self, symbols: dict[Any, int], way: _Way) -> tuple[str, Any, Any] | None:
         chosen: dict[Any, int] = {}
         named: dict[str, list[Any]] = {}
         for symbol in symbols:
             named.setdefault(str(self.sizes.text(symbol)), []).append(symbol)
         for same in named.values():  # symbols of one name are one size
-            ranges = [
-                self.program.range_constraints[each]
-                for each in same
-                if each in self.program.range_constraints
-            ]
-            low = max((int(each.lower) for each in ranges), default=0)
-            high = min((each.upper for each in ranges), default=math.inf)
-            size = symbols[same[0]]
-            wanted = size + step
-            chosen |= dict.fromkeys(same, wanted if wanted <= high else max(low, size - step))
-        if chosen == symbols:
-            return None
-        flat, spec = pytree.tree_flatten(self.program.example_inputs)
-        new = []
-        for fake, value in zip(self._user_fakes(), flat, strict=True):
-            if isinstance(fake, torch.Tensor):
-                shape = [_size(each, chosen) for each in fake.shape]
-                if any(each is None for each in shape):
-                    return None
-                value = _fitted(value, shape)  # type: ignore[arg-type]
-            new.append(value)
-        args, kwargs = pytree.tree_unflatten(new, spec)
+            chosen |= dict.fromkeys(same, way(symbols[same[0]], *self._range(same)))
         sizes = {str(self.sizes.text(each)): size for each, size in chosen.items()}
-        label = ", ".join(f"{name}={size}" for name, size in sizes.items())
-        return label, args, kwargs
+        if chosen == symbols or any(each.holds(sizes) is False for each in self.model._conditions):
+            return None
+        flat, spec = pytree.tree_flatten(self.example)
+        shapes: list[list[Any] | None] = [
+            [_size(each, chosen) for each in fake.shape] if isinstance(fake, torch.Tensor) else None
+            for fake in self._user_fakes()
+        ]
+        known = [each for each in shapes if each is not None]
+        if any(size is None for each in known for size in each):
+            return None
+        if sum(math.prod(each) for each in known) > max(_MOST_ELEMENTS, 16 * _elements(flat)):
+            return None
+        new = [
+            value if shape is None else _fitted(value, shape)
+            for value, shape in zip(flat, shapes, strict=True)
+        ]
+        args, kwargs = pytree.tree_unflatten(new, spec)
+        return ", ".join(f"{name}={size}" for name, size in sizes.items()), args, kwargs
+
+    def _range(self, same: Sequence[Any]) -> tuple[int, int | None]:
+        """The least and the most that symbols of one name can be; a size of 0 is tried only by who asks for it."""
+        constraints = self.program.range_constraints
+        ranges = [bounds(constraints[each]) for each in same if each in constraints]
+        highs = [high for _, high in ranges if high is not None]
+        return max([1, *(low for low, _ in ranges)]), min(highs, default=None)
 
     # -- comparing -------------------------------------------------------------------------------------
 
@@ -179,7 +217,13 @@ class Verification:
     def _compared(self, run: Any, label: str, args: Any, kwargs: Any) -> list[OutputRow]:
         feeds = self._feeds(args, kwargs)
         wanted = self._wanted(args, kwargs)
-        got = run(feeds)
+        try:
+            got = run(feeds)
+        except Exception as error:  # ONNX Runtime's own classes, one for each reason
+            raise VerificationError(
+                f"the model fails where the module does not ({label}): {plain_reason(error)}",
+                help=_RANGE_HELP,
+            ) from error
         rows = []
         for port, mine, theirs in zip(self.model.outputs, got, wanted, strict=False):
             difference, relative = _difference(np.asarray(mine), _array(theirs))
@@ -220,7 +264,8 @@ class Verification:
             lines.append(f"the first to deviate is {node.target} ({node.name}){place}: by {difference:.3g}")
         error = VerificationError(
             "\n".join(lines),
-            help="export(translations=…) can replace the translation of an operator; verify=1e-2 allows for more",
+            help="export(translations=…) can replace the translation of an operator; verify=1e-2 allows for more"
+            + ("" if rows[0].inputs == "example" else f"; {_RANGE_HELP}"),
         )
         return error.locate(span)
 
@@ -292,18 +337,22 @@ def _is_random(module: torch.fx.GraphModule) -> bool:
     return any(
         isinstance(node.target, torch._ops.OpOverload)
         and torch.Tag.nondeterministic_seeded in node.target.tags
-        and not _is_idle(node)
+        and not is_idle(node)
         for graph in graphs
         for node in graph.nodes
     )
 
 
-def _is_idle(node: torch.fx.Node) -> bool:
+def is_idle(node: torch.fx.Node) -> bool:
     """Whether a call draws nothing: dropout outside of training, or of nothing."""
     given = {each.name: each.default_value for each in node.target._schema.arguments}  # type: ignore[union-attr]
     given |= dict(zip(given, node.args, strict=False)) | node.kwargs
     is_off = any(given.get(each, True) is False for each in ("train", "training"))
     return is_off or any(given.get(each, 1) == 0 for each in ("p", "dropout", "dropout_p"))
+
+
+def _elements(values: Sequence[Any]) -> int:
+    return sum(each.numel() for each in values if isinstance(each, torch.Tensor))
 
 
 def _size(size: Any, chosen: dict[Any, int]) -> int | None:

@@ -2,6 +2,7 @@
 
 python -m tests.torch.opinfo --family linalg --dtype float32 --out results.jsonl --resume
 python -m tests.torch.opinfo --op nn.functional.softmax
+python -m tests.torch.opinfo --samples 8 --spread --every 10 --dtype uint8 --dtype bfloat16
 python -m tests.torch.opinfo --out results.jsonl --summary
 """
 
@@ -32,7 +33,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--dtype", action="append", choices=[*DTYPES, *OTHER_DTYPES], help="the scored three if none"
     )
-    parser.add_argument("--samples", type=int, default=SAMPLES, help="first samples of each operator")
+    parser.add_argument("--samples", type=int, default=SAMPLES, help="samples of each operator")
+    parser.add_argument(
+        "--spread", action="store_true", help="spread the samples over all, in place of the first"
+    )
     parser.add_argument("--every", type=int, default=1, metavar="N", help="every Nth operator only")
     parser.add_argument("--shard", default="0/1", metavar="I/N", help="the Ith of N equal parts")
     parser.add_argument("--exporter", choices=("onnxsmith", "peer"), default="onnxsmith")
@@ -61,7 +65,7 @@ def _chosen(options: argparse.Namespace) -> list[Case]:
     dtypes = options.dtype or DTYPES
     return [
         case
-        for case in all_cases(dtypes, options.samples)
+        for case in all_cases(dtypes, options.samples, is_spread=options.spread)
         if case.operator in kept and (not options.family or case.family in options.family)
     ]
 

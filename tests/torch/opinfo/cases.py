@@ -18,7 +18,7 @@ from torch.utils import _pytree as pytree
 
 FAMILIES = ("plain", "nn.functional", "fft", "masked", "linalg", "special")
 DTYPES = ("float32", "int64", "bool")  # the scored run
-OTHER_DTYPES = ("float16", "complex64")  # runs of their own
+OTHER_DTYPES = ("float16", "bfloat16", "float64", "int32", "uint8", "complex64")  # runs of their own
 SAMPLES = 2
 
 
@@ -29,14 +29,18 @@ class Case:
     operator: str  # with the variant, as torch's tests name it
     dtype: str
     sample: int
+    #: Of how many that are spread over all samples it is one; 0 where samples are counted from the first.
+    spread: int = 0
 
     def __str__(self) -> str:
-        return f"{self.operator} {self.dtype} {self.sample}"
+        part = f"/{self.spread}" if self.spread else ""
+        return f"{self.operator} {self.dtype} {self.sample}{part}"
 
     @staticmethod
     def parse(text: str) -> Case:
         operator, dtype, sample = text.split()
-        return Case(operator, dtype, int(sample))
+        number, _, spread = sample.partition("/")
+        return Case(operator, dtype, int(number), int(spread or 0))
 
     @property
     def family(self) -> str:
@@ -67,12 +71,15 @@ def operators() -> dict[str, Any]:
     return found
 
 
-def all_cases(dtypes: Sequence[str] = DTYPES, samples: int = SAMPLES) -> Iterator[Case]:
-    """The cases there are, without those whose operator has fewer samples: that shows when one is made."""
+def all_cases(
+    dtypes: Sequence[str] = DTYPES, samples: int = SAMPLES, *, is_spread: bool = False
+) -> Iterator[Case]:
+    """The cases there are, those too whose operator has fewer samples: that shows when one is made."""
+    spread = samples if is_spread else 0
     for name, operator in operators().items():
         for dtype in dtypes:
             if getattr(torch, dtype) in operator.supported_dtypes("cpu"):
-                yield from (Case(name, dtype, sample) for sample in range(samples))
+                yield from (Case(name, dtype, sample, spread) for sample in range(samples))
 
 
 class NoSample(Exception):
@@ -114,7 +121,24 @@ def make(case: Case) -> Call:
     operator = operators()[case.operator]
     seed(zlib.crc32(f"{case.operator} {case.dtype}".encode()))
     samples = operator.sample_inputs("cpu", getattr(torch, case.dtype), requires_grad=False)
+    wanted: int | None = case.sample
+    if case.spread:
+        samples = list(samples)
+        wanted = spread_place(case.sample, case.spread, len(samples))
     for index, sample in enumerate(samples):
-        if index == case.sample:
+        if index == wanted:
             return Call(operator, sample)
     raise NoSample(str(case))
+
+
+def spread_place(sample: int, spread: int, count: int) -> int | None:
+    """Where one of so many samples stands that are spread over all, the first and the last among them; None if nowhere.
+
+    >>> [spread_place(each, 4, 10) for each in range(4)]
+    [0, 3, 6, 9]
+    >>> [spread_place(each, 4, 3) for each in range(4)]
+    [0, 1, 2, None]
+    """
+    if count <= spread:
+        return sample if sample < count else None
+    return sample * (count - 1) // max(spread - 1, 1)

@@ -116,6 +116,8 @@ def arange_step(call: Call, start: Any, end: Any, step: Any = 1, **_: Any) -> An
 def _range(call: Call, start: Any, end: Any, step: Any) -> Any:
     dtype = call.dtype
     (length,) = call.output_shape()
+    if dtype.is_integer:  # torch cuts off the ends and the step of whole numbers, after it has counted them
+        start, step = (int(each) if isinstance(each, float) else each for each in (start, step))
     if all(isinstance(each, int | float) for each in (start, end, step)) and isinstance(length, int):
         counted = np.arange(length, dtype=np.float64 if dtype.is_float else np.int64)
         return constant((start + counted * step).astype(dtype.numpy))

@@ -10,7 +10,7 @@ import numpy as np
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import cast, constant, filled, rank_of
+from onnxsmith.torch.library.values import cast, common, constant, filled, rank_of
 from onnxsmith.torch.library.windows import counted
 
 
@@ -67,7 +67,8 @@ def pairwise_distance(
     call: Call, x: Any, y: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Any:
     dtype = call.dtype
-    difference = op.Add(op.Sub(cast(x, dtype), cast(y, dtype)), cast(eps, dtype))
+    # The difference is in the element type of the operands: whole numbers without a sign wrap around.
+    difference = op.Add(cast(op.Sub(*common(call, x, y)), dtype), cast(eps, dtype))
     if rank_of(difference) == 0:
         raise call.refuse("a distance of scalars")
     result = _norm(difference, float(p))

@@ -91,7 +91,9 @@ def _scaled(call: Call, x: Any, alpha: Any) -> Any:
 @translates("aten.add.Tensor", "aten.add.Scalar")
 def add(call: Call, x: Any, y: Any, alpha: Any = 1) -> Any:
     if call.dtype is DType.BOOL:
-        return op.Or(cast(x, DType.BOOL), cast(y, DType.BOOL))
+        y = cast(y, DType.BOOL)
+        is_scaled = not (isinstance(alpha, int | float) and alpha)
+        return op.Or(cast(x, DType.BOOL), op.And(y, cast(alpha, DType.BOOL)) if is_scaled else y)
     return op.Add(cast(x, call.dtype), _scaled(call, y, alpha))
 
 

@@ -816,6 +816,7 @@ TRANSLATIONS: dict[str, str] = {
     "aten.zeros_like.default": "creation",
     "higher_order.associative_scan": "control_flow",
     "higher_order.cond": "control_flow",
+    "higher_order.flex_attention": "attention",
     "higher_order.invoke_subgraph": "control_flow",
     "higher_order.map_impl": "control_flow",
     "higher_order.scan": "control_flow",

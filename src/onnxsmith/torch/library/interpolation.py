@@ -283,9 +283,10 @@ def _resampled(call: Call, x: Any, spatial: int, factors: list[Any], taps: Any) 
         if _is_kept(sizes[k], outputs[k], factors[k]):
             continue
         axis = rank_of(x) - spatial + k
-        places, weights = taps(sizes[k], outputs[k], factors[k], dtype)
-        if given.is_integer and _is_known(weights):
-            weights = _as_fractions(weights)
+        # Of bytes, torch has the weights in double precision before it rounds them.
+        places, weights = taps(sizes[k], outputs[k], factors[k], DType.DOUBLE if given.is_integer else dtype)
+        if given.is_integer:
+            weights = _as_fractions(places, weights) if _is_known(weights) else cast(weights, dtype)
         windows = op.Gather(x, places, axis=axis)
         beside = op.Reshape(_as_operand(weights), [0, -1, *([1] * (rank_of(x) - axis - 1))])
         x = op.ReduceSum(op.Mul(windows, beside), np.array([axis + 1]), keepdims=0)
@@ -296,10 +297,15 @@ def _resampled(call: Call, x: Any, spatial: int, factors: list[Any], taps: Any) 
     return cast(x, given)
 
 
-def _as_fractions(weights: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _as_fractions(places: np.ndarray[Any, Any], weights: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Weights as torch has them for bytes: 16-bit integers over a power of two, as great as they allow."""
+    weights = weights.copy()
+    for tap in range(1, weights.shape[1]):  # beyond the border all of them are the border's
+        is_same = places[:, tap] == places[:, tap - 1]
+        weights[:, tap] += np.where(is_same, weights[:, tap - 1], 0)
+        weights[:, tap - 1] = np.where(is_same, 0, weights[:, tap - 1])
     digits = 0
     while digits < 22 and int(0.5 + float(weights.max()) * (1 << (digits + 1))) < 1 << 15:
         digits += 1
-    scaled = weights.astype(np.float64) * (1 << digits)
-    return (np.trunc(scaled + np.copysign(0.5, scaled)) / (1 << digits)).astype(weights.dtype)
+    scaled = weights * (1 << digits)
+    return (np.trunc(scaled + np.copysign(0.5, scaled)) / (1 << digits)).astype(np.float32)

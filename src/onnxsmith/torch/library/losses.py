@@ -10,7 +10,7 @@ import numpy as np
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import cast, common_torch_dtype, rank_of
+from onnxsmith.torch.library.values import cast, common, common_torch_dtype, rank_of
 from onnxsmith.types.dtypes import DType
 
 #: torch's numbers for how the losses of elements become one.
@@ -107,22 +107,25 @@ def soft_margin_loss(call: Call, x: Any, target: Any, reduction: int = MEAN) -> 
 
 @translates("aten.hinge_embedding_loss.default")
 def hinge_embedding_loss(call: Call, x: Any, target: Any, margin: float = 1.0, reduction: int = MEAN) -> Any:
-    dtype = call.dtype
+    # torch computes in the element type of `x`; whole numbers without a sign wrap around.
+    dtype = x.dtype
     zero = cast(0, dtype)
-    x = cast(x, dtype)
     apart = op.Max(op.Sub(cast(margin, dtype), x), zero)
     apart = op.Where(op.Equal(target, cast(1, target.dtype)), zero, apart)
     near = op.Where(op.Equal(target, cast(-1, target.dtype)), zero, x)
-    return reduced(op.Add(apart, near), reduction)
+    return reduced(cast(op.Add(apart, near), call.dtype), reduction)
 
 
 @translates("aten.margin_ranking_loss.default")
 def margin_ranking_loss(
     call: Call, x: Any, y: Any, target: Any, margin: float = 0.0, reduction: int = MEAN
 ) -> Any:
+    # Up to the margin torch computes in the element types of the operands; those without a sign wrap around.
+    difference = op.Sub(*common(call, x, y))
+    sign = op.Sub(cast(0, target.dtype), target)
+    working = common_torch_dtype(call, (0, 1, 2))
     dtype = call.dtype
-    x, y, target = (cast(each, dtype) for each in (x, y, target))
-    loss = op.Mul(op.Neg(target), op.Sub(x, y))
+    loss = cast(op.Mul(cast(sign, working), cast(difference, working)), dtype)
     if margin:
         loss = op.Add(loss, cast(margin, dtype))
     return reduced(op.Max(loss, cast(0, dtype)), reduction)
@@ -163,15 +166,18 @@ def cosine_embedding_loss(
     call: Call, x: Any, y: Any, target: Any, margin: float = 0.0, reduction: int = MEAN
 ) -> Any:
     dtype = call.dtype
-    x, y = cast(x, dtype), cast(y, dtype)
     zero, one = cast(0, dtype), cast(1, dtype)
 
     def total(a: Any, b: Any) -> Any:
-        return op.ReduceSum(op.Mul(a, b), np.array([-1]), keepdims=0)
+        # Products are in the element type of the operands, which may wrap around; their sum has 64 bits.
+        products = op.Mul(a, b)
+        if products.dtype.is_integer:
+            products = cast(products, DType.INT64)
+        return cast(op.ReduceSum(products, np.array([-1]), keepdims=0), dtype)
 
     epsilon = cast(1e-12, dtype)
     lengths = op.Mul(op.Add(total(x, x), epsilon), op.Add(total(y, y), epsilon))
-    cosine = op.Div(total(x, y), op.Sqrt(lengths))
+    cosine = op.Div(total(*common(call, x, y)), op.Sqrt(lengths))
     near = op.Where(op.Equal(target, cast(1, target.dtype)), op.Sub(one, cosine), zero)
     apart = op.Max(op.Sub(cosine, cast(margin, dtype)), zero)
     apart = op.Where(op.Equal(target, cast(-1, target.dtype)), apart, zero)

@@ -44,7 +44,10 @@ def linear(call: Call, x: Any, weight: Any, bias: Any = None) -> Any:
 @translates("aten.addmm.default")
 def addmm(call: Call, bias: Any, x: Any, y: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     is_plain = isinstance(beta, int | float) and isinstance(alpha, int | float)
-    if call.dtype.is_float and is_plain:
+    # ONNX Runtime (1.31) leaves `beta` out of account where the inner dimension is 0.
+    inner = call.size(x, 1)
+    is_safe = beta in (0, 1) if not isinstance(inner, int) or inner == 0 else True
+    if call.dtype.is_float and is_plain and is_safe:
         # A bias that counts for nothing must not even pass on its NaN.
         given = () if beta == 0 else (bias,)
         return op.Gemm(x, y, *given, alpha=float(alpha), beta=float(beta))

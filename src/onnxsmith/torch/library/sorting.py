@@ -219,9 +219,11 @@ def unique_consecutive(
     ends = op.Concat(op.Slice(starts, [1], [np.iinfo(np.int64).max]), op.Shape(is_new), axis=0)
     # Nothing has no starts, but its length is an end.
     ends = op.Slice(ends, [0], op.Shape(starts))
-    if dim is None:
-        inverse = _shaped_like(call, inverse, x)
-    return [values, _asked(inverse, return_inverse), _asked(op.Sub(ends, starts), return_counts)]
+    counts = op.Sub(ends, starts)
+    if dim is not None:
+        return [values, inverse, counts]  # torch gives all three, asked or not
+    inverse = _shaped_like(call, inverse, x)
+    return [values, _asked(inverse, return_inverse), _asked(counts, return_counts)]
 
 
 def _differs_from_before(rows: Any, axis: int) -> Any:

@@ -1,0 +1,103 @@
+# pyright: basic
+"""A module as a program of torch.export, with the dimensions that were asked for open as far as the module allows."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch.fx.experimental import _config
+from torch.utils._sympy.numbers import int_oo
+
+from onnxsmith.torch.caches import register_caches
+from onnxsmith.torch.checking import Given
+from onnxsmith.torch.conditions import bounds, environment, excludes, hint_of, pinned
+from onnxsmith.torch.open_time import open_time
+from onnxsmith.torch.wishes import with_torch_dims
+
+
+def captured(module: torch.nn.Module, given: Given, strict: bool) -> torch.export.ExportedProgram:
+    """The program, from the first way of tracing that keeps to what was asked."""
+    register_caches()
+    shapes = with_torch_dims(given.dynamic_shapes)
+
+    def traced(args: Any, kwargs: Any) -> torch.export.ExportedProgram:
+        with torch.no_grad(), open_time(), given.explicit(module):
+            return torch.export.export(module, args, kwargs, dynamic_shapes=shapes, strict=strict)
+
+    example = (given.args, given.kwargs or {})
+    larger = given.enlarged()
+    program = None
+    if larger is not None:
+        # Sizes of 0 and 1 are special to much of torch's code, so a dimension stays open best at 2. The module may
+        # need what it was given, though: for broadcasting, say.
+        with contextlib.suppress(Exception), _any_size():
+            program = traced(*larger)
+    if program is not None and not excludes(program, example):
+        return _settled(program)
+    program = None
+    try:
+        with _any_size():
+            program = traced(given.args, given.kwargs)
+    except Exception as error:  # torch has many classes for its refusals, some of them Python's
+        if given.dynamic_shapes is None:
+            _explain(given, error)
+            raise
+    if program is not None and not pinned(program) and not excludes(program, example):
+        return _settled(program)
+    try:
+        with _quiet():
+            return traced(given.args, given.kwargs)
+    except Exception as error:
+        _explain(given, error)
+        raise
+
+
+def _explain(given: Given, error: Exception) -> None:
+    """Raise an error of ours in the place of torch's, where there is more to say."""
+    explained = given.explained(error)
+    if explained is not None:
+        error.__context__ = None  # what torch met on its way would be shown in hundreds of lines
+        raise explained from error
+
+
+def _settled(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
+    """The program, whose sizes are from here on those that torch's own code has no exceptions for.
+
+    What is left to trace are decompositions, which may ask about sizes only what is true of all of them.
+    """
+    shape_env = environment(program)
+    if shape_env is None:
+        return program
+    for symbol in program.range_constraints:
+        low, high = bounds(program.range_constraints[symbol])
+        hint = hint_of(shape_env, symbol)
+        if low < 2 and (high is None or high >= 2) and hint is not None and hint >= 2:
+            shape_env.constrain_symbol_range(symbol, 2, int_oo)
+    shape_env._version_counter += 1  # what it has answered so far it keeps by this number
+    return program
+
+
+@contextlib.contextmanager
+def _any_size() -> Iterator[None]:
+    """Have torch treat sizes of 0 and 1 like others where it can; not every version has that."""
+    if hasattr(_config, "backed_size_oblivious"):
+        with _config.patch(backed_size_oblivious=True):  # type: ignore[attr-defined]
+            yield
+    else:
+        yield
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Without torch's words about sizes that it fixes, which we say in ours."""
+    logger = logging.getLogger("torch._export.non_strict_utils")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)

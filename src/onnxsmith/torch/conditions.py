@@ -1,0 +1,324 @@
+# pyright: basic
+"""The sizes that a program of torch.export is for: where the module decides by a size, only one way was traced.
+
+torch notes each such decision as a guard. Those that torch's own code makes are mostly about how it lays out memory,
+or are raised by the module as well; those that are made in other files are the module's, and it goes another way
+where they do not hold.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sympy
+import torch
+from torch.utils import _pytree as pytree
+from torch.utils._sympy import functions as torch_functions
+
+from onnxsmith.graphs.size_conditions import SizeCondition, spelled
+from onnxsmith.source import PACKAGE_DIRECTORY
+from onnxsmith.torch.origins import is_torch_file, span_of
+
+#: Sizes at which a guard is tried; and those around each number that it mentions.
+_SAMPLE = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 31, 32, 33, 64, 100, 127, 128, 1000, 1024, 4096)
+_MOST_TRIES = 5000
+_INEQUALITIES = (sympy.Lt, sympy.Le, sympy.Gt, sympy.Ge)
+_SQUEEZES = frozenset(
+    {
+        torch.ops.aten.squeeze.default,
+        torch.ops.aten.squeeze.dim,
+        torch.ops.aten.squeeze.dims,
+        torch.ops.aten.squeeze_.dim,
+    }
+)
+_SITE = f"site-packages{os.sep}"
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowing:
+    """Sizes that a program is for, though more were asked for."""
+
+    #: The symbols of torch that it is about.
+    symbols: tuple[Any, ...]
+    #: As comparisons; empty where there are no words for it.
+    texts: tuple[str, ...]
+    #: For people: `4 or less`, for one symbol; else the comparison.
+    range: str
+    #: Where the module decides; empty where it is torch that does.
+    places: tuple[str, ...]
+
+    def conditions(self) -> list[SizeCondition]:
+        """What the metadata says of it: nothing of what torch decides alone, which may be how to compute the same.
+
+        `cdist`, say, multiplies matrices from 26 rows on.
+        """
+        if not self.places:
+            return []
+        because = f"the module decides by this size at {', '.join(self.places)}"
+        return [SizeCondition(each, because) for each in self.texts]
+
+
+def environment(program: torch.export.ExportedProgram) -> Any:
+    """What torch knows of the symbols in a program's inputs; None where there are none."""
+    for fake in input_fakes(program):
+        for size in fake.shape if isinstance(fake, torch.Tensor) else (fake,):
+            if isinstance(size, torch.SymInt):
+                return size.node.shape_env
+    return None
+
+
+def hint_of(shape_env: Any, symbol: Any) -> int | None:
+    """What a symbol is in the example that was traced; versions of torch differ in where they keep it."""
+    name = "backed_var_to_val" if hasattr(shape_env, "backed_var_to_val") else "var_to_val"
+    found = getattr(shape_env, name).get(symbol)
+    return None if found is None else int(found)
+
+
+def input_fakes(program: torch.export.ExportedProgram) -> list[Any]:
+    """What torch knows of each input, weights included."""
+    return [node.meta.get("val") for node in program.graph.nodes if node.op == "placeholder"]
+
+
+def narrowings(
+    program: torch.export.ExportedProgram, names: dict[str, str], asked: dict[str, Any]
+) -> list[Narrowing]:
+    """What a program's guards and ranges leave out of the sizes that were asked for.
+
+    `names` are the user's for torch's symbols; `asked` has the ranges, (least, most), by symbol.
+    """
+    shape_env = environment(program)
+    if shape_env is None:
+        return []
+    ranges = {
+        symbol: bounds(each) for symbol, each in program.range_constraints.items() if _is_of_inputs(symbol)
+    }
+    allowed = {each: _allowed(asked.get(each.name)) for each in ranges}
+    bounding: dict[Any, list[str]] = {}
+    found: list[Narrowing] = []
+    for guard in getattr(shape_env, "guards", ()):
+        place = _place_in_module(guard.sloc)
+        expression = _replaced(guard.expr, shape_env.replacements)
+        if place is None or not _is_told(expression, ranges.keys()):
+            continue
+        symbols = tuple(sorted(expression.free_symbols, key=str))
+        if isinstance(expression, _INEQUALITIES) and len(symbols) == 1:
+            bounding.setdefault(symbols[0], []).append(place)
+            if not _fails_somewhere(expression, ranges):
+                continue
+        elif not _fails_somewhere(expression, allowed):
+            continue
+        found.append(_compared(expression, names, (place,)))
+    found += [
+        _compared(expression, names, places)
+        for expression, places in _squeezed(program.graph_module)
+        if _fails_somewhere(expression, allowed)
+    ]
+    ranged = [
+        each
+        for symbol, (low, high) in ranges.items()
+        if (each := _ranged(symbol, low, high, names, asked.get(symbol.name), bounding.get(symbol, [])))
+        is not None
+    ]
+    return [*ranged, *_once(found)]
+
+
+def _is_of_inputs(symbol: Any) -> bool:
+    return isinstance(symbol, sympy.Symbol) and symbol.name[0] != "u"
+
+
+def _allowed(asked: Any) -> tuple[int, int | None]:
+    low, high = asked or (1, None)
+    return max(low, 1), high
+
+
+def _compared(expression: Any, names: dict[str, str], places: tuple[str, ...]) -> Narrowing:
+    text = comparison(expression, names)
+    symbols = tuple(sorted(expression.free_symbols, key=str))
+    return Narrowing(symbols, (text,) if text else (), text or str(expression), places)
+
+
+def _squeezed(module: torch.fx.GraphModule) -> Iterable[tuple[Any, tuple[str, ...]]]:
+    """Calls of `squeeze` on open dimensions, which torch traces without a guard as if they were not 1."""
+    for graph in [each.graph for each in module.modules() if isinstance(each, torch.fx.GraphModule)]:
+        for node in graph.nodes:
+            if node.op != "call_function" or node.target not in _SQUEEZES:
+                continue
+            shape = node.args[0].meta["val"].shape
+            dims = node.args[1] if len(node.args) > 1 else range(len(shape))
+            for dim in (dims,) if isinstance(dims, int) else dims:
+                size = shape[dim] if len(shape) else 1
+                expression = size.node.expr if isinstance(size, torch.SymInt) else None
+                if expression is None or not all(map(_is_of_inputs, expression.free_symbols)):
+                    continue
+                span = span_of(node)
+                yield (
+                    sympy.Ne(expression, 1),
+                    () if span is None else (f"{span.file.rpartition(_SITE)[2]}:{span.line}",),
+                )
+
+
+def pinned(program: torch.export.ExportedProgram) -> bool:
+    """Whether a size that torch shows as open is one number all the same."""
+    shape_env = environment(program)
+    expressions = [] if shape_env is None else [each.expr for each in shape_env.guards]
+    return any(
+        isinstance(each, sympy.Eq)
+        and any(side.is_Integer for side in each.args)
+        and any(side in program.range_constraints for side in each.args)
+        for each in expressions
+    )
+
+
+def excludes(program: torch.export.ExportedProgram, example: Any) -> bool:
+    """Whether what the module decides by sizes goes another way for an example than for what was traced."""
+    sizes: dict[Any, int] = {}
+    signature = program.graph_signature.user_inputs
+    fakes = {node.name: node.meta.get("val") for node in program.graph.nodes if node.op == "placeholder"}
+    for name, value in zip(signature, pytree.tree_leaves(example), strict=False):
+        fake = fakes.get(str(name))
+        for size, actual in zip(getattr(fake, "shape", ()), getattr(value, "shape", ()), strict=False):
+            if isinstance(size, torch.SymInt) and size.node.expr.is_Symbol:
+                sizes[size.node.expr.name] = actual
+    found = [text for each in narrowings(program, {}, {}) for text in each.texts]
+    return any(SizeCondition(each).holds(sizes) is False for each in found)
+
+
+def _ranged(
+    symbol: Any, low: int, high: int | None, names: dict[str, str], asked: Any, places: Sequence[str]
+) -> Narrowing | None:
+    """What is said of one symbol's range; a lower end that torch found alone is one that the module refuses as well."""
+    least, most = asked or (0, None)
+    lower = low if places and low > max(least, 1) else None
+    upper = high if high is not None and (most is None or high < most) else None
+    if lower is None and upper is None:
+        return None
+    name = spelled(names.get(symbol.name) or str(symbol))
+    texts = [f"{name} >= {lower}"] if lower is not None else []
+    texts += [f"{name} <= {upper}"] if upper is not None else []
+    if upper is None:
+        words = f"{lower} or more"
+    elif max(low, 1) == upper:
+        words = f"{upper}"
+    else:
+        words = f"{max(low, 1)} to {upper}"
+    return Narrowing((symbol,), tuple(texts), words, tuple(dict.fromkeys(places)))
+
+
+def bounds(found: Any) -> tuple[int, int | None]:
+    """A range of torch's: its ends, None for one that is open."""
+    upper = found.upper
+    is_open = not getattr(upper, "is_Integer", isinstance(upper, int)) or int(upper) >= 2**62
+    lower = found.lower
+    return int(lower) if getattr(
+        lower, "is_Integer", isinstance(lower, int)
+    ) else 0, None if is_open else int(upper)
+
+
+def _once(found: Iterable[Narrowing]) -> list[Narrowing]:
+    """Equal conditions as one, with all their places."""
+    merged: dict[str, Narrowing] = {}
+    for each in found:
+        before = merged.get(each.range)
+        places = (*(before.places if before else ()), *each.places)
+        merged[each.range] = Narrowing(each.symbols, each.texts, each.range, tuple(dict.fromkeys(places)))
+    return list(merged.values())
+
+
+# -- guards ----------------------------------------------------------------------------------------------
+
+
+def _replaced(expression: Any, replacements: dict[Any, Any]) -> Any:
+    """The expression with the symbols that stayed."""
+    for _ in range(10):
+        found = expression.xreplace(replacements)
+        if found == expression:
+            break
+        expression = found
+    return expression
+
+
+def _is_told(expression: Any, known: Iterable[Any]) -> bool:
+    symbols = getattr(expression, "free_symbols", set())
+    return bool(symbols) and symbols <= set(known)
+
+
+def _place_in_module(sloc: Any) -> str | None:
+    """Where a guard was made: None if that was torch's own doing."""
+    frame = sloc.framework_loc
+    file = getattr(frame, "filename", None)
+    if file is None or file.startswith(PACKAGE_DIRECTORY):
+        return None
+    if not is_torch_file(file):
+        return f"{file.rpartition(_SITE)[2]}:{frame.lineno}"
+    if frame.name == "_call_impl":
+        return "<string>"  # torch passes over code without a file, and shows who called it
+    if os.path.join("_dynamo", "variables") in file and sloc.maybe_user_loc:
+        return sloc.maybe_user_loc.rpartition("# ")[2].partition(" in ")[
+            0
+        ]  # strict: torch runs the module's code
+    return None
+
+
+def _fails_somewhere(expression: Any, ranges: dict[Any, Any]) -> bool:
+    """Whether a guard does not hold for some sizes in their ranges."""
+    symbols = sorted(expression.free_symbols, key=str)
+    numbers = {int(each) + step for each in expression.atoms(sympy.Integer) for step in (-1, 0, 1)}
+    tried = []
+    for symbol in symbols:
+        low, high = ranges.get(symbol, (1, None))
+        tried.append(
+            [n for n in sorted({*_SAMPLE, *numbers}) if max(low, 1) <= n and (high is None or n <= high)]
+        )
+    for sizes in itertools.islice(itertools.product(*tried), _MOST_TRIES):
+        value = expression.xreplace(dict(zip(symbols, map(sympy.Integer, sizes), strict=True)))
+        if value == sympy.false:
+            return True
+    return False
+
+
+# -- text ------------------------------------------------------------------------------------------------
+
+_SIGNS = (
+    (sympy.Eq, "=="), (sympy.Ne, "!="), (sympy.Le, "<="), (sympy.Lt, "<"), (sympy.Ge, ">="), (sympy.Gt, ">"),
+)  # fmt: skip
+
+
+def comparison(expression: Any, names: dict[str, str]) -> str | None:
+    """A guard as a comparison of Python's; None where there are no words for it."""
+    for kind, sign in _SIGNS:
+        if isinstance(expression, kind):
+            left, right = (_arithmetic(each, names) for each in expression.args)
+            return f"{left} {sign} {right}" if left and right else None
+    return None
+
+
+def _arithmetic(expression: Any, names: dict[str, str]) -> str | None:
+    if expression.is_Integer:
+        return str(expression)
+    if isinstance(expression, sympy.Symbol):
+        return spelled(names.get(expression.name, expression.name))
+    parts = [_arithmetic(each, names) for each in expression.args]
+    if not parts or any(each is None for each in parts):
+        return None
+    if isinstance(expression, sympy.Max | torch_functions.Max):
+        return f"max({', '.join(map(str, parts))})"
+    if isinstance(expression, sympy.Min | torch_functions.Min):
+        return f"min({', '.join(map(str, parts))})"
+    factors = [
+        str(each) if str(each).isidentifier() or str(each).isdigit() else f"({each})" for each in parts
+    ]
+    if isinstance(expression, sympy.Add):
+        return " + ".join(factors)
+    if isinstance(expression, sympy.Mul):
+        return " * ".join(factors)
+    if isinstance(expression, torch_functions.FloorDiv):
+        return " // ".join(factors)
+    if isinstance(expression, torch_functions.Mod | torch_functions.PythonMod | sympy.Mod):
+        return " % ".join(factors)
+    if isinstance(expression, sympy.Pow | torch_functions.PowByNatural) and parts[1] in ("2", "3", "4", "5"):
+        return " * ".join([factors[0]] * int(str(parts[1])))
+    return None

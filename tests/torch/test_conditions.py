@@ -1,0 +1,220 @@
+"""Where a module decides by a size, the model has one way only: that is told, written down, and kept to."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("onnxruntime")
+from torch import nn  # noqa: E402  # torch may be missing
+from torch.export import Dim  # noqa: E402
+
+import onnxsmith  # noqa: E402
+from onnxsmith.errors import (  # noqa: E402
+    ExportError,
+    ModelInputError,
+    NarrowedDimensionWarning,
+    SpecialisedDimensionWarning,
+    VerificationError,
+)
+from onnxsmith.graphs.size_conditions import SIZES_KEY, read  # noqa: E402
+
+
+class Branching(nn.Module):
+    def __init__(self, is_doubled):
+        super().__init__()
+        self.is_doubled = is_doubled
+
+    def forward(self, x):
+        return x * 2 if self.is_doubled(x) else x
+
+
+def rows(count):
+    return torch.arange(float(3 * count)).reshape(count, 3)
+
+
+def told(module, example, shapes, **options):
+    """The model, and what was told of its dimensions."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = onnxsmith.torch.export(module, example, dynamic_shapes=shapes, verify=True, **options)
+    kinds = (NarrowedDimensionWarning, SpecialisedDimensionWarning)
+    return model, [each for each in caught if issubclass(each.category, kinds)]
+
+
+BRANCHES = {
+    "more": (lambda x: x.shape[0] > 4, 2, "b <= 4"),
+    "less": (lambda x: x.shape[0] > 4, 8, "b >= 5"),
+    "computed": (lambda x: 2 * x.shape[0] + 1 > 9, 2, "b <= 4"),
+    "even": (lambda x: x.shape[0] % 2 == 0, 2, "b % 2 == 0"),
+    "other than": (lambda x: x.shape[0] == 3, 2, "b != 3"),
+    "not one": (lambda x: x.shape[0] == 1, 2, "b != 1"),
+    "from one": (lambda x: x.shape[0] > 4, 1, "b <= 4"),
+}
+
+
+@pytest.mark.parametrize("case", BRANCHES)
+@pytest.mark.parametrize("dim", ["b", Dim("b")], ids=["name", "Dim"])
+def test_a_law_models_are_right_or_refuse(case, dim):
+    is_doubled, count, condition = BRANCHES[case]
+    module = Branching(is_doubled)
+    model, caught = told(module, (rows(count),), {"x": {0: dim}})
+    assert [each.text for each in read(model.ir.metadata_props)] == [condition]
+    (warning,) = caught
+    assert warning.category is NarrowedDimensionWarning
+    assert "test_conditions.py:" in str(warning.message)
+    assert str(warning.message) in model.export_report.notes
+    assert warning.filename == __file__
+    for size in range(1, 12):
+        try:
+            got = model(rows(size).numpy())
+        except ModelInputError:
+            assert size != count
+        else:
+            np.testing.assert_array_equal(got, module(rows(size)).numpy())
+
+
+def test_code_without_a_file_is_told_as_well():
+    source = "class Typed(nn.Module):\n    def forward(self, x): return x * 2 if x.shape[0] % 2 == 0 else x"
+    names = {"nn": nn}
+    exec(source, names)
+    model, (warning,) = told(names["Typed"](), (rows(2),), {"x": {0: "b"}})
+    assert "b % 2 == 0" in str(warning.message)
+    with pytest.raises(ModelInputError):
+        model(rows(3).numpy())
+
+
+def test_strict_exports_tell_as_well():
+    _, caught = told(Branching(lambda x: x.shape[0] > 4), (rows(2),), {"x": {0: "b"}}, strict=True)
+    assert "is 1 to 4 in the model" in str(caught[0].message)
+    assert "test_conditions.py:" in str(caught[0].message)
+
+
+def test_verification_goes_to_the_ends_of_a_range():
+    module = nn.Linear(3, 3)
+    model, caught = told(module, (rows(2),), {"input": {0: Dim("b", max=64)}})
+    assert not caught
+    assert {each.inputs for each in model.export_report.verification} == {"example", "b=1", "b=3", "b=64"}
+    with pytest.raises(ModelInputError, match="b <= 64"):
+        model(rows(65).numpy())
+
+
+def test_relations_between_sizes():
+    class Longer(nn.Module):
+        def forward(self, x, y):
+            return x.sum() if x.shape[0] > y.shape[0] else y.sum()
+
+    model, caught = told(Longer(), (rows(3), rows(2)), {"x": {0: "n"}, "y": {0: "m"}})
+    assert "the model is for n > m only" in str(caught[-1].message)
+    with pytest.raises(ModelInputError, match="n > m, and was given m = 4, n = 3"):
+        model(rows(3).numpy(), rows(4).numpy())
+
+
+def test_squeezing_an_open_dimension():
+    class Squeezed(nn.Module):
+        def forward(self, x):
+            return x.squeeze(0)
+
+    model, (warning,) = told(Squeezed(), (rows(2),), {"x": {0: "b"}})
+    assert "b != 1" in str(warning.message)
+    with pytest.raises(ModelInputError, match="b != 1"):
+        model(rows(1).numpy())
+    _, (warning,) = told(Squeezed(), (rows(1),), {"x": {0: "b"}})
+    assert warning.category is SpecialisedDimensionWarning
+    _, caught = told(Squeezed(), (rows(2),), {"x": {0: Dim("b", min=2)}})
+    assert not caught
+
+
+def test_what_torch_asks_for_itself_is_not_told():
+    layer = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True).eval()
+    shapes = {"src": {0: Dim("batch"), 1: Dim("time")}}
+    model, caught = told(layer, (torch.randn(2, 3, 4),), shapes)
+    assert not caught
+    assert SIZES_KEY not in model.ir.metadata_props
+
+
+def test_what_torch_decides_alone_is_noted_and_not_kept_to():
+    class Apart(nn.Module):
+        def forward(self, x):
+            return torch.cdist(x, x)
+
+    model, caught = told(Apart(), (rows(4),), {"x": {0: "b"}})
+    assert not caught
+    assert "is 1 to 25 in the model: torch's own code decides" in model.export_report.notes[0]
+    np.testing.assert_allclose(model(rows(30).numpy()), Apart()(rows(30)), rtol=1e-3, atol=1e-2)
+
+
+# -- an example of one --------------------------------------------------------------------------------------
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.MultiheadAttention(4, 2, batch_first=True)
+        self.conv = nn.Conv1d(4, 4, 3, padding=1)
+
+    def forward(self, x):
+        x = self.inner(x, x, x)[0]
+        return self.conv(x.permute(0, 2, 1)).permute(2, 0, 1).reshape(x.shape[1], -1)
+
+
+@pytest.mark.parametrize("form", [{0: "b"}, {0: Dim("b")}, {0: Dim("b", min=1, max=64)}, {0: Dim.DYNAMIC}])
+def test_a_batch_of_one_stays_open(form):
+    module = Attention().eval() if form != {0: Dim.DYNAMIC} else nn.Linear(4, 2)
+    name = "x" if isinstance(module, Attention) else "input"
+    model, caught = told(module, (torch.randn(1, 5, 4),), {name: form})
+    assert not caught
+    x = torch.randn(3, 5, 4)
+    with torch.no_grad():
+        np.testing.assert_allclose(model(x.numpy()), module(x), rtol=1e-4, atol=1e-5)
+
+
+def test_a_batch_of_one_that_the_module_needs():
+    class Added(nn.Module):
+        def forward(self, x, y):
+            return x + y
+
+    model, (warning,) = told(Added(), (rows(1), rows(4)), {"x": {0: "b"}, "y": {0: "c"}})
+    assert warning.category is SpecialisedDimensionWarning
+    assert model.inputs[0].type.shape == (1, 3)
+    assert model.inputs[1].type.shape == ("c", 3)
+
+
+# -- names ----------------------------------------------------------------------------------------------------
+
+
+def test_two_names_of_one_size_are_told():
+    class Added(nn.Module):
+        def forward(self, x, y):
+            return x + y
+
+    model, (warning,) = told(Added(), (rows(2), rows(2)), {"x": {0: "left"}, "y": {0: "right"}})
+    assert "'right' (dimension 0 of input 'y') is one size with 'left'" in str(warning.message)
+    assert [each.type.shape[0] for each in model.inputs] == ["left", "left"]
+
+
+@pytest.mark.parametrize("dim", ["b", Dim("b"), Dim("b", max=9)])
+def test_a_named_dimension_that_is_fixed_is_a_warning(dim):
+    model, (warning,) = told(Branching(lambda x: x.shape[0] == 3), (rows(3),), {"x": {0: dim}})
+    assert warning.category is SpecialisedDimensionWarning
+    assert model.inputs[0].type.shape == (3, 3)
+
+
+def test_torchs_own_demands_are_refused_in_short():
+    with pytest.raises(ExportError, match="torch cannot keep the dimensions open") as caught:
+        onnxsmith.torch.export(
+            Branching(lambda x: x.shape[0] == 3), (rows(3),), dynamic_shapes={"x": {0: Dim.DYNAMIC}}
+        )
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+
+
+def test_a_model_that_fails_at_an_end_of_the_range():
+    wrong = {torch.ops.aten.relu.default: lambda x: x.reshape((-1, 6)).reshape((-1, 3))}
+    with pytest.raises(VerificationError, match=r"the model fails where the module does not \(b=3\)"):
+        onnxsmith.torch.export(
+            nn.ReLU(), (rows(2),), dynamic_shapes={"input": {0: "b"}}, translations=wrong, verify=True
+        )
