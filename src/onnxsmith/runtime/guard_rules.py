@@ -1,6 +1,6 @@
 """What ONNX's inference does not check, and ONNX Runtime crashes on, goes on for ever on, or answers with nonsense.
 
-One small function per operator, from a call to a check or None; found by `tests/runtime/fuzz_operators.py`.
+One small function per operator, from a call to a check or None; found by `tests/laws`.
 """
 
 from __future__ import annotations

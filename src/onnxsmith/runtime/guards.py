@@ -20,7 +20,7 @@ from onnxsmith.runtime.single_node import Call, make_node, type_proto
 from onnxsmith.types.dtypes import DType
 
 #: ONNX Runtime takes shapes on trust in these: it divides by what should not be zero, reads or writes past the end,
-#: or hands out memory that nothing was written to. Found by `tests/runtime/fuzz_operators.py`.
+#: or hands out memory that nothing was written to. Found by `tests/laws`.
 _SHAPES_ON_TRUST = frozenset(
     """
     AffineGrid Attention AveragePool BatchNormalization BlackmanWindow CausalConvWithState CenterCropPad
