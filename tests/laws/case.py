@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import onnx
+from onnx.shape_inference import infer_shapes
 
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef
@@ -64,8 +65,23 @@ def with_inputs(case: Case, graph: onnx.GraphProto, inputs: tuple[Value, ...], n
     for info, value in zip(graph.input, inputs, strict=True):
         if isinstance(value, np.ndarray) and info.type.WhichOneof("value") != "optional_type":
             info.type.CopyFrom(tensor_type(value))
+        else:
+            _open_shapes(info.type)
     _type_outputs(graph, case.opsets)
     return Case(name, graph.SerializeToString(), case.opsets, case.ir_version, inputs)
+
+
+def _open_shapes(kind: onnx.TypeProto) -> None:
+    """Drop the shapes of tensors in a sequence or an optional: spoiled values have others."""
+    match kind.WhichOneof("value"):
+        case "tensor_type":
+            kind.tensor_type.ClearField("shape")
+        case "sequence_type":
+            _open_shapes(kind.sequence_type.elem_type)
+        case "optional_type":
+            _open_shapes(kind.optional_type.elem_type)
+        case _:
+            pass
 
 
 def _type_outputs(graph: onnx.GraphProto, opsets: tuple[tuple[str, int], ...]) -> None:
@@ -119,7 +135,8 @@ def backend_cases() -> Iterator[Case]:
             ("" if each.domain == "ai.onnx" else each.domain, each.version) for each in model.opset_import
         )
         graph = onnx.GraphProto()
-        graph.CopyFrom(model.graph)
+        # The types of values in between say what the values of optionals and sequences do not.
+        graph.CopyFrom(infer_shapes(model).graph if len(model.graph.node) > 1 else model.graph)
         inputs = tuple(node_cases.as_value(each) for each in data)
         base = Case(name, b"", opsets, model.ir_version, inputs)
         made = with_inputs(base, graph, inputs, name)
