@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import onnx
+from onnx.shape_inference import infer_shapes
 
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef
@@ -64,8 +65,23 @@ def with_inputs(case: Case, graph: onnx.GraphProto, inputs: tuple[Value, ...], n
     for info, value in zip(graph.input, inputs, strict=True):
         if isinstance(value, np.ndarray) and info.type.WhichOneof("value") != "optional_type":
             info.type.CopyFrom(tensor_type(value))
+        else:
+            _open_shapes(info.type)
     _type_outputs(graph, case.opsets)
     return Case(name, graph.SerializeToString(), case.opsets, case.ir_version, inputs)
+
+
+def _open_shapes(kind: onnx.TypeProto) -> None:
+    """Drop the shapes of tensors in a sequence or an optional: spoiled values have others."""
+    match kind.WhichOneof("value"):
+        case "tensor_type":
+            kind.tensor_type.ClearField("shape")
+        case "sequence_type":
+            _open_shapes(kind.sequence_type.elem_type)
+        case "optional_type":
+            _open_shapes(kind.optional_type.elem_type)
+        case _:
+            pass
 
 
 def _type_outputs(graph: onnx.GraphProto, opsets: tuple[tuple[str, int], ...]) -> None:
@@ -119,7 +135,8 @@ def backend_cases() -> Iterator[Case]:
             ("" if each.domain == "ai.onnx" else each.domain, each.version) for each in model.opset_import
         )
         graph = onnx.GraphProto()
-        graph.CopyFrom(model.graph)
+        # The types of values in between say what the values of optionals and sequences do not.
+        graph.CopyFrom(infer_shapes(model).graph if len(model.graph.node) > 1 else model.graph)
         inputs = tuple(node_cases.as_value(each) for each in data)
         base = Case(name, b"", opsets, model.ir_version, inputs)
         made = with_inputs(base, graph, inputs, name)
@@ -135,6 +152,15 @@ def backend_cases() -> Iterator[Case]:
         )
 
 
+def _known_dtypes(op: OperatorDef, outputs: int, given: Sequence[DType]) -> Iterator[DType]:
+    """The element type of each output, before those of the inputs are looked at."""
+    for place in range(outputs):
+        types = op.outputs[min(place, len(op.outputs) - 1)].types
+        only = next(iter(types)) if len(types) == 1 else ""
+        fixed = DType.from_onnx_name(only.removeprefix("tensor(").removesuffix(")"))
+        yield given[place] if place < len(given) else fixed or DType.FLOAT
+
+
 def node_case(
     title: str,
     name: str,
@@ -143,8 +169,12 @@ def node_case(
     attributes: Mapping[str, Value],
     outputs: int = 1,
     expected: tuple[Value, ...] | None = None,
+    dtypes: Sequence[DType] = (),
 ) -> Case:
-    """The case of one call of an operator of ONNX; None among the inputs is a hole."""
+    """The case of one call of an operator of ONNX; None among the inputs is a hole.
+
+    `dtypes` are those of outputs that neither the inputs nor the operator's definition say; FLOAT unless given.
+    """
     names = [f"x{k}" if each is not None else "" for k, each in enumerate(inputs)]
     given = [(x, each) for x, each in zip(names, inputs, strict=True) if x]
     node = onnx.NodeProto(op_type=name, input=names, output=[f"y{k}" for k in range(outputs)])
@@ -153,13 +183,10 @@ def node_case(
     for key, value in attributes.items():
         kind = onnx.AttributeProto.AttributeType.Value(op.attributes[key].type.name)
         node.attribute.append(onnx.helper.make_attribute(key, value, attr_type=kind))
-    results: list[onnx.ValueInfoProto] = []
-    for place, y in enumerate(node.output):
-        (word, *_) = sorted(op.outputs[min(place, len(op.outputs) - 1)].types) or ["tensor(float)"]
-        dtype = DType.from_onnx_name(word.removeprefix("tensor(").removesuffix(")")) or DType.FLOAT
-        if op.outputs[min(place, len(op.outputs) - 1)].type_name.startswith("T"):
-            dtype = DType.FLOAT  # a type variable that no input says; those that inputs say are put in below
-        results.append(onnx.helper.make_value_info(y, onnx.helper.make_tensor_type_proto(int(dtype), None)))
+    results = [
+        onnx.helper.make_value_info(y, onnx.helper.make_tensor_type_proto(int(dtype), None))
+        for y, dtype in zip(node.output, _known_dtypes(op, outputs, dtypes), strict=True)
+    ]
     ports = [onnx.helper.make_value_info(x, tensor_type(each)) for x, each in given]
     graph = onnx.helper.make_graph([node], "case", ports, results)
     base = Case(title, b"", (("", version),), 10, ())

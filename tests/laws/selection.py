@@ -23,3 +23,13 @@ def selected(seed: int, spoiled_count: int, *, with_backend: bool = True) -> lis
         case = rng.choice(by_operator[operators[number % len(operators)]])
         chosen.append(spoiled(case, rng, f"{case.name}~{seed}.{number}"))
     return chosen
+
+
+def sample(seed: int, backend_count: int, spoiled_count: int) -> list[Case]:
+    """A few of everything, the same for the same seed: for the test command, which has two minutes for it."""
+    cases = selected(seed, spoiled_count)
+    known = [case for case in cases if case.name.startswith(("hostile", "defined"))]
+    spoiled_ones = cases[len(cases) - spoiled_count :]
+    backend = cases[len(known) : len(cases) - spoiled_count]
+    rng = random.Random(seed)
+    return [*known, *rng.sample(backend, backend_count), *spoiled_ones]
