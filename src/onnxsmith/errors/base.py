@@ -48,6 +48,8 @@ class OnnxsmithError(Exception):
         #: Whether more could be said if the types of inputs and the values of attributes were known: a function that
         #: is written for any type may still be right for the ones it is called with.
         self.needs_values = needs_values
+        #: The node of a finished model that it is about: operator and name.
+        self.node: tuple[str, str] | None = None
         #: Further mistakes that were found with this one.
         self.others: tuple[OnnxsmithError, ...] = ()
 

@@ -105,6 +105,7 @@ class _Walk:
             if "node '" not in error.message:
                 error.message = f"{called} of the model: {error.message}"
             error.culprit = None
+            error.node = error.node or (node.op_type, node.name or "")
             raise
         for value, known in zip(node.outputs, outputs, strict=False):
             self.known[value] = self.completed(known, value)

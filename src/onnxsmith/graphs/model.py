@@ -22,11 +22,14 @@ from onnxsmith.errors import (
     InvalidModelError,
     LiteralError,
     ModelInputError,
+    OnnxsmithError,
+    OperatorFailedError,
     boundary,
 )
 from onnxsmith.graphs import external_data, files, parcels, raw, size_conditions, soundness
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.capabilities import with_capabilities
+from onnxsmith.graphs.diagnosis import diagnosed
 from onnxsmith.graphs.embedding import call_model
 from onnxsmith.graphs.existing_files import check_data_file
 from onnxsmith.graphs.handover import session_model
@@ -219,7 +222,18 @@ class Model:
         model_runner: Callable[..., Callable[[Sequence[Any]], list[Any]]] = cast(
             Any, default_target()
         ).model_runner
-        return model_runner(self.handed_over(), find_node=self._find_node())
+        run = model_runner(self.handed_over(), find_node=self._find_node())
+
+        def run_or_say_why(feeds: Sequence[Any]) -> list[Any]:
+            try:
+                return run(feeds)
+            except OperatorFailedError as error:
+                raise self._diagnosed(error, feeds) from error.__cause__
+
+        return run_or_say_why
+
+    def _diagnosed(self, error: OperatorFailedError, feeds: Sequence[Any]) -> OnnxsmithError:
+        return diagnosed(self._ir, error, feeds)
 
     def handed_over(self) -> SessionModel:
         """The model as a runtime is given it."""
@@ -518,6 +532,9 @@ class _RawModel(Model):
 
     def handed_over(self) -> SessionModel:
         return SessionModel(self._proto)
+
+    def _diagnosed(self, error: OperatorFailedError, feeds: Sequence[Any]) -> OnnxsmithError:
+        return error  # inference reads onnx-ir's graphs
 
     def _find_node(self) -> Callable[[str], Span | None] | None:
         return None  # onnx-ir has no place for it, and so have no origins

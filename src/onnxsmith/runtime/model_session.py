@@ -158,6 +158,7 @@ def failed(
     if origin is not None:  # the line says more than the name that the runtime gave the node
         where = ""
     error = OperatorFailedError(f"the model cannot run on ({described}){where}: {reason}")
+    error.node = node
     if origin is not None:
         error.locate(origin).also(caller_span(), "the model is run here")
     return error
