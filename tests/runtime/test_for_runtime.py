@@ -1,0 +1,109 @@
+"""The model for the runtime runs there as ours does, and the model that it was made of stays."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from onnx import parser
+
+import onnxsmith
+from onnxsmith import FLOAT, INT32, INT64, Model, script, trace
+from onnxsmith import opset21 as op
+from onnxsmith.errors import NotRunnableError
+from tests.laws.bare_session import run
+
+LOWEST = np.array([np.iinfo(np.int32).min, 7], np.int32)
+DIVISOR = np.array([-1, 2], np.int32)
+
+
+def in_a_bare_session(model: Model, *inputs: np.ndarray) -> list[np.ndarray]:
+    feeds = {port.name: array for port, array in zip(model.inputs, inputs, strict=True)}
+    outcome = run(model.proto.SerializeToString(), feeds)
+    assert outcome.kind == "results", outcome.text
+    return list(outcome.results.values())
+
+
+def test_what_ends_the_process_runs_there() -> None:
+    model = trace(lambda a, b: op.Div(a, b), INT32["N"], INT32["N"])
+    before = model.proto.SerializeToString()
+    shipped = model.for_runtime()
+    assert model.proto.SerializeToString() == before
+    (result,) = in_a_bare_session(shipped, LOWEST, DIVISOR)
+    assert result.tolist() == [LOWEST[0], 3]
+    assert np.array_equal(result, model(LOWEST, DIVISOR))
+
+
+def test_the_report_names_node_and_reason() -> None:
+    shipped = trace(lambda a, b: op.Div(a, b), INT32["N"], INT32["N"]).for_runtime()
+    (change,) = shipped.changes
+    assert (change.operator, change.node) == ("Div", "div")
+    assert "ends the process" in shipped.report
+    assert shipped.report.startswith(f"{shipped.runtime}: 1 change\n")
+
+
+def test_a_model_that_nothing_concerns_is_the_same() -> None:
+    model = trace(lambda a, b: op.Relu(a @ b), FLOAT["N", 4], FLOAT[4, 2])
+    shipped = model.for_runtime()
+    assert not shipped.changes
+    assert "nothing to change" in shipped.report
+    assert shipped.proto.SerializeToString() == model.proto.SerializeToString()
+
+
+def test_control_flow_and_functions() -> None:
+    @script
+    def divided(a: INT32["N"], b: INT32["N"]):
+        return op.Div(a, b)
+
+    @script
+    def program(a: INT32["N"], b: INT32["N"], n: INT64):
+        for i in range(n):
+            if op.ReduceSum(b, keepdims=0) < 100:
+                a = divided(a, b)
+        return a
+
+    model = program.to_model()
+    shipped = model.for_runtime()
+    (result,) = in_a_bare_session(shipped, LOWEST, DIVISOR, np.array(2))
+    assert np.array_equal(result, model(LOWEST, DIVISOR, 2))
+    assert result.tolist() == [LOWEST[0], 1]
+
+
+def test_weights_are_shared() -> None:
+    weight = np.arange(1 << 16, dtype=np.int32).reshape(256, 256) - 1
+    model = trace(lambda a: op.Div(a, weight), INT32[256, 256])
+    shipped = model.for_runtime()
+    (name,) = [
+        each
+        for each in model.ir.graph.initializers
+        if model.ir.graph.initializers[each].const_value.nbytes > 1000
+    ]
+    assert shipped.ir.graph.initializers[name].const_value is model.ir.graph.initializers[name].const_value
+    with pytest.raises(onnxsmith.errors.OperatorFailedError, match="[Ii]nteger division by zero"):
+        shipped(np.ones((256, 256), np.int32))  # one of the weights is 0
+
+
+def test_a_divisor_that_is_no_minus_one_needs_nothing() -> None:
+    weight = np.arange(1, 5, dtype=np.int32)
+    assert not trace(lambda a: op.Div(a, weight), INT32[4]).for_runtime().changes
+    assert trace(lambda a: op.Div(a, -weight), INT32[4]).for_runtime().changes
+
+
+def test_what_the_runtime_cannot_run_is_an_error() -> None:
+    text = '<ir_version: 8, opset_import: ["no.such" : 1]> g (float[N] x) => (float[N] y) { y = no.such.Thing(x) }'
+    model = Model.from_proto(parser.parse_model(text))
+    with pytest.raises(NotRunnableError, match="ONNX Runtime cannot run this model"):
+        model.for_runtime()
+
+
+def test_old_models() -> None:
+    text = (
+        '<ir_version: 3, opset_import: ["" : 7]> g (int32[N] a, int32[N] b) => (int32[N] y) { y = Div(a, b) }'
+    )
+    proto = parser.parse_model(text)
+    shipped = Model.from_proto(proto).for_runtime()
+    assert shipped.opset_imports == {"": 7}
+    assert shipped.proto.ir_version == 3
+    onnx.checker.check_model(shipped.proto)
+    (result,) = in_a_bare_session(shipped, LOWEST, DIVISOR)
+    assert result.tolist() == [LOWEST[0], 3]
