@@ -50,6 +50,7 @@ LIGHT = (
     "onnxsmith.errors",
     "onnxsmith.source",
     "onnxsmith.diagnostics",
+    "onnxsmith.claims",
     "onnxsmith.opset",
 )
 

@@ -51,11 +51,13 @@ class Runner:
     (None in holes), then the captured values in the order they were named.
     """
 
-    __slots__ = ("run", "source")
+    __slots__ = ("ranks", "run", "source")
 
     def __init__(self, run: Run, source: Source) -> None:
         self.run = run
         self.source: Source = source
+        #: The ranks of inputs that inference had nothing against. Runtimes take some ranks that ONNX does not.
+        self.ranks: set[tuple[int, ...]] = set()
 
     def __call__(self, inputs: Sequence[Any]) -> list[Any]:
         return self.run(inputs)

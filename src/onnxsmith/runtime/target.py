@@ -139,10 +139,10 @@ class EagerTarget:
         for value in args:
             kind = cast(Any, type(value))
             if kind is _ARRAY or kind is EagerTensor:
-                dtype: np.dtype[Any] = (value if kind is _ARRAY else value.array).dtype
-                if not dtype.isnative:
+                array: np.ndarray[Any, Any] = value if kind is _ARRAY else value.array
+                if not array.dtype.isnative:
                     return  # has to be converted at every call
-                form.append(dtype)
+                form += (array.dtype, array.ndim)
             elif kind in _LITERALS and value:
                 form.append((kind, value))
             else:
@@ -168,8 +168,9 @@ class _Form(NamedTuple):
     output_count: int
 
     def runner(self, arrays: Sequence[Any]) -> Runner:
-        """Who runs it on inputs of these types; inference is asked first where nobody has been found yet."""
-        return prepare(
+        """Who runs it on inputs of these types; inference is asked first, once for each combination of ranks."""
+        ranks = tuple([each.ndim if isinstance(each, np.ndarray) else -1 for each in arrays])
+        runner = prepare(
             self.op,
             _input_types(arrays),
             self.attributes,
@@ -178,6 +179,11 @@ class _Form(NamedTuple):
             opset_version=self.version if self.op.domain == "" else None,
             before_making=lambda: self.infer(arrays, largest_rank=1),
         )
+        if ranks not in runner.ranks:
+            if runner.ranks:  # else it was just made
+                self.infer(arrays, largest_rank=1)
+            runner.ranks.add(ranks)
+        return runner
 
     def infer(self, arrays: Sequence[Any], largest_rank: int | None = None) -> None:
         """Raise what a graph would raise for a call that cannot work on these very inputs.
@@ -207,7 +213,7 @@ def _known(value: Any, kind: DType | AnyValueType | None, largest_rank: int | No
 
 
 def recall_for(operator: AnyOperator) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
-    """The memory of one operator's calls: the form of a call (types, literals, attributes) leads to its plan.
+    """The memory of one operator's calls: the form of a call (types, ranks, literals, attributes) leads to its plan.
 
     Binding, promotion and checks depend on nothing but that form, so a call of a known form goes straight to
     the runner. Plans live in the engine's own bounded cache.
@@ -221,10 +227,12 @@ def recall_for(operator: AnyOperator) -> Callable[[tuple[Any, ...], dict[str, An
             kind = cast(Any, type(value))
             if kind is _ARRAY:
                 form.append(value.dtype)
+                form.append(value.ndim)
                 arrays.append(value)
             elif kind is EagerTensor:
                 wraps = True
                 form.append(value.array.dtype)
+                form.append(value.array.ndim)
                 arrays.append(value.array)
             elif kind in _LITERALS and value:  # 0.0 and -0.0 are equal keys but not equal values
                 form.append((kind, value))

@@ -21,7 +21,7 @@ from onnxsmith.torch.library.indexing import (
 )
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import axis_of, cast, expand, filled, int64s, rank_of, reshape
+from onnxsmith.torch.library.values import axis_of, cast, expand, filled, has_zero, int64s, rank_of, reshape
 from onnxsmith.types.dtypes import DType
 
 #: The end of a slice that has none.
@@ -343,7 +343,7 @@ def put(call: Call, x: Any, index: Any, source: Any, accumulate: bool = False) -
 @translates("aten.masked_scatter.default", lifts=("x", "source"))
 def masked_scatter(call: Call, x: Any, mask: Any, source: Any) -> Any:
     shape = call.output_shape()
-    if 0 in source.type.shape or 0 in shape:
+    if 0 in source.type.shape or has_zero(shape):
         return expand(x, shape)
     mask = expand(cast(mask, DType.BOOL), shape)
     counts = op.CumSum(cast(flattened(mask), DType.INT64), np.array(0))

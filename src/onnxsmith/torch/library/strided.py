@@ -20,6 +20,7 @@ from onnxsmith.torch.library.values import (
     cast,
     constant,
     expand,
+    has_zero,
     is_static,
     rank_of,
     reshape,
@@ -76,7 +77,7 @@ def diagonal_scatter(call: Call, x: Any, source: Any, offset: int = 0, dim1: int
     source = cast(source, call.dtype)
     planes, order = _planes(x, dim1, dim2)
     *batch, rows, columns = sizes = call.shape_of(planes)
-    if 0 in sizes or 0 in source.type.shape:
+    if has_zero(sizes) or 0 in source.type.shape:
         return x
     places = _on_diagonal(call.size(source, -1), columns, offset)
     index = expand(places, call.shape_of(source))

@@ -104,6 +104,11 @@ def is_static(sizes: Sequence[Any]) -> bool:
     return all(isinstance(each, int) for each in sizes)
 
 
+def has_zero(sizes: Sequence[Any]) -> bool:
+    """Whether one of the sizes is certainly 0; of one that only the model knows, nothing is certain."""
+    return any(isinstance(each, int) and each == 0 for each in sizes)
+
+
 def int64s(sizes: Sequence[Any]) -> Any:
     """Ints and numbers of the model as an INT64 vector: a constant where all are known."""
     if is_static(sizes):
