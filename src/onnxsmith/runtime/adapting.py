@@ -5,13 +5,14 @@ A model without such a node is given back as it is. What a fact is and how it is
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import onnx
 
-from onnxsmith.graphs.rewriting.rewrite import ReadWeight, Rewritten, Rule, rewrite
+from onnxsmith.graphs.rewriting.rewrite import ReadWeight, Rewritten, Rule, Rules, rewrite
 from onnxsmith.graphs.rewriting.site import Site
-from onnxsmith.runtime.facts.fact import Check, Fact, Refusal, Requirement, Rewrite
+from onnxsmith.runtime.facts.fact import Check, CheckAtOnce, Fact, Refusal, Requirement, Rewrite
 from onnxsmith.runtime.facts.gating import gate
 from onnxsmith.runtime.facts.table import facts_for
 
@@ -31,10 +32,35 @@ def adapt(
     version: tuple[int, ...],
     weights: ReadWeight | None = None,
     provider: str = CPU,
+    *,
+    is_checked: bool = False,
 ) -> Rewritten:
-    """The model with every fact met that a version of ONNX Runtime shows; raises Refused where one cannot be met."""
+    """The model with every fact met that a version of ONNX Runtime shows; raises Refused where one cannot be met.
+
+    `is_checked` leaves out the checks that are made on arrays before each run: `checks_at_once` has them.
+    """
+    return rewrite(model, rules_for(version, provider, is_checked=is_checked), weights)
+
+
+@functools.cache
+def rules_for(version: tuple[int, ...], provider: str = CPU, *, is_checked: bool = False) -> Rules:
+    """How each operator is met that a version of ONNX Runtime shows facts for."""
     table = facts_for("onnxruntime", version, provider)
-    return rewrite(model, {operator: _rule(facts) for operator, facts in table.items()}, weights)
+    kept = {
+        operator: [each for each in facts if not (is_checked and _at_once(each))]
+        for operator, facts in table.items()
+    }
+    return {operator: _rule(facts) for operator, facts in kept.items() if facts}
+
+
+def checks_at_once(version: tuple[int, ...], domain: str, operator: str) -> list[CheckAtOnce]:
+    """The checks of an operator that cost less on arrays than in a graph."""
+    facts = facts_for("onnxruntime", version, CPU).get((domain, operator), ())
+    return [check for each in facts if (check := _at_once(each)) is not None]
+
+
+def _at_once(fact: Fact) -> CheckAtOnce | None:
+    return fact.remedy.at_once if isinstance(fact.remedy, Check) else None
 
 
 def _rule(facts: Sequence[Fact]) -> Rule:

@@ -18,9 +18,16 @@ from onnx import defs
 from onnxsmith.errors import MissingDependencyError, OnnxsmithError, OperatorFailedError
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api, policy, single_node, validity
-from onnxsmith.runtime.adapting import Refused
+from onnxsmith.runtime.adapting import Refused, checks_at_once, rules_for
 from onnxsmith.runtime.equivalents import earlier_calls, later_call
-from onnxsmith.runtime.failure import not_runnable, operator_failed, plain_reason, says_not_supported
+from onnxsmith.runtime.facts.fact import CheckAtOnce
+from onnxsmith.runtime.failure import (
+    not_runnable,
+    operator_failed,
+    plain_reason,
+    refuses_attributes,
+    says_not_supported,
+)
 from onnxsmith.runtime.feeds import Recover, Run, session_runner
 from onnxsmith.runtime.function_body import expanded_model, inlined_model
 from onnxsmith.runtime.model_session import ModelSession as ModelSession
@@ -133,7 +140,25 @@ def build(call: Call, settings: Settings) -> Runner:
     """A new runner; `prepare` is the one that keeps them."""
     if call.ranks is None and policy.needs_ranks(call):
         return Runner(_run_by_rank(call, settings), "onnxruntime")
-    return _first_of(call, settings, _candidates(settings), [])
+    runner = _first_of(call, settings, _candidates(settings), [])
+    if runner.source not in ("onnxruntime", "function body"):
+        return runner
+    checks = checks_at_once(onnxruntime_api.version(), call.op.domain, call.op.name)
+    return runner if not checks else Runner(_run_checked(call, runner.run, checks), runner.source)
+
+
+def _run_checked(call: Call, run: Run, checks: Sequence[CheckAtOnce]) -> Run:
+    """With the checks that cost less here than in the graph."""
+    numbers = {name: value for name, value in call.attributes.items() if isinstance(value, int)}
+
+    def checked(inputs: Sequence[Any]) -> list[Any]:
+        for check in checks:
+            reason = check(numbers, inputs)
+            if reason is not None:
+                raise operator_failed(call, inputs, reason)
+        return run(inputs)
+
+    return checked
 
 
 def _first_of(
@@ -193,13 +218,17 @@ class _IllFormed(Exception):
 
 
 def _onnxruntime_run(call: Call, settings: Settings, recover: Recover) -> Run:
-    model = single_node.make_model(call)
+    # In a late opset there are more operators to meet the runtime's mistakes with.
+    has_facts = (call.op.domain, call.op.name) in rules_for(onnxruntime_api.version())
+    model = single_node.make_model(call, is_late=has_facts)
     try:
         return session_runner(_session(model, call, settings), call, recover)
     except Refused:
         raise
     except Exception as error:
         refused = error
+    if refuses_attributes(refused):
+        raise _IllFormed(plain_reason(refused)) from refused
     if call.op.is_known and not onnxruntime_api.is_not_implemented(refused):
         wrong = validity.objection(model)
         if wrong is not None:
@@ -236,7 +265,9 @@ def _function_run(call: Call, settings: Settings, recover: Recover) -> Run:
 
 def _session(model: onnx.ModelProto, call: Call, settings: Settings) -> onnxruntime_api.Session:
     threads = settings.intra_op_threads or policy.threads_for(call.op)
-    return open_session(SessionModel(model), settings, threads=threads, optimize=False).session
+    return open_session(
+        SessionModel(model), settings, threads=threads, optimize=False, is_checked=True
+    ).session
 
 
 def _reference_run(call: Call, settings: Settings, recover: Recover) -> Run:

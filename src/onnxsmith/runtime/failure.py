@@ -123,6 +123,11 @@ def says_not_supported(error: BaseException) -> bool:
     return isinstance(error, NotImplementedError) or _NOT_SUPPORTED.search(str(error)) is not None
 
 
+def refuses_attributes(error: BaseException) -> bool:
+    """Whether a kernel says, when it is made, that it was given attributes that cannot work."""
+    return "Exception during initialization" in str(error) and not says_not_supported(error)
+
+
 def described_value(value: Any) -> str:
     """An input's element type and shape, or what else it is."""
     if isinstance(value, np.ndarray):

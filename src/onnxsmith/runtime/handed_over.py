@@ -31,7 +31,7 @@ class HandedOver:
 
 def hand_over(model: SessionModel) -> HandedOver:
     """Where the weights of a model lie, as ONNX Runtime wants to be told."""
-    apart = model.apart()
+    apart = model.apart() if model.weights else ()
     if not apart:
         return HandedOver(model.proto.SerializeToString(), {}, None)
     folder = _common_folder([weight.part for _, weight in apart if weight.part is not None])

@@ -27,8 +27,8 @@ from onnxsmith.types.dtypes import DType
 
 #: Seeds are float attributes, which hold integers exactly up to here.
 _MOST_SEEDS = 1 << 24
-#: Operators whose kernels print when they are made: RoiAlign says that mode=max will change, and has for years.
-_LOUD = frozenset({"RoiAlign"})
+#: The operator whose kernel prints when it is made: it says that mode=max will change, and has for years.
+_LOUD = "RoiAlign"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +40,19 @@ class Opened:
     edits: tuple[Edit, ...]
 
 
-def open_session(model: SessionModel, settings: Settings, *, threads: int, optimize: bool) -> Opened:
-    """A session of a model with the facts met; raises Refused, or what ONNX Runtime raises."""
+def open_session(
+    model: SessionModel, settings: Settings, *, threads: int, optimize: bool, is_checked: bool = False
+) -> Opened:
+    """A session of a model with the facts met; raises Refused, or what ONNX Runtime raises.
+
+    `is_checked` says that what can be checked on arrays is, before each run.
+    """
     result = Rewritten(model.proto)
     # What is known is about the CPU's kernels; who chose another provider wants that one.
     if all(name == CPU for name, _ in settings.providers):
-        result = adapt(model.proto, onnxruntime_api.version(), _reader(model))
+        result = adapt(model.proto, onnxruntime_api.version(), _reader(model), is_checked=is_checked)
     told = model if result.model is model.proto else replace(model, proto=result.model)
-    session = make_session(with_own_seeds(told), settings, threads=threads, optimize=optimize)
+    session = make_session(told, settings, threads=threads, optimize=optimize)
     return Opened(session, told, result.edits)
 
 
@@ -55,9 +60,9 @@ def make_session(
     model: SessionModel, settings: Settings, *, threads: int, optimize: bool
 ) -> onnxruntime_api.Session:
     """A session of a model as it is; raises what ONNX Runtime raises."""
-    given = hand_over(model)
-    is_loud = any(node.op_type in _LOUD for node in _nodes_of(model.proto))
-    with onnxruntime_api.hushed() if is_loud else nullcontext():
+    kinds = {node.op_type for node in _nodes_of(model.proto)}
+    given = hand_over(model if kinds.isdisjoint(RANDOM) else _with_own_seeds(model))
+    with onnxruntime_api.hushed() if _LOUD in kinds else nullcontext():
         return onnxruntime_api.create_session(
             given.graph,
             threads=threads,
@@ -84,13 +89,11 @@ def _reader(model: SessionModel) -> ReadWeight:
     return read
 
 
-def with_own_seeds(model: SessionModel) -> SessionModel:
+def _with_own_seeds(model: SessionModel) -> SessionModel:
     """Random operators without a seed get one: ONNX Runtime gives all sessions of a process the same.
 
     Not a fact to be met in a model: one that is kept in a file would draw the same numbers in every process.
     """
-    if not any(_draws(node) for node in _nodes_of(model.proto)):
-        return model
     copy = onnx.ModelProto()
     copy.CopyFrom(model.proto)
     for node in _nodes_of(copy):

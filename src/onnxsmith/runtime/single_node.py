@@ -93,8 +93,8 @@ def make_node(call: Call) -> onnx.NodeProto:
     return node
 
 
-def make_model(call: Call) -> onnx.ModelProto:
-    """The model of one node."""
+def make_model(call: Call, *, is_late: bool = False) -> onnx.ModelProto:
+    """The model of one node; `is_late` in the latest opset that defines it so, and not in the one that brought it."""
     graph = onnx.GraphProto(name=call.op.name, node=[make_node(call)])
     if call.op.name == "Scan" and call.ranks is not None:
         _rank_states(graph.node[0], call.ranks)
@@ -105,7 +105,8 @@ def make_model(call: Call) -> onnx.ModelProto:
     graph.output.extend(onnx.ValueInfoProto(name=name) for name in call.output_names)
     model = onnx.ModelProto(graph=graph, producer_name="onnxsmith")
     if call.opset_version is None:
-        model.opset_import.append(helper.make_opsetid(call.op.domain, _latest_same(call.op)))
+        version = _latest_same(call.op) if is_late else call.op.since_version
+        model.opset_import.append(helper.make_opsetid(call.op.domain, version))
     else:
         # The bodies decide the version of the standard domain; the node's own domain may be another.
         if call.op.domain:

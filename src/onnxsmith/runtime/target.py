@@ -48,6 +48,8 @@ class EagerTarget:
     def __init__(self, *, wraps: bool = False) -> None:
         self.wraps = wraps
         self._operators: Operators | None = None
+        # The attributes and the runner of the call that was made last, which `learn` is told of next.
+        self._latest: tuple[Mapping[str, Any], Runner | None] = ({}, None)
 
     @property
     def operators(self) -> Operators:
@@ -98,6 +100,7 @@ class EagerTarget:
         arrays = [_to_array(each) for each in inputs]
         form = _Form(op, version, attributes, output_count)
         runner = form.runner(arrays)
+        self._latest = (attributes, runner)
         try:
             results = runner.run(arrays)
         except OnnxsmithError:
@@ -155,8 +158,11 @@ class EagerTarget:
             hash(key := tuple(form))
         except TypeError:
             return
-        call = _Form(operator.definition, operator.version, attributes, output_count)
-        runners().put(key, _make_plan(call, args, lifted))
+        form_of_call = _Form(operator.definition, operator.version, attributes, output_count)
+        made_with, runner = self._latest
+        if runner is None or made_with is not attributes:  # another thread was in between
+            runner = form_of_call.runner([_to_array(each) for each in lifted])
+        runners().put(key, _make_plan(form_of_call, runner, args, lifted))
 
 
 class _Form(NamedTuple):
@@ -265,8 +271,10 @@ def _freeze(kwargs: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(frozen)
 
 
-def _make_plan(form: _Form, args: Sequence[Any], lifted: Sequence[Any]) -> Callable[[list[Any], bool], Any]:
-    run = form.runner([_to_array(each) for each in lifted]).run
+def _make_plan(
+    form: _Form, runner: Runner, args: Sequence[Any], lifted: Sequence[Any]
+) -> Callable[[list[Any], bool], Any]:
+    run = runner.run
     constants = [(k, _to_array(lifted[k])) for k, value in enumerate(args) if type(value) in _LITERALS]
 
     def plan(arrays: list[Any], wraps: bool) -> Any:

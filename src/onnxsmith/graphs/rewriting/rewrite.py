@@ -63,14 +63,13 @@ class Rewritten:
 
 def rewrite(model: onnx.ModelProto, rules: Rules, weights: ReadWeight | None = None) -> Rewritten:
     """Apply rules to a model. `weights` gives the initializers of the main graph whose content stands elsewhere."""
-    operators = frozenset(rules)
     functions = functions_of(model)
-    concerned = functions_that_use(functions, operators)
-    if not any(
-        function_key(node) in concerned
-        or (function_key(node) not in functions and (plain_domain(node.domain), node.op_type) in operators)
-        for node in all_nodes(model.graph.node)
-    ):
+    concerned = functions_that_use(functions, frozenset(rules)) if functions else set[FunctionKey]()
+    for node in all_nodes(model.graph.node):
+        key = function_key(node) if functions else None
+        if key in concerned or (key not in functions and (plain_domain(node.domain), node.op_type) in rules):
+            break
+    else:
         return Rewritten(model)
     run = _Run(model, rules, functions, concerned, weights or (lambda _: None))
     return run.result()
@@ -102,9 +101,8 @@ class _Run:
     def result(self) -> Rewritten:
         model = onnx.ModelProto()
         model.CopyFrom(self._given)
-        scope = Scope()
-        inferred = inferred_graph(model)
-        self._graph(model.graph, inferred, scope, _with_standard(model.opset_import), (), 0)
+        inferred = _Inferred(functools.partial(inferred_graph, self._given))
+        self._graph(model.graph, inferred, None, _with_standard(model.opset_import), (), 0)
         model.functions.extend(each for each in self._copies.values() if each is not None)
         if not self._edits:
             return Rewritten(self._given)
@@ -113,15 +111,19 @@ class _Run:
     def _graph(
         self,
         graph: onnx.GraphProto,
-        inferred: onnx.GraphProto,
-        scope: Scope,
+        inferred: _Inferred,
+        outer: Scope | None,
         versions: Mapping[str, int],
         path: tuple[str, ...],
         depth: int,
     ) -> None:
-        """Rewrite a graph where it stands. `inferred` is the same graph, with what inference found."""
-        for info in (*inferred.input, *inferred.value_info, *inferred.output):
+        """Rewrite a graph where it stands. `inferred` is the same graph, with what inference finds."""
+        scope = Scope(inferred.graph, outer)
+        for info in graph.input:
             scope.types[info.name] = info.type
+        for info in (*graph.value_info, *graph.output):
+            if info.type.tensor_type.HasField("shape"):  # else inference may know more
+                scope.types[info.name] = info.type
         held = {each.name: each for each in graph.initializer}
         replaceable = {each.name for each in graph.input}
         for name in replaceable:
@@ -133,14 +135,14 @@ class _Run:
                 continue
             is_elsewhere = tensor.data_location == onnx.TensorProto.EXTERNAL
             scope.hold(name, functools.partial(self._weights, name) if is_elsewhere else tensor)
-        nodes = self._nodes(graph.node, inferred.node, scope, versions, path, depth)
+        nodes = self._nodes(graph.node, inferred, scope, versions, path, depth)
         if nodes is not None:
             _replace_nodes(graph.node, nodes)
 
     def _nodes(
         self,
         nodes: Sequence[onnx.NodeProto],
-        inferred: Sequence[onnx.NodeProto],
+        inferred: _Inferred,
         scope: Scope,
         versions: Mapping[str, int],
         path: tuple[str, ...],
@@ -149,11 +151,12 @@ class _Run:
         """The nodes with rules applied; None when all of them stay as they are, but for what is inside their bodies."""
         result: list[onnx.NodeProto] = []
         is_changed = False
-        for node, known in zip(nodes, inferred, strict=True):
+        for place, node in enumerate(nodes):
             if node.op_type == "Constant" and not plain_domain(node.domain):
                 scope.note_constant_node(node)
-            for graph, inner in zip(inner_graphs(node), inner_graphs(known), strict=True):
-                self._graph(graph, inner, Scope(scope), versions, (*path, node.name or node.op_type), depth)
+            for number, graph in enumerate(inner_graphs(node)):
+                inner = inferred.inner(place, number)
+                self._graph(graph, inner, scope, versions, (*path, node.name or node.op_type), depth)
             key = function_key(node)
             if key in self._functions:
                 if key in self._concerned:
@@ -225,13 +228,11 @@ class _Run:
             functions=list(self._functions.values()),
         )
         before = self._changes
-        inferred = inferred_graph(around)
-        scope = Scope()
-        for info in (*inferred.input, *inferred.value_info, *inferred.output):
+        inferred = _Inferred(functools.partial(inferred_graph, around))
+        scope = Scope(inferred.graph)
+        for info in graph.input:
             scope.types[info.name] = info.type
-        nodes = self._nodes(
-            copy.node, inferred.node, scope, _with_standard(copy.opset_import), path, depth + 1
-        )
+        nodes = self._nodes(copy.node, inferred, scope, _with_standard(copy.opset_import), path, depth + 1)
         if nodes is not None:
             _replace_nodes(copy.node, nodes)
         if self._changes == before:
@@ -240,6 +241,17 @@ class _Run:
         copy.name = self._names.after(copy.name)
         copy.overload = ""
         return copy
+
+
+class _Inferred:
+    """A graph as inference leaves it, worked out when it is first asked for."""
+
+    def __init__(self, make: Callable[[], onnx.GraphProto]) -> None:
+        self.graph = functools.cache(make)
+
+    def inner(self, place: int, number: int) -> _Inferred:
+        """A body of one of its nodes."""
+        return _Inferred(lambda: list(inner_graphs(self.graph().node[place]))[number])
 
 
 def inferred_graph(model: onnx.ModelProto) -> onnx.GraphProto:

@@ -26,14 +26,15 @@ def inner_graphs(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
 
 def all_nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
     """All nodes, those in bodies included, to any depth."""
-    waiting = [iter(nodes)]
+    waiting: list[Iterable[onnx.NodeProto]] = [nodes]
     while waiting:
-        node = next(waiting[-1], None)
-        if node is None:
-            waiting.pop()
-            continue
-        yield node
-        waiting.extend(iter(graph.node) for graph in inner_graphs(node))
+        for node in waiting.pop():
+            yield node
+            for attribute in node.attribute:
+                if attribute.type == onnx.AttributeProto.GRAPH:
+                    waiting.append(attribute.g.node)
+                elif attribute.type == onnx.AttributeProto.GRAPHS:
+                    waiting.extend(graph.node for graph in attribute.graphs)
 
 
 def value_names(model: onnx.ModelProto) -> Iterator[str]:

@@ -31,11 +31,12 @@ _PLAIN_VALUES = {
 class Scope:
     """What is known of the values that can be seen in one graph: declared or inferred types, constants.
 
-    `types` is what inference gave; `constants` are the tensors that no caller can replace, from anywhere around.
+    Inference is asked when a type is not declared, and not before: most rules need no more than attributes.
     """
 
-    def __init__(self, outer: Scope | None = None) -> None:
+    def __init__(self, infer: Callable[[], onnx.GraphProto], outer: Scope | None = None) -> None:
         self._outer = outer
+        self._infer: Callable[[], onnx.GraphProto] | None = infer
         self.types: dict[str, onnx.TypeProto] = {}
         self._tensors: dict[str, Held] = {}
 
@@ -45,8 +46,23 @@ class Scope:
 
     def type_of(self, name: str) -> onnx.TypeProto | None:
         """The type of a value, as far as anything is known of it."""
+        return self._declared(name) or self._inferred(name)
+
+    def _declared(self, name: str) -> onnx.TypeProto | None:
         scope: Scope | None = self
         while scope is not None:
+            if name in scope.types:
+                return scope.types[name]
+            scope = scope._outer
+        return None
+
+    def _inferred(self, name: str) -> onnx.TypeProto | None:
+        scope: Scope | None = self
+        while scope is not None:
+            if scope._infer is not None:
+                graph, scope._infer = scope._infer(), None
+                for info in (*graph.input, *graph.value_info, *graph.output):
+                    scope.types.setdefault(info.name, info.type)
             if name in scope.types:
                 return scope.types[name]
             scope = scope._outer

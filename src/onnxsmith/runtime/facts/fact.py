@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from onnxsmith.graphs.rewriting.site import Array, Site
+from onnxsmith.runtime.values import Array as RunArray
 from onnxsmith.types.dtypes import DType
 
 Engine: TypeAlias = Literal["onnxruntime", "reference"]
@@ -33,11 +34,19 @@ class Rewrite:
     function: Callable[[Site], bool]
 
 
+#: From a call's INT attributes and its inputs to what is wrong with it, or None.
+CheckAtOnce: TypeAlias = Callable[[Mapping[str, int], Sequence[RunArray]], str | None]
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Emits nodes for conditions under which the operator is right."""
+    """Emits nodes for conditions under which the operator is right.
+
+    `at_once` is the same for a call on arrays, where that costs less: from attributes and inputs to what is wrong.
+    """
 
     function: Callable[[Site], Iterable[Requirement]]
+    at_once: CheckAtOnce | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.rewriting.terms import Condition, Terms
 from onnxsmith.runtime.facts.fact import Check, Family, Probe, Requirement, Rewrite
+from onnxsmith.runtime.values import Array as RunArray
 from onnxsmith.types.dtypes import DType
 
 FAMILY = Family()
@@ -88,9 +90,22 @@ def backwards_to_far_away(site: Site) -> bool:
     return True
 
 
+def _differ(attributes: Mapping[str, int], inputs: Sequence[RunArray]) -> str | None:
+    """`fits_together`, for a call on arrays."""
+    axis = attributes.get("axis", 1)
+    first = inputs[0].shape
+    rank = len(first)
+    place = axis + rank if axis < 0 else axis
+    for each in inputs:
+        shape = each.shape
+        if len(shape) != rank or shape[:place] != first[:place] or shape[place + 1 :] != first[place + 1 :]:
+            return f"the inputs must have the same dimensions, but for axis {axis}"
+    return None
+
+
 @FAMILY.fact(
     "Concat",
-    met_by=Check,
+    met_by=functools.partial(Check, at_once=_differ),
     reason="shapes are not compared where an input has no elements: it writes past the end, or gives what memory held",
     probe=Probe(
         "g (float[A, B] x, float[C, D] y) => (float[E, F] z) { z = Concat <axis = 1> (x, y) }",
@@ -184,19 +199,6 @@ def has_both_axes(site: Site) -> Iterator[Requirement]:
     if sorted((batch, time)) == [0, 1]:
         one_each = terms.equal(terms.size(1), terms.dimension(0, batch))
         yield Requirement(one_each, f"sequence_lens must have one length for each entry of axis {batch}")
-
-
-@FAMILY.fact(
-    "Transpose",
-    met_by=Check,
-    reason="numbers in perm are cut to 32 bits",
-    probe=None,  # this version says so itself, without saying what is wrong
-)
-def is_a_permutation(site: Site) -> Iterator[Requirement]:
-    order = site.integers("perm")
-    yield Requirement(
-        sorted(order) == list(range(len(order))), f"perm is {list(order)}, which is no permutation"
-    )
 
 
 @FAMILY.fact(
