@@ -13,7 +13,7 @@ import onnxsmith
 from onnxsmith import FLOAT, Model, source_root, trace
 from onnxsmith import opset21 as op
 from onnxsmith.claims import claimed_span, is_live
-from onnxsmith.errors import AttributeValueError, OperatorFailedError
+from onnxsmith.errors import AttributeValueError, ShapeError
 from onnxsmith.source import Span, text_of
 
 FOUR = np.zeros(4, np.float32)
@@ -28,7 +28,7 @@ def failing(source: str) -> onnx.ModelProto:
 
 
 def message_of(model: Model) -> str:
-    with pytest.raises(OperatorFailedError) as caught:
+    with pytest.raises(ShapeError) as caught:
         model(FOUR, FIVE)
     return str(caught.value)
 
