@@ -54,7 +54,7 @@ def run(context: Context) -> list[Row]:
 
 def _peers(chain: tuple[tuple[str, bool], ...]) -> list[Peer]:
     return [
-        Peer("bare InferenceSession.run", lambda: _bare(chain), bar=ratio_at_most(2.0)),
+        Peer("bare InferenceSession.run", lambda: _bare(chain), bar=ratio_at_most(0.9)),
         Peer("onnxscript", lambda: _onnxscript(chain), package="onnxscript", bar=times_better(25)),
         Peer("ndonnx", lambda: _ndonnx(chain), package="ndonnx"),
         Peer("spox", lambda: _spox(chain), package="spox", note="value propagation"),
