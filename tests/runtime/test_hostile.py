@@ -9,8 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from onnxsmith.runtime.memory import memory_objection, usable_memory
-from onnxsmith.types.dtypes import DType
 from tests.runtime.hostile import DEFINED, HOSTILE, run
 
 
@@ -35,8 +33,3 @@ def test_what_is_defined_is_given(name, version, inputs, attributes, expected) -
         assert result.dtype == expected.dtype
         np.testing.assert_allclose(result.reshape(expected.shape), expected, atol=1e-6)
         assert result.shape[-len(expected.shape) :] == expected.shape
-
-
-def test_memory() -> None:
-    assert memory_objection((1024, 1024), DType.FLOAT) is None
-    assert "takes" in (memory_objection((usable_memory(), 2), DType.FLOAT) or "")

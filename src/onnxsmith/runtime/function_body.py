@@ -12,6 +12,7 @@ from typing import Any
 import onnx
 from onnx import defs, shape_inference
 
+from onnxsmith.graphs.rewriting.scopes import all_nodes
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.runtime import versions
 from onnxsmith.runtime.equivalents import earliest_same
@@ -124,7 +125,7 @@ def _means_the_same(function: onnx.FunctionProto, version: int) -> bool:
     written = next(
         (entry.version for entry in function.opset_import if entry.domain in ("", "ai.onnx")), version
     )
-    for node in versions.all_nodes(function.node):
+    for node in all_nodes(function.node):
         before, after = _schema(node, written), _schema(node, version)
         if node.domain not in ("", "ai.onnx") or before is None or after is None:
             return False

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Set
 
 import onnx
 
+from onnxsmith.graphs.rewriting.scopes import all_nodes
 from onnxsmith.runtime.equivalents import earliest_same
 from onnxsmith.runtime.function_body import inlined_model
-from onnxsmith.runtime.versions import all_nodes
 from onnxsmith.schema import registry
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 import onnx
 from onnx import defs
 
+from onnxsmith.graphs.rewriting.scopes import all_nodes
 from onnxsmith.types.dtypes import DType
 
 #: Below this nothing relevant differs: functions, optionals and initializers that are no inputs are all in.
@@ -42,16 +43,6 @@ def _lower(
             except defs.SchemaError:
                 lowest = entry.version  # nobody knows what it means, so nothing may change
         entry.version = lowest
-
-
-def all_nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
-    """All nodes, those in bodies included."""
-    for node in nodes:
-        yield node
-        for attribute in node.attribute:
-            yield from all_nodes(attribute.g.node)
-            for graph in attribute.graphs:
-                yield from all_nodes(graph.node)
 
 
 def lowest_ir_version(model: onnx.ModelProto) -> int:
