@@ -13,7 +13,7 @@ import onnx
 import onnx_ir as ir
 
 from onnxsmith.core.stored import Stored
-from onnxsmith.core.target import ACTIVE, default_target
+from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import NumberValue, Value
 from onnxsmith.diagnostics import did_you_mean, printable
 from onnxsmith.errors import (
@@ -35,8 +35,10 @@ from onnxsmith.graphs.existing_files import check_data_file
 from onnxsmith.graphs.handover import session_model
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.isolation import isolation
+from onnxsmith.graphs.model_runtime import model_runtime
 from onnxsmith.graphs.model_text import text_of
 from onnxsmith.graphs.origins import origin_of
+from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.schema.promote import Place, given_array
 from onnxsmith.source import Span
@@ -79,7 +81,7 @@ class Model:
     def __init__(self, model: ir.Model) -> None:
         self._ir = model
         self._conditions = size_conditions.read(model.metadata_props)
-        self._run: Callable[[Sequence[Any]], list[Any]] | None = None
+        self._run: Run | None = None
 
     @staticmethod
     @boundary
@@ -197,8 +199,7 @@ class Model:
             )
         feeds = self._bind(inputs, named)
         names = [port.name for port in self.inputs]
-        run_isolated: Callable[..., list[Any]] = cast(Any, default_target()).run_isolated
-        outputs = run_isolated(self.handed_over(), names, feeds, limits, self._find_node())
+        outputs = model_runtime().run_isolated(self.handed_over(), names, feeds, limits, self._find_node())
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def _is_by_name(self, given: object) -> bool:
@@ -218,13 +219,10 @@ class Model:
             return lambda arrays: run(arrays)[0]
         return lambda arrays: tuple(run(arrays))
 
-    def _make_runner(self) -> Callable[[Sequence[Any]], list[Any]]:
-        model_runner: Callable[..., Callable[[Sequence[Any]], list[Any]]] = cast(
-            Any, default_target()
-        ).model_runner
-        run = model_runner(self.handed_over(), find_node=self._find_node())
+    def _make_runner(self) -> Run:
+        run = model_runtime().load(self.handed_over(), self._find_node())
 
-        def run_or_say_why(feeds: Sequence[Any]) -> list[Any]:
+        def run_or_say_why(feeds: Sequence[RunValue]) -> list[RunValue]:
             try:
                 return run(feeds)
             except OperatorFailedError as error:

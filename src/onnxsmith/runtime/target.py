@@ -18,12 +18,8 @@ from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import ACTIVE, register_default
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LeakedValueError, OnnxsmithError
-from onnxsmith.graphs.isolation import Isolation
-from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import control
 from onnxsmith.runtime.engine import Runner, prepare, runners
-from onnxsmith.runtime.isolated import run_isolated
-from onnxsmith.runtime.model_session import FindNode, load_session
 from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.definition import OperatorDef
@@ -104,23 +100,6 @@ class EagerTarget:
             form.infer(arrays)  # one mistake, one error: that of inference, if it sees the mistake, too
             raise
         return tuple([_wrap(each) for each in results]) if wraps else tuple(results)
-
-    def model_runner(
-        self, model: SessionModel, find_node: FindNode | None = None
-    ) -> Callable[[Sequence[Any]], list[Any]]:
-        """Runs a whole model on arrays; `find_node` knows where nodes come from."""
-        return load_session(model, find_node=find_node)
-
-    def run_isolated(
-        self,
-        model: SessionModel,
-        names: Sequence[str],
-        inputs: Sequence[Any],
-        limits: Isolation,
-        find_node: FindNode | None = None,
-    ) -> list[Any]:
-        """Runs a whole model once, in a process of its own."""
-        return run_isolated(model, names, inputs, limits, find_node)
 
     def learn(
         self,
