@@ -199,7 +199,11 @@ class Model:
             )
         feeds = self._bind(inputs, named)
         names = [port.name for port in self.inputs]
-        outputs = model_runtime().run_isolated(self.handed_over(), names, feeds, limits, self._find_node())
+        runtime, find_node = model_runtime(), self._find_node()
+        try:
+            outputs = runtime.run_isolated(self.handed_over(), names, feeds, limits, find_node)
+        except OperatorFailedError as error:
+            raise self._diagnosed(error, feeds) from error.__cause__
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def _is_by_name(self, given: object) -> bool:
