@@ -13,7 +13,7 @@ import onnx
 import onnx_ir as ir
 
 from onnxsmith.core.stored import Stored
-from onnxsmith.core.target import ACTIVE
+from onnxsmith.core.target import ACTIVE, RecordingTarget
 from onnxsmith.core.value import NumberValue, Value
 from onnxsmith.diagnostics import did_you_mean, printable
 from onnxsmith.errors import (
@@ -27,7 +27,6 @@ from onnxsmith.errors import (
     boundary,
 )
 from onnxsmith.graphs import external_data, files, parcels, raw, size_conditions, soundness
-from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.capabilities import with_capabilities
 from onnxsmith.graphs.diagnosis import diagnosed
 from onnxsmith.graphs.embedding import call_model
@@ -156,8 +155,9 @@ class Model:
         graph's model then holds the weights, which are not copied.
         """
         active = ACTIVE.get()
-        if isinstance(active, GraphTarget):
-            results = call_model(active, self.ir, self._bind(args, kwargs, active))
+        graph = None if active is None else active.recording
+        if graph is not None:
+            results = call_model(graph, self.ir, self._bind(args, kwargs, graph))
             return results[0] if len(results) == 1 else results
         feeds = self._bind(args, kwargs)
         if self._run is None:
@@ -191,7 +191,8 @@ class Model:
             inputs, named = (), dict(inputs[0])
         if limits is None:
             return self(*inputs, **named)
-        if isinstance(ACTIVE.get(), GraphTarget):
+        active = ACTIVE.get()
+        if active is not None and active.recording is not None:
             raise AttributeValueError(
                 "a model that is called where a graph is made becomes part of it, and has no process of its own",
                 help="leave isolated out",
@@ -273,7 +274,7 @@ class Model:
         return given
 
     def _bind(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], graph: GraphTarget | None = None
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], graph: RecordingTarget | None = None
     ) -> list[Any]:
         """The inputs as arrays, in order; as values of a graph where one is being made."""
         given = self._in_order(args, kwargs)
@@ -364,7 +365,7 @@ def _feed(port: Port, value: Any) -> Any:
     return array
 
 
-def _argument(port: Port, value: Any, graph: GraphTarget) -> Any:
+def _argument(port: Port, value: Any, graph: RecordingTarget) -> Any:
     """What is given for an input as a value of a graph; refused where its type is certainly not the input's."""
     wanted = port.type
     if isinstance(value, NumberValue) and isinstance(wanted, TensorType) and wanted.dtype is not None:
@@ -373,7 +374,7 @@ def _argument(port: Port, value: Any, graph: GraphTarget) -> Any:
         isinstance(value, list | tuple)
         and any(isinstance(each, Value) for each in cast("Sequence[Any]", value))
     )
-    lifted = graph.lift(value if is_of_graph else _feed(port, value))
+    lifted = graph.lift(cast(Any, value) if is_of_graph else _feed(port, value))
     actual = lifted.known.type
     if isinstance(wanted, TensorType) != isinstance(actual, TensorType):
         raise ModelInputError(

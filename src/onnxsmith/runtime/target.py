@@ -39,7 +39,8 @@ class EagerTarget:
     """Runs what it is given. `wraps` makes every result a tensor of ours, as in a script that runs eagerly."""
 
     needs_inference: ClassVar[bool] = False
-    is_lenient: bool = False
+    is_exact: bool = False
+    recording: None = None
 
     def __init__(self, *, wraps: bool = False) -> None:
         self.wraps = wraps
@@ -57,16 +58,8 @@ class EagerTarget:
     def stored(self, value: Stored) -> Any:
         return self.constant(np.asarray(value))
 
-    def constant_like(self, array: np.ndarray[Any, Any], like: Any) -> Any:
-        return array  # every running tensor has an element type, so this is never needed
-
     def sequence(self, elements: Sequence[Any]) -> Any:
         return list(elements)
-
-    def bodies(
-        self, op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
-        return attributes
 
     def run_bodies(
         self, op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]
