@@ -129,6 +129,8 @@ def promote(op: OperatorDef, inputs: Sequence[Any], target: Target) -> list[Any]
             literals[position] = value
             lifted.append(None)
         elif isinstance(value, Value):
+            if not value.is_symbolic and target.recording is not None:
+                value = target.recording.lift(value)
             is_optional = isinstance(value.known.type, OptionalType)
             if is_optional and not target.is_exact and not _takes_optional(op, position):
                 # Whoever uses an optional as a value has made sure that there is one.

@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from onnxsmith.schema.definition import AttributeType
+from onnxsmith.schema.definition import AttributeType, GraphBody
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.value_types import AnyValueType
 
@@ -48,21 +48,21 @@ class FunctionHead:
     attributes: tuple[FormalAttribute, ...] = ()
 
 
-class RecordedBody(Protocol):
-    """A finished subgraph: the value of a graph attribute in `emit`."""
+class RecordedBody(GraphBody):
+    """A finished subgraph: the value of a graph attribute in `emit`. A target has a subclass of its own."""
 
-    @property
-    def outputs(self) -> tuple[Known, ...]:
-        """What is known of its outputs."""
-        ...
+    __slots__ = ()
+
+    #: What is known of its outputs.
+    outputs: tuple[Known, ...]
 
     def add_unused_input(self, kind: AnyValueType) -> None:
         """Add an input at the end that nothing reads: a loop's state goes in as well as out."""
-        ...
+        raise NotImplementedError
 
     def discard(self) -> None:
         """Forget the body, which no call has been given."""
-        ...
+        raise NotImplementedError
 
 
 class RecordedFunction(Protocol):

@@ -148,7 +148,7 @@ class RecordingTarget(Target, Protocol):
         ...
 
     def lift(self, value: Operand | None) -> Value:
-        """Anything a user may return or pass, as a value of this graph; values stay as they are."""
+        """Anything a user may return or pass, as a value of this graph; what is symbolic stays as it is."""
         ...
 
     def owns(self, value: Value) -> bool:

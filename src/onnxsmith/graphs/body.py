@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from onnxsmith.core.recording import RecordedBody
 from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.value_types import AnyValueType
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class Body(RecordedBody):
     """A graph attribute's graph, and what is known of its outputs."""
 
     graph: ir.Graph

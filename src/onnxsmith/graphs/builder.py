@@ -17,7 +17,7 @@ from onnxsmith.core.operator_protocols import AnyOperator
 from onnxsmith.core.recording import FunctionHead, OpsetChoice, RecordedBody, RecordedFunction
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import ACTIVE
-from onnxsmith.core.value import Array, Operand, Value
+from onnxsmith.core.value import Operand, Value
 from onnxsmith.errors import InputTypeError, LeakedValueError
 from onnxsmith.graphs.attributes import attribute_to_ir
 from onnxsmith.graphs.body import Body, disconnect_all
@@ -342,7 +342,7 @@ class GraphTarget:
     def lift(self, value: Operand | None) -> Value:
         """Anything a user may return or pass, as a value of this graph."""
         if isinstance(value, Value):
-            return value
+            return value if value.is_symbolic else self.constant(np.asarray(value))
         if isinstance(value, Stored):
             return self.stored(value)
         if isinstance(value, list):
@@ -373,10 +373,8 @@ class GraphTarget:
             self.program.dtypes.update(() if value.dtype is None else [DType(int(value.dtype))])
         return value
 
-    def own(self, value: Value | Array) -> ir.Value:
+    def own(self, value: Value) -> ir.Value:
         """The onnx-ir value behind a Python one, if it can be seen from this graph."""
-        if not getattr(value, "is_symbolic", False):
-            value = self.lift(getattr(value, "array", value))
         made = _made(value)
         scope = made.scope
         here: GraphTarget | None = self

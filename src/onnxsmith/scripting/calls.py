@@ -107,7 +107,7 @@ def _lift(script: ScriptFunction, parameter: ScriptParameter, value: Any, scope:
         sample = input_argument(script, parameter, value.sample)
         lifted = value.as_dtype(dtype or cast(DType, DType.from_numpy(sample.dtype)))
     elif isinstance(value, Value):
-        lifted = recorded(value)
+        lifted = recorded(value) if value.is_symbolic else scope.lift(value)
     elif isinstance(value, Stored):
         lifted = scope.stored(value)
     else:

@@ -25,7 +25,7 @@ from onnxsmith.scripting import kept
 from onnxsmith.scripting.calls import generic_body, variants_of
 from onnxsmith.scripting.eager_call import attribute_argument
 from onnxsmith.scripting.model_options import ModelOptions, check_options
-from onnxsmith.scripting.staging import Staged, stage
+from onnxsmith.scripting.staging import ScopeT, Staged, stage
 from onnxsmith.types.annotations import read_value_type
 from onnxsmith.types.value_types import AnyValueType, OptionalType, SequenceType, TensorType
 
@@ -83,20 +83,34 @@ def _nowhere(shared: dict[Any, Any]) -> GraphTarget:
     return GraphTarget(Program("model", OpsetVersions(default_opset_version()), shared))
 
 
-def make_model(script: ScriptFunction, options: ModelOptions) -> Model:
-    """The model of a script."""
+def stage_model(
+    script: ScriptFunction, make_scope: Callable[[OpsetChoice], ScopeT], options: ModelOptions
+) -> Staged[ScopeT]:
+    """Stage a script as its model is made, on a target of anybody's."""
+    types, values = _arguments(script, options)
+    return stage(script, make_scope, types, values, opset_version=options.get("opset_version"))
+
+
+def _arguments(
+    script: ScriptFunction, options: ModelOptions
+) -> tuple[dict[str, AnyValueType | None], dict[str, Any]]:
+    """The types of a model's inputs, and the values of its attributes; refuses options that are none."""
     check_options(options, [each.name for each in script.parameters.attributes])
-    opset_version, ir_version = options.get("opset_version"), options.get("ir_version")
-    input_types = options.get("input_types")
     if script.parameters.is_variadic:
         raise CallError(
             f"'{script.name}' takes any number of arguments, and a model has a fixed number of inputs",
             help="call it from a script that has as many parameters as the model is to have inputs",
         ).locate(script.definition)
-    check_opset_version(opset_version)
-    types = _input_types(script, input_types, options.get("io_types"))
-    values = _attribute_values(script, options.get("attributes"))
-    is_as_checked = input_types is None and opset_version is None and script.kept is not None
+    check_opset_version(options.get("opset_version"))
+    types = _input_types(script, options.get("input_types"), options.get("io_types"))
+    return types, _attribute_values(script, options.get("attributes"))
+
+
+def make_model(script: ScriptFunction, options: ModelOptions) -> Model:
+    """The model of a script."""
+    types, values = _arguments(script, options)
+    opset_version, ir_version = options.get("opset_version"), options.get("ir_version")
+    is_as_checked = options.get("input_types") is None and opset_version is None
     staged = script.kept.take(script) if is_as_checked and script.kept is not None else None
     script.kept = None
     if staged is None:
