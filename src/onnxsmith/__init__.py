@@ -55,8 +55,9 @@ _OPSET = re.compile(r"opset(?:(?P<version>\d+)|_(?P<domain>[a-z_]+?)(?P<domain_v
 
 __all__ = [*_LAZY, *_SUBMODULES]  # pyright: ignore[reportUnsupportedDunderAll]  # checkers read __init__.pyi
 
-# Where operators run when no graph is being made, which `core` may not know.
+# Where operators run when no graph is being made, and models, which `core` and `graphs` may not know.
 register_module("default target", "onnxsmith.runtime.target")
+register_module("model runtime", "onnxsmith.runtime.models")
 
 
 def __getattr__(name: str) -> Any:

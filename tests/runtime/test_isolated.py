@@ -20,8 +20,10 @@ from onnxsmith.errors import (
     MemoryLimitError,
     NotRunnableError,
     OnnxsmithError,
+    OperatorFailedError,
     ProcessEndedError,
     RunTimeoutError,
+    ShapeError,
 )
 from onnxsmith.runtime import isolated, using
 
@@ -128,7 +130,8 @@ def test_failures_are_those_of_a_call(runtime) -> None:
         here = said(lambda: model(X, np.int64([9])))
         there = said(lambda: model.run(X, np.int64([9]), isolated=True))
     assert here == there
-    assert there[0] is said(lambda: op.Gather(X, np.int64([9])))[0]
+    # The reference evaluator does not say which node failed, and so nobody can say better why.
+    assert there[0] is (ShapeError if runtime == "onnxruntime" else OperatorFailedError)
 
 
 def test_failures_without_an_origin_name_the_node() -> None:
@@ -137,7 +140,7 @@ def test_failures_without_an_origin_name_the_node() -> None:
     model = Model.from_proto(onnx.parser.parse_model(text))
     here = said(lambda: model(X, np.int64([9])))
     assert here == said(lambda: model.run(X, np.int64([9]), isolated=True))
-    assert "'pick'" in here[1]
+    assert "node 'pick' (Gather)" in here[1]
 
 
 def test_refusals_are_those_of_a_call() -> None:

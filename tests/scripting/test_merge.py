@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnxsmith import BOOL, FLOAT, INT64, errors, script
+from onnxsmith import BOOL, FLOAT, INT64, errors, script, tensor
 from onnxsmith import opset21 as op
 
 
@@ -76,3 +76,25 @@ def test_shapes_that_differ_are_left_open(made: Any, first: bool) -> None:
     x, y = np.ones(2, np.float32), np.zeros(3, np.float32)
     test = np.array(first) if made is not a_sequence_that_grows else np.array(int(first))
     np.testing.assert_array_equal(model(test, x, y), made(test, x, y))
+
+
+RUNNING = tensor(np.float32([1, 2]))
+
+
+def test_a_tensor_that_runs_is_a_constant_wherever_it_stands() -> None:
+    @script
+    def added(x: FLOAT[2], y: FLOAT[2]):
+        return x + y
+
+    @script
+    def program(x: FLOAT[2]):
+        is_positive = op.ReduceSum(x, keepdims=0) > 0
+        return RUNNING, added(x, RUNNING), RUNNING if is_positive else x + RUNNING
+
+    model, constant = program.to_model(), RUNNING.array
+    assert len(model.ir.graph.initializers) == 2  # itself, and zero
+    for sign in (1, -1):
+        x = np.float32([3, 4]) * np.float32(sign)
+        expected = constant, x + constant, constant if sign > 0 else x + constant
+        for found, wanted in zip(model(x), expected, strict=True):
+            np.testing.assert_array_equal(found, wanted)

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from onnxsmith.core.bodies import make_bodies
 from onnxsmith.core.initial_states import OpenState, settled, with_open_states
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import Target, target_of
-from onnxsmith.core.value import NumberValue, Value
+from onnxsmith.core.value import NumberValue, Operand, Value
 from onnxsmith.errors import MixedDTypesError, ModelWarning, OnnxsmithError, OutputCountError
 from onnxsmith.schema.bind import bind
 from onnxsmith.schema.definition import AttributeReference, AttributeType, OperatorDef, Parameter
@@ -58,14 +59,17 @@ def call(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         output_count, attributes = _as_unpacked(op, output_count, inputs, attributes)
     target = target_of(inputs)
     has_graph = bool(attributes) and _has_graph(op, attributes)
-    if has_graph and not target.is_lenient:
+    if has_graph and not target.is_exact:
         inputs = with_open_states(op, inputs, attributes)
     lifted = promote(op, inputs, target)
     if has_graph:
-        finished = target.run_bodies(op, lifted, attributes)
-        if finished is not None:
-            return finished[0] if len(finished) == 1 else finished
-        attributes = dict(target.bodies(op, lifted, attributes))
+        recording = target.recording
+        if recording is None:
+            finished = target.run_bodies(op, lifted, attributes)
+            if finished is not None:
+                return finished[0] if len(finished) == 1 else finished
+        else:
+            attributes = make_bodies(recording, op, lifted, attributes)
         lifted = settled(op, lifted, attributes.get("body"), target)
     if output_count is None:
         output_count = count_outputs(op, lifted, attributes)
@@ -82,7 +86,7 @@ def call(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
                 {name: value.outputs for name, value in attributes.items() if hasattr(value, "outputs")},
             )
         except OnnxsmithError as error:
-            if not target.is_lenient:
+            if not target.is_exact:
                 raise
             _warn(error)
             known = outputs_by_signature(op, given, output_count)
@@ -125,8 +129,10 @@ def promote(op: OperatorDef, inputs: Sequence[Any], target: Target) -> list[Any]
             literals[position] = value
             lifted.append(None)
         elif isinstance(value, Value):
+            if not value.is_symbolic and target.recording is not None:
+                value = target.recording.lift(value)
             is_optional = isinstance(value.known.type, OptionalType)
-            if is_optional and not target.is_lenient and not _takes_optional(op, position):
+            if is_optional and not target.is_exact and not _takes_optional(op, position):
                 # Whoever uses an optional as a value has made sure that there is one.
                 value = target.operators.OptionalGetElement(value)
             types.append(value.known.type)
@@ -167,7 +173,7 @@ def promote(op: OperatorDef, inputs: Sequence[Any], target: Target) -> list[Any]
                 lifted[position], types[position] = _number_input(op, position, value, resolved, lifted)
                 continue
             if isinstance(resolved, Like):
-                lifted[position] = target.constant_like(np.asarray(value), lifted[resolved.position])
+                lifted[position] = constant_like(target, np.asarray(value), lifted[resolved.position])
                 continue
             array = literal_array(op, position, value, resolved)
             types[position] = TensorType(resolved, array.shape)
@@ -176,10 +182,16 @@ def promote(op: OperatorDef, inputs: Sequence[Any], target: Target) -> list[Any]
         try:
             check_types(op, types)
         except OnnxsmithError as error:
-            if not target.is_lenient:
+            if not target.is_exact:
                 raise
             _warn(error)
     return lifted
+
+
+def constant_like(target: Target, array: np.ndarray[Any, Any], like: Operand) -> Value:
+    """A literal as an input, with the element type of `like`, which is not known yet."""
+    # Python's floats are doubles: rounding them when the type is known gives what an eager run gives.
+    return target.operators.CastLike(target.constant(array), like)
 
 
 def _warn(error: OnnxsmithError) -> None:
@@ -320,7 +332,7 @@ def stack(elements: Sequence[Any], target: Target, place: Place = _INDEX, wanted
         elif not is_literal(element):
             parts.append(target.operators.Reshape(element, row))
         elif dtype is None:
-            parts.append(target.constant_like(np.asarray([element]), typed[0]))
+            parts.append(constant_like(target, np.asarray([element]), typed[0]))
         else:
             parts.append(target.constant(given_array([element], dtype, place)))
     return target.operators.Concat(*parts, axis=0) if len(parts) > 1 else parts[0]

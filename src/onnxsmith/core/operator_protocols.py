@@ -8,12 +8,26 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias
 
+from onnxsmith.core.recording import RecordedBody
 from onnxsmith.core.value import Array, Operand, TensorValue
-from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.schema.definition import AttributeReference, OperatorDef
 from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import ValueType
 
-#: What Python's syntax gives an attribute.
-AttributeValue: TypeAlias = DType | int | float | str | Sequence[int] | Sequence[float] | Array | None
+#: What Python's syntax, control flow and the attributes of functions give an attribute.
+AttributeValue: TypeAlias = (
+    DType
+    | int
+    | float
+    | str
+    | Sequence[int]
+    | Sequence[float]
+    | Array
+    | ValueType
+    | RecordedBody
+    | AttributeReference
+    | None
+)
 
 
 class AnyOperator(Protocol):

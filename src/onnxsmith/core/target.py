@@ -1,35 +1,58 @@
-"""What operator calls are made on: the target protocol, and which target is in force.
+"""What operator calls are made on: the two protocols of targets, and which target is in force.
 
 The targets themselves (a graph being built, a runtime) live above and register from outside.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
 from onnxsmith.core.late_imports import load_module
+from onnxsmith.core.recording import FunctionHead, OpsetChoice, RecordedBody, RecordedFunction
+from onnxsmith.errors import LeakedValueError
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
+from onnxsmith.source import Span
+from onnxsmith.types.value_types import AnyValueType
 
 if TYPE_CHECKING:
     from onnxsmith.core.operator_protocols import AnyOperator, StandardOperators
     from onnxsmith.core.stored import Stored
-    from onnxsmith.core.value import Value
+    from onnxsmith.core.value import Operand, Value
 
 
 class Target(Protocol):
-    """Where a bound, promoted call goes."""
+    """Where a bound, promoted call goes: something runs it, or records it.
+
+    The pipeline (`core.call`) matches arguments with the schema, converts literals and works out types; a target gets
+    what is left. Nothing of it need be repeated, and nothing of a target's is known elsewhere. To write one:
+
+    - `constant`, `stored` and `sequence` turn what the user wrote (an array, a weight, a list) into inputs as `emit`
+      takes them. Where calls are inferred every input is a `Value`, so that there is a `known`; else anything will do.
+    - `emit` is the call. It gives as many outputs as it is asked for.
+    - `operators` are those that Python's `+`, indexing and the like are made of; `Operators(version)` will do.
+    - `run_bodies` is for control flow on functions. A target that records has bodies made of them and need not do it.
+    - `learn` may do nothing.
+
+    A target is in force while it is set as `ACTIVE`; operators on a symbolic value go to the value's own. One that
+    records a graph, so that scripts can be staged on it, is a `RecordingTarget`.
+    """
 
     #: Whether dtype and shape are worked out before every `emit`. A runtime asks only for calls that are new or fail.
     needs_inference: ClassVar[bool]
 
     @property
-    def is_lenient(self) -> bool:
-        """Whether a call that looks wrong is made all the same, with a warning: a given model is taken as it is."""
+    def is_exact(self) -> bool:
+        """Whether a given model is taken as it is: a call that looks wrong is made all the same, with a warning."""
+        ...
+
+    @property
+    def recording(self) -> RecordingTarget | None:
+        """The target itself if it records a graph; None if it runs."""
         ...
 
     @property
@@ -45,24 +68,14 @@ class Target(Protocol):
         """A weight as an input of a call on this target."""
         ...
 
-    def constant_like(self, array: np.ndarray[Any, Any], like: Any) -> Any:
-        """A literal as an input, with the element type of `like`, which is not known yet."""
-        ...
-
     def sequence(self, elements: Sequence[Any]) -> Any:
         """A Python list as an input that takes an ONNX sequence."""
-        ...
-
-    def bodies(
-        self, op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
-        """Functions given as graph attributes, made into bodies; other graphs pass through."""
         ...
 
     def run_bodies(
         self, op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]
     ) -> tuple[Any, ...] | None:
-        """The outputs of control flow whose bodies are functions, where the target simply calls them."""
+        """The outputs of control flow whose bodies are functions; None if there are none. Never asked if it records."""
         ...
 
     def emit(
@@ -74,7 +87,12 @@ class Target(Protocol):
         output_count: int,
         outputs: Sequence[Known],
     ) -> tuple[Any, ...]:
-        """Perform the call; `version` is the opset asked of, None when Python's syntax chose the operator."""
+        """Perform the call; `version` is the opset asked of, None when Python's syntax chose the operator.
+
+        `inputs` has None where one is left out. `attributes` are in normal form, as `schema.attributes` reads them; one
+        may be an `AttributeReference`, and a graph is what `finish_body` gave, or a proto. `outputs` says what is known
+        of the outputs; it is empty unless `needs_inference`.
+        """
         ...
 
     def learn(
@@ -87,6 +105,134 @@ class Target(Protocol):
         output_count: int,
     ) -> None:
         """Called after `emit` succeeded, so that a target can answer a call of the same form at once."""
+        ...
+
+
+class RecordingTarget(Target, Protocol):
+    """A graph being recorded: the outermost one, one inside it, or the body of a function.
+
+    To write one, write a `Target` whose `needs_inference` is true and whose `recording` is itself, and then what stands
+    here. There is one target per graph: `subgraph` makes the one of a branch or a loop's body, which sees the values of
+    the graphs around it; `function` makes one that sees nothing. Whoever makes a graph puts it in force (`ACTIVE`),
+    calls operators, and ends it: with `finish_body`, `finish_function`, or, for the outermost, as its class likes.
+
+    Its values are subclasses of `Tensor` and `TensorSequence` with `is_symbolic = True`, and have besides `known` and
+    `target` a `name` and a `span`, the place in the user's source or None. A tensor's `as_number` is
+    `semantics.number.number(self)`; its `as_shape` is a vector whose elements are numbers. Where a value comes in, it
+    may also be a number or an attribute of a function: `recorded(value)` is the target's own behind it.
+
+    Work may be taken back. A draft's calls count when it is kept, and not when it is discarded; a graph that is
+    discarded, or dropped without being finished, leaves nothing. What is held for all graphs together (constants,
+    names, functions) goes back to where it was when what `checkpoint` gave is called.
+    """
+
+    @property
+    def depth(self) -> int:
+        """How many graphs are around it; a draft is as deep as its graph."""
+        ...
+
+    @property
+    def shared(self) -> dict[Hashable, Any]:
+        """What front ends remember while one model is made: the same for all its graphs and functions."""
+        ...
+
+    @property
+    def dimensions(self) -> Iterable[str]:
+        """The names of dimensions that the inputs of the outermost graph have."""
+        ...
+
+    def input(
+        self, name: str, kind: AnyValueType, span: Span | None = None, *, is_declared: bool = True
+    ) -> Value:
+        """A new input; an exact graph may leave undeclared what type it has."""
+        ...
+
+    def lift(self, value: Operand | None) -> Value:
+        """Anything a user may return or pass, as a value of this graph; what is symbolic stays as it is."""
+        ...
+
+    def owns(self, value: Value) -> bool:
+        """Whether the value was made in this very graph."""
+        ...
+
+    def sees(self, value: Value) -> bool:
+        """Whether the value can be used here: it was made in this graph or in one around it."""
+        ...
+
+    def is_given(self, value: Value) -> bool:
+        """Whether no call made the value: an input, a constant or a weight."""
+        ...
+
+    def subgraph(self) -> RecordingTarget:
+        """A graph inside this one."""
+        ...
+
+    def draft(self) -> RecordingTarget:
+        """Calls for this graph that are not certain yet: until `keep` or `discard`."""
+        ...
+
+    def keep(self) -> None:
+        """Make the calls of this draft, and its values, those of the graph that it is a draft of."""
+        ...
+
+    def discard(self) -> None:
+        """Forget the calls of this graph."""
+        ...
+
+    def checkpoint(self) -> Callable[[], None]:
+        """Remember what is held for all graphs; the function returned brings it back, for an attempt that failed."""
+        ...
+
+    def outputs_of(self, values: Sequence[Value]) -> list[Value]:
+        """Values as outputs of the outermost graph: one that is given, or comes twice, gets an `Identity`."""
+        ...
+
+    def refined(self, value: Value, kind: AnyValueType) -> Value:
+        """An output with a type that says more than what is known of it."""
+        ...
+
+    def finish_body(
+        self,
+        values: Sequence[Operand | None],
+        title: str,
+        declared: Sequence[AnyValueType | None] | None = None,
+    ) -> RecordedBody:
+        """This subgraph as a body. A value that was not made in it, or comes twice, gets an `Identity`.
+
+        `declared` are the types that an exact body says its outputs have, None where it says nothing.
+        """
+        ...
+
+    def suggest_name(self, value: Value, wish: str) -> None:
+        """Call a value of this graph as the user's variable is called; the first wish counts."""
+        ...
+
+    def name_results(
+        self, outputs: Sequence[Value], wishes: Sequence[str], bodies: Sequence[tuple[RecordedBody, str]]
+    ) -> None:
+        """Call outputs of control flow as the user's variables; what the bodies called so gets a suffix."""
+        ...
+
+    def function(self, opset: OpsetChoice, *, is_exact: bool) -> RecordingTarget:
+        """The body of a new function of the same model, which shares `shared`; constants belong to the body."""
+        ...
+
+    def finish_function(self, outputs: Sequence[Value], head: FunctionHead) -> RecordedFunction:
+        """This body as a function. Nothing holds it yet: it may never be called."""
+        ...
+
+    def call_function(
+        self,
+        function: RecordedFunction,
+        inputs: Sequence[Value | None],
+        attributes: Mapping[str, Any],
+        outputs: Sequence[Known],
+    ) -> tuple[Value, ...]:
+        """Call a function, which the model then holds with those that it calls itself.
+
+        It is one that this class of target finished, or, for a finished model that is called, a
+        `graphs.function.FunctionBody`.
+        """
         ...
 
 
@@ -125,3 +271,20 @@ def target_of(values: Sequence[Any]) -> Target:
             owner: Value = value
             return owner.target
     return default_target()
+
+
+def current_graph() -> RecordingTarget:
+    """The graph that is being recorded."""
+    active = ACTIVE.get()
+    recording = None if active is None else active.recording
+    if recording is None:
+        raise LeakedValueError(
+            "no graph is being made here, and this belongs to one",
+            help="what a script defines inside it can be called only while the script itself is staged",
+        )
+    return recording
+
+
+def recorded(value: Value) -> Value:
+    """The value that a target made, behind a number or an attribute of a function."""
+    return getattr(value, "tensor", value)

@@ -7,15 +7,28 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from onnxsmith.core.recording import RecordedBody
+from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.schema.inference.known import Known
+from onnxsmith.types.value_types import AnyValueType
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class Body(RecordedBody):
     """A graph attribute's graph, and what is known of its outputs."""
 
     graph: ir.Graph
     outputs: tuple[Known, ...]
+
+    def add_unused_input(self, kind: AnyValueType) -> None:
+        """Add an input at the end that no node reads."""
+        value = ir.Value(name=f"{self.graph.name}_unused_{len(self.graph.inputs) - 1}")
+        value.type, value.shape = type_to_ir(kind)
+        self.graph.inputs.append(value)
+
+    def discard(self) -> None:
+        """Let its nodes use nothing any more: the graph is thrown away."""
+        disconnect_all(self.graph)
 
 
 def disconnect_all(nodes: Iterable[ir.Node]) -> None:

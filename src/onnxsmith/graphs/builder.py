@@ -6,7 +6,7 @@ they are used, and nothing else: binding, promotion and inference came before.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -14,24 +14,26 @@ import onnx_ir as ir
 
 from onnxsmith.core.operator import Operators
 from onnxsmith.core.operator_protocols import AnyOperator
+from onnxsmith.core.recording import FunctionHead, OpsetChoice, RecordedBody, RecordedFunction
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import ACTIVE
-from onnxsmith.core.value import Value
+from onnxsmith.core.value import Operand, Value
 from onnxsmith.errors import InputTypeError, LeakedValueError
-from onnxsmith.graphs import bodies
 from onnxsmith.graphs.attributes import attribute_to_ir
 from onnxsmith.graphs.body import Body, disconnect_all
+from onnxsmith.graphs.function import FunctionBody, body_of, call_function, finish_function
 from onnxsmith.graphs.ir_types import array_to_ir, shape_to_ir, tensor_type_to_ir, type_to_ir
 from onnxsmith.graphs.names import snake_case
+from onnxsmith.graphs.opsets import OpsetVersions
 from onnxsmith.graphs.origins import origin_metadata
 from onnxsmith.graphs.program import Program, known_of_array
-from onnxsmith.graphs.value import SymbolicTensor, wrap
+from onnxsmith.graphs.value import SymbolicSequence, SymbolicTensor, wrap
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.source import Span, caller_span
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import AnyValueType, TensorType
+from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType, TensorType
 
 #: The key of a value's own notes under which onnx-ir keeps how it is quantised.
 QUANTIZATION_KEY = "quant_parameter_tensor_names"
@@ -62,8 +64,12 @@ class GraphTarget:
     # -- the target protocol ---------------------------------------------------------------------------
 
     @property
-    def is_lenient(self) -> bool:
+    def is_exact(self) -> bool:
         return self.program.is_exact
+
+    @property
+    def recording(self) -> GraphTarget:
+        return self
 
     @property
     def operators(self) -> Operators:
@@ -84,21 +90,12 @@ class GraphTarget:
             return self._constant_tensor(weight.tensor, weight.known)
         return SymbolicTensor(self.program.weight(weight), weight.known, self.root, None)
 
-    def constant_like(self, array: np.ndarray[Any, Any], like: Any) -> Any:
-        # Python's floats are doubles: rounding them when the type is known gives what an eager run gives.
-        return self.operators.CastLike(self.constant(array), like)
-
     def sequence(self, elements: Sequence[Any]) -> Any:
         if not elements:
             raise InputTypeError(
                 "an empty list has no element type", help="write op.SequenceEmpty(dtype=FLOAT)"
             )
         return self.operators.SequenceConstruct(*elements)
-
-    def bodies(
-        self, op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
-        return bodies.make_bodies(self, op, inputs, attributes)
 
     def run_bodies(
         self, op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]
@@ -145,7 +142,7 @@ class GraphTarget:
     ) -> None:
         """A graph is made once; there is nothing to remember."""
 
-    # -- building --------------------------------------------------------------------------------------
+    # -- recording -------------------------------------------------------------------------------------
 
     @property
     def is_function(self) -> bool:
@@ -157,11 +154,22 @@ class GraphTarget:
         """The outermost graph."""
         return self if self.parent is None else self.parent.root
 
-    def input(self, name: str, kind: AnyValueType, span: Span | None = None) -> Any:
+    @property
+    def shared(self) -> dict[Hashable, Any]:
+        return self.program.shared
+
+    @property
+    def dimensions(self) -> Iterator[str]:
+        for value in self.root.inputs:
+            yield from (str(each.value) for each in value.shape or () if isinstance(each, ir.SymbolicDim))
+
+    def input(
+        self, name: str, kind: AnyValueType, span: Span | None = None, *, is_declared: bool = True
+    ) -> SymbolicTensor | SymbolicSequence:
         """A new input of this graph."""
         value = ir.Value(name=self.program.names.unique(name))
         value.meta[VARIABLE_KEY] = name
-        if not self.is_function:
+        if is_declared and not self.is_function:
             value.type, value.shape = type_to_ir(kind)
         self.inputs.append(value)
         return wrap(value, Known(kind), self, span)
@@ -171,16 +179,18 @@ class GraphTarget:
         return GraphTarget(self.program, self)
 
     def draft(self) -> GraphTarget:
-        """Nodes for this graph that are not certain yet: `absorb` adds them, `discard` forgets them."""
-        result = GraphTarget(self.program, self)
+        """Nodes for this graph that are not certain yet: `keep` adds them, `discard` forgets them."""
+        result = self.subgraph()
         result.depth = self.depth
         return result
 
-    def absorb(self, draft: GraphTarget) -> None:
-        """Take over the nodes of a draft; its values are this graph's from now on."""
-        self.nodes += draft.nodes
-        self._constants |= draft._constants
-        draft.absorbed_by = self
+    def keep(self) -> None:
+        """Give the nodes of this draft to its graph; the values are that graph's from now on."""
+        graph = self.parent
+        assert graph is not None  # whoever has a draft has it from a graph
+        graph.nodes += self.nodes
+        graph._constants |= self._constants  # the same class
+        self.absorbed_by = graph
 
     @property
     def home(self) -> GraphTarget:
@@ -215,26 +225,88 @@ class GraphTarget:
             name=name,
         )
 
-    def finish_body(self, values: Sequence[Any], title: str) -> Body:
+    def checkpoint(self) -> Callable[[], None]:
+        return self.program.checkpoint()
+
+    def owns(self, value: Value) -> bool:
+        return _made(value).scope is self
+
+    def sees(self, value: Value) -> bool:
+        scope = _made(value).scope
+        here: GraphTarget | None = self
+        while here is not None:
+            if scope is here.home:
+                return True
+            here = here.parent
+        return False
+
+    def is_given(self, value: Value) -> bool:
+        return _made(value).ir_value.producer() is None
+
+    def outputs_of(self, values: Sequence[Value]) -> list[Value]:
+        """Values as outputs; an input, a value from elsewhere, or one that comes twice gets an Identity."""
+        outputs: list[Value] = []
+        seen: set[ir.Value] = set()
+        for value in values:
+            made = _made(value)
+            if made.ir_value.producer() is None or made.scope is not self or made.ir_value in seen:
+                value = self.operators.Identity(value)
+                made = _made(value)
+            seen.add(made.ir_value)
+            outputs.append(value)
+        return outputs
+
+    def refined(self, value: Value, kind: AnyValueType) -> Value:
+        made = _made(value)
+        if isinstance(kind, TensorType) and kind.dtype is None:
+            made.ir_value.shape = shape_to_ir(kind.shape)
+        else:
+            made.ir_value.type, made.ir_value.shape = type_to_ir(kind)
+        return wrap(made.ir_value, Known(kind), self, made.span)
+
+    def finish_body(
+        self,
+        values: Sequence[Operand | None],
+        title: str,
+        declared: Sequence[AnyValueType | None] | None = None,
+    ) -> Body:
         """The subgraph as a body. A value from outside, an input, or one returned twice gets a node of its own."""
         token = ACTIVE.set(self)
         try:
-            outputs: list[Any] = []
+            outputs: list[Value] = []
+            seen: set[ir.Value] = set()
             for value in values:
                 lifted = self.lift(value)
-                is_input_outside = lifted.ir_value.producer() is None and lifted.scope is not self
-                if self.program.is_exact and (
-                    not is_input_outside or lifted.ir_value.const_value is not None
-                ):
-                    outputs.append(lifted)
-                    continue
-                is_made_here = lifted.scope is self and lifted.ir_value.producer() is not None
-                is_new = all(lifted.ir_value is not each.ir_value for each in outputs)
-                outputs.append(lifted if is_made_here and is_new else self.operators.Identity(lifted))
+                made = _made(lifted)
+                is_outside, is_input = made.scope is not self, made.ir_value.producer() is None
+                if self.program.is_exact:
+                    is_own = not is_outside or not is_input or made.ir_value.const_value is not None
+                else:
+                    is_own = not is_outside and not is_input and made.ir_value not in seen
+                outputs.append(lifted if is_own else self.operators.Identity(lifted))
+                seen.add(_made(outputs[-1]).ir_value)
         finally:
             ACTIVE.reset(token)
         graph = self.finish(outputs, self.program.node_names.unique(title))
-        return Body(graph, tuple(each.known for each in outputs))
+        known = tuple(each.known for each in outputs)
+        return Body(graph, known if declared is None else _declare(graph, known, declared))
+
+    def function(self, opset: OpsetChoice, *, is_exact: bool) -> GraphTarget:
+        versions = OpsetVersions(opset.version, is_fixed=opset.is_fixed, is_named=opset.is_named)
+        return GraphTarget(Program("function", versions, self.program.shared, is_exact=is_exact))
+
+    def finish_function(self, outputs: Sequence[Value], head: FunctionHead) -> FunctionBody:
+        return finish_function(self, outputs, head)
+
+    def call_function(
+        self,
+        function: RecordedFunction,
+        inputs: Sequence[Value | None],
+        attributes: Mapping[str, Any],
+        outputs: Sequence[Known],
+    ) -> tuple[Value, ...]:
+        """A node that calls a function, which the program then holds."""
+        return call_function(self, body_of(function), inputs, attributes, outputs)
 
     def discard(self) -> None:
         """Forget the nodes: what they used is not used by them any more."""
@@ -242,11 +314,12 @@ class GraphTarget:
         self.nodes.clear()
         self.is_finished = True
 
-    def suggest_name(self, value: Any, wish: str) -> None:
+    def suggest_name(self, value: Value, wish: str) -> None:
         """Call a value as the user's variable is called, unless a variable named it before."""
-        ir_value: ir.Value = value.ir_value
+        made = _made(value)
+        ir_value = made.ir_value
         old = ir_value.name or ""
-        if value.scope is not self or old in self.program.named or ir_value.producer() is None:
+        if made.scope is not self or old in self.program.named or ir_value.producer() is None:
             return
         self.program.names.release(old)
         ir_value.name = self.program.names.unique(wish)
@@ -254,21 +327,22 @@ class GraphTarget:
         self.program.named.add(ir_value.name)
 
     def name_results(
-        self, outputs: Sequence[Any], wishes: Sequence[str], bodies: Sequence[tuple[Body, str]]
+        self, outputs: Sequence[Value], wishes: Sequence[str], bodies: Sequence[tuple[RecordedBody, str]]
     ) -> None:
         """Call outputs of control flow as the user's variables; what the bodies called so gets a suffix."""
         for output, wish in zip(outputs, wishes, strict=False):
             for body, suffix in bodies:
+                assert isinstance(body, Body)  # what this class made
                 for inner in body.graph.outputs:
                     if inner.name == wish:
                         inner.name = self.program.names.unique(f"{wish}_{suffix}")
                         self.program.names.release(wish)
             self.suggest_name(output, wish)
 
-    def lift(self, value: Any) -> Any:
+    def lift(self, value: Operand | None) -> Value:
         """Anything a user may return or pass, as a value of this graph."""
         if isinstance(value, Value):
-            return value
+            return value if value.is_symbolic else self.constant(np.asarray(value))
         if isinstance(value, Stored):
             return self.stored(value)
         if isinstance(value, list):
@@ -299,22 +373,20 @@ class GraphTarget:
             self.program.dtypes.update(() if value.dtype is None else [DType(int(value.dtype))])
         return value
 
-    def own(self, value: Any) -> ir.Value:
+    def own(self, value: Value) -> ir.Value:
         """The onnx-ir value behind a Python one, if it can be seen from this graph."""
-        if not getattr(value, "is_symbolic", False):
-            lifted = self.lift(value.array if hasattr(value, "array") else value)
-            return lifted.ir_value
-        scope = value.scope
+        made = _made(value)
+        scope = made.scope
         here: GraphTarget | None = self
         while here is not None:
             if here is scope:
-                return value.ir_value
+                return made.ir_value
             here = here.parent
         error = LeakedValueError(
-            f"'{value.name}' belongs to another graph than the one it is used in",
+            f"'{made.name}' belongs to another graph than the one it is used in",
             help="a tensor lives in the function that made it: return it, or pass it as an argument",
         ).locate(caller_span())
-        raise error.also(value.span, f"'{value.name}' was made here")
+        raise error.also(made.span, f"'{made.name}' was made here")
 
     def _constant_node(self, array: np.ndarray[Any, Any]) -> SymbolicTensor:
         key = (
@@ -351,9 +423,32 @@ class GraphTarget:
         return SymbolicTensor(result, known, self, None)
 
 
-def current_graph() -> GraphTarget:
-    """The graph that is being built."""
-    return cast(GraphTarget, ACTIVE.get())
+_OWN = (SymbolicTensor, SymbolicSequence)
+
+
+def _made(value: object) -> SymbolicTensor | SymbolicSequence:
+    """The value of a graph behind what may be a number or an attribute of a function."""
+    if isinstance(value, _OWN):
+        return value
+    behind = getattr(value, "tensor", None)
+    if isinstance(behind, _OWN):
+        return behind
+    raise LeakedValueError("a tensor of another target was used in a graph").locate(caller_span())
+
+
+def _declare(
+    graph: ir.Graph, known: Sequence[Known], types: Sequence[AnyValueType | None]
+) -> tuple[Known, ...]:
+    """Let the outputs of an exact body have the types that it declares, and no others; give what is known of them."""
+    for value, kind in zip(graph.outputs, types, strict=True):
+        if kind is not None:
+            value.type, value.shape = type_to_ir(kind)
+        elif value.producer() is not None and value.graph is graph:
+            value.type = value.shape = None
+    return tuple(
+        Known(kind) if kind is not None and each.type == UNKNOWN_TENSOR else each
+        for kind, each in zip(types, known, strict=True)
+    )
 
 
 def _used_after_its_graph(inputs: Sequence[Any]) -> LeakedValueError:

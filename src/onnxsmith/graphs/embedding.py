@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
+from onnxsmith.core.target import RecordingTarget
 from onnxsmith.core.value import Value
-from onnxsmith.graphs.builder import FROM_MODEL_KEY, GraphTarget
-from onnxsmith.graphs.function import FUNCTION_DOMAIN_VERSION, FunctionBody, call_function
+from onnxsmith.graphs.builder import FROM_MODEL_KEY
+from onnxsmith.graphs.function import FUNCTION_DOMAIN_VERSION, FunctionBody
 from onnxsmith.graphs.graph_inference import Uses, infer_model, sizes_of
 from onnxsmith.graphs.ir_types import array_to_ir, type_from_ir
 from onnxsmith.graphs.names import Names
@@ -45,7 +46,7 @@ _CONSTANT_DTYPES = {
 }
 
 
-def call_model(scope: GraphTarget, model: ir.Model, inputs: Sequence[Value]) -> tuple[Any, ...]:
+def call_model(scope: RecordingTarget, model: ir.Model, inputs: Sequence[Value]) -> tuple[Value, ...]:
     """The outputs of a model, called on values of a graph being made.
 
     Raises what a call of one of its operators raises where the model cannot run on values of these types.
@@ -54,19 +55,16 @@ def call_model(scope: GraphTarget, model: ir.Model, inputs: Sequence[Value]) -> 
     sizes = sizes_of(model, [each.type for each in known])
     inferred, uses = infer_model(model, known, sizes)
     outputs = _named(scope, model, inferred)
-    return call_function(scope, _called_models(scope).body(model, uses), inputs, {}, outputs)
+    return scope.call_function(_called_models(scope).body(model, uses), inputs, {}, outputs)
 
 
 # -- what comes out ------------------------------------------------------------------------------------------
 
 
-def _named(scope: GraphTarget, model: ir.Model, outputs: Sequence[Known]) -> list[Known]:
+def _named(scope: RecordingTarget, model: ir.Model, outputs: Sequence[Known]) -> list[Known]:
     """The outputs with the names that the model gives sizes only it knows; at each call they are others."""
     called = _called_models(scope)
-    for value in scope.root.inputs:
-        called.dimensions.reserve(
-            str(each.value) for each in value.shape or () if isinstance(each, ir.SymbolicDim)
-        )
+    called.dimensions.reserve(scope.dimensions)
     given: dict[str, str] = {}
     result: list[Known] = []
     for known, value in zip(outputs, model.graph.outputs, strict=True):
@@ -146,8 +144,8 @@ def _own_functions(model: ir.Model, domain: str, names: Names) -> dict[ir.Operat
     return result
 
 
-def _called_models(scope: GraphTarget) -> _CalledModels:
-    return scope.program.shared.setdefault(_SHARED, _CalledModels())
+def _called_models(scope: RecordingTarget) -> _CalledModels:
+    return scope.shared.setdefault(_SHARED, _CalledModels())
 
 
 def _identifier(name: str | None) -> str:

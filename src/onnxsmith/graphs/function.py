@@ -1,16 +1,17 @@
-"""ONNX functions in a graph: calling one, and carrying along all it needs."""
+"""ONNX functions in a graph: making one of a body, calling it, and carrying along all it needs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import onnx_ir as ir
 
+from onnxsmith.core.recording import FormalAttribute, FunctionHead, RecordedFunction
+from onnxsmith.core.value import Value
 from onnxsmith.errors import FunctionError
 from onnxsmith.graphs.attributes import typed_attribute
-from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.names import snake_case
 from onnxsmith.graphs.opsets import OpsetVersions
 from onnxsmith.graphs.origins import origin_metadata
@@ -19,6 +20,9 @@ from onnxsmith.schema.definition import AttributeType
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.source import caller_span
 from onnxsmith.types.dtypes import DType
+
+if TYPE_CHECKING:
+    from onnxsmith.graphs.builder import GraphTarget
 
 #: The version under which a function's domain is imported.
 FUNCTION_DOMAIN_VERSION = 1
@@ -37,14 +41,49 @@ class FunctionBody:
     #: The element types of the values inside, which a function does not declare.
     dtypes: frozenset[DType] = frozenset()
 
+    @property
+    def attribute_names(self) -> Collection[str]:
+        """The attributes it takes."""
+        return self.function.attributes.keys()
+
+    @property
+    def output_count(self) -> int:
+        """How many outputs it has."""
+        return len(self.function.outputs)
+
+
+def body_of(function: RecordedFunction) -> FunctionBody:
+    """A function as the one of a graph that it is."""
+    assert isinstance(function, FunctionBody)  # a graph is given those that graphs made
+    return function
+
+
+def finish_function(scope: GraphTarget, outputs: Sequence[Value], head: FunctionHead) -> FunctionBody:
+    """The function of a body that is recorded."""
+    graph = scope.finish(outputs, head.name)
+    attributes = [_formal(each) for each in head.attributes]
+    function = ir.Function(head.domain, head.name, head.overload, graph=graph, attributes=attributes)
+    program = scope.program
+    weights = tuple((value.name or "", tensor) for value, tensor in program.hidden_inputs)
+    return FunctionBody(function, dict(program.functions), program.opsets, weights, frozenset(program.dtypes))
+
+
+def _formal(attribute: FormalAttribute) -> ir.Attr:
+    value: Any = attribute.default
+    if value is None:
+        return ir.Attr(attribute.name, ir.AttributeType(int(attribute.type)), None)
+    if isinstance(value, list):
+        value = tuple(cast("list[Any]", value))
+    return typed_attribute(attribute.type, attribute.name, int(value) if isinstance(value, bool) else value)
+
 
 def call_function(
     scope: GraphTarget,
     body: FunctionBody,
-    inputs: Sequence[Any],
+    inputs: Sequence[Value | None],
     attributes: Mapping[str, Any],
     outputs: Sequence[Known],
-) -> tuple[Any, ...]:
+) -> tuple[Value, ...]:
     """A node that calls a function, which the program then holds."""
     function = body.function
     # A function stands behind those that it calls: the reference evaluator reads a model from top to bottom.

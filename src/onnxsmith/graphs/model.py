@@ -13,7 +13,7 @@ import onnx
 import onnx_ir as ir
 
 from onnxsmith.core.stored import Stored
-from onnxsmith.core.target import ACTIVE, default_target
+from onnxsmith.core.target import ACTIVE, RecordingTarget
 from onnxsmith.core.value import NumberValue, Value
 from onnxsmith.diagnostics import did_you_mean, printable
 from onnxsmith.errors import (
@@ -27,7 +27,6 @@ from onnxsmith.errors import (
     boundary,
 )
 from onnxsmith.graphs import external_data, files, parcels, raw, size_conditions, soundness
-from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.capabilities import with_capabilities
 from onnxsmith.graphs.diagnosis import diagnosed
 from onnxsmith.graphs.embedding import call_model
@@ -35,8 +34,10 @@ from onnxsmith.graphs.existing_files import check_data_file
 from onnxsmith.graphs.handover import session_model
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.isolation import isolation
+from onnxsmith.graphs.model_runtime import model_runtime
 from onnxsmith.graphs.model_text import text_of
 from onnxsmith.graphs.origins import origin_of
+from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.schema.promote import Place, given_array
 from onnxsmith.source import Span
@@ -79,7 +80,7 @@ class Model:
     def __init__(self, model: ir.Model) -> None:
         self._ir = model
         self._conditions = size_conditions.read(model.metadata_props)
-        self._run: Callable[[Sequence[Any]], list[Any]] | None = None
+        self._run: Run | None = None
 
     @staticmethod
     @boundary
@@ -154,8 +155,9 @@ class Model:
         graph's model then holds the weights, which are not copied.
         """
         active = ACTIVE.get()
-        if isinstance(active, GraphTarget):
-            results = call_model(active, self.ir, self._bind(args, kwargs, active))
+        graph = None if active is None else active.recording
+        if graph is not None:
+            results = call_model(graph, self.ir, self._bind(args, kwargs, graph))
             return results[0] if len(results) == 1 else results
         feeds = self._bind(args, kwargs)
         if self._run is None:
@@ -189,7 +191,8 @@ class Model:
             inputs, named = (), dict(inputs[0])
         if limits is None:
             return self(*inputs, **named)
-        if isinstance(ACTIVE.get(), GraphTarget):
+        active = ACTIVE.get()
+        if active is not None and active.recording is not None:
             raise AttributeValueError(
                 "a model that is called where a graph is made becomes part of it, and has no process of its own",
                 help="leave isolated out",
@@ -197,9 +200,9 @@ class Model:
             )
         feeds = self._bind(inputs, named)
         names = [port.name for port in self.inputs]
-        run_isolated: Callable[..., list[Any]] = cast(Any, default_target()).run_isolated
+        runtime, find_node = model_runtime(), self._find_node()
         try:
-            outputs = run_isolated(self.handed_over(), names, feeds, limits, self._find_node())
+            outputs = runtime.run_isolated(self.handed_over(), names, feeds, limits, find_node)
         except OperatorFailedError as error:
             raise self._diagnosed(error, feeds) from error.__cause__
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
@@ -221,13 +224,10 @@ class Model:
             return lambda arrays: run(arrays)[0]
         return lambda arrays: tuple(run(arrays))
 
-    def _make_runner(self) -> Callable[[Sequence[Any]], list[Any]]:
-        model_runner: Callable[..., Callable[[Sequence[Any]], list[Any]]] = cast(
-            Any, default_target()
-        ).model_runner
-        run = model_runner(self.handed_over(), find_node=self._find_node())
+    def _make_runner(self) -> Run:
+        run = model_runtime().load(self.handed_over(), self._find_node())
 
-        def run_or_say_why(feeds: Sequence[Any]) -> list[Any]:
+        def run_or_say_why(feeds: Sequence[RunValue]) -> list[RunValue]:
             try:
                 return run(feeds)
             except OperatorFailedError as error:
@@ -274,7 +274,7 @@ class Model:
         return given
 
     def _bind(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], graph: GraphTarget | None = None
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], graph: RecordingTarget | None = None
     ) -> list[Any]:
         """The inputs as arrays, in order; as values of a graph where one is being made."""
         given = self._in_order(args, kwargs)
@@ -365,7 +365,7 @@ def _feed(port: Port, value: Any) -> Any:
     return array
 
 
-def _argument(port: Port, value: Any, graph: GraphTarget) -> Any:
+def _argument(port: Port, value: Any, graph: RecordingTarget) -> Any:
     """What is given for an input as a value of a graph; refused where its type is certainly not the input's."""
     wanted = port.type
     if isinstance(value, NumberValue) and isinstance(wanted, TensorType) and wanted.dtype is not None:
@@ -374,7 +374,7 @@ def _argument(port: Port, value: Any, graph: GraphTarget) -> Any:
         isinstance(value, list | tuple)
         and any(isinstance(each, Value) for each in cast("Sequence[Any]", value))
     )
-    lifted = graph.lift(value if is_of_graph else _feed(port, value))
+    lifted = graph.lift(cast(Any, value) if is_of_graph else _feed(port, value))
     actual = lifted.known.type
     if isinstance(wanted, TensorType) != isinstance(actual, TensorType):
         raise ModelInputError(

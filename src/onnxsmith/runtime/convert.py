@@ -13,10 +13,10 @@ from typing import TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from onnxsmith.graphs.run_values import Array, RunValue
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.onnxruntime_api import OrtValue
 from onnxsmith.runtime.single_node import InputType
-from onnxsmith.runtime.values import Array, RunValue
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import MapType, OptionalType, SequenceType, TensorType
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, cast
 
+from onnxsmith.graphs.run_values import Array, RunValue
+from onnxsmith.graphs.run_values import Run as Run
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.convert import (
     NATIVE,
@@ -22,8 +24,6 @@ from onnxsmith.runtime.convert import (
 )
 from onnxsmith.runtime.onnxruntime_api import OrtValue, Session, WrappedValue
 from onnxsmith.runtime.single_node import Call, InputType
-from onnxsmith.runtime.values import Array, RunValue
-from onnxsmith.runtime.values import Run as Run
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import parse_onnx_type
 

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.runtime.values import Array, RunValue
+from onnxsmith.graphs.run_values import Array, RunValue
 from onnxsmith.types.dtypes import DType
 
 _MAGIC = b"smith\x01"

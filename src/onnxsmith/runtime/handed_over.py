@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import onnx
 
+from onnxsmith.graphs.run_values import Array
 from onnxsmith.graphs.session_model import Content, FilePart, SessionModel, SessionWeight
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.onnxruntime_api import OrtValue
-from onnxsmith.runtime.values import Array
 from onnxsmith.types.dtypes import DType
 
 

@@ -26,13 +26,14 @@ from onnxsmith.errors import (
     RunTimeoutError,
 )
 from onnxsmith.graphs.isolation import Isolation, told_amount
+from onnxsmith.graphs.model_runtime import FindNode
+from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import frames
 from onnxsmith.runtime.failure import FailedNode
 from onnxsmith.runtime.frames import FrameError, Json, Message
-from onnxsmith.runtime.model_session import FindNode, failed, refused
+from onnxsmith.runtime.model_session import failed, refused
 from onnxsmith.runtime.settings import Settings, current
-from onnxsmith.runtime.values import RunValue
 
 #: How much of what the process printed last is kept.
 _LAST_LINES = 20

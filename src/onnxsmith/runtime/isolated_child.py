@@ -15,13 +15,13 @@ import numpy as np
 import onnx
 
 from onnxsmith.errors import NotRunnableError, OnnxsmithError, OperatorFailedError
+from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.graphs.session_model import Content, FilePart, SessionModel, SessionWeight
 from onnxsmith.runtime import frames, onnxruntime_api
 from onnxsmith.runtime.failure import failed_node, plain_reason
 from onnxsmith.runtime.frames import Json
 from onnxsmith.runtime.model_session import load_session
 from onnxsmith.runtime.settings import Settings, chosen, usable_cores
-from onnxsmith.runtime.values import RunValue
 
 #: What a thread takes before it does anything: its stack. The runtime starts one for each processor.
 _THREAD_BYTES = 10 << 20

@@ -6,12 +6,14 @@ checked by whoever holds the model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import onnx
 
 from onnxsmith.errors import NotRunnableError, OperatorFailedError
+from onnxsmith.graphs.model_runtime import FindNode
+from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.failure import (
@@ -27,12 +29,8 @@ from onnxsmith.runtime.opening import make_session
 from onnxsmith.runtime.reference import NoReference, ReferenceSession
 from onnxsmith.runtime.retelling import open_as_it_can, threads_for
 from onnxsmith.runtime.settings import current
-from onnxsmith.runtime.values import Run, RunValue
-from onnxsmith.source import Span, caller_span
+from onnxsmith.source import caller_span
 from onnxsmith.types.value_types import parse_onnx_type
-
-#: Where a node of the model was written, by its name; None when that is not known.
-FindNode = Callable[[str], Span | None]
 
 #: With its weights apart, as a proto, or serialized.
 LoadableModel: TypeAlias = SessionModel | onnx.ModelProto | bytes

@@ -17,7 +17,7 @@ import weakref
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from typing import Any, Protocol, cast
 
-from onnxsmith.runtime.values import Array, RunValue
+from onnxsmith.graphs.run_values import Array, RunValue
 from onnxsmith.types.dtypes import DType
 
 _FATAL_ONLY = 4

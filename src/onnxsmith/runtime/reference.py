@@ -12,9 +12,9 @@ from typing import Any, cast
 import numpy as np
 import onnx
 
+from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.runtime import corrections
 from onnxsmith.runtime.convert import to_text
-from onnxsmith.runtime.values import RunValue
 
 
 class NoReference(Exception):

@@ -18,12 +18,8 @@ from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import ACTIVE, register_default
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LeakedValueError, OnnxsmithError
-from onnxsmith.graphs.isolation import Isolation
-from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import control
 from onnxsmith.runtime.engine import Runner, prepare, runners
-from onnxsmith.runtime.isolated import run_isolated
-from onnxsmith.runtime.model_session import FindNode, load_session
 from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.definition import OperatorDef
@@ -43,7 +39,8 @@ class EagerTarget:
     """Runs what it is given. `wraps` makes every result a tensor of ours, as in a script that runs eagerly."""
 
     needs_inference: ClassVar[bool] = False
-    is_lenient: bool = False
+    is_exact: bool = False
+    recording: None = None
 
     def __init__(self, *, wraps: bool = False) -> None:
         self.wraps = wraps
@@ -63,16 +60,8 @@ class EagerTarget:
     def stored(self, value: Stored) -> Any:
         return self.constant(np.asarray(value))
 
-    def constant_like(self, array: np.ndarray[Any, Any], like: Any) -> Any:
-        return array  # every running tensor has an element type, so this is never needed
-
     def sequence(self, elements: Sequence[Any]) -> Any:
         return list(elements)
-
-    def bodies(
-        self, op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
-        return attributes
 
     def run_bodies(
         self, op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]
@@ -107,23 +96,6 @@ class EagerTarget:
             form.infer(arrays)  # one mistake, one error: that of inference, if it sees the mistake, too
             raise
         return tuple([_wrap(each) for each in results]) if wraps else tuple(results)
-
-    def model_runner(
-        self, model: SessionModel, find_node: FindNode | None = None
-    ) -> Callable[[Sequence[Any]], list[Any]]:
-        """Runs a whole model on arrays; `find_node` knows where nodes come from."""
-        return load_session(model, find_node=find_node)
-
-    def run_isolated(
-        self,
-        model: SessionModel,
-        names: Sequence[str],
-        inputs: Sequence[Any],
-        limits: Isolation,
-        find_node: FindNode | None = None,
-    ) -> list[Any]:
-        """Runs a whole model once, in a process of its own."""
-        return run_isolated(model, names, inputs, limits, find_node)
 
     def learn(
         self,

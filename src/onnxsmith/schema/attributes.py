@@ -15,7 +15,7 @@ import numpy as np
 
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, TracedValueError
-from onnxsmith.schema.definition import Attribute, AttributeReference, AttributeType, OperatorDef
+from onnxsmith.schema.definition import Attribute, AttributeReference, AttributeType, GraphBody, OperatorDef
 from onnxsmith.types.annotations import read_dtype, read_value_type
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType, ValueType
@@ -210,8 +210,9 @@ def _read_tensor(value: Any) -> Any:
 
 
 def _read_graph(value: Any) -> Any:
-    if callable(value) or type(value).__name__ in ("GraphProto", "Graph", "GraphView", "Body"):
-        return value  # a body is a graph that a front end has made of the user's code
+    is_given = callable(value) or type(value).__name__ in ("GraphProto", "Graph", "GraphView")
+    if is_given or isinstance(value, GraphBody):
+        return value
     raise _Refused("a graph is a function, a GraphProto or an onnx_ir.Graph")
 
 

@@ -32,6 +32,12 @@ class AttributeType(enum.IntEnum):
     TYPE_PROTOS = 14
 
 
+class GraphBody:
+    """A graph attribute's graph that was made of the user's code; who made it knows what it is."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class AttributeReference:
     """An attribute of a function, used inside its body: the value comes with each call of the function."""

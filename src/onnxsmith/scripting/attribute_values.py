@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from onnxsmith.core.semantics.number import Number, NumberKind, number
-from onnxsmith.core.target import ACTIVE
+from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import AttributeParameterError
 from onnxsmith.schema.definition import AttributeReference, AttributeType
@@ -19,7 +19,6 @@ from onnxsmith.types.dtypes import DType
 
 if TYPE_CHECKING:
     from onnxsmith.core.target import Target
-    from onnxsmith.graphs.builder import GraphTarget
     from onnxsmith.scripting.signature import ScriptParameter
 
 _CONSTANT_ATTRIBUTE = {
@@ -46,19 +45,17 @@ def attribute_value(parameter: ScriptParameter) -> Any:
     return AttributeNumber(reference, cast(NumberKind, annotation.scalar.__name__))
 
 
-def _constant(reference: AttributeReference, made: dict[Any, Any], kind: str) -> Any:
+def _constant(reference: AttributeReference, made: list[Any], kind: str) -> Any:
     """The constant that refers to the attribute: made once per graph, and seen from the graphs inside it."""
-    scope = cast("GraphTarget", ACTIVE.get())
-    here: GraphTarget | None = scope
-    while here is not None:
-        if here in made:
-            return made[here]
-        here = here.parent
+    scope = current_graph()
+    for each in made:
+        if scope.sees(each):
+            return each
     value = scope.operators.Constant(**{_CONSTANT_ATTRIBUTE[reference.type]: reference})
     if kind == "bool":
         value = scope.operators.Cast(value, to=DType.BOOL)
     scope.suggest_name(value, reference.name)
-    made[scope] = value
+    made.append(value)
     return value
 
 
@@ -70,7 +67,7 @@ class AttributeNumber(Number):
     def __init__(self, reference: AttributeReference, kind: NumberKind) -> None:
         self.reference = reference
         self.kind = kind
-        self._made: dict[Any, Any] = {}
+        self._made: list[Any] = []
 
     @property
     def tensor(self) -> Tensor:  # type: ignore[override]  # made when it is first needed
@@ -78,7 +75,7 @@ class AttributeNumber(Number):
 
     @property
     def target(self) -> Target:
-        return cast("Target", ACTIVE.get())
+        return current_graph()
 
     def __repr__(self) -> str:
         return f"<attribute {self.reference.name}>"
@@ -92,7 +89,7 @@ class AttributeTensor(Tensor):
 
     def __init__(self, reference: AttributeReference) -> None:
         self.reference = reference
-        self._made: dict[Any, Any] = {}
+        self._made: list[Any] = []
 
     @property
     def tensor(self) -> Any:
@@ -105,7 +102,7 @@ class AttributeTensor(Tensor):
 
     @property
     def target(self) -> Target:
-        return cast("Target", ACTIVE.get())
+        return current_graph()
 
     @property
     def ir_value(self) -> Any:

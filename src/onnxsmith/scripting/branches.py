@@ -10,9 +10,9 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from onnxsmith.core.recording import RecordedBody
+from onnxsmith.core.target import RecordingTarget, current_graph
 from onnxsmith.errors import NestingError
-from onnxsmith.graphs.body import Body
-from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.scripting import containers
 from onnxsmith.scripting.call_stack import is_recursive, recursion_error
 from onnxsmith.scripting.flow import assigned_names
@@ -23,7 +23,6 @@ from onnxsmith.scripting.merge import (
     Merger,
     Unassigned,
     active,
-    current_graph,
     fill_slots,
 )
 from onnxsmith.scripting.truth import is_symbolic, truth
@@ -196,7 +195,9 @@ def dynamic_if(
     )
 
 
-def _emit(outer: GraphTarget, condition: Any, bodies: Sequence[Body], names: Sequence[str]) -> Sequence[Any]:
+def _emit(
+    outer: RecordingTarget, condition: Any, bodies: Sequence[RecordedBody], names: Sequence[str]
+) -> Sequence[Any]:
     outputs = outer.operators.If(condition, then_branch=bodies[0], else_branch=bodies[1])
     results = cast("Sequence[Any]", outputs) if isinstance(outputs, tuple) else (outputs,)
     outer.name_results(results, names, [(bodies[0], "then"), (bodies[1], "else")])

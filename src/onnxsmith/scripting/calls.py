@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+import functools
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
+from onnxsmith.core.recording import OpsetChoice, RecordedFunction
 from onnxsmith.core.semantics.number import Number, NumberKind
 from onnxsmith.core.stored import Stored
-from onnxsmith.core.target import ACTIVE
+from onnxsmith.core.target import RecordingTarget, current_graph, recorded
 from onnxsmith.core.value import Value
 from onnxsmith.errors import OnnxsmithError, RecursiveFunctionError
-from onnxsmith.graphs.function import FunctionBody, call_function
 from onnxsmith.schema.definition import AttributeReference
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.scripting.closures import closure_of, run_staged
 from onnxsmith.scripting.eager_call import attribute_argument, check_input, input_argument
 from onnxsmith.scripting.mistakes import CURED_BY_VALUES, may_be_cured
 from onnxsmith.scripting.stager import stage_frame
-from onnxsmith.scripting.staging import make_body, stage
+from onnxsmith.scripting.staging import make_function, stage
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType, OptionalType, TensorType
 
 if TYPE_CHECKING:
-    from onnxsmith.graphs.builder import GraphTarget
     from onnxsmith.scripting.function import ScriptFunction
     from onnxsmith.scripting.signature import ScriptParameter
 
@@ -59,7 +59,7 @@ def call_in_graph(
         raise RecursiveFunctionError(
             f"'{script.name}' calls itself, and an ONNX function cannot", help="write a loop"
         )
-    scope = cast("GraphTarget", ACTIVE.get())
+    scope = current_graph()
     inputs: dict[str, Any] = {}
     attributes: dict[str, Any] = {}
     for parameter in script.parameters.parameters:
@@ -73,9 +73,11 @@ def call_in_graph(
         return _inlined(script, {**arguments, **inputs, **attributes})
     types = {name: None if value is None else value.known.type for name, value in inputs.items()}
     resolve = _resolve_exactly if script.is_exact else _resolve
-    body, result = resolve(script, types, attributes, scope.program.shared)
+    body, result = resolve(script, types, attributes, scope)
     node_attributes = _node_attributes(script, body, attributes)
-    outputs = call_function(scope, body, _trimmed(list(inputs.values())), node_attributes, result.outputs)
+    outputs: tuple[Any, ...] = scope.call_function(
+        body, _trimmed(list(inputs.values())), node_attributes, result.outputs
+    )
     values = tuple(
         each if kind is None else Number(each, kind)
         for each, kind in zip(outputs, result.numbers, strict=True)
@@ -94,7 +96,7 @@ def _inlined(script: ScriptFunction, arguments: Mapping[str, Any]) -> Any:
         )
 
 
-def _lift(script: ScriptFunction, parameter: ScriptParameter, value: Any, scope: GraphTarget) -> Any:
+def _lift(script: ScriptFunction, parameter: ScriptParameter, value: Any, scope: RecordingTarget) -> Any:
     """An argument as a value of the graph; a literal takes the annotated element type."""
     if value is None:
         return None
@@ -105,7 +107,7 @@ def _lift(script: ScriptFunction, parameter: ScriptParameter, value: Any, scope:
         sample = input_argument(script, parameter, value.sample)
         lifted = value.as_dtype(dtype or cast(DType, DType.from_numpy(sample.dtype)))
     elif isinstance(value, Value):
-        lifted = getattr(value, "tensor", value)
+        lifted = recorded(value) if value.is_symbolic else scope.lift(value)
     elif isinstance(value, Stored):
         lifted = scope.stored(value)
     else:
@@ -119,12 +121,12 @@ class Variants:
     """What was made of one script for one model. A later model is made anew: the script may read what has changed."""
 
     #: By the inputs that are left out; None where the function cannot be written for any types.
-    bodies: dict[tuple[str, ...], FunctionBody | None] = field(
-        default_factory=dict[tuple[str, ...], "FunctionBody | None"]
+    bodies: dict[tuple[str, ...], RecordedFunction | None] = field(
+        default_factory=dict[tuple[str, ...], "RecordedFunction | None"]
     )
     #: By the types of the inputs and the values of the attributes.
-    results: dict[Any, tuple[FunctionBody | None, Result]] = field(
-        default_factory=dict[Any, tuple["FunctionBody | None", Result]]
+    results: dict[Any, tuple[RecordedFunction | None, Result]] = field(
+        default_factory=dict[Any, tuple["RecordedFunction | None", Result]]
     )
     #: Why it cannot be written for any types.
     error: OnnxsmithError | None = None
@@ -141,26 +143,31 @@ def variants_of(script: ScriptFunction, shared: dict[Any, Any]) -> Variants:
     return shared.setdefault(script, Variants())
 
 
+def _function_in(scope: RecordingTarget, script: ScriptFunction) -> Callable[[OpsetChoice], RecordingTarget]:
+    """What makes the target that a function of a graph's model is staged on."""
+    return functools.partial(scope.function, is_exact=script.is_exact)
+
+
 def _resolve(
     script: ScriptFunction,
     types: Mapping[str, AnyValueType | None],
     attributes: Mapping[str, Any],
-    shared: dict[Any, Any],
-) -> tuple[FunctionBody, Result]:
+    scope: RecordingTarget,
+) -> tuple[RecordedFunction, Result]:
     """The function to call, and what comes out of it for inputs of these types."""
     absent = tuple(name for name, kind in types.items() if kind is None)
     by_value = {name: value for name, value in attributes.items() if not hasattr(value, "reference")}
     key = (tuple(sorted((name, repr(kind)) for name, kind in types.items())), repr(sorted(by_value.items())))
-    body = generic_body(script, absent, shared)
-    variants = variants_of(script, shared)
+    body = generic_body(script, absent, scope)
+    variants = variants_of(script, scope.shared)
     found = variants.results.get(key)
     if found is None:
         with _in_progress(script):
-            staged = stage(script, "function", types, by_value, shared=shared)
+            staged = stage(script, _function_in(scope, script), types, by_value)
         result = Result(tuple(each.known for each in staged.outputs), staged.numbers, staged.is_tuple)
         special = None
         if body is None:
-            special = make_body(script, staged, variants.next_name(script), bound=tuple(by_value))
+            special = make_function(script, staged, variants.next_name(script), bound=tuple(by_value))
         found = variants.results[key] = (special, result)
     special, result = found
     chosen = body if body is not None else special
@@ -172,11 +179,11 @@ def _resolve_exactly(
     script: ScriptFunction,
     types: Mapping[str, AnyValueType | None],
     attributes: Mapping[str, Any],
-    shared: dict[Any, Any],
-) -> tuple[FunctionBody, Result]:
+    scope: RecordingTarget,
+) -> tuple[RecordedFunction, Result]:
     """The one function of an exact script, whatever it is called with, and what comes out of it for these types."""
-    body = generic_body(script, (), shared)
-    variants = variants_of(script, shared)
+    body = generic_body(script, (), scope)
+    variants = variants_of(script, scope.shared)
     if body is None:
         raise cast(OnnxsmithError, variants.error)
     key = tuple(repr(kind) for kind in types.values())
@@ -185,21 +192,20 @@ def _resolve_exactly(
         given = {name: UNKNOWN_TENSOR if kind is None else kind for name, kind in types.items()}
         try:
             with _in_progress(script):
-                outputs = tuple(
-                    each.known for each in stage(script, "function", given, {}, shared=shared).outputs
-                )
+                staged = stage(script, _function_in(scope, script), given, {})
+                outputs = tuple(each.known for each in staged.outputs)
         except OnnxsmithError:  # what it is for these types is the runtime's business
-            outputs = (Known(UNKNOWN_TENSOR),) * len(body.function.outputs)
+            outputs = (Known(UNKNOWN_TENSOR),) * body.output_count
         result = Result(outputs, (None,) * len(outputs), len(outputs) > 1)
         found = variants.results[key] = (None, result)
     return body, found[1]
 
 
 def generic_body(
-    script: ScriptFunction, absent: tuple[str, ...], shared: dict[Any, Any]
-) -> FunctionBody | None:
+    script: ScriptFunction, absent: tuple[str, ...], scope: RecordingTarget
+) -> RecordedFunction | None:
     """The function for any types; None where it cannot be written without knowing them."""
-    variants = variants_of(script, shared)
+    variants = variants_of(script, scope.shared)
     if absent in variants.bodies:
         return variants.bodies[absent]
     types: dict[str, AnyValueType | None] = {}
@@ -213,10 +219,10 @@ def generic_body(
             )
     try:
         with _in_progress(script):
-            staged = stage(script, "function", types, {}, shared=shared)
-        body: FunctionBody | None = make_body(script, staged, variants.next_name(script))
+            staged = stage(script, _function_in(scope, script), types, {})
+        body: RecordedFunction | None = make_function(script, staged, variants.next_name(script))
     except OnnxsmithError as error:
-        if not may_pass_with_types(script, error) and not _passes_with_values(script, types, error, shared):
+        if not may_pass_with_types(script, error) and not _passes_with_values(script, types, error, scope):
             raise
         variants.error = error
         body = None
@@ -234,7 +240,7 @@ def _passes_with_values(
     script: ScriptFunction,
     types: Mapping[str, AnyValueType | None],
     error: OnnxsmithError,
-    shared: dict[Any, Any],
+    scope: RecordingTarget,
 ) -> bool:
     """Whether a mistake vanishes when the attributes have values: their defaults, or others where they have none."""
     attributes = script.parameters.attributes
@@ -243,7 +249,7 @@ def _passes_with_values(
     values = {each.name: each.default if each.has_default else each.example for each in attributes}
     try:
         with _in_progress(script):
-            stage(script, "function", types, values, shared=shared)
+            stage(script, _function_in(scope, script), types, values)
     except OnnxsmithError as other:
         if all(each.has_default for each in attributes) and not may_pass_with_types(script, other):
             raise
@@ -259,9 +265,9 @@ def _is_open(kind: AnyValueType) -> bool:
 
 
 def _node_attributes(
-    script: ScriptFunction, body: FunctionBody, attributes: Mapping[str, Any]
+    script: ScriptFunction, body: RecordedFunction, attributes: Mapping[str, Any]
 ) -> dict[str, Any]:
-    formal = body.function.attributes
+    formal = body.attribute_names
     result: dict[str, Any] = {}
     for parameter in script.parameters.attributes:
         value = attributes.get(parameter.name)

@@ -12,9 +12,9 @@ import inspect
 import types
 import typing
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from onnxsmith.core.target import ACTIVE
+from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import Value
 from onnxsmith.errors import SourceNotFoundError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis import Analysis, analyze
@@ -29,9 +29,6 @@ from onnxsmith.scripting.user_code import is_user_code
 from onnxsmith.source import Span
 from onnxsmith.types.annotations import read_value_type
 from onnxsmith.types.value_types import AnyValueType
-
-if TYPE_CHECKING:
-    from onnxsmith.graphs.builder import GraphTarget
 
 
 class StagedClosure:
@@ -132,7 +129,7 @@ def run_staged(
     """
     frame = Frame(analysis, global_names, closure, outer)
     frame.variables.update(arguments)
-    frame.depth = cast("GraphTarget", ACTIVE.get()).depth
+    frame.depth = current_graph().depth
     frame.mistakes = mistakes
     frame.run = run
     with staging(analysis.node, analysis.name):

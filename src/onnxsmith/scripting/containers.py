@@ -6,9 +6,9 @@ import collections
 import types
 from typing import TYPE_CHECKING, Any, cast
 
+from onnxsmith.core.target import current_graph
 from onnxsmith.errors import MutationError
 from onnxsmith.scripting.bound_scripts import Methods
-from onnxsmith.scripting.merge import current_graph
 from onnxsmith.source import Span
 
 if TYPE_CHECKING:

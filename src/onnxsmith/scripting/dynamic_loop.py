@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
-import onnx_ir as ir
 
+from onnxsmith.core.call import constant_like
+from onnxsmith.core.recording import RecordedBody
 from onnxsmith.core.semantics.number import Number, kind_of
+from onnxsmith.core.target import RecordingTarget, current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LoopTypeError, NestingError
-from onnxsmith.graphs.ir_types import type_to_ir
-from onnxsmith.schema.inference.known import Known
 from onnxsmith.scripting import containers
 from onnxsmith.scripting.assignment import assign
 from onnxsmith.scripting.branches import DEEPEST
@@ -35,7 +35,6 @@ from onnxsmith.scripting.merge import (
     Missing,
     Unassigned,
     active,
-    current_graph,
     make_dummy,
     needs_types,
     number_as,
@@ -46,8 +45,6 @@ from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
 if TYPE_CHECKING:
-    from onnxsmith.graphs.body import Body
-    from onnxsmith.graphs.builder import GraphTarget
     from onnxsmith.scripting.iteration import Iteration
     from onnxsmith.scripting.stager import Stager
 
@@ -64,7 +61,7 @@ class Ended(NamedTuple):
 class _Attempt:
     """A staged body: how an iteration ends, and whether another one follows."""
 
-    scope: GraphTarget
+    scope: RecordingTarget
     inputs: list[Any]
     side: Side
     go_on: Any
@@ -92,7 +89,7 @@ def stage_loop(
     before = frame.variables
     try:
         while True:
-            roll_back = outer.program.checkpoint()
+            roll_back = outer.checkpoint()
             frame.variables = dict(before)
             attempt = _stage_body(stager, statement, source, leaf, test, states)
             wider = [widened(each, attempt.side.variables.get(each.name, MISSING), place) for each in states]
@@ -152,11 +149,11 @@ def _stage_body(
     guard = containers.Guard(frame)
     place = frame.span(statement)
     with active(scope):
-        position = scope.input(_counter_name(statement), TensorType(DType.INT64, ()), place)
+        position: Any = scope.input(_counter_name(statement), TensorType(DType.INT64, ()), place)
         goes_on_before = scope.input("go_on", TensorType(DType.BOOL, ()), place)
         every: list[Any] = []
         for state in states:
-            inputs = [scope.input(f"{each.name}_in", each.type, place) for each in state.leaves]
+            inputs: list[Any] = [scope.input(f"{each.name}_in", each.type, place) for each in state.leaves]
             every += inputs
             if isinstance(state.form, Missing):
                 frame.variables.pop(state.name, None)  # the first iteration says what it is
@@ -234,12 +231,12 @@ def _run_to_break(stager: Stager, statement: ast.For | ast.While, last: ast.If, 
     return Side({**following.value, "go_on": goes_on}, variables)
 
 
-def _finish(attempt: _Attempt, states: Sequence[State], extra: Sequence[Any]) -> Body:
+def _finish(attempt: _Attempt, states: Sequence[State], extra: Sequence[Any]) -> RecordedBody:
     """The body's graph: whether to go on, the carried values, then what must be known after the loop."""
     scope = attempt.scope
     inputs = attempt.inputs
     with active(scope):
-        is_endless_body = scope.program.is_exact and attempt.go_on is True
+        is_endless_body = scope.is_exact and attempt.go_on is True
         outputs: list[Any] = [
             attempt.goes_on_before if is_endless_body else _tensor(scope, attempt.go_on, DType.BOOL)
         ]
@@ -255,9 +252,9 @@ def _finish(attempt: _Attempt, states: Sequence[State], extra: Sequence[Any]) ->
     return scope.finish_body(outputs, "loop_body")
 
 
-def _tensor(scope: GraphTarget, value: Any, dtype: DType | None) -> Any:
+def _tensor(scope: RecordingTarget, value: Any, dtype: DType | None) -> Any:
     if isinstance(value, Number):
-        return value.tensor if dtype is None or scope.program.is_exact else value.as_dtype(dtype)
+        return value.tensor if dtype is None or scope.is_exact else value.as_dtype(dtype)
     if isinstance(value, Value):
         return value
     kind = kind_of(value)
@@ -266,7 +263,7 @@ def _tensor(scope: GraphTarget, value: Any, dtype: DType | None) -> Any:
     return scope.constant(np.asarray(value) if dtype is None else np.array(value, dtype.numpy))
 
 
-def _as_carried(scope: GraphTarget, leaf: StateLeaf, value: Any, like: Any) -> Any:
+def _as_carried(scope: RecordingTarget, leaf: StateLeaf, value: Any, like: Any) -> Any:
     """A value of the state as the tensor that it is at every iteration; `like` is one of its type, or None."""
     if isinstance(value, Missing):
         return make_dummy(scope, leaf.type, leaf.name) if like is None else like
@@ -276,30 +273,23 @@ def _as_carried(scope: GraphTarget, leaf: StateLeaf, value: Any, like: Any) -> A
         return number_as(scope, value, leaf.type.dtype, leaf.name, LoopTypeError)
     if like is None:
         raise needs_types(LoopTypeError, leaf.name)
-    return value.as_like(like) if isinstance(value, Number) else scope.constant_like(np.asarray(value), like)
+    return value.as_like(like) if isinstance(value, Number) else constant_like(scope, np.asarray(value), like)
 
 
 def _emit(
-    outer: GraphTarget, source: Iteration, first_test: Any, states: Sequence[State], body: Body
+    outer: RecordingTarget, source: Iteration, first_test: Any, states: Sequence[State], body: RecordedBody
 ) -> Sequence[Any]:
     count = None if source.count is None else _tensor(outer, source.count, DType.INT64)
     condition = truth(first_test) if is_symbolic(first_test) else outer.constant(np.array(bool(first_test)))
-    if outer.program.is_exact and first_test is True:
+    if outer.is_exact and first_test is True:
         condition = None
     leaves = [leaf for state in states for leaf in state.leaves]
     initial = [_as_carried(outer, each, each.initial, None) for each in leaves]
     for extra in body.outputs[1 + len(leaves) :]:
         initial.append(make_dummy(outer, extra.type, RESULT_NAME))
-        _add_state_input(body, extra, len(initial))
+        body.add_unused_input(open_shape(extra.type))
     outputs = outer.operators.Loop(count, condition, *initial, body=body)
     return cast("Sequence[Any]", outputs) if isinstance(outputs, tuple) else (outputs,)
-
-
-def _add_state_input(body: Body, known: Known, position: int) -> None:
-    """What a body only produces still has to be an input of it: Loop's state goes in and comes out."""
-    value = ir.Value(name=f"{body.graph.name}_unused_{position}")
-    value.type, value.shape = type_to_ir(open_shape(known.type))
-    body.graph.inputs.append(value)
 
 
 def _assign_variables(

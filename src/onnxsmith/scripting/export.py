@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import onnx
 import onnx_ir as ir
 
+from onnxsmith.core.recording import OpsetChoice
 from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import AnnotationError, CallError, ModelWarning, OnnxsmithError
-from onnxsmith.graphs.function import self_contained
+from onnxsmith.graphs.builder import GraphTarget
+from onnxsmith.graphs.function import body_of, self_contained
 from onnxsmith.graphs.interface import describe, read_names, rename
 from onnxsmith.graphs.ir_types import type_from_ir, type_to_ir
 from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.model import Model
-from onnxsmith.graphs.opsets import check_opset_version
+from onnxsmith.graphs.opsets import OpsetVersions, check_opset_version
+from onnxsmith.graphs.program import Program
+from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.scripting import kept
 from onnxsmith.scripting.calls import generic_body, variants_of
 from onnxsmith.scripting.eager_call import attribute_argument
 from onnxsmith.scripting.model_options import ModelOptions, check_options
-from onnxsmith.scripting.staging import Staged, stage
+from onnxsmith.scripting.staging import ScopeT, Staged, stage
 from onnxsmith.types.annotations import read_value_type
 from onnxsmith.types.value_types import AnyValueType, OptionalType, SequenceType, TensorType
 
@@ -39,13 +43,15 @@ _CHECKED_LIMIT = 256
 def check_generic(script: ScriptFunction) -> None:
     """Stage the script for the types its annotations give, so that mistakes show when it is decorated."""
     if kept.can_keep(script) or (script.is_exact and not script.parameters.attributes and script.is_main):
-        script.kept = kept.Kept(script, stage(script, "model", _input_types(script, None, None), {}))
+        script.kept = kept.Kept(
+            script, stage(script, _model_of(script), _input_types(script, None, None), {})
+        )
         return
     for oldest in list(_checked_cache)[: max(0, len(_checked_cache) - _CHECKED_LIMIT)]:
         _checked_cache.pop(oldest, None)  # the newest are the ones that the next script calls
     optional = tuple(each.name for each in script.parameters.inputs if each.default is None)
     for absent in dict.fromkeys([(), optional]):
-        generic_body(script, absent, _checked_cache)
+        generic_body(script, absent, _nowhere(_checked_cache))
 
 
 def function_proto(script: ScriptFunction) -> onnx.FunctionProto:
@@ -56,30 +62,59 @@ def function_proto(script: ScriptFunction) -> onnx.FunctionProto:
 def generic_function(script: ScriptFunction) -> ir.Function:
     """The function of a script for any types."""
     shared: dict[Any, Any] = {}
-    body = generic_body(script, (), shared)
+    body = generic_body(script, (), _nowhere(shared))
     if body is None:
         raise cast(OnnxsmithError, variants_of(script, shared).error)
-    return self_contained(body)
+    return self_contained(body_of(body))
 
 
-def make_model(script: ScriptFunction, options: ModelOptions) -> Model:
-    """The model of a script."""
+def _model_of(script: ScriptFunction) -> Callable[[OpsetChoice], GraphTarget]:
+    """What makes the graph of a script's model."""
+
+    def make(opset: OpsetChoice) -> GraphTarget:
+        versions = OpsetVersions(opset.version, is_fixed=opset.is_fixed, is_named=opset.is_named)
+        return GraphTarget(Program("model", versions, is_exact=script.is_exact))
+
+    return make
+
+
+def _nowhere(shared: dict[Any, Any]) -> GraphTarget:
+    """A graph that stays empty: functions are made beside it, and none is called."""
+    return GraphTarget(Program("model", OpsetVersions(default_opset_version()), shared))
+
+
+def stage_model(
+    script: ScriptFunction, make_scope: Callable[[OpsetChoice], ScopeT], options: ModelOptions
+) -> Staged[ScopeT]:
+    """Stage a script as its model is made, on a target of anybody's."""
+    types, values = _arguments(script, options)
+    return stage(script, make_scope, types, values, opset_version=options.get("opset_version"))
+
+
+def _arguments(
+    script: ScriptFunction, options: ModelOptions
+) -> tuple[dict[str, AnyValueType | None], dict[str, Any]]:
+    """The types of a model's inputs, and the values of its attributes; refuses options that are none."""
     check_options(options, [each.name for each in script.parameters.attributes])
-    opset_version, ir_version = options.get("opset_version"), options.get("ir_version")
-    input_types = options.get("input_types")
     if script.parameters.is_variadic:
         raise CallError(
             f"'{script.name}' takes any number of arguments, and a model has a fixed number of inputs",
             help="call it from a script that has as many parameters as the model is to have inputs",
         ).locate(script.definition)
-    check_opset_version(opset_version)
-    types = _input_types(script, input_types, options.get("io_types"))
-    values = _attribute_values(script, options.get("attributes"))
-    is_as_checked = input_types is None and opset_version is None and script.kept is not None
+    check_opset_version(options.get("opset_version"))
+    types = _input_types(script, options.get("input_types"), options.get("io_types"))
+    return types, _attribute_values(script, options.get("attributes"))
+
+
+def make_model(script: ScriptFunction, options: ModelOptions) -> Model:
+    """The model of a script."""
+    types, values = _arguments(script, options)
+    opset_version, ir_version = options.get("opset_version"), options.get("ir_version")
+    is_as_checked = options.get("input_types") is None and opset_version is None
     staged = script.kept.take(script) if is_as_checked and script.kept is not None else None
     script.kept = None
     if staged is None:
-        staged = stage(script, "model", types, values, opset_version=opset_version)
+        staged = stage(script, _model_of(script), types, values, opset_version=opset_version)
     _set_output_types(script, staged, options.get("output_types"))
     name = options.get("name")
     graph = staged.scope.finish(staged.outputs, script.onnx_name if name is None else name)
@@ -107,7 +142,7 @@ def make_model(script: ScriptFunction, options: ModelOptions) -> Model:
     return Model(model)
 
 
-def _rename(graph: ir.Graph, staged: Staged, options: ModelOptions) -> None:
+def _rename(graph: ir.Graph, staged: Staged[GraphTarget], options: ModelOptions) -> None:
     taken = staged.scope.program.names
     for option, ports in (("input_names", graph.inputs), ("output_names", graph.outputs)):
         given = options.get(option)
@@ -242,7 +277,7 @@ def _attribute_values(script: ScriptFunction, attributes: Mapping[str, Any] | No
 
 
 def _set_output_types(
-    script: ScriptFunction, staged: Staged, given: Sequence[Any] | Mapping[str, Any] | None
+    script: ScriptFunction, staged: Staged[GraphTarget], given: Sequence[Any] | Mapping[str, Any] | None
 ) -> None:
     names = [each.ir_value.name for each in staged.outputs]
     for name, kind in _by_name(names, given, "output_types", script).items():

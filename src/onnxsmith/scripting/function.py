@@ -224,7 +224,7 @@ class ScriptFunction:
         """Run it: eagerly on arrays, as a call of an ONNX function where a graph is being made."""
         arguments = self.bind(args, kwargs)
         active = ACTIVE.get()
-        if active is not None and active.needs_inference:
+        if active is not None and active.recording is not None:
             from onnxsmith.scripting.calls import (
                 call_in_graph,
             )  # heavy: onnx-ir is imported when something is staged

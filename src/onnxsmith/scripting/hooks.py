@@ -15,6 +15,7 @@ import numpy as np
 
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.number import Number, number
+from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import DTypeNotAllowedError
 from onnxsmith.scripting.branches import dynamic_if
@@ -22,7 +23,7 @@ from onnxsmith.scripting.builtin_calls import replacement, text_error
 from onnxsmith.scripting.closures import has_symbolic, in_place
 from onnxsmith.scripting.containers import refuse_change_by
 from onnxsmith.scripting.jumps import Side
-from onnxsmith.scripting.merge import CHOICE, Unassigned, active, current_graph
+from onnxsmith.scripting.merge import CHOICE, Unassigned, active
 from onnxsmith.scripting.truth import is_symbolic, is_truth_value, truth
 from onnxsmith.source import caller_span
 from onnxsmith.types.value_types import OptionalType

@@ -142,7 +142,7 @@ def _as_number(value: Any) -> Number:
     if not isinstance(value, Tensor) or (value.dtype is not None and not value.dtype.is_integer):
         shown = value.type.described if isinstance(value, Tensor) else type(value).__name__
         raise LoopTypeError(f"range needs integers, not {shown}", help="convert it with int(…)")
-    if value.target.is_lenient:
+    if value.target.is_exact:
         return Number(value, "int")  # a given model is taken as it is
     scalar = value if value.type.shape == () else value.reshape(())
     if value.dtype is not DType.INT64:

@@ -14,6 +14,7 @@ from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType, ValueType
 
 if TYPE_CHECKING:
+    from onnxsmith.graphs.builder import GraphTarget
     from onnxsmith.scripting.function import ScriptFunction
     from onnxsmith.scripting.staging import Staged
 
@@ -25,11 +26,11 @@ _MODULES = ("onnxsmith.opset", "math")
 class Kept:
     """A staged script, and what it referred to."""
 
-    def __init__(self, script: ScriptFunction, staged: Staged) -> None:
+    def __init__(self, script: ScriptFunction, staged: Staged[GraphTarget]) -> None:
         self._staged = staged
         self._references = _references(script)
 
-    def take(self, script: ScriptFunction) -> Staged | None:
+    def take(self, script: ScriptFunction) -> Staged[GraphTarget] | None:
         """The staged script, if it would be staged the same way now."""
         now = _references(script)
         same = now is not None and self._references is not None and now.keys() == self._references.keys()

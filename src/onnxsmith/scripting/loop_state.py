@@ -10,6 +10,7 @@ import numpy as np
 
 from onnxsmith.core.semantics.number import NumberKind, kind_of
 from onnxsmith.core.stored import Stored
+from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LoopTypeError, UnassignedVariableError
 from onnxsmith.schema.inference.merging import Different, merge_types
@@ -20,7 +21,6 @@ from onnxsmith.scripting.merge import (
     Differing,
     Missing,
     Unassigned,
-    current_graph,
 )
 from onnxsmith.scripting.structure import flatten, is_same_form
 from onnxsmith.source import Span
@@ -75,7 +75,7 @@ def carried_states(stager: Stager, statement: ast.For | ast.While, *, at_least_o
     for name in loop_names(statement):
         if name not in live_after and name not in live_in_body:
             continue
-        if _is_condition(statement, name) and current_graph().program.is_exact and name not in live_after:
+        if _is_condition(statement, name) and current_graph().is_exact and name not in live_after:
             continue  # Loop itself carries what the test reads
         value = stager.frame.variables.get(name, MISSING)
         if isinstance(value, Stored):

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
+from onnxsmith.core.target import current_graph
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import LoopTypeError, OnnxsmithError, UnsupportedSyntaxError
 from onnxsmith.scripting.assignment import assign
@@ -17,7 +18,7 @@ from onnxsmith.scripting.dynamic_loop import Ended, stage_loop
 from onnxsmith.scripting.flow import is_endless, loop_names
 from onnxsmith.scripting.iteration import Iteration, iteration_source, range_iteration
 from onnxsmith.scripting.jumps import NEXT, Jump, Leaf, Side, record
-from onnxsmith.scripting.merge import MISSING, Unassigned, active, current_graph
+from onnxsmith.scripting.merge import MISSING, Unassigned, active
 from onnxsmith.scripting.mistakes import CURED_BY_VALUES
 from onnxsmith.scripting.truth import is_symbolic, truth
 
@@ -69,7 +70,7 @@ def _known_range(stager: Stager, statement: ast.For, bounds: range, follow: Leaf
     """A range with known bounds: a `Loop` if its body can be one, else it runs now."""
     if not bounds:
         return _finished(stager, statement, follow)
-    roll_back = current_graph().program.checkpoint()
+    roll_back = current_graph().checkpoint()
     variables = dict(stager.frame.variables)
     try:
         ended = _stage(stager, statement, range_iteration(bounds), at_least_once=True)
@@ -194,7 +195,7 @@ def _while(stager: Stager, statement: ast.While, follow: Leaf) -> Side:
         return frame.evaluate(statement.test)
 
     for _ in range(_MOST_ITERATIONS):
-        roll_back, before = graph.program.checkpoint(), dict(frame.variables)
+        roll_back, before = graph.checkpoint(), dict(frame.variables)
         draft = graph.draft()
         with active(draft):
             value = test()
@@ -203,7 +204,7 @@ def _while(stager: Stager, statement: ast.While, follow: Leaf) -> Side:
             else:
                 side = stager.run(statement.body, leaf)
         if side is not None and _is_known(side.value):
-            graph.absorb(draft)
+            draft.keep()
             _take(stager, side)
             if side.value["return"]:
                 return follow(Jump("return", side.value["value"]))
@@ -211,7 +212,7 @@ def _while(stager: Stager, statement: ast.While, follow: Leaf) -> Side:
                 return follow(NEXT)
             continue
         if side is None:
-            graph.absorb(draft)
+            draft.keep()
             if not is_symbolic(value):
                 return _finished(stager, statement, follow)
         else:

@@ -12,12 +12,11 @@ from typing import Any, cast
 
 import numpy as np
 
+from onnxsmith.core.call import constant_like
 from onnxsmith.core.semantics.number import Number, NumberKind, kind_of
-from onnxsmith.core.target import ACTIVE
+from onnxsmith.core.target import ACTIVE, RecordingTarget
 from onnxsmith.core.value import Value
 from onnxsmith.errors import BranchTypeError, DynamicPythonValueError, MissingReturnError, OnnxsmithError
-from onnxsmith.graphs.builder import GraphTarget
-from onnxsmith.graphs.builder import current_graph as current_graph
 from onnxsmith.schema.inference.merging import Different, merge_types
 from onnxsmith.schema.promote import number_array, refuse_loss
 from onnxsmith.scripting.structure import is_plain, is_tensor_like, joined, parts, rebuilt
@@ -66,8 +65,8 @@ class _Output:
 class Merger:
     """Collects the outputs that two branches need so that their results agree."""
 
-    then_scope: GraphTarget
-    else_scope: GraphTarget
+    then_scope: RecordingTarget
+    else_scope: RecordingTarget
     then_outputs: list[Any] = field(default_factory=list[Any])
     else_outputs: list[Any] = field(default_factory=list[Any])
     names: list[str] = field(default_factory=list[str])
@@ -111,10 +110,8 @@ class Merger:
         )
 
     def _is_inside(self, value: Any) -> bool:
-        return isinstance(value, Value) and getattr(value, "scope", None) in (
-            self.then_scope,
-            self.else_scope,
-        )
+        is_symbolic = isinstance(value, Value) and value.is_symbolic
+        return is_symbolic and (self.then_scope.owns(value) or self.else_scope.owns(value))
 
     def _with_dummy(self, is_then: bool, present: Any, name: str) -> Any:
         """One side has nothing to say: a value of the same type, which nobody reads, stands there."""
@@ -126,7 +123,7 @@ class Merger:
         if not isinstance(present, Value):
             return present  # the same Python value on both sides, as far as anybody can tell
         scope = self.then_scope if is_then else self.else_scope
-        dummy = present if is_visible(present, scope) else make_dummy(scope, present.known.type, name)
+        dummy = present if scope.sees(present) else make_dummy(scope, present.known.type, name)
         pair = (dummy, present) if is_then else (present, dummy)
         return self._output(*pair, name, kind_of(present))
 
@@ -200,11 +197,9 @@ def _differing_types(
 
 
 def _is_input(value: Any) -> bool:
-    return (
-        isinstance(value, Value)
-        and not isinstance(value, Number)
-        and cast(Any, value).ir_value.producer() is None
-    )
+    is_tensor = isinstance(value, Value) and not isinstance(value, Number)
+    recording = value.target.recording if is_tensor else None
+    return recording is not None and recording.is_given(value)
 
 
 class active:
@@ -212,10 +207,10 @@ class active:
 
     __slots__ = ("_scope", "_token")
 
-    def __init__(self, scope: GraphTarget) -> None:
+    def __init__(self, scope: RecordingTarget) -> None:
         self._scope = scope
 
-    def __enter__(self) -> GraphTarget:
+    def __enter__(self) -> RecordingTarget:
         self._token = ACTIVE.set(self._scope)
         return self._scope
 
@@ -234,7 +229,7 @@ def fill_slots(template: Any, outputs: Sequence[Any]) -> Any:
     return template if inner is None else rebuilt(template, [fill_slots(each, outputs) for _, each in inner])
 
 
-def make_dummy(scope: GraphTarget, kind: AnyValueType, name: str) -> Any:
+def make_dummy(scope: RecordingTarget, kind: AnyValueType, name: str) -> Any:
     """A value of a type that nobody will read: zeros, with open dimensions empty."""
     with active(scope):
         if not isinstance(kind, TensorType):
@@ -257,7 +252,7 @@ def make_dummy(scope: GraphTarget, kind: AnyValueType, name: str) -> Any:
         return scope.constant(np.zeros(shape, dtype.numpy))
 
 
-def _as_tensor(value: Any, other: Any, scope: GraphTarget, name: str) -> Any:
+def _as_tensor(value: Any, other: Any, scope: RecordingTarget, name: str) -> Any:
     """A side of a merge as a tensor; a number takes the element type of the tensor on the other side."""
     if isinstance(value, Value) and not isinstance(value, Number):
         return value
@@ -269,12 +264,12 @@ def _as_tensor(value: Any, other: Any, scope: GraphTarget, name: str) -> Any:
             return value.tensor if isinstance(value, Number) else scope.lift(value)
         if other_type.dtype is not None:
             return number_as(scope, value, other_type.dtype, name, BranchTypeError)
-        if not is_visible(other, scope):
+        if not scope.sees(other):
             raise needs_types(BranchTypeError, name)
         return (
             value.as_like(other)
             if isinstance(value, Number)
-            else scope.constant_like(np.asarray(value), other)
+            else constant_like(scope, np.asarray(value), other)
         )
 
 
@@ -284,22 +279,14 @@ def type_of_array(value: Any) -> TensorType:
     return TensorType(DType.from_numpy(array.dtype), array.shape)
 
 
-def number_as(scope: GraphTarget, value: Any, dtype: DType, name: str, error: type[OnnxsmithError]) -> Any:
+def number_as(
+    scope: RecordingTarget, value: Any, dtype: DType, name: str, error: type[OnnxsmithError]
+) -> Any:
     """A number, known or not, as a scalar of an element type; refused where a literal would be."""
     if isinstance(value, Number):
         refuse_loss(value.sample, dtype, _called(name), f"a Python {value.kind}", error)
         return value.as_dtype(dtype)
     return scope.constant(number_array(value, dtype, _called(name), error))
-
-
-def is_visible(value: Any, scope: GraphTarget) -> bool:
-    """Whether a value can be used in a graph: it belongs to that graph or to one around it."""
-    here: GraphTarget | None = scope
-    while here is not None:
-        if value.scope is here.home:
-            return True
-        here = here.parent
-    return False
 
 
 def needs_types(error: type[OnnxsmithError], name: str) -> OnnxsmithError:

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
+from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import Value
 from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError
-from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.scripting import loops
 from onnxsmith.scripting.assignment import assign, assign_augmented
 from onnxsmith.scripting.branches import branch, dispatch, recording
@@ -25,7 +25,6 @@ from onnxsmith.scripting.frame import BROKEN, Frame, Tainted
 from onnxsmith.scripting.hooks import Hooks
 from onnxsmith.scripting.jumps import BREAK, CONTINUE, NEXT, NOTHING, RESULT, Jump, Leaf, Side
 from onnxsmith.scripting.location import located
-from onnxsmith.scripting.merge import current_graph
 from onnxsmith.scripting.truth import is_symbolic, truth
 
 
@@ -183,9 +182,7 @@ class Stager:
         """Bind a variable; a new value of the graph takes its name."""
         self.frame.variables[name] = value
         if isinstance(value, Value) and value.is_symbolic:
-            scope = current_graph()
-            if isinstance(scope, GraphTarget):  # pyright: ignore[reportUnnecessaryIsInstance]
-                scope.suggest_name(value, name)
+            current_graph().suggest_name(value, name)
 
     def _if(self, statement: ast.If, follow: Leaf) -> Side:
         test = self.frame.evaluate(statement.test)

@@ -1,29 +1,21 @@
-"""Stages a whole script: as the body of an ONNX function, or as a model.
+"""Stages a whole script on a target that records: as the body of a function, or as a model.
 
 A function's body is generic where its annotations leave types open; a model is typed, and its attributes have values.
+Which it is, is said by the target that it is staged on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-import onnx_ir as ir
-
+from onnxsmith.core.recording import FormalAttribute, FunctionHead, OpsetChoice, RecordedFunction
 from onnxsmith.core.semantics.number import NumberKind, kind_of
-from onnxsmith.core.target import ACTIVE
+from onnxsmith.core.target import ACTIVE, RecordingTarget, recorded
 from onnxsmith.core.value import Value
 from onnxsmith.errors import MissingReturnError, OpsetConflictError, ReturnTypeError
-from onnxsmith.graphs.attributes import typed_attribute
-from onnxsmith.graphs.builder import GraphTarget
-from onnxsmith.graphs.function import FunctionBody
-from onnxsmith.graphs.ir_types import shape_to_ir, tensor_type_to_ir
-from onnxsmith.graphs.opsets import OpsetVersions
-from onnxsmith.graphs.program import Program
-from onnxsmith.graphs.value import wrap
 from onnxsmith.schema.default_version import default_opset_version
-from onnxsmith.schema.inference.known import Known
 from onnxsmith.scripting.attribute_values import attribute_value
 from onnxsmith.scripting.closures import closure_of, run_staged
 from onnxsmith.scripting.eager_call import input_argument
@@ -39,11 +31,15 @@ if TYPE_CHECKING:
     from onnxsmith.scripting.signature import ScriptParameter
 
 
-@dataclass(frozen=True, slots=True)
-class Staged:
+#: The target that a script is staged on.
+ScopeT = TypeVar("ScopeT", bound=RecordingTarget)
+
+
+@dataclass(frozen=True)
+class Staged(Generic[ScopeT]):
     """A staged script: its graph is open until someone finishes it."""
 
-    scope: GraphTarget
+    scope: ScopeT
     outputs: list[Any]
     #: Which outputs are Python numbers to whoever calls the script.
     numbers: tuple[NumberKind | None, ...]
@@ -53,43 +49,39 @@ class Staged:
 
 def stage(
     script: ScriptFunction,
-    kind: Literal["model", "function"],
+    make_scope: Callable[[OpsetChoice], ScopeT],
     types: Mapping[str, AnyValueType | None],
     attributes: Mapping[str, Any],
     *,
     opset_version: int | None = None,
-    shared: dict[Any, Any] | None = None,
-) -> Staged:
+) -> Staged[ScopeT]:
     """Stage a script on inputs of these types (None: left out); attributes not given stay references.
 
-    `shared` holds the functions that were made for the same model before.
+    `make_scope` makes the target: a new one for each attempt, of which there may be two.
     """
     if opset_version is not None:
-        return _stage(script, kind, types, attributes, OpsetVersions(opset_version, is_fixed=True), shared)
+        return _stage(script, make_scope(OpsetChoice(opset_version, is_fixed=True)), types, attributes)
     named = script.named_opset_version
     version = named or default_opset_version()
-    opsets = OpsetVersions(version, is_named=named is not None)
     try:
-        return _stage(script, kind, types, attributes, opsets, shared)
+        scope = make_scope(OpsetChoice(version, is_named=named is not None))
+        return _stage(script, scope, types, attributes)
     except OpsetConflictError as error:
         # An object that the code holds may name an older opset than could be seen in the code itself.
         if error.named_version is None or error.named_version == version:
             raise
         try:
-            return _stage(script, kind, types, attributes, OpsetVersions(error.named_version), shared)
+            return _stage(script, make_scope(OpsetChoice(error.named_version)), types, attributes)
         except OpsetConflictError:
             raise error from None
 
 
 def _stage(
     script: ScriptFunction,
-    kind: Literal["model", "function"],
+    scope: ScopeT,
     types: Mapping[str, AnyValueType | None],
     attributes: Mapping[str, Any],
-    opsets: OpsetVersions,
-    shared: dict[Any, Any] | None,
-) -> Staged:
-    scope = GraphTarget(Program(kind, opsets, shared, is_exact=script.is_exact))
+) -> Staged[ScopeT]:
     arguments = dict(script.fixed_arguments)
     for parameter in script.parameters.inputs:
         if parameter.name in types:
@@ -127,7 +119,7 @@ def _stage(
     return Staged(scope, outputs, numbers, isinstance(result, tuple | list))
 
 
-def _default(script: ScriptFunction, parameter: ScriptParameter, scope: GraphTarget) -> Any:
+def _default(script: ScriptFunction, parameter: ScriptParameter, scope: RecordingTarget) -> Any:
     """The default of an input that nobody gives: a tensor of the annotated element type, as in an eager run."""
     kind = parameter.type.element if isinstance(parameter.type, OptionalType) else parameter.type
     is_typed = isinstance(kind, TensorType) and kind.dtype is not None
@@ -136,7 +128,7 @@ def _default(script: ScriptFunction, parameter: ScriptParameter, scope: GraphTar
     return scope.lift(input_argument(script, parameter, parameter.default))
 
 
-def _outputs(script: ScriptFunction, scope: GraphTarget, values: Sequence[Any]) -> list[Any]:
+def _outputs(script: ScriptFunction, scope: RecordingTarget, values: Sequence[Any]) -> list[Any]:
     """What a script returns as outputs of its graph; one that is an input, or comes twice, gets an Identity."""
     returns = script.parameters.returns
     if returns is not None and len(returns) != len(values):
@@ -146,23 +138,23 @@ def _outputs(script: ScriptFunction, scope: GraphTarget, values: Sequence[Any]) 
             help="for several results, annotate a tuple: -> tuple[FLOAT[...], INT64[...]]",
         )
         raise error.locate(script.places.returned).also(script.places.annotation("return"), "annotated here")
-    outputs: list[Any] = []
-    seen: set[int] = set()
+    tensors: list[Any] = []
     for position, value in enumerate(values):
         tensor = _as_output(script, scope, value, None if returns is None else returns[position])
-        if script.is_exact:
-            outputs.append(tensor)
-            continue
-        if returns is not None:
+        if returns is not None and not script.is_exact:
             _check_result(script, position, tensor.known.type, returns[position])
-        if tensor.ir_value.producer() is None or tensor.scope is not scope or id(tensor.ir_value) in seen:
-            tensor = scope.operators.Identity(tensor)
-        seen.add(id(tensor.ir_value))
-        outputs.append(tensor if returns is None else _refined(scope, tensor, returns[position]))
-    return outputs
+        tensors.append(tensor)
+    if script.is_exact:
+        return tensors
+    outputs = scope.outputs_of(tensors)
+    if returns is None:
+        return outputs
+    return [_refined(scope, tensor, kind) for tensor, kind in zip(outputs, returns, strict=True)]
 
 
-def _as_output(script: ScriptFunction, scope: GraphTarget, value: Any, annotated: AnyValueType | None) -> Any:
+def _as_output(
+    script: ScriptFunction, scope: RecordingTarget, value: Any, annotated: AnyValueType | None
+) -> Any:
     """A result as a tensor; a Python number takes the annotated element type, or else INT64, FLOAT or BOOL."""
     if value is None or isinstance(value, dict | set):
         what = "nothing" if value is None else f"a {type(cast(object, value)).__name__}"
@@ -178,7 +170,7 @@ def _as_output(script: ScriptFunction, scope: GraphTarget, value: Any, annotated
     kind = kind_of(value)
     if kind is None:
         is_symbolic = isinstance(value, Value) and value.is_symbolic
-        return getattr(value, "tensor", value) if is_symbolic else scope.lift(value)
+        return recorded(value) if is_symbolic else scope.lift(value)
     if isinstance(annotated, TensorType) and annotated.dtype is not None:
         return number_as(scope, value, annotated.dtype, RESULT_NAME, ReturnTypeError)
     return number_as(
@@ -209,7 +201,7 @@ def _check_result(
         raise error.locate(script.places.returned).also(script.places.annotation("return"), "annotated here")
 
 
-def _refined(scope: GraphTarget, tensor: Any, annotated: AnyValueType) -> Any:
+def _refined(scope: RecordingTarget, tensor: Any, annotated: AnyValueType) -> Any:
     """An output with the dimensions that its annotation adds to what is known."""
     actual = tensor.known.type
     if not isinstance(actual, TensorType) or not isinstance(annotated, TensorType):
@@ -225,29 +217,21 @@ def _refined(scope: GraphTarget, tensor: Any, annotated: AnyValueType) -> Any:
                 for a, b in zip(shape, annotated.shape, strict=True)
             )
         )
-    if dtype is not None:
-        tensor.ir_value.type = tensor_type_to_ir(dtype)
-    tensor.ir_value.shape = shape_to_ir(shape)
-    return wrap(tensor.ir_value, Known(TensorType(dtype, shape)), scope, tensor.span)
+    return scope.refined(tensor, TensorType(dtype, shape))
 
 
-def make_body(script: ScriptFunction, staged: Staged, name: str, bound: Sequence[str] = ()) -> FunctionBody:
-    """The ONNX function of a staged script; attributes in `bound` have their values inside already."""
-    scope = staged.scope
-    graph = scope.finish(staged.outputs, name)
+def make_function(
+    script: ScriptFunction, staged: Staged[ScopeT], name: str, bound: Sequence[str] = ()
+) -> RecordedFunction:
+    """The function of a staged script; attributes in `bound` have their values inside already."""
     formal = [each for each in script.parameters.attributes if each.name not in bound]
-    attributes = [_formal_attribute(each) for each in formal]
-    function = ir.Function(script.domain, name, script.overload, graph=graph, attributes=attributes)
-    program = scope.program
-    weights = tuple((value.name or "", tensor) for value, tensor in program.hidden_inputs)
-    return FunctionBody(function, dict(program.functions), program.opsets, weights, frozenset(program.dtypes))
-
-
-def _formal_attribute(parameter: Any) -> ir.Attr:
-    kind = parameter.attribute_type
-    if not parameter.has_default or parameter.default is None:
-        return ir.Attr(parameter.name, ir.AttributeType(int(kind)), None)
-    value = parameter.attribute_value(parameter.default)
-    if isinstance(value, list):
-        value = tuple(cast("list[Any]", value))
-    return typed_attribute(kind, parameter.name, int(value) if isinstance(value, bool) else value)
+    attributes = tuple(
+        FormalAttribute(
+            each.name,
+            each.attribute_type,
+            each.attribute_value(each.default) if each.has_default and each.default is not None else None,
+        )
+        for each in formal
+    )
+    head = FunctionHead(script.domain, name, script.overload, attributes)
+    return staged.scope.finish_function(staged.outputs, head)

@@ -22,7 +22,7 @@ def is_symbolic(value: Any) -> bool:
 def truth(value: Any, what: str = "the condition", elementwise: str = "") -> Any:
     """A symbolic value as a scalar BOOL tensor, if it can have one truth value."""
     kind = value.known.type
-    if value.target.is_lenient and not isinstance(value, Number):
+    if value.target.is_exact and not isinstance(value, Number):
         return value  # a given model is taken as it is
     if isinstance(kind, SequenceType):
         op = operators_for(value)

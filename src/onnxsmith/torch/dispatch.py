@@ -17,7 +17,6 @@ from torch.utils._pytree import tree_leaves
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import Value
 from onnxsmith.errors import TranslationError
-from onnxsmith.graphs.builder import current_graph
 from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.graphs.program import WEIGHT_KEY
 from onnxsmith.graphs.value import SymbolicTensor
@@ -35,7 +34,7 @@ from onnxsmith.torch.mutation import functional_twin
 from onnxsmith.torch.origins import module_calls, span_of
 from onnxsmith.torch.reporting import OperatorRow, Way
 from onnxsmith.torch.sizes import Sizes
-from onnxsmith.torch.target import Origin
+from onnxsmith.torch.target import Origin, current_target
 from onnxsmith.torch.untranslated import Failure
 from onnxsmith.torch.weights import as_array, identity
 from onnxsmith.types.value_types import TensorType, describe_shape
@@ -95,7 +94,7 @@ class Dispatcher:
         return value
 
     def _initializer(self, array: np.ndarray[Any, Any], name: str) -> Any:
-        root = current_graph().root
+        root = current_target().root
         value, known = self.program.named_initializer(array, name)
         value.meta[WEIGHT_KEY] = name
         return SymbolicTensor(value, known, root, None)  # type: ignore[arg-type]
@@ -108,7 +107,7 @@ class Dispatcher:
         if is_assert(overload):
             return None
         output = node.meta.get("val")
-        began, nodes = time.perf_counter(), current_graph().nodes
+        began, nodes = time.perf_counter(), current_target().nodes
         count = len(nodes)
         try:
             result, way = self._result(node, overload, target, output, args, kwargs)
@@ -224,7 +223,7 @@ class Dispatcher:
         if isinstance(value, Number):
             value = value.as_dtype(dtype)
         elif not isinstance(value, Value):
-            value = current_graph().constant(np.asarray(value, dtype.numpy))
+            value = current_target().constant(np.asarray(value, dtype.numpy))
         if not isinstance(value, SymbolicTensor):
             return value
         if value.dtype is None:  # an operator of which nothing is known gives what torch says it does
@@ -294,7 +293,7 @@ def _stand_in(fake: Any, sizes: Sizes) -> Any:
     known = Known(TensorType(onnx_dtype(fake.dtype), sizes.shape(fake)))
 
     def make() -> SymbolicTensor:
-        return SymbolicTensor(ir.Value(name="untranslated"), known, current_graph(), None)
+        return SymbolicTensor(ir.Value(name="untranslated"), known, current_target(), None)
 
     return Complex(make(), make()) if fake.dtype.is_complex else make()
 
@@ -302,4 +301,4 @@ def _stand_in(fake: Any, sizes: Sizes) -> Any:
 def _stand_in_number(fake: Any) -> Number:
     kind = {torch.SymInt: torch.int64, torch.SymFloat: torch.float64}.get(type(fake), torch.bool)
     known = Known(TensorType(onnx_dtype(kind), ()))
-    return SymbolicTensor(ir.Value(name="untranslated"), known, current_graph(), None).as_number()
+    return SymbolicTensor(ir.Value(name="untranslated"), known, current_target(), None).as_number()

@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 import onnx_ir as ir
 
+from onnxsmith.core.target import ACTIVE
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.names import snake_case
 from onnxsmith.graphs.origins import SOURCE_KEY, written
@@ -65,11 +66,6 @@ class TorchTarget(GraphTarget):
     def subgraph(self) -> TorchTarget:
         return TorchTarget(self.program, self, origin=self.origin, has_metadata=self.has_metadata)
 
-    def draft(self) -> TorchTarget:
-        result = self.subgraph()
-        result.depth = self.depth
-        return result
-
     def _equal(self, key: Any) -> tuple[Any, ...] | None:
         """What an equal call gave, here or in a graph around."""
         here: Any = self
@@ -115,6 +111,13 @@ class TorchTarget(GraphTarget):
             if origin.name:
                 metadata[NODE_KEY] = origin.name
         return results
+
+
+def current_target() -> TorchTarget:
+    """The graph that is being translated into."""
+    active = ACTIVE.get()
+    assert isinstance(active, TorchTarget)  # whoever translates has set it
+    return active
 
 
 #: Operators that give their first operand back when the other is this number.

@@ -135,11 +135,10 @@ def _parameter_names(function: Callable[..., Any], count: int) -> list[str]:
     return names
 
 
-def _outputs(scope: GraphTarget, result: Any, definition: Span | None) -> list[Any]:
+def _outputs(scope: GraphTarget, result: Any, definition: Span | None) -> list[Value]:
     """What the function returned as the model's outputs: an output that is an input or comes twice gets an Identity."""
     values = list(cast("Sequence[Any]", result)) if isinstance(result, tuple | list) else [result]
-    outputs: list[Any] = []
-    seen: set[int] = set()
+    outputs: list[Value] = []
     for position, value in enumerate(values):
         if value is None or isinstance(value, str | dict | set):
             shown = "None" if value is None else f"a {type(cast(object, value)).__name__}"
@@ -158,12 +157,8 @@ def _outputs(scope: GraphTarget, result: Any, definition: Span | None) -> list[A
             value = np.float32(value)  # Python floats are FLOAT, as everywhere in ONNX
         is_of_graph = isinstance(value, Value) and value.is_symbolic
         given = cast(Any, value)
-        lifted: Any = given if is_of_graph else scope.lift(getattr(given, "array", given))
-        if lifted.ir_value.producer() is None or id(lifted.ir_value) in seen:
-            lifted = scope.operators.Identity(lifted)
-        seen.add(id(lifted.ir_value))
-        outputs.append(lifted)
-    return outputs
+        outputs.append(given if is_of_graph else scope.lift(getattr(given, "array", given)))
+    return scope.outputs_of(outputs)
 
 
 def definition_span(function: Callable[..., Any]) -> Span | None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.graphs.builder import current_graph
+from onnxsmith.core.target import current_graph
 from onnxsmith.torch.library.operators import op
 
 

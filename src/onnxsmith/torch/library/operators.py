@@ -12,9 +12,10 @@ from typing import Any, cast
 import numpy as np
 
 from onnxsmith.core.operator import Operator, Operators
+from onnxsmith.core.operator_protocols import AnyOperator
 from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import Value
-from onnxsmith.graphs.builder import current_graph
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef, Parameter
 from onnxsmith.torch.library.kernels import KERNELS
@@ -121,7 +122,7 @@ def _array_dtype(value: Any) -> DType | None:
     return DType.from_numpy(cast("np.ndarray[Any, Any]", value).dtype)
 
 
-def _converted(value: Any, dtype: DType, convert: Operator) -> Any:
+def _converted(value: Any, dtype: DType, convert: AnyOperator) -> Any:
     """A tensor or array in another element type; literals take the type of what they stand beside."""
     if isinstance(value, np.ndarray | np.generic):
         return cast("np.ndarray[Any, Any]", value).astype(dtype.numpy)

@@ -14,8 +14,8 @@ import numpy as np
 import torch
 
 from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import Value
-from onnxsmith.graphs.builder import current_graph
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dtypes import onnx_dtype

@@ -9,15 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-import onnx_ir as ir
-
 from onnxsmith.core.initial_states import OpenState
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.errors import FunctionError, MixedDTypesError, OnnxsmithError
-from onnxsmith.graphs.body import Body, disconnect_all
-from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.schema.definition import OperatorDef
-from onnxsmith.schema.inference.known import Known
 from onnxsmith.schema.inference.merging import Different, merge_types
 from onnxsmith.source import caller_span
 from onnxsmith.types.dtypes import DType
@@ -30,14 +25,15 @@ from onnxsmith.types.value_types import (
 )
 
 if TYPE_CHECKING:
-    from onnxsmith.graphs.builder import GraphTarget
+    from onnxsmith.core.recording import RecordedBody
+    from onnxsmith.core.target import RecordingTarget
 
 #: An element type that is found or chosen, and two widenings of a shape, each with a body of its own.
 _ATTEMPTS = 6
 
 
 def make_bodies(
-    scope: GraphTarget, op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]
+    scope: RecordingTarget, op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The attributes with every function among them made into a body."""
     made: dict[str, Any] = {}
@@ -53,19 +49,19 @@ def make_bodies(
 
 
 def _is_function(value: Any) -> bool:
-    return callable(value) and not isinstance(value, ir.Graph | ValueType)
+    return callable(value) and not isinstance(value, ValueType)
 
 
 def _make(
-    scope: GraphTarget,
+    scope: RecordingTarget,
     op: OperatorDef,
     attribute: str,
     function: Callable[..., Any],
     inputs: Sequence[Any],
     attributes: Mapping[str, Any],
-) -> Body:
+) -> RecordedBody:
     title = f"{op.name}.{attribute}"
-    if scope.program.is_exact and hasattr(function, "declared_inputs"):
+    if scope.is_exact and hasattr(function, "declared_inputs"):
         return _declared_body(scope, op, function, inputs, attributes, title)
     if op.name == "Loop":
         return _loop_body(scope, function, inputs, title)
@@ -78,13 +74,13 @@ def _make(
 
 
 def _declared_body(
-    scope: GraphTarget,
+    scope: RecordingTarget,
     op: OperatorDef,
     function: Any,
     inputs: Sequence[Any],
     attributes: Mapping[str, Any],
     title: str,
-) -> Body:
+) -> RecordedBody:
     """A subgraph with the types that the function's annotations declare, and no others.
 
     What the operator passes in is known besides, and helps where nothing is declared.
@@ -98,34 +94,22 @@ def _declared_body(
     arguments: list[Any] = []
     for position, (name, kind) in enumerate(zip(function.parameter_names, declared, strict=True)):
         known = kind or (passed[position] if position < len(passed) else UNKNOWN_TENSOR)
-        argument = inner.input(name, known, caller_span())
-        if kind is None:
-            argument.ir_value.type = argument.ir_value.shape = None
-        arguments.append(argument)
+        arguments.append(inner.input(name, known, caller_span(), is_declared=kind is not None))
     token = ACTIVE.set(inner)
     try:
         result = function(*arguments)
     finally:
         ACTIVE.reset(token)
     values = cast("Sequence[Any]", result) if isinstance(result, tuple | list) else (result,)
-    body = inner.finish_body([] if result is None else values, _snake(title))
-    types: list[AnyValueType | None] = function.declared_outputs or [None] * len(body.outputs)
-    if len(types) != len(body.outputs):
+    values = () if result is None else values
+    types: list[AnyValueType | None] = function.declared_outputs or [None] * len(values)
+    if len(types) != len(values):
         raise FunctionError(
-            f"the function given as {title} returns {len(body.outputs)} values, and its annotation says {len(types)}",
+            f"the function given as {title} returns {len(values)} values, and its annotation says {len(types)}",
             help="change the annotation, or return as many values as it has",
             culprit=("attribute", title.rpartition(".")[2]),
         )
-    for value, kind in zip(body.graph.outputs, types, strict=True):
-        if kind is not None:
-            value.type, value.shape = type_to_ir(kind)
-        elif value.producer() is not None and value.graph is body.graph:
-            value.type = value.shape = None
-    known = [
-        Known(kind) if kind is not None and each.type == UNKNOWN_TENSOR else each
-        for kind, each in zip(types, body.outputs, strict=True)
-    ]
-    return Body(body.graph, tuple(known))
+    return inner.finish_body(values, _snake(title), types)
 
 
 def _with_open_shape(kind: AnyValueType) -> AnyValueType:
@@ -134,8 +118,8 @@ def _with_open_shape(kind: AnyValueType) -> AnyValueType:
 
 
 def trace_body(
-    scope: GraphTarget, function: Callable[..., Any], kinds: Sequence[AnyValueType], title: str
-) -> Body:
+    scope: RecordingTarget, function: Callable[..., Any], kinds: Sequence[AnyValueType], title: str
+) -> RecordedBody:
     """Call a function on new inputs of a subgraph, and take what it returns as the subgraph's outputs."""
     inner = scope.subgraph()
     names = parameter_names(function, len(kinds))
@@ -157,21 +141,23 @@ def _snake(title: str) -> str:
     return title.replace(".", "_").lower()
 
 
-def _loop_body(scope: GraphTarget, function: Callable[..., Any], inputs: Sequence[Any], title: str) -> Body:
+def _loop_body(
+    scope: RecordingTarget, function: Callable[..., Any], inputs: Sequence[Any], title: str
+) -> RecordedBody:
     fixed: list[AnyValueType] = [TensorType(DType.INT64, ()), TensorType(DType.BOOL, ())]
     state = [each.known.type for each in inputs[2:]]
     return _until_stable(scope, function, fixed, state, [], title, hidden=1, natural=_natural(inputs[2:]))
 
 
 def _scan_body(
-    scope: GraphTarget,
+    scope: RecordingTarget,
     function: Callable[..., Any],
     inputs: Sequence[Any],
     scan_count: int,
     attributes: Mapping[str, Any],
     op: OperatorDef,
     title: str,
-) -> Body:
+) -> RecordedBody:
     given = (
         inputs[1:] if op.since_version < 9 else inputs
     )  # Scan-8 has sequence_lens first, and a batch dimension
@@ -193,7 +179,7 @@ def _natural(initial: Sequence[Any]) -> list[DType | None]:
 
 
 def _until_stable(
-    scope: GraphTarget,
+    scope: RecordingTarget,
     function: Callable[..., Any],
     before: Sequence[AnyValueType],
     state: Sequence[AnyValueType],
@@ -201,10 +187,10 @@ def _until_stable(
     title: str,
     hidden: int,
     natural: Sequence[DType | None],
-) -> Body:
+) -> RecordedBody:
     kinds = list(state)
     for attempt in range(_ATTEMPTS):
-        roll_back = scope.program.checkpoint()
+        roll_back = scope.checkpoint()
         chosen = [_with_dtype(kind, dtype) for kind, dtype in zip(kinds, natural, strict=True)]
         try:
             body = trace_body(scope, function, [*before, *kinds, *after], title)
@@ -230,7 +216,7 @@ def _until_stable(
         if merged == kinds or attempt == _ATTEMPTS - 1:
             return body
         kinds = merged
-        disconnect_all(body.graph)
+        body.discard()
         roll_back()
     raise AssertionError("the last attempt returns")
 

@@ -1,0 +1,58 @@
+"""What runs whole models, as a model sees it. Runs nothing: the runtime, which stands above, registers itself.
+
+Calling operators is another matter (`core.target`): a model goes to the runtime as a whole, past any target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias
+
+from onnxsmith.core.late_imports import load_module
+from onnxsmith.graphs.isolation import Isolation
+from onnxsmith.graphs.run_values import Run, RunValue
+from onnxsmith.graphs.session_model import SessionModel
+from onnxsmith.source import Span
+
+#: Where a node of the model was written, by its name; None when that is not known.
+FindNode: TypeAlias = Callable[[str], Span | None]
+
+
+class ModelRuntime(Protocol):
+    """Runs models on inputs in the order of the model's own, and gives all outputs.
+
+    Raises NotRunnableError for a model that nothing here can run, and OperatorFailedError for a run that failed;
+    `find_node` lets both say where.
+    """
+
+    def load(self, model: SessionModel, find_node: FindNode | None) -> Run:
+        """A function that runs the model, in this process."""
+        ...
+
+    def run_isolated(
+        self,
+        model: SessionModel,
+        names: Sequence[str],
+        inputs: Sequence[RunValue],
+        limits: Isolation,
+        find_node: FindNode | None,
+    ) -> list[RunValue]:
+        """One run in a process of its own, on inputs of these names."""
+        ...
+
+
+_registered: ModelRuntime | None = None
+
+
+def register_model_runtime(runtime: ModelRuntime) -> None:
+    """Say what runs models."""
+    global _registered  # set once, by the package itself
+    _registered = runtime
+
+
+def model_runtime() -> ModelRuntime:
+    """What runs models; its module is imported on first use."""
+    if _registered is None:
+        load_module("model runtime")
+    assert _registered is not None, "the module of the model runtime registers it"
+    return _registered

@@ -1,0 +1,32 @@
+"""The runtime that models find when they run: sessions in this process, or a process for one run. Registers itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onnxsmith.graphs.isolation import Isolation
+from onnxsmith.graphs.model_runtime import FindNode, register_model_runtime
+from onnxsmith.graphs.run_values import Run, RunValue
+from onnxsmith.graphs.session_model import SessionModel
+from onnxsmith.runtime.isolated import run_isolated
+from onnxsmith.runtime.model_session import load_session
+
+
+class Sessions:
+    """Loads and runs models on the engines of this package."""
+
+    def load(self, model: SessionModel, find_node: FindNode | None) -> Run:
+        return load_session(model, find_node=find_node)
+
+    def run_isolated(
+        self,
+        model: SessionModel,
+        names: Sequence[str],
+        inputs: Sequence[RunValue],
+        limits: Isolation,
+        find_node: FindNode | None,
+    ) -> list[RunValue]:
+        return run_isolated(model, names, inputs, limits, find_node)
+
+
+register_model_runtime(Sessions())
