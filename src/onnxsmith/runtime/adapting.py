@@ -31,10 +31,20 @@ def adapt(
     version: tuple[int, ...],
     weights: ReadWeight | None = None,
     provider: str = CPU,
+    *,
+    checks: bool = True,
 ) -> Rewritten:
-    """The model with every fact met that a version of ONNX Runtime shows; raises Refused where one cannot be met."""
+    """The model with every fact met that a version of ONNX Runtime shows; raises Refused where one cannot be met.
+
+    Without `checks`, those facts are left out that are met by failing in words.
+    """
     table = facts_for("onnxruntime", version, provider)
-    return rewrite(model, {operator: _rule(facts) for operator, facts in table.items()}, weights)
+    rules: dict[tuple[str, str], Rule] = {}
+    for operator, facts in table.items():
+        met = [each for each in facts if checks or not isinstance(each.remedy, Check)]
+        if met:
+            rules[operator] = _rule(met)
+    return rewrite(model, rules, weights)
 
 
 def _rule(facts: Sequence[Fact]) -> Rule:

@@ -45,7 +45,7 @@ def open_session(model: SessionModel, settings: Settings, *, threads: int, optim
     result = Rewritten(model.proto)
     # What is known is about the CPU's kernels; who chose another provider wants that one.
     if all(name == CPU for name, _ in settings.providers):
-        result = adapt(model.proto, onnxruntime_api.version(), _reader(model))
+        result = adapt(model.proto, onnxruntime_api.version(), weight_reader(model))
     told = model if result.model is model.proto else replace(model, proto=result.model)
     session = make_session(with_own_seeds(told), settings, threads=threads, optimize=optimize)
     return Opened(session, told, result.edits)
@@ -68,7 +68,7 @@ def make_session(
         )
 
 
-def _reader(model: SessionModel) -> ReadWeight:
+def weight_reader(model: SessionModel) -> ReadWeight:
     """Reads a weight that stands apart from the graph, when it is asked for."""
     types = {tensor.name: (tensor.data_type, tuple(tensor.dims)) for tensor, _ in model.apart()}
 

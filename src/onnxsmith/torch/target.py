@@ -48,9 +48,12 @@ class TorchTarget(GraphTarget):
         *,
         origin: Origin,
         has_metadata: bool,
+        for_kernels: bool,
         keeps_modules: bool = False,
     ) -> None:
         super().__init__(program, parent)
+        #: Whether there are casts around what ONNX Runtime has no kernel for.
+        self.for_kernels = for_kernels
         self.origin = origin
         self.has_metadata = has_metadata
         #: Sizes and the like that were computed: what computes them -> the results.
@@ -60,10 +63,16 @@ class TorchTarget(GraphTarget):
 
     @property
     def operators(self) -> PortableOperators:
-        return portable_operators(self.program.opsets.version(""))
+        return portable_operators(self.program.opsets.version(""), for_kernels=self.for_kernels)
 
     def subgraph(self) -> TorchTarget:
-        return TorchTarget(self.program, self, origin=self.origin, has_metadata=self.has_metadata)
+        return TorchTarget(
+            self.program,
+            self,
+            origin=self.origin,
+            has_metadata=self.has_metadata,
+            for_kernels=self.for_kernels,
+        )
 
     def draft(self) -> TorchTarget:
         result = self.subgraph()

@@ -1,8 +1,9 @@
-"""`op`: the operators that translations call, with casts around what ONNX Runtime's CPU has no kernel for.
+"""`op`: the operators that translations call, with casts around element types that do not run.
 
-A call whose element type the operator's schema or ONNX Runtime refuses is made in a wider type, and its results are
-cast back. So a translation says what it means, and every element type runs. float16 is left as it is wherever
-float32 runs: ONNX Runtime does those casts itself, and other providers have the kernels.
+A call is made in a wider type, and its results are cast back, where the operator's definition refuses the element type
+or, in a model for ONNX Runtime, there is no kernel for it. So a translation says what it means, and every element type
+runs. The types are chosen by `runtime.wider_types`, as for any other model. They are asked for here, call by call, and
+not put around the nodes of the finished model: so constants are made in the type that they are used in.
 """
 
 from __future__ import annotations
@@ -15,44 +16,23 @@ from onnxsmith.core.operator import Operator, Operators
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import Value
 from onnxsmith.graphs.builder import current_graph
+from onnxsmith.runtime.wider_types import LEFT_ALONE, wider_types
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef, Parameter
-from onnxsmith.torch.library.kernels import KERNELS
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
-
-#: Where an element type may go when it has no kernel, the best first.
-_WIDER: dict[DType, tuple[DType, ...]] = {
-    DType.BOOL: (DType.UINT8, DType.INT32, DType.INT64, DType.FLOAT),
-    DType.INT8: (DType.INT16, DType.INT32, DType.INT64, DType.FLOAT, DType.DOUBLE),
-    DType.UINT8: (DType.INT16, DType.INT32, DType.INT64, DType.FLOAT, DType.DOUBLE),
-    DType.INT16: (DType.INT32, DType.INT64, DType.FLOAT, DType.DOUBLE),
-    DType.UINT16: (DType.INT32, DType.INT64, DType.FLOAT, DType.DOUBLE),
-    DType.INT32: (DType.INT64, DType.DOUBLE, DType.FLOAT),
-    DType.UINT32: (DType.INT64, DType.UINT64, DType.DOUBLE, DType.FLOAT),
-    DType.INT64: (DType.DOUBLE, DType.FLOAT, DType.INT32),
-    DType.UINT64: (DType.INT64, DType.DOUBLE, DType.FLOAT),
-    DType.BFLOAT16: (DType.FLOAT,),
-    DType.FLOAT16: (DType.FLOAT,),
-    DType.DOUBLE: (DType.FLOAT,),
-    DType.FLOAT8E4M3FN: (DType.FLOAT16, DType.FLOAT),
-    DType.FLOAT8E5M2: (DType.FLOAT16, DType.FLOAT),
-}
-#: Operators that move elements without looking at them, and so are right in a type of the same size.
-_NO_WIDENING = frozenset({"Cast", "CastLike", "Identity", "If", "Loop", "Scan", "Constant"})
-#: What ONNX Runtime's scatters take and then refuse when they have to add, multiply or compare.
-_ONLY_MOVED = frozenset({DType.FLOAT16, DType.BFLOAT16})
 
 
 class PortableOperator(Operator):  # pyright: ignore[reportIncompatibleMethodOverride]  # of `__doc__`, a property there
     # An operator whose calls are made in an element type that runs. No docstring: it has that of its definition.
 
-    __slots__ = ("_is_plain", "_plans", "_scatters", "_variables")
+    __slots__ = ("_for_kernels", "_is_plain", "_plans", "_scatters", "_variables")
 
-    def __init__(self, definition: OperatorDef, version: int) -> None:
+    def __init__(self, definition: OperatorDef, version: int, *, for_kernels: bool) -> None:
         super().__init__(definition, version, is_implicit=True)
+        self._for_kernels = for_kernels
         self._variables = tuple(each.type_name for each in definition.inputs)
-        self._is_plain = definition.name in _NO_WIDENING
+        self._is_plain = definition.name in LEFT_ALONE
         self._scatters = definition.name.startswith("Scatter")
         self._plans: dict[tuple[Any, ...], dict[str, DType] | None] = {}
 
@@ -66,8 +46,13 @@ class PortableOperator(Operator):  # pyright: ignore[reportIncompatibleMethodOve
         try:
             plan = self._plans[dtypes, reduction]
         except KeyError:
-            refused = _ONLY_MOVED if reduction != "none" else frozenset[DType]()
-            plan = _plan(self.definition, self.version, self._bound(dtypes), refused)
+            plan = wider_types(
+                self.definition,
+                self._bound(dtypes),
+                for_kernels=self._for_kernels,
+                lossy=True,
+                reduction=reduction,
+            )
             self._plans[dtypes, reduction] = plan
         if plan is None:
             return super().__call__(*args, **kwargs)
@@ -132,64 +117,31 @@ def _repeated(formals: tuple[Parameter, ...], count: int) -> list[Parameter]:
     return [formals[min(k, len(formals) - 1)] for k in range(count)]
 
 
-def _plan(
-    definition: OperatorDef, version: int, bound: dict[str, DType], refused: frozenset[DType]
-) -> dict[str, DType] | None:
-    """The types to compute in, for the variables whose type does not run; None when the call runs as it is."""
-    runs = [types for first, last, types in KERNELS.get(definition.name, ()) if first <= version <= last]
-    changed: dict[str, DType] = {}
-    for variable, dtype in bound.items():
-        if (
-            dtype not in refused
-            and _is_allowed(definition, variable, dtype)
-            and _has_kernel(runs, bound | changed, variable, dtype)
-        ):
-            continue
-        for wider in _WIDER.get(dtype, ()):
-            if _is_allowed(definition, variable, wider) and _has_kernel(
-                runs, bound | changed, variable, wider
-            ):
-                changed[variable] = wider
-                break
-    return changed or None
-
-
-def _is_allowed(definition: OperatorDef, variable: str, dtype: DType) -> bool:
-    for formal in definition.inputs:
-        if formal.type_name == variable:
-            return not formal.types or f"tensor({dtype.onnx_name})" in formal.types
-    return True
-
-
-def _has_kernel(runs: list[dict[str, str]], bound: dict[str, DType], variable: str, dtype: DType) -> bool:
-    """Whether a kernel takes the type; true where no kernel is listed, since functions have none of their own."""
-    relevant = [types for types in runs if variable in types]
-    if not relevant:
-        return True
-    accepted = {dtype.onnx_name, "float"} if dtype is DType.FLOAT16 else {dtype.onnx_name}
-    return any(accepted & set(types[variable].split()) for types in relevant)
-
-
 class PortableOperators(Operators):
-    """The standard operators of one version, portable."""
+    """The standard operators of one version, portable; `for_kernels` casts around missing kernels, too."""
+
+    def __init__(self, version: int, *, for_kernels: bool) -> None:
+        super().__init__(version)
+        self._for_kernels = for_kernels
 
     def __getattr__(self, name: str) -> Operator:
         if name.startswith("_"):
             raise AttributeError(name)
-        found = PortableOperator(registry.lookup("", name, self.version), self.version)
+        definition = registry.lookup("", name, self.version)
+        found = PortableOperator(definition, self.version, for_kernels=self._for_kernels)
         setattr(self, name, found)
         return found
 
 
-#: version -> its operators; a handful of versions exist, and the operators hold no state of an export.
-_by_version: dict[int, PortableOperators] = {}
+#: (version, for kernels) -> its operators; a handful of versions exist, and the operators hold no state of an export.
+_made: dict[tuple[int, bool], PortableOperators] = {}
 
 
-def portable_operators(version: int) -> PortableOperators:
+def portable_operators(version: int, *, for_kernels: bool) -> PortableOperators:
     """The operators of a version, made once."""
-    found = _by_version.get(version)
+    found = _made.get((version, for_kernels))
     if found is None:
-        found = _by_version[version] = PortableOperators(version)
+        found = _made[version, for_kernels] = PortableOperators(version, for_kernels=for_kernels)
     return found
 
 
