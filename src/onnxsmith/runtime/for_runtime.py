@@ -15,6 +15,7 @@ from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.rewriting.rewrite import Edit
 from onnxsmith.runtime import kernel_table, onnxruntime_api
 from onnxsmith.runtime.adapting import adapt
+from onnxsmith.runtime.cast_constants import cast_constants
 from onnxsmith.runtime.failure import plain_reason
 from onnxsmith.runtime.opening import weight_reader
 from onnxsmith.runtime.retelling import open_as_it_can
@@ -101,4 +102,5 @@ def _read(proto: onnx.ModelProto, model: Model) -> ir.Model:
     result.model_version = own.model_version
     result.doc_string = own.doc_string
     result.graph.doc_string = own.graph.doc_string
+    cast_constants(result, own)
     return result

@@ -1,8 +1,8 @@
 """The element types that an operator is computed in where it has no kernel for its own: casts around it, and back.
 
-The one rule of who casts for ONNX Runtime: `widening` for the nodes of a model, the PyTorch exporter for the calls that
-it makes. float16 is left as it is wherever float32 runs: ONNX Runtime does those casts itself, and other providers have
-the kernels.
+The one rule for it: `widening` puts the casts around the nodes of a model. The PyTorch exporter asks for the types that
+the definition of an operator allows. float16 is left as it is wherever float32 runs: ONNX Runtime does those casts
+itself, and other providers have the kernels.
 """
 
 from __future__ import annotations
@@ -52,27 +52,27 @@ LEFT_ALONE = frozenset({"Cast", "CastLike", "Constant", "Identity", "If", "Loop"
 
 
 def wider_types(
-    op: OperatorDef,
-    given: Mapping[str, DType],
-    *,
-    for_kernels: bool = True,
-    lossy: bool,
-    reduction: str = "none",
+    op: OperatorDef, given: Mapping[str, DType], *, lossy: bool, reduction: str = "none"
 ) -> dict[str, DType] | None:
-    """The types to compute in, for the type variables whose own does not run; None when the call runs, or nothing does.
+    """The types to compute in, for the type variables whose own has no kernel; None where none is needed or none helps.
 
-    A type that the operator's definition refuses does not run, nor, unless `for_kernels` is false, one that no kernel
-    takes. Only types that give the same result are chosen, unless it may be `lossy`: float64 in float32, 64-bit
+    Only types that give the same result are chosen, unless it may be `lossy`: float64 in float32, say, or 64-bit
     integers in float64, which is exact up to 2⁵³. `reduction` is that of a scatter.
     """
-    refused = _ONLY_MOVED if for_kernels and reduction != "none" else frozenset[DType]()
-    choices = {
-        variable: _choices(op, variable, dtype, refused, lossy=lossy) for variable, dtype in given.items()
-    }
-    for types in _combinations(choices):
-        if not for_kernels or has_kernel(op, types):
-            return {name: dtype for name, dtype in types.items() if dtype is not given[name]} or None
+    refused = _ONLY_MOVED if reduction != "none" else frozenset[DType]()
+    for types in _combinations(op, given, refused, lossy=lossy):
+        if has_kernel(op, types):
+            return _changed(given, types)
     return None
+
+
+def allowed_types(op: OperatorDef, given: Mapping[str, DType]) -> dict[str, DType] | None:
+    """The same for the types that the operator's definition refuses, whatever a runtime has kernels for."""
+    return next((_changed(given, types) for types in _combinations(op, given, frozenset(), lossy=True)), None)
+
+
+def _changed(given: Mapping[str, DType], types: Mapping[str, DType]) -> dict[str, DType] | None:
+    return {name: dtype for name, dtype in types.items() if dtype is not given[name]} or None
 
 
 def _choices(
@@ -84,8 +84,13 @@ def _choices(
     return [each for each in own + wider if _is_allowed(op, variable, each)] or [dtype]
 
 
-def _combinations(choices: Mapping[str, list[DType]]) -> Iterator[dict[str, DType]]:
+def _combinations(
+    op: OperatorDef, given: Mapping[str, DType], refused: Set[DType], *, lossy: bool
+) -> Iterator[dict[str, DType]]:
     """One type for each variable, in all ways: with the fewest and nearest changes first."""
+    choices = {
+        variable: _choices(op, variable, dtype, refused, lossy=lossy) for variable, dtype in given.items()
+    }
     ranked = itertools.product(*(list(enumerate(each)) for each in choices.values()))
     by_cost = sorted(
         ranked, key=lambda each: (sum(rank > 0 for rank, _ in each), sum(rank for rank, _ in each))

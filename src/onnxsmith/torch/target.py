@@ -48,12 +48,9 @@ class TorchTarget(GraphTarget):
         *,
         origin: Origin,
         has_metadata: bool,
-        for_kernels: bool,
         keeps_modules: bool = False,
     ) -> None:
         super().__init__(program, parent)
-        #: Whether there are casts around what ONNX Runtime has no kernel for.
-        self.for_kernels = for_kernels
         self.origin = origin
         self.has_metadata = has_metadata
         #: Sizes and the like that were computed: what computes them -> the results.
@@ -63,16 +60,10 @@ class TorchTarget(GraphTarget):
 
     @property
     def operators(self) -> PortableOperators:
-        return portable_operators(self.program.opsets.version(""), for_kernels=self.for_kernels)
+        return portable_operators(self.program.opsets.version(""))
 
     def subgraph(self) -> TorchTarget:
-        return TorchTarget(
-            self.program,
-            self,
-            origin=self.origin,
-            has_metadata=self.has_metadata,
-            for_kernels=self.for_kernels,
-        )
+        return TorchTarget(self.program, self, origin=self.origin, has_metadata=self.has_metadata)
 
     def draft(self) -> TorchTarget:
         result = self.subgraph()

@@ -125,7 +125,6 @@ class Translator:
             self.state,
             origin=origin,
             has_metadata=options.metadata,
-            for_kernels=options.runtime is not None,
             keeps_modules=options.functions is not None,
         )
         self.sizes = Sizes({})

@@ -1,9 +1,7 @@
-"""`op`: the operators that translations call, with casts around element types that do not run.
+"""`op`: the operators that translations call, with casts around element types that their definitions refuse.
 
-A call is made in a wider type, and its results are cast back, where the operator's definition refuses the element type
-or, in a model for ONNX Runtime, there is no kernel for it. So a translation says what it means, and every element type
-runs. The types are chosen by `runtime.wider_types`, as for any other model. They are asked for here, call by call, and
-not put around the nodes of the finished model: so constants are made in the type that they are used in.
+Such a call is made in a wider type, and its results are cast back. So a translation says what it means, for every
+element type. What a runtime has kernels for is not asked here: that is seen to in the finished model, as in any other.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from onnxsmith.core.operator import Operator, Operators
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import Value
 from onnxsmith.graphs.builder import current_graph
-from onnxsmith.runtime.wider_types import LEFT_ALONE, wider_types
+from onnxsmith.runtime.wider_types import LEFT_ALONE, allowed_types
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef, Parameter
 from onnxsmith.types.dtypes import DType
@@ -26,14 +24,12 @@ from onnxsmith.types.value_types import TensorType
 class PortableOperator(Operator):  # pyright: ignore[reportIncompatibleMethodOverride]  # of `__doc__`, a property there
     # An operator whose calls are made in an element type that runs. No docstring: it has that of its definition.
 
-    __slots__ = ("_for_kernels", "_is_plain", "_plans", "_scatters", "_variables")
+    __slots__ = ("_is_plain", "_plans", "_variables")
 
-    def __init__(self, definition: OperatorDef, version: int, *, for_kernels: bool) -> None:
+    def __init__(self, definition: OperatorDef, version: int) -> None:
         super().__init__(definition, version, is_implicit=True)
-        self._for_kernels = for_kernels
         self._variables = tuple(each.type_name for each in definition.inputs)
         self._is_plain = definition.name in LEFT_ALONE
-        self._scatters = definition.name.startswith("Scatter")
         self._plans: dict[tuple[Any, ...], dict[str, DType] | None] = {}
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
@@ -42,18 +38,10 @@ class PortableOperator(Operator):  # pyright: ignore[reportIncompatibleMethodOve
         dtypes = tuple([_dtype(each) for each in args])
         if None in dtypes:
             dtypes = self._with_arrays(args, dtypes)
-        reduction = kwargs.get("reduction", "none") if self._scatters else "none"
         try:
-            plan = self._plans[dtypes, reduction]
+            plan = self._plans[dtypes]
         except KeyError:
-            plan = wider_types(
-                self.definition,
-                self._bound(dtypes),
-                for_kernels=self._for_kernels,
-                lossy=True,
-                reduction=reduction,
-            )
-            self._plans[dtypes, reduction] = plan
+            plan = self._plans[dtypes] = allowed_types(self.definition, self._bound(dtypes))
         if plan is None:
             return super().__call__(*args, **kwargs)
         before = self._bound(dtypes)
@@ -118,30 +106,25 @@ def _repeated(formals: tuple[Parameter, ...], count: int) -> list[Parameter]:
 
 
 class PortableOperators(Operators):
-    """The standard operators of one version, portable; `for_kernels` casts around missing kernels, too."""
-
-    def __init__(self, version: int, *, for_kernels: bool) -> None:
-        super().__init__(version)
-        self._for_kernels = for_kernels
+    """The standard operators of one version, portable."""
 
     def __getattr__(self, name: str) -> Operator:
         if name.startswith("_"):
             raise AttributeError(name)
-        definition = registry.lookup("", name, self.version)
-        found = PortableOperator(definition, self.version, for_kernels=self._for_kernels)
+        found = PortableOperator(registry.lookup("", name, self.version), self.version)
         setattr(self, name, found)
         return found
 
 
-#: (version, for kernels) -> its operators; a handful of versions exist, and the operators hold no state of an export.
-_made: dict[tuple[int, bool], PortableOperators] = {}
+#: version -> its operators; a handful of versions exist, and the operators hold no state of an export.
+_by_version: dict[int, PortableOperators] = {}
 
 
-def portable_operators(version: int, *, for_kernels: bool) -> PortableOperators:
+def portable_operators(version: int) -> PortableOperators:
     """The operators of a version, made once."""
-    found = _made.get((version, for_kernels))
+    found = _by_version.get(version)
     if found is None:
-        found = _made[version, for_kernels] = PortableOperators(version, for_kernels=for_kernels)
+        found = _by_version[version] = PortableOperators(version)
     return found
 
 
