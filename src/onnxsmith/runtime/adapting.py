@@ -5,11 +5,12 @@ A model without such a node is given back as it is. What a fact is and how it is
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import onnx
 
-from onnxsmith.graphs.rewriting.rewrite import ReadWeight, Rewritten, Rule, rewrite
+from onnxsmith.graphs.rewriting.rewrite import ReadWeight, Rewritten, Rule, Rules, rewrite
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.runtime.facts.fact import Check, Fact, Refusal, Requirement, Rewrite
 from onnxsmith.runtime.facts.gating import gate
@@ -38,13 +39,17 @@ def adapt(
 
     Without `checks`, those facts are left out that are met by failing in words.
     """
-    table = facts_for("onnxruntime", version, provider)
+    return rewrite(model, _rules(version, provider, checks=checks), weights)
+
+
+@functools.lru_cache(maxsize=16)
+def _rules(version: tuple[int, ...], provider: str, *, checks: bool) -> Rules:
     rules: dict[tuple[str, str], Rule] = {}
-    for operator, facts in table.items():
+    for operator, facts in facts_for("onnxruntime", version, provider).items():
         met = [each for each in facts if checks or not isinstance(each.remedy, Check)]
         if met:
             rules[operator] = _rule(met)
-    return rewrite(model, rules, weights)
+    return rules
 
 
 def _rule(facts: Sequence[Fact]) -> Rule:

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol, TypeAlias
 
 from onnxsmith.runtime import onnxruntime_api
-from onnxsmith.runtime.kernel_table import KERNELS, RUNTIME_VERSION
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.types.dtypes import DType
 
@@ -38,6 +37,9 @@ class KernelDef(Protocol):
 @functools.cache
 def table() -> KernelTable:
     """The kernels of the installed ONNX Runtime; those of the generated table where none is installed."""
+    # Here, because it takes milliseconds, and few programs lack a kernel.
+    from onnxsmith.runtime.kernel_table import KERNELS, RUNTIME_VERSION
+
     if not onnxruntime_api.is_available() or onnxruntime_api.version() == RUNTIME_VERSION:
         return KERNELS
     try:

@@ -43,12 +43,16 @@ class Opened:
 def open_session(model: SessionModel, settings: Settings, *, threads: int, optimize: bool) -> Opened:
     """A session of a model with the facts met; raises Refused, or what ONNX Runtime raises."""
     result = Rewritten(model.proto)
-    # What is known is about the CPU's kernels; who chose another provider wants that one.
-    if all(name == CPU for name, _ in settings.providers):
+    if is_on_cpu(settings):
         result = adapt(model.proto, onnxruntime_api.version(), weight_reader(model))
     told = model if result.model is model.proto else replace(model, proto=result.model)
     session = make_session(with_own_seeds(told), settings, threads=threads, optimize=optimize)
     return Opened(session, told, result.edits)
+
+
+def is_on_cpu(settings: Settings) -> bool:
+    """Whether what is known of the CPU's kernels is of use; who chose another provider wants that one."""
+    return all(name == CPU for name, _ in settings.providers)
 
 
 def make_session(

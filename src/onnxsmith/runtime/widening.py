@@ -6,12 +6,13 @@ in `wider_types`; whether this is asked for is decided elsewhere.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import replace
 
 import onnx
 
-from onnxsmith.graphs.rewriting.rewrite import Rewritten, Rule, rewrite
+from onnxsmith.graphs.rewriting.rewrite import Rewritten, Rule, Rules, rewrite
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.runtime import kernels
 from onnxsmith.runtime.equivalents import earlier_calls
@@ -21,6 +22,19 @@ from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef, Parameter
 from onnxsmith.types.dtypes import DType
 
+#: Element types that many operators have no kernel for; the others are widened when a kernel turns out to be missing.
+_OFTEN_LACKING = frozenset(
+    {
+        DType.BFLOAT16,
+        DType.FLOAT8E4M3FN,
+        DType.FLOAT8E5M2,
+        DType.INT8,
+        DType.INT16,
+        DType.UINT16,
+        DType.UINT32,
+        DType.UINT64,
+    }
+)
 _NARROW = (DType.BFLOAT16, DType.FLOAT16)
 #: The first opset whose Cast has an element type; all have those that are not listed.
 _CAST_VERSIONS = {DType.BFLOAT16: 13, DType.FLOAT8E4M3FN: 19, DType.FLOAT8E5M2: 19}
@@ -30,8 +44,25 @@ _OLDEST_CAST = 6
 
 def widened(model: onnx.ModelProto, *, lossy: bool = False) -> Rewritten:
     """The model with casts around every node that has no kernel; `lossy` where they may cost precision."""
-    rule = _lossy_rule if lossy else _rule
-    return rewrite(model, {("", name): rule for name in kernels.table() if name not in LEFT_ALONE})
+    return rewrite(model, _rules(lossy=lossy))
+
+
+@functools.cache
+def _rules(*, lossy: bool) -> Rules:
+    rule = _rule_for(lossy=lossy)
+    return {("", name): rule for name in kernels.table() if name not in LEFT_ALONE}
+
+
+def lacks_kernel(call: Call) -> bool:
+    """Whether a call has to be widened, as far as that is worth asking before the runtime is."""
+    if _OFTEN_LACKING.isdisjoint(each for each in call.input_types if isinstance(each, DType)):
+        return False
+    given: dict[str, DType] = {}
+    for position, dtype in enumerate(call.input_types):
+        if isinstance(dtype, DType) and call.op.inputs:
+            given.setdefault(_formal(call.op.inputs, position).type_name, dtype)
+    reduction = str(call.attributes.get("reduction", "none"))
+    return wider_types(call.op, given, lossy=False, reduction=reduction) is not None
 
 
 def widened_models(call: Call) -> Iterator[onnx.ModelProto]:
@@ -62,10 +93,6 @@ def _rule_for(*, lossy: bool) -> Rule:
         return [("widened", f"there is no kernel for {'; '.join(changes)}")]
 
     return apply
-
-
-_rule = _rule_for(lossy=False)
-_lossy_rule = _rule_for(lossy=True)
 
 
 def _told(operator: str, dtype: DType, wider: DType) -> str:
