@@ -219,6 +219,12 @@ def torch_index(arguments: list[str]) -> int:
     return run(PYTHON, "tools/generate_torch_index.py", *arguments)
 
 
+def kernel_table(arguments: list[str]) -> int:
+    """Ask the installed ONNX Runtime for its kernels again; --check only compares, with the version of the table."""
+    ensure({"dev"})
+    return run(PYTHON, "tools/generate_kernel_table.py", *arguments)
+
+
 def error_index(arguments: list[str]) -> int:
     """Write the page that lists all errors again; --check only compares."""
     ensure({"dev"})
@@ -259,6 +265,7 @@ def check(arguments: list[str]) -> int:
         "any": bare_any([]),
         "stubs": stubs(["--check"]),
         "torch": torch_index(["--check"]),
+        "kernels": kernel_table(["--check"]),
         "errors": error_index(["--check"]),
         "types": types([]),
     }
@@ -286,6 +293,7 @@ TASKS: dict[str, Callable[[list[str]], int]] = {
     "any": bare_any,
     "stubs": stubs,
     "torch": torch_index,
+    "kernels": kernel_table,
     "errors": error_index,
     "docs": docs,
     "bench": bench,

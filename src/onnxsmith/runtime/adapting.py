@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from typing import Literal, TypeAlias
 
 import onnx
 
@@ -17,6 +18,8 @@ from onnxsmith.runtime.facts.gating import gate
 from onnxsmith.runtime.facts.table import facts_for
 
 CPU = "CPUExecutionProvider"
+#: Where conditions are checked under which an operator is right.
+Checks: TypeAlias = Literal["in the graph", "before", "nowhere"]
 
 
 class Refused(Exception):
@@ -33,34 +36,38 @@ def adapt(
     weights: ReadWeight | None = None,
     provider: str = CPU,
     *,
-    is_checked: bool = False,
+    checks: Checks = "in the graph",
 ) -> Rewritten:
     """The model with every fact met that a version of ONNX Runtime shows; raises Refused where one cannot be met.
 
-    `is_checked` leaves out the checks that are made on arrays before each run: `checks_at_once` has them.
+    `checks` says what is made of facts that are met by failing in words: "before" leaves those out that are checked on
+    arrays before each run (`checks_at_once` has them), "nowhere" all of them.
     """
-    return rewrite(model, rules_for(version, provider, is_checked=is_checked), weights)
+    return rewrite(model, rules_for(version, provider, checks=checks), weights)
 
 
 @functools.cache
-def rules_for(version: tuple[int, ...], provider: str = CPU, *, is_checked: bool = False) -> Rules:
+def rules_for(version: tuple[int, ...], provider: str = CPU, *, checks: Checks = "in the graph") -> Rules:
     """How each operator is met that a version of ONNX Runtime shows facts for."""
-    table = facts_for("onnxruntime", version, provider)
-    kept = {
-        operator: [each for each in facts if not (is_checked and _at_once(each))]
-        for operator, facts in table.items()
-    }
-    return {operator: _rule(facts) for operator, facts in kept.items() if facts}
+    rules: dict[tuple[str, str], Rule] = {}
+    for operator, facts in facts_for("onnxruntime", version, provider).items():
+        met = [each for each in facts if not _is_left_out(each, checks)]
+        if met:
+            rules[operator] = _rule(met)
+    return rules
+
+
+def _is_left_out(fact: Fact, checks: Checks) -> bool:
+    if not isinstance(fact.remedy, Check) or checks == "in the graph":
+        return False
+    return checks == "nowhere" or fact.remedy.at_once is not None
 
 
 def checks_at_once(version: tuple[int, ...], domain: str, operator: str) -> list[CheckAtOnce]:
     """The checks of an operator that cost less on arrays than in a graph."""
     facts = facts_for("onnxruntime", version, CPU).get((domain, operator), ())
-    return [check for each in facts if (check := _at_once(each)) is not None]
-
-
-def _at_once(fact: Fact) -> CheckAtOnce | None:
-    return fact.remedy.at_once if isinstance(fact.remedy, Check) else None
+    remedies = [each.remedy for each in facts if isinstance(each.remedy, Check)]
+    return [each.at_once for each in remedies if each.at_once is not None]
 
 
 def _rule(facts: Sequence[Fact]) -> Rule:

@@ -32,12 +32,12 @@ from onnxsmith.runtime.feeds import Recover, Run, session_runner
 from onnxsmith.runtime.function_body import expanded_model, inlined_model
 from onnxsmith.runtime.model_session import ModelSession as ModelSession
 from onnxsmith.runtime.model_session import load_session as load_session
-from onnxsmith.runtime.opening import open_session
+from onnxsmith.runtime.opening import is_on_cpu, open_session
 from onnxsmith.runtime.reference import NoReference, ReferenceSession
 from onnxsmith.runtime.sessions import RunnerCache
 from onnxsmith.runtime.settings import DEFAULT_CACHE_SIZE, Settings, chosen, current
 from onnxsmith.runtime.single_node import Call, InputType
-from onnxsmith.runtime.widening import widened_models
+from onnxsmith.runtime.widening import lacks_kernel, widened_models
 from onnxsmith.schema.definition import OperatorDef
 
 Source: TypeAlias = Literal["onnxruntime", "function body", "reference", "nothing"]
@@ -218,6 +218,11 @@ class _IllFormed(Exception):
 
 
 def _onnxruntime_run(call: Call, settings: Settings, recover: Recover) -> Run:
+    # A session that is refused takes as long as one that is not.
+    if is_on_cpu(settings) and lacks_kernel(call):
+        run = _widened_run(call, settings, recover)
+        if run is not None:
+            return run
     # In a late opset there are more operators to meet the runtime's mistakes with.
     has_facts = (call.op.domain, call.op.name) in rules_for(onnxruntime_api.version())
     model = single_node.make_model(call, is_late=has_facts)
@@ -238,12 +243,19 @@ def _onnxruntime_run(call: Call, settings: Settings, recover: Recover) -> Run:
             return session_runner(_session(single_node.make_model(same), call, settings), call, recover)
         except Exception:  # the reason of the first refusal is the one that matters
             continue
+    run = _widened_run(call, settings, recover)
+    if run is not None:
+        return run
+    raise _NotThere(plain_reason(refused)) from refused
+
+
+def _widened_run(call: Call, settings: Settings, recover: Recover) -> Run | None:
     for model in widened_models(call):
         try:
             return session_runner(_session(model, call, settings), call, recover)
-        except Exception:
+        except Exception:  # what is said of the call as it is matters more
             continue
-    raise _NotThere(plain_reason(refused)) from refused
+    return None
 
 
 def _function_run(call: Call, settings: Settings, recover: Recover) -> Run:

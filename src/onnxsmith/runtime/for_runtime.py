@@ -6,16 +6,21 @@ are the model's own.
 
 from __future__ import annotations
 
+import onnx
 import onnx_ir as ir
 
 from onnxsmith.errors import MissingDependencyError, NotRunnableError, boundary
 from onnxsmith.graphs import files
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.rewriting.rewrite import Edit
-from onnxsmith.runtime import onnxruntime_api
+from onnxsmith.runtime import kernel_table, onnxruntime_api
+from onnxsmith.runtime.adapting import adapt
+from onnxsmith.runtime.cast_constants import cast_constants
 from onnxsmith.runtime.failure import plain_reason
+from onnxsmith.runtime.opening import weight_reader
 from onnxsmith.runtime.retelling import open_as_it_can
 from onnxsmith.runtime.settings import Settings
+from onnxsmith.runtime.widening import widened
 
 
 class RuntimeModel(Model):
@@ -48,7 +53,8 @@ class RuntimeModel(Model):
 def for_runtime(model: Model) -> RuntimeModel:
     """The model as the installed ONNX Runtime gets it right, with a report of what was changed.
 
-    Save it to run it where only ONNX Runtime is installed. The model itself stays as it is.
+    Save it to run it where only ONNX Runtime is installed. The model itself stays as it is. What has no kernel is
+    computed in a wider element type; where none is exact, in one that costs precision, and the report says so.
 
     >>> from onnxsmith import INT64, opset21 as op, trace
     >>> model = trace(lambda a, b: op.Div(a, b), INT64["N"], INT64["N"])
@@ -65,13 +71,37 @@ def for_runtime(model: Model) -> RuntimeModel:
         )
     given = model.handed_over()
     try:
-        opened = open_as_it_can(given, Settings())
+        opened = open_as_it_can(given, Settings(), lossy=True)
     except Exception as error:  # ONNX Runtime's own classes, one for each reason
         raise NotRunnableError(f"ONNX Runtime cannot run this model: {plain_reason(error)}") from error
     version = ".".join(map(str, onnxruntime_api.version()))
-    result = files.from_proto(opened.model.proto, "the model for ONNX Runtime")
-    own = model.ir.graph.initializers
+    return RuntimeModel(_read(opened.model.proto, model), opened.edits, f"ONNX Runtime {version}")
+
+
+def adapted(model: Model, *, checks: bool) -> tuple[ir.Model, tuple[Edit, ...]]:
+    """What `for_runtime` makes of a model, and what it changed, without a session: nothing has to be installed for it.
+
+    The very model where there is nothing to change. Opsets and definitions stay: what is new to ONNX Runtime it will
+    refuse. `checks` says whether inputs that end the process are looked for. Raises Refused where a fact cannot be met.
+    """
+    given = model.handed_over()
+    wide = widened(given.proto, lossy=True)
+    version = onnxruntime_api.version() if onnxruntime_api.is_available() else kernel_table.RUNTIME_VERSION
+    result = adapt(wide.model, version, weight_reader(given), checks="in the graph" if checks else "nowhere")
+    edits = wide.edits + result.edits
+    return (_read(result.model, model), edits) if edits else (model.ir, ())
+
+
+def _read(proto: onnx.ModelProto, model: Model) -> ir.Model:
+    """The graph that a proto has, with everything that is not told to a runtime as the model has it."""
+    result = files.from_proto(proto, "the model for ONNX Runtime")
+    own = model.ir
     for name, value in result.graph.initializers.items():
-        if name in own and name in given.weights:
-            value.const_value = own[name].const_value
-    return RuntimeModel(result, opened.edits, f"ONNX Runtime {version}")
+        if name in own.graph.initializers:
+            value.const_value = own.graph.initializers[name].const_value
+    result.producer_version = own.producer_version
+    result.model_version = own.model_version
+    result.doc_string = own.doc_string
+    result.graph.doc_string = own.graph.doc_string
+    cast_constants(result, own)
+    return result

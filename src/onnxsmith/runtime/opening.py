@@ -19,7 +19,7 @@ from onnxsmith.graphs.rewriting.scopes import all_nodes, plain_domain
 from onnxsmith.graphs.rewriting.site import Array
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api
-from onnxsmith.runtime.adapting import CPU, adapt
+from onnxsmith.runtime.adapting import CPU, Checks, adapt
 from onnxsmith.runtime.facts.drawing import RANDOM
 from onnxsmith.runtime.handed_over import hand_over
 from onnxsmith.runtime.settings import Settings
@@ -48,12 +48,17 @@ def open_session(
     `is_checked` says that what can be checked on arrays is, before each run.
     """
     result = Rewritten(model.proto)
-    # What is known is about the CPU's kernels; who chose another provider wants that one.
-    if all(name == CPU for name, _ in settings.providers):
-        result = adapt(model.proto, onnxruntime_api.version(), _reader(model), is_checked=is_checked)
+    if is_on_cpu(settings):
+        checks: Checks = "before" if is_checked else "in the graph"
+        result = adapt(model.proto, onnxruntime_api.version(), weight_reader(model), checks=checks)
     told = model if result.model is model.proto else replace(model, proto=result.model)
     session = make_session(told, settings, threads=threads, optimize=optimize)
     return Opened(session, told, result.edits)
+
+
+def is_on_cpu(settings: Settings) -> bool:
+    """Whether what is known of the CPU's kernels is of use; who chose another provider wants that one."""
+    return all(name == CPU for name, _ in settings.providers)
 
 
 def make_session(
@@ -73,7 +78,7 @@ def make_session(
         )
 
 
-def _reader(model: SessionModel) -> ReadWeight:
+def weight_reader(model: SessionModel) -> ReadWeight:
     """Reads a weight that stands apart from the graph, when it is asked for."""
     types = {tensor.name: (tensor.data_type, tuple(tensor.dims)) for tensor, _ in model.apart()}
 

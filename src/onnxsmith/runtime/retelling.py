@@ -1,6 +1,6 @@
 """A model told otherwise, for an ONNX Runtime that refuses it as it is: lower versions, wider types, function bodies.
 
-What is told means the same. The facts about the runtime are met in every form.
+What is told means the same, unless less precision is asked for. The facts about the runtime are met in every form.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import onnx
 
+from onnxsmith.graphs.rewriting.rewrite import Edit, Rewritten
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import versions
 from onnxsmith.runtime.failure import missing_kernel, newest_opset
@@ -19,19 +20,24 @@ from onnxsmith.runtime.settings import Settings, usable_cores
 from onnxsmith.runtime.widening import widened
 
 
-def open_as_it_can(model: SessionModel, settings: Settings) -> Opened:
-    """A session of the model, or of the first other form that ONNX Runtime takes; raises what it says of the model."""
+def open_as_it_can(model: SessionModel, settings: Settings, *, lossy: bool = False) -> Opened:
+    """A session of the model, or of the first other form that ONNX Runtime takes; raises what it says of the model.
+
+    Other forms mean the same; with `lossy`, one that computes in less precision is taken where no other is.
+    """
     threads = threads_for(settings)
     try:
         return open_session(model, settings, threads=threads, optimize=True)
     except Exception as error:
         refusal = error
-    for form in _retellings(model.proto, refusal):
-        try:
-            told = replace(model, proto=form.given)
-            return open_session(told, settings, threads=threads, optimize=True)
-        except Exception as error:
-            form.refused(error)
+    for is_lossy in (False, True) if lossy else (False,):
+        for form in _retellings(model.proto, refusal, lossy=is_lossy):
+            try:
+                told = replace(model, proto=form.given)
+                opened = open_session(told, settings, threads=threads, optimize=True)
+                return replace(opened, edits=form.edits + opened.edits)
+            except Exception as error:
+                form.refused(error)
     raise refusal
 
 
@@ -43,15 +49,16 @@ def threads_for(settings: Settings) -> int:
 class _Retelling:
     """One way to tell the model, and what was said about it."""
 
-    def __init__(self, given: onnx.ModelProto) -> None:
+    def __init__(self, given: onnx.ModelProto, edits: tuple[Edit, ...] = ()) -> None:
         self.given = given
+        self.edits = edits
         self.error: Exception | None = None
 
     def refused(self, error: Exception) -> None:
         self.error = error
 
 
-def _retellings(proto: onnx.ModelProto, refusal: Exception) -> Iterator[_Retelling]:
+def _retellings(proto: onnx.ModelProto, refusal: Exception, *, lossy: bool) -> Iterator[_Retelling]:
     """The same model told otherwise, for a runtime that refused it: first as little as possible, then more."""
     newest = newest_opset(refusal)
     lower = _with_lower_versions(proto)
@@ -59,20 +66,29 @@ def _retellings(proto: onnx.ModelProto, refusal: Exception) -> Iterator[_Retelli
         yield (attempt := _Retelling(lower))
         newest = newest or newest_opset(attempt.error)
         refusal = attempt.error or refusal
+    # Types are widened when the runtime says that a kernel is missing, and then for all nodes: to look at the types
+    # beforehand would cost every model that needs nothing.
+    wide: Rewritten | None = None
     lacking: set[str] = set()
     for _ in range(_MOST_REPLACED):
         missing = missing_kernel(refusal)
         if newest is None and (missing is None or missing in lacking):
             return
         if missing is not None:
-            wide = widened(proto, {missing})
-            proto = proto if wide is None else wide
-            if wide is None:
+            if wide is not None:
                 lacking.add(missing)
-        content = _with_other_definitions(proto, newest, lacking)
+            else:
+                wide = widened(proto, lossy=lossy)
+                if not wide.edits:
+                    lacking.add(missing)
+        content = _with_other_definitions(proto if wide is None else wide.model, newest, lacking)
         if content is None:
             return
-        yield (attempt := _Retelling(content))
+        edits = () if wide is None else wide.edits
+        if lacking:  # what stands in function bodies may lack kernels, too
+            inner = widened(content, lossy=lossy)
+            content, edits = inner.model, edits + inner.edits
+        yield (attempt := _Retelling(content, edits))
         if attempt.error is None or missing_kernel(attempt.error) is None:
             return
         refusal = attempt.error

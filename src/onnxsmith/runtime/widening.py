@@ -1,75 +1,148 @@
-"""Half-precision nodes computed in single precision: cast, the operator on float32, cast back.
+"""Nodes without a kernel for their element types, computed in wider ones: cast, the operator, cast back.
 
-For operators that sum many products, which ONNX Runtime may lack for bfloat16 or float16 and which numpy computes
-without a matrix library, a hundred times slower. One rounding at the end is what a kernel that accumulates in float32
-does. Whether this is asked for is decided elsewhere.
+So one bfloat16 or small-integer operator does not send a whole model to another engine. Which types are chosen is told
+in `wider_types`; whether this is asked for is decided elsewhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+import functools
+from collections.abc import Iterator
 from dataclasses import replace
 
 import onnx
 
-from onnxsmith.graphs.rewriting.rewrite import rewrite
+from onnxsmith.graphs.rewriting.rewrite import Rewritten, Rule, Rules, rewrite
 from onnxsmith.graphs.rewriting.site import Site
+from onnxsmith.runtime import kernels
 from onnxsmith.runtime.equivalents import earlier_calls
 from onnxsmith.runtime.single_node import Call, make_model
+from onnxsmith.runtime.wider_types import LEFT_ALONE, cost, wider_types
 from onnxsmith.schema import registry
+from onnxsmith.schema.definition import OperatorDef, Parameter
 from onnxsmith.types.dtypes import DType
 
-_OPERATORS = frozenset(
-    """
-    AveragePool Conv ConvTranspose Einsum GRU Gemm GlobalAveragePool GlobalMaxPool GridSample
-    InstanceNormalization LRN LSTM LpPool MatMul MaxPool RNN Resize
-    """.split()  # noqa: SIM905  # a paragraph of names is read at a glance
+#: Element types that many operators have no kernel for; the others are widened when a kernel turns out to be missing.
+_OFTEN_LACKING = frozenset(
+    {
+        DType.BFLOAT16,
+        DType.FLOAT8E4M3FN,
+        DType.FLOAT8E5M2,
+        DType.INT8,
+        DType.INT16,
+        DType.UINT16,
+        DType.UINT32,
+        DType.UINT64,
+    }
 )
 _NARROW = (DType.BFLOAT16, DType.FLOAT16)
-#: The first opset whose Cast has bfloat16.
-_CAST_VERSION = 13
+#: The first opset whose Cast has an element type; all have those that are not listed.
+_CAST_VERSIONS = {DType.BFLOAT16: 13, DType.FLOAT8E4M3FN: 19, DType.FLOAT8E5M2: 19}
+#: The first opset whose Cast names its type by a number.
+_OLDEST_CAST = 6
 
 
-def widened(model: onnx.ModelProto, operators: Set[str] = _OPERATORS) -> onnx.ModelProto | None:
-    """The model with these operators computed in float32 where they are given less; None when none is."""
-    rules = {("", name): _widen for name in operators & _OPERATORS}
-    result = rewrite(model, rules)
-    return result.model if result.edits else None
+def widened(model: onnx.ModelProto, *, lossy: bool = False) -> Rewritten:
+    """The model with casts around every node that has no kernel; `lossy` where they may cost precision."""
+    return rewrite(model, _rules(lossy=lossy))
+
+
+@functools.cache
+def _rules(*, lossy: bool) -> Rules:
+    rule = _rule_for(lossy=lossy)
+    return {("", name): rule for name in kernels.table() if name not in LEFT_ALONE}
+
+
+def lacks_kernel(call: Call) -> bool:
+    """Whether a call has to be widened, as far as that is worth asking before the runtime is."""
+    if _OFTEN_LACKING.isdisjoint(each for each in call.input_types if isinstance(each, DType)):
+        return False
+    given: dict[str, DType] = {}
+    for position, dtype in enumerate(call.input_types):
+        if isinstance(dtype, DType) and call.op.inputs:
+            given.setdefault(_formal(call.op.inputs, position).type_name, dtype)
+    reduction = str(call.attributes.get("reduction", "none"))
+    return wider_types(call.op, given, lossy=False, reduction=reduction) is not None
 
 
 def widened_models(call: Call) -> Iterator[onnx.ModelProto]:
-    """Models that compute a call in float32, best first; none for what need not or cannot be."""
+    """Models that compute a call in wider types, best first; none for what need not or cannot be."""
     if call.opset_version is not None:
         return
     types = tuple(DType.FLOAT if each in _NARROW else each for each in call.input_types)
     wide = replace(call, input_types=types)
     for same in (wide, *earlier_calls(wide)):
-        model = widened(make_model(replace(same, input_types=call.input_types)))
-        if model is not None:
-            yield model
+        result = widened(make_model(replace(same, input_types=call.input_types)))
+        if result.edits:
+            yield result.model
 
 
-def _widen(site: Site) -> list[tuple[str, str]]:
-    narrow = next((each for each in map(site.dtype, range(len(site.node.input))) if each in _NARROW), None)
-    op = registry.find("", site.node.op_type, site.version)
-    if narrow is None or op is None or site.emit.version < _CAST_VERSION:
-        return []
+def _rule_for(*, lossy: bool) -> Rule:
+    def apply(site: Site) -> list[tuple[str, str]]:
+        op = registry.find("", site.node.op_type, site.version)
+        if op is None or not op.inputs:
+            return []
+        given = _types_of(op, site)
+        wide = wider_types(op, given, lossy=lossy, reduction=site.text("reduction", "none"))
+        if wide is None or not _can_cast(site, [given[each] for each in wide]):
+            return []
+        if _has_typed_by_others(op, site):
+            return []
+        _widen(op, site, given, wide)
+        changes = dict.fromkeys(_told(op.name, given[each], wide[each]) for each in wide)
+        return [("widened", f"there is no kernel for {'; '.join(changes)}")]
+
+    return apply
+
+
+def _told(operator: str, dtype: DType, wider: DType) -> str:
+    words = cost(operator, dtype, wider)
+    return f"{dtype.spelling}, computed in {wider.spelling}" + (f", {words}" if words else "")
+
+
+def _formal(formals: tuple[Parameter, ...], position: int) -> Parameter:
+    return formals[min(position, len(formals) - 1)]
+
+
+def _types_of(op: OperatorDef, site: Site) -> dict[str, DType]:
+    """The element type that each type variable stands for, as far as it is known."""
+    found: dict[str, DType] = {}
+    for position in range(len(site.node.input)):
+        dtype = site.dtype(position)
+        if dtype is not None:
+            found.setdefault(_formal(op.inputs, position).type_name, dtype)
+    return found
+
+
+def _can_cast(site: Site, dtypes: list[DType]) -> bool:
+    return site.emit.version >= max(_CAST_VERSIONS.get(each, _OLDEST_CAST) for each in dtypes)
+
+
+def _has_typed_by_others(op: OperatorDef, site: Site) -> bool:
+    """Whether an output has a type of its own, which follows from attributes or from an input in ways not told."""
+    variables = {each.type_name for each in op.inputs}
+    for position, name in enumerate(site.node.output):
+        formal = _formal(op.outputs, position)
+        if name and formal.type_name not in variables and len(formal.types) > 1:
+            return True
+    return False
+
+
+def _widen(op: OperatorDef, site: Site, given: dict[str, DType], wide: dict[str, DType]) -> None:
     emit = site.emit
-    formals = op.inputs
-    changed: set[str] = set()
-    inputs: list[str] = []
-    for position, name in enumerate(site.node.input):
-        if name and site.dtype(position) is narrow:
-            changed.add(formals[min(position, len(formals) - 1)].type_name)
-            name = emit.cast(name, DType.FLOAT)
-        inputs.append(name)
+    inputs = list(site.node.input)
+    for position, name in enumerate(inputs):
+        variable = _formal(op.inputs, position).type_name
+        # A variadic input may have other types beside the one that is widened; one that is not known has this one.
+        if name and variable in wide and site.dtype(position) in (None, given[variable]):
+            inputs[position] = emit.cast(name, wide[variable])
     outputs = list(site.node.output)
-    after: list[tuple[str, str]] = []
+    after: list[tuple[str, str, DType]] = []
     for position, name in enumerate(outputs):
-        if name and op.outputs[min(position, len(op.outputs) - 1)].type_name in changed:
+        variable = _formal(op.outputs, position).type_name
+        if name and variable in wide:
             outputs[position] = emit.names.after(name)
-            after.append((outputs[position], name))
+            after.append((outputs[position], name, given[variable]))
     site.same_node(inputs, outputs)
-    for wide, name in after:
-        emit.cast(wide, narrow, into=name)
-    return [("widened", f"there is no kernel for {narrow.spelling}")]
+    for made, name, dtype in after:
+        emit.cast(made, dtype, into=name)

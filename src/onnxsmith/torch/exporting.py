@@ -35,6 +35,7 @@ def export(
     fallback_dtype: torch.dtype | None = None,
     keep_mutations: bool = False,
     metadata: bool = True,
+    runtime: Literal["onnxruntime"] | None = "onnxruntime",
     strict: bool = False,
 ) -> ExportedModel:
     """The model of a PyTorch module, traced on example arguments.
@@ -51,6 +52,8 @@ def export(
     - `fallback_dtype` is what the model computes in where torch has float16 or bfloat16.
     - `keep_mutations` makes the buffers and inputs that the module writes to outputs of the model.
     - `metadata=False` leaves out where in the module each node comes from.
+    - `runtime="onnxruntime"` makes a model that ONNX Runtime gets right: with casts where it has no kernel for an
+      element type, and other nodes in the place of those that it computes wrongly. None leaves both out.
     - `strict` is torch.export's.
     """
     with Progress() as progress:
@@ -81,7 +84,7 @@ def export(
             )
         options = Options(
             dynamic_shapes, opset_version, functions, input_names, output_names, translations, verify,
-            fallback_dtype, keep_mutations, metadata, name,
+            fallback_dtype, keep_mutations, metadata, runtime, name,
         )  # fmt: skip
         with traced_here(isinstance(module, torch.nn.Module)):
             translator = Translator(program, options, progress, reference, example)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
 
-from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.errors import ExportError, NarrowedDimensionWarning, SpecialisedDimensionWarning
 from onnxsmith.graphs.size_conditions import SizeCondition, spelled
@@ -143,8 +143,9 @@ class Ports:
                 if isinstance(fake, torch.SymFloat | float)
                 else DType.INT64
             )
-            number: Number = self.scope.input(name, TensorType(kind, ())).as_number()
-            return self.sizes.remember(fake, number)
+            value = self.scope.input(name, TensorType(kind, ()))
+            assert isinstance(value, Tensor), "of a tensor's type"
+            return self.sizes.remember(fake, value.as_number())
         shape = self.sizes.shape(fake)
         dtype = boundary_dtype(fake.dtype)
         if fake.dtype.is_complex:

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import html
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.rewriting.rewrite import Edit
 
 Way = Literal["translation", "decomposition", "custom"]
 
@@ -50,6 +52,8 @@ class ExportReport:
     functions: int = 0
     weight_bytes: int = 0
     verification: list[OutputRow] = field(default_factory=list)
+    #: What was changed because ONNX Runtime would get it wrong or has no kernel for it.
+    runtime_changes: tuple[Edit, ...] = ()
     #: What the user should know: dimensions that are fixed, outputs that were not compared.
     notes: list[str] = field(default_factory=list)
 
@@ -81,13 +85,20 @@ class ExportReport:
             verdict = "agrees" if each.is_close else "DEVIATES"
             yield (each.inputs, each.output, f"{each.difference:.2g}", f"{each.relative:.2g}", verdict)
 
+    def _changed(self) -> Iterable[str]:
+        """What was changed for ONNX Runtime: a line for each operator and reason."""
+        counts = Counter((each.operator, each.reason) for each in self.runtime_changes)
+        for (operator, reason), count in counts.items():
+            yield f"{operator}{f' ({count} nodes)' if count > 1 else ''}: {reason}"
+
     def __str__(self) -> str:
         lines = [self._summary(), ""]
         lines += [f"{stage:<16}{seconds:8.2f} s" for stage, seconds in self.stages.items()]
         lines += ["", *_table(_OPERATOR_HEAD, list(self._rows()))]
         if self.verification:
             lines += ["", *_table(_OUTPUT_HEAD, list(self._verified()))]
-        lines += ["", *self.notes] if self.notes else []
+        notes = [*self._changed(), *self.notes]
+        lines += ["", *notes] if notes else []
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -96,7 +107,7 @@ class ExportReport:
         parts.append(_html_table(_OPERATOR_HEAD, self._rows()))
         if self.verification:
             parts.append(_html_table(_OUTPUT_HEAD, self._verified()))
-        parts += [f"<p>{html.escape(each)}</p>" for each in self.notes]
+        parts += [f"<p>{html.escape(each)}</p>" for each in (*self._changed(), *self.notes)]
         return "".join(parts)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import onnx_ir as ir
 import torch
@@ -18,6 +18,8 @@ from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.opsets import OpsetVersions, check_opset_version
 from onnxsmith.graphs.program import Program
 from onnxsmith.graphs.size_conditions import SIZES_KEY, SizeCondition, written
+from onnxsmith.runtime.adapting import Refused
+from onnxsmith.runtime.for_runtime import adapted
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.torch.custom import by_overload
 from onnxsmith.torch.dispatch import Dispatcher
@@ -35,6 +37,8 @@ from onnxsmith.torch.tidying import tidy
 from onnxsmith.torch.untranslated import untranslated
 from onnxsmith.torch.verifying import Verification
 from onnxsmith.tracing.trace import PRODUCER
+
+Runtime: TypeAlias = Literal["onnxruntime"]
 
 _OLDEST_OPSET = 18
 #: The element types that `fallback_dtype` is for.
@@ -55,6 +59,7 @@ class Options:
     fallback_dtype: torch.dtype | None = None
     keep_mutations: bool = False
     metadata: bool = True
+    runtime: Runtime | None = "onnxruntime"
     name: str = "main_graph"
 
 
@@ -72,6 +77,7 @@ def translate(
     fallback_dtype: torch.dtype | None = None,
     keep_mutations: bool = False,
     metadata: bool = True,
+    runtime: Literal["onnxruntime"] | None = "onnxruntime",
 ) -> ExportedModel:
     """The model of an exported program. `dynamic_shapes`, as torch.export had them, name the dimensions.
 
@@ -84,7 +90,7 @@ def translate(
         )
     options = Options(
         dynamic_shapes, opset_version, functions, input_names, output_names, translations, verify,
-        fallback_dtype, keep_mutations, metadata,
+        fallback_dtype, keep_mutations, metadata, runtime,
     )  # fmt: skip
     with Progress() as progress:
         return Translator(program, options, progress).model()
@@ -162,13 +168,26 @@ class Translator:
         model.ir_version = lowest_ir_version(model, self.state.dtypes)
         if conditions:
             model.metadata_props[SIZES_KEY] = written(conditions)
-        made = ExportedModel(model)
+        made = self._for_runtime(ExportedModel(model))
         report = made.export_report = self.report
         report.operators = list(self.dispatcher.operators.values())
-        report.nodes = len(graph)
-        report.functions = len(model.functions)
-        report.weight_bytes = files.weight_bytes(model)
+        report.nodes = len(made.ir.graph)
+        report.functions = len(made.ir.functions)
+        report.weight_bytes = files.weight_bytes(made.ir)
         return made
+
+    def _for_runtime(self, model: ExportedModel) -> ExportedModel:
+        """The model with the facts about ONNX Runtime met, where it is for that; each change is in the report."""
+        if self.options.runtime is None:
+            return model
+        try:
+            # No checks: calls that torch made fit together. They would be most of the nodes of a small model.
+            changed, edits = adapted(model, checks=False)
+        except Refused as error:
+            self.report.notes.append(f"ONNX Runtime cannot run the model: {error}")
+            return model
+        self.report.runtime_changes = edits
+        return ExportedModel(changed) if edits else model
 
     def _tell_unused(self) -> None:
         """Translations that were given and not asked for are most likely meant for another operator."""
@@ -204,6 +223,11 @@ def _check(options: Options) -> None:
         raise ExportError(
             f"functions={options.functions!r} is not known",
             help='functions="modules" makes each nn.Module class a function; without it the graph is flat',
+        )
+    if options.runtime not in (None, "onnxruntime"):
+        raise ExportError(
+            f"runtime={options.runtime!r} is not known",
+            help='runtime="onnxruntime" makes a model that ONNX Runtime gets right; None leaves it as it is translated',
         )
     if not isinstance(options.verify, bool | int | float) or options.verify < 0:
         raise ExportError(

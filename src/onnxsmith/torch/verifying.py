@@ -272,11 +272,13 @@ class Verification:
     def _first_deviation(self, args: Any, kwargs: Any) -> tuple[torch.fx.Node, float] | None:
         theirs = self._torch_values(args, kwargs)
         graph = self.model.ir.graph
+        # By name: what was changed for a runtime has values of its own.
+        made = {each.name: each for node in graph for each in node.outputs}
         wanted: dict[str, ir.Value] = {}
         for node in theirs:
             for value in _ir_values(self.translated.get(node)):
-                if value.producer() is not None and value.graph is graph:
-                    wanted.setdefault(value.name or "", value)
+                if value.name in made:
+                    wanted.setdefault(value.name or "", made[value.name])
         before = list(graph.outputs)
         known = {id(each) for each in before}
         graph.outputs.extend(each for each in wanted.values() if id(each) not in known)

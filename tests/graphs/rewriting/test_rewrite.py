@@ -165,3 +165,33 @@ def test_types_come_from_inference() -> None:
 
     rewrite(parser.parse_model(text), {("", "Relu"): look})
     assert seen == [DType.DOUBLE]
+
+
+FUNCTION = """g (float[N] x, double[N] z) => (float[N] y) { y = own.f(x) }
+    <opset_import: ["" : 18], domain: "own"> f (a) => (b) { b = Relu(a) }"""
+
+
+def test_an_only_copy_of_a_function_takes_its_place() -> None:
+    result = rewrite(parser.parse_model(HEADER + FUNCTION), RULES).model
+    assert [each.name for each in result.functions] == ["f"]
+    assert [node.op_type for node in result.graph.node] == ["f"]
+    assert "Max" in operators(result)
+
+
+def test_several_copies_have_names_of_their_own() -> None:
+    text = FUNCTION.replace(
+        "(float[N] y) { y = own.f(x)", "(float[N] y, double[N] w) { y = own.f(x) w = own.f(z)"
+    )
+    result = rewrite(parser.parse_model(HEADER + text), RULES).model
+    names = [each.name for each in result.functions if any(node.op_type == "Max" for node in each.node)]
+    assert len(names) == 2
+    assert [node.op_type for node in result.graph.node] == names
+
+
+def test_what_takes_a_place_says_where_it_was_written() -> None:
+    model = parser.parse_model(HEADER + "g (float[N] x) => (float[N] y) { y = Relu(x) }")
+    model.graph.node[0].metadata_props.add(key="onnxsmith.source", value="a.py:1:1-1:2")
+    for node in rewrite(model, RULES).model.graph.node:
+        assert [(each.key, each.value) for each in node.metadata_props] == [
+            ("onnxsmith.source", "a.py:1:1-1:2")
+        ]

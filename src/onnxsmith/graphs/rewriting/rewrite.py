@@ -14,6 +14,7 @@ from typing import TypeAlias
 import onnx
 from onnx import shape_inference
 
+from onnxsmith.graphs.rewriting.copies import take_places
 from onnxsmith.graphs.rewriting.emitter import Emitter, FreshNames
 from onnxsmith.graphs.rewriting.scopes import (
     FunctionKey,
@@ -103,9 +104,14 @@ class _Run:
         model.CopyFrom(self._given)
         inferred = _Inferred(functools.partial(inferred_graph, self._given))
         self._graph(model.graph, inferred, None, _with_standard(model.opset_import), (), 0)
-        model.functions.extend(each for each in self._copies.values() if each is not None)
         if not self._edits:
             return Rewritten(self._given)
+        copies: dict[FunctionKey, list[onnx.FunctionProto]] = {}
+        for (key, _), copy in self._copies.items():
+            if copy is not None:
+                copies.setdefault(key, []).append(copy)
+        model.functions.extend(each for group in copies.values() for each in group)
+        take_places(model, {key: group[0].name for key, group in copies.items() if len(group) == 1})
         return Rewritten(model, tuple(self._edits))
 
     def _graph(
@@ -176,6 +182,9 @@ class _Run:
                 self._changes += 1
             if changes:
                 is_changed = True
+                for each in emit.nodes:
+                    if not each.metadata_props:  # says where the node was written, if anything does
+                        each.metadata_props.extend(node.metadata_props)
                 result.extend(emit.nodes)
             else:
                 result.append(node)
@@ -197,6 +206,7 @@ class _Run:
         if copy is not None:
             self._changes += 1
             node.op_type = copy.name
+            node.overload = ""
             del node.attribute[:]
 
     def _copy(

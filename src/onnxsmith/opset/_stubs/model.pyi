@@ -190,7 +190,8 @@ class Model:
     def for_runtime(self) -> RuntimeModel:
         """The model as the installed ONNX Runtime gets it right, with a report of what was changed.
 
-        Save it to run it where only ONNX Runtime is installed. The model itself stays as it is.
+        Save it to run it where only ONNX Runtime is installed. The model itself stays as it is. What has no kernel is
+        computed in a wider element type; where none is exact, in one that costs precision, and the report says so.
 
         >>> from onnxsmith import INT64, opset21 as op, trace
         >>> model = trace(lambda a, b: op.Div(a, b), INT64["N"], INT64["N"])

@@ -28,6 +28,15 @@ class OutputRow:
     relative: float
     is_close: bool
 
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change: by which rule, why, and which node it was."""
+    rule: str
+    reason: str
+    operator: str
+    node: str
+    path: tuple[str, ...] = ...
+
 @dataclass
 class ExportReport:
     """How a model came about; `print` it, or show it in a notebook."""
@@ -38,6 +47,7 @@ class ExportReport:
     functions: int = ...
     weight_bytes: int = ...
     verification: list[OutputRow] = ...
+    runtime_changes: tuple[Edit, ...] = ...
     notes: list[str] = ...
     @property
     def seconds(self) -> float:
@@ -64,6 +74,7 @@ def export(
     fallback_dtype: TorchDtype | None = None,
     keep_mutations: bool = False,
     metadata: bool = True,
+    runtime: Literal['onnxruntime'] | None = 'onnxruntime',
     strict: bool = False,
 ) -> ExportedModel:
     """The model of a PyTorch module, traced on example arguments.
@@ -80,6 +91,8 @@ def export(
     - `fallback_dtype` is what the model computes in where torch has float16 or bfloat16.
     - `keep_mutations` makes the buffers and inputs that the module writes to outputs of the model.
     - `metadata=False` leaves out where in the module each node comes from.
+    - `runtime="onnxruntime"` makes a model that ONNX Runtime gets right: with casts where it has no kernel for an
+      element type, and other nodes in the place of those that it computes wrongly. None leaves both out.
     - `strict` is torch.export's.
     """
 
@@ -103,6 +116,7 @@ def translate(
     fallback_dtype: TorchDtype | None = None,
     keep_mutations: bool = False,
     metadata: bool = True,
+    runtime: Literal['onnxruntime'] | None = 'onnxruntime',
 ) -> ExportedModel:
     """The model of an exported program. `dynamic_shapes`, as torch.export had them, name the dimensions.
 

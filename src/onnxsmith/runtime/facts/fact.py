@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from onnxsmith.graphs.rewriting.site import Array, Site
-from onnxsmith.runtime.values import Array as RunArray
+from onnxsmith.graphs.run_values import Array as RunArray
 from onnxsmith.types.dtypes import DType
 
 Engine: TypeAlias = Literal["onnxruntime", "reference"]

@@ -12,8 +12,8 @@ from onnxsmith.graphs.rewriting.branches import choose, renamed
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.rewriting.terms import Condition, Terms
+from onnxsmith.graphs.run_values import Array as RunArray
 from onnxsmith.runtime.facts.fact import Check, Family, Probe, Requirement, Rewrite
-from onnxsmith.runtime.values import Array as RunArray
 from onnxsmith.types.dtypes import DType
 
 FAMILY = Family()

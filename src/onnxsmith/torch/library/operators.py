@@ -1,8 +1,7 @@
-"""`op`: the operators that translations call, with casts around what ONNX Runtime's CPU has no kernel for.
+"""`op`: the operators that translations call, with casts around element types that their definitions refuse.
 
-A call whose element type the operator's schema or ONNX Runtime refuses is made in a wider type, and its results are
-cast back. So a translation says what it means, and every element type runs. float16 is left as it is wherever
-float32 runs: ONNX Runtime does those casts itself, and other providers have the kernels.
+Such a call is made in a wider type, and its results are cast back. So a translation says what it means, for every
+element type. What a runtime has kernels for is not asked here: that is seen to in the finished model, as in any other.
 """
 
 from __future__ import annotations
@@ -16,45 +15,22 @@ from onnxsmith.core.operator_protocols import AnyOperator
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import Value
+from onnxsmith.runtime.wider_types import LEFT_ALONE, allowed_types
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef, Parameter
-from onnxsmith.torch.library.kernels import KERNELS
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
-
-#: Where an element type may go when it has no kernel, the best first.
-_WIDER: dict[DType, tuple[DType, ...]] = {
-    DType.BOOL: (DType.UINT8, DType.INT32, DType.INT64, DType.FLOAT),
-    DType.INT8: (DType.INT16, DType.INT32, DType.INT64, DType.FLOAT, DType.DOUBLE),
-    DType.UINT8: (DType.INT16, DType.INT32, DType.INT64, DType.FLOAT, DType.DOUBLE),
-    DType.INT16: (DType.INT32, DType.INT64, DType.FLOAT, DType.DOUBLE),
-    DType.UINT16: (DType.INT32, DType.INT64, DType.FLOAT, DType.DOUBLE),
-    DType.INT32: (DType.INT64, DType.DOUBLE, DType.FLOAT),
-    DType.UINT32: (DType.INT64, DType.UINT64, DType.DOUBLE, DType.FLOAT),
-    DType.INT64: (DType.DOUBLE, DType.FLOAT, DType.INT32),
-    DType.UINT64: (DType.INT64, DType.DOUBLE, DType.FLOAT),
-    DType.BFLOAT16: (DType.FLOAT,),
-    DType.FLOAT16: (DType.FLOAT,),
-    DType.DOUBLE: (DType.FLOAT,),
-    DType.FLOAT8E4M3FN: (DType.FLOAT16, DType.FLOAT),
-    DType.FLOAT8E5M2: (DType.FLOAT16, DType.FLOAT),
-}
-#: Operators that move elements without looking at them, and so are right in a type of the same size.
-_NO_WIDENING = frozenset({"Cast", "CastLike", "Identity", "If", "Loop", "Scan", "Constant"})
-#: What ONNX Runtime's scatters take and then refuse when they have to add, multiply or compare.
-_ONLY_MOVED = frozenset({DType.FLOAT16, DType.BFLOAT16})
 
 
 class PortableOperator(Operator):  # pyright: ignore[reportIncompatibleMethodOverride]  # of `__doc__`, a property there
     # An operator whose calls are made in an element type that runs. No docstring: it has that of its definition.
 
-    __slots__ = ("_is_plain", "_plans", "_scatters", "_variables")
+    __slots__ = ("_is_plain", "_plans", "_variables")
 
     def __init__(self, definition: OperatorDef, version: int) -> None:
         super().__init__(definition, version, is_implicit=True)
         self._variables = tuple(each.type_name for each in definition.inputs)
-        self._is_plain = definition.name in _NO_WIDENING
-        self._scatters = definition.name.startswith("Scatter")
+        self._is_plain = definition.name in LEFT_ALONE
         self._plans: dict[tuple[Any, ...], dict[str, DType] | None] = {}
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
@@ -63,13 +39,10 @@ class PortableOperator(Operator):  # pyright: ignore[reportIncompatibleMethodOve
         dtypes = tuple([_dtype(each) for each in args])
         if None in dtypes:
             dtypes = self._with_arrays(args, dtypes)
-        reduction = kwargs.get("reduction", "none") if self._scatters else "none"
         try:
-            plan = self._plans[dtypes, reduction]
+            plan = self._plans[dtypes]
         except KeyError:
-            refused = _ONLY_MOVED if reduction != "none" else frozenset[DType]()
-            plan = _plan(self.definition, self.version, self._bound(dtypes), refused)
-            self._plans[dtypes, reduction] = plan
+            plan = self._plans[dtypes] = allowed_types(self.definition, self._bound(dtypes))
         if plan is None:
             return super().__call__(*args, **kwargs)
         before = self._bound(dtypes)
@@ -131,44 +104,6 @@ def _converted(value: Any, dtype: DType, convert: AnyOperator) -> Any:
 
 def _repeated(formals: tuple[Parameter, ...], count: int) -> list[Parameter]:
     return [formals[min(k, len(formals) - 1)] for k in range(count)]
-
-
-def _plan(
-    definition: OperatorDef, version: int, bound: dict[str, DType], refused: frozenset[DType]
-) -> dict[str, DType] | None:
-    """The types to compute in, for the variables whose type does not run; None when the call runs as it is."""
-    runs = [types for first, last, types in KERNELS.get(definition.name, ()) if first <= version <= last]
-    changed: dict[str, DType] = {}
-    for variable, dtype in bound.items():
-        if (
-            dtype not in refused
-            and _is_allowed(definition, variable, dtype)
-            and _has_kernel(runs, bound | changed, variable, dtype)
-        ):
-            continue
-        for wider in _WIDER.get(dtype, ()):
-            if _is_allowed(definition, variable, wider) and _has_kernel(
-                runs, bound | changed, variable, wider
-            ):
-                changed[variable] = wider
-                break
-    return changed or None
-
-
-def _is_allowed(definition: OperatorDef, variable: str, dtype: DType) -> bool:
-    for formal in definition.inputs:
-        if formal.type_name == variable:
-            return not formal.types or f"tensor({dtype.onnx_name})" in formal.types
-    return True
-
-
-def _has_kernel(runs: list[dict[str, str]], bound: dict[str, DType], variable: str, dtype: DType) -> bool:
-    """Whether a kernel takes the type; true where no kernel is listed, since functions have none of their own."""
-    relevant = [types for types in runs if variable in types]
-    if not relevant:
-        return True
-    accepted = {dtype.onnx_name, "float"} if dtype is DType.FLOAT16 else {dtype.onnx_name}
-    return any(accepted & set(types[variable].split()) for types in relevant)
 
 
 class PortableOperators(Operators):
