@@ -15,6 +15,7 @@ from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.schema import registry
+from onnxsmith.schema.bind import check_node
 from onnxsmith.schema.definition import AttributeReference, AttributeType, OperatorDef
 from onnxsmith.schema.inference import infer
 from onnxsmith.schema.inference.known import NOTHING, Known
@@ -38,14 +39,17 @@ Uses = dict[OperatorDef, set[Use]]
 
 
 def infer_model(
-    model: ir.Model, inputs: Sequence[Known], sizes: Mapping[str, Dimension]
+    model: ir.Model,
+    inputs: Sequence[Known],
+    sizes: Mapping[str, Dimension],
+    doubts: list[OnnxsmithError] | None = None,
 ) -> tuple[list[Known], Uses]:
     """What is known of the outputs of a model, and how it uses its operators.
 
     `sizes` are those of the dimensions that its inputs name. Raises what a call of the operator that cannot work
-    raises, with the node in the message.
+    raises, with the node in the message. What cannot work in a body, which may never be asked to, is added to `doubts`.
     """
-    state = _State(_MOST_NODES)
+    state = _State(_MOST_NODES, doubts)
     walk = _Walk(model.functions, model.opset_imports, sizes, {}, state)
     required = [each for each in model.graph.inputs if each.name not in model.graph.initializers]
     for value, known in zip(required, inputs, strict=True):
@@ -56,9 +60,12 @@ def infer_model(
 class _State:
     """What all graphs of a model share."""
 
-    def __init__(self, nodes: int) -> None:
+    def __init__(self, nodes: int, doubts: list[OnnxsmithError] | None) -> None:
         #: How many nodes may still be looked at.
         self.nodes = nodes
+        self.doubts = doubts
+        #: The objection to a node that the definition of its operator does not allow.
+        self.ill_formed: OnnxsmithError | None = None
         #: The functions that are being called, one inside the other.
         self.calls: list[ir.OperatorIdentifier] = []
         self.uses: Uses = {}
@@ -131,16 +138,25 @@ class _Walk:
         if function is not None:
             return self.function(function, inputs, attributes)
         op, version = self.definition(node), self.opset_imports.get(node.domain, 1)
-        unreadable = any(each is _UNREADABLE for each in attributes.values())
-        if op is None or self.state.nodes < 0 or unreadable:
+        unreadable = {name for name, each in attributes.items() if each is _UNREADABLE}
+        if op is None or self.state.nodes < 0 or unreadable & op.attributes.keys():
             return [NOTHING] * len(node.outputs)
+        self.check(op, inputs, attributes)
         if node.domain == "" and node.op_type == "Constant" and isinstance(attributes.get("value"), Weight):
             return [attributes["value"].known]
-        check_types(op, [None if each is None else each.type for each in inputs])
         graphs = {name: each for name, each in attributes.items() if isinstance(each, ir.Graph)}
         bodies = {name: tuple(self.body(op, each, inputs, attributes)) for name, each in graphs.items()}
         plain = {name: each for name, each in attributes.items() if name not in graphs}
         return infer(op, version, inputs, plain, len(node.outputs), bodies)
+
+    def check(self, op: OperatorDef, inputs: Sequence[Known | None], attributes: Mapping[str, Any]) -> None:
+        """Refuse a node that the definition of its operator does not allow, whatever the values are."""
+        try:
+            check_node(op, inputs, attributes)
+            check_types(op, [None if each is None else each.type for each in inputs])
+        except OnnxsmithError as error:
+            self.state.ill_formed = error
+            raise
 
     def function(
         self, function: ir.Function, inputs: Sequence[Known | None], attributes: Mapping[str, Any]
@@ -202,7 +218,11 @@ class _Walk:
             self.known[value] = given
         try:
             return self.graph(graph)
-        except OnnxsmithError:
+        except OnnxsmithError as error:
+            if error is self.state.ill_formed:
+                raise  # no inputs can make that right
+            if self.state.doubts is not None:
+                self.state.doubts.append(error)
             return [NOTHING] * len(graph.outputs)
 
     def attribute(self, attribute: ir.Attr) -> Any:

@@ -22,14 +22,16 @@ from onnxsmith.errors import (
     InvalidModelError,
     LiteralError,
     ModelInputError,
+    NotRunnableError,
     OnnxsmithError,
     OperatorFailedError,
     boundary,
 )
 from onnxsmith.graphs import external_data, files, parcels, raw, size_conditions, soundness
+from onnxsmith.graphs.attribute_values import check_attribute_values
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.capabilities import with_capabilities
-from onnxsmith.graphs.diagnosis import diagnosed
+from onnxsmith.graphs.diagnosis import diagnosed, objection
 from onnxsmith.graphs.embedding import call_model
 from onnxsmith.graphs.existing_files import check_data_file
 from onnxsmith.graphs.handover import session_model
@@ -222,7 +224,10 @@ class Model:
         model_runner: Callable[..., Callable[[Sequence[Any]], list[Any]]] = cast(
             Any, default_target()
         ).model_runner
-        run = model_runner(self.handed_over(), find_node=self._find_node())
+        try:
+            run = model_runner(self.handed_over(), find_node=self._find_node(), objection=self._objection)
+        except NotRunnableError as error:
+            return self._refusing(error)
 
         def run_or_say_why(feeds: Sequence[Any]) -> list[Any]:
             try:
@@ -232,11 +237,27 @@ class Model:
 
         return run_or_say_why
 
-    def _diagnosed(self, error: OperatorFailedError, feeds: Sequence[Any]) -> OnnxsmithError:
+    def _refusing(self, error: NotRunnableError) -> Callable[[Sequence[Any]], list[Any]]:
+        """Says, on the inputs, why the model cannot run; who is called again is asked again."""
+
+        def refuse(feeds: Sequence[Any]) -> list[Any]:
+            self._run = None
+            raise self._diagnosed(error, feeds)
+
+        return refuse
+
+    def _diagnosed(
+        self, error: OperatorFailedError | NotRunnableError, feeds: Sequence[Any]
+    ) -> OnnxsmithError:
         return diagnosed(self._ir, error, feeds)
+
+    def _objection(self) -> OnnxsmithError | None:
+        """What is wrong with the model whatever its inputs are; None when nothing is seen."""
+        return objection(self._ir)
 
     def handed_over(self) -> SessionModel:
         """The model as a runtime is given it."""
+        check_attribute_values(self._ir)
         return session_model(self._ir)
 
     def _find_node(self) -> Callable[[str], Span | None] | None:
@@ -533,8 +554,13 @@ class _RawModel(Model):
     def handed_over(self) -> SessionModel:
         return SessionModel(self._proto)
 
-    def _diagnosed(self, error: OperatorFailedError, feeds: Sequence[Any]) -> OnnxsmithError:
+    def _diagnosed(
+        self, error: OperatorFailedError | NotRunnableError, feeds: Sequence[Any]
+    ) -> OnnxsmithError:
         return error  # inference reads onnx-ir's graphs
+
+    def _objection(self) -> OnnxsmithError | None:
+        return None
 
     def _find_node(self) -> Callable[[str], Span | None] | None:
         return None  # onnx-ir has no place for it, and so have no origins

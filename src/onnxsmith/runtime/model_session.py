@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import onnx
 
-from onnxsmith.errors import NotRunnableError, OperatorFailedError
+from onnxsmith.errors import NotRunnableError, OnnxsmithError, OperatorFailedError
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.failure import (
@@ -33,6 +33,9 @@ from onnxsmith.types.value_types import parse_onnx_type
 
 #: Where a node of the model was written, by its name; None when that is not known.
 FindNode = Callable[[str], Span | None]
+
+#: What is wrong with the model whatever runs it; None when nothing is seen.
+Objection = Callable[[], OnnxsmithError | None]
 
 #: With its weights apart, as a proto, or serialized.
 LoadableModel: TypeAlias = SessionModel | onnx.ModelProto | bytes
@@ -65,25 +68,35 @@ class ModelSession:
         return self.run(inputs)
 
 
-def load_session(model: LoadableModel, *, find_node: FindNode | None = None) -> ModelSession:
+def load_session(
+    model: LoadableModel, *, find_node: FindNode | None = None, objection: Objection | None = None
+) -> ModelSession:
     """Load a model, a model proto, or a serialized model, under the settings of this context.
 
     Raises NotRunnableError when nothing installed can run it; the session raises OperatorFailedError, placed at the
-    node's origin where `find_node` knows it, when it cannot run on its inputs.
+    node's origin where `find_node` knows it, when it cannot run on its inputs. The reference evaluator overlooks much
+    that ONNX does not allow: `objection` is asked before it is.
     """
     settings = current()
     tried: list[tuple[str, str]] = []
     given = _apart(model)
     if settings.runtime == "onnxruntime":
         try:
-            return _run_on(open_as_it_can(given, settings).session, given, find_node)
+            return _run_on(open_as_it_can(given, settings).session, given, find_node, objection)
         except Exception as error:  # ONNX Runtime's own classes, one for each reason
             tried.append(("ONNX Runtime", plain_reason(error)))
+    _raise(objection)
     try:
         return _on_reference(given, find_node)
     except Exception as error:  # it has no such operator, or the model cannot even be read
         tried.append(("the reference evaluator", plain_reason(error)))
     raise refused("\n".join(f"{who}: {why}" for who, why in tried), find_node)
+
+
+def _raise(objection: Objection | None) -> None:
+    found = None if objection is None else objection()
+    if found is not None:
+        raise found
 
 
 def refused(told: str, find_node: FindNode | None) -> NotRunnableError:
@@ -109,7 +122,10 @@ def _apart(model: LoadableModel) -> SessionModel:
 
 
 def _run_on(
-    session: onnxruntime_api.Session, model: SessionModel | None, find_node: FindNode | None
+    session: onnxruntime_api.Session,
+    model: SessionModel | None,
+    find_node: FindNode | None,
+    objection: Objection | None = None,
 ) -> ModelSession:
     """Runs a session; on what ONNX Runtime does not support the reference evaluator runs `model`, unless it is None."""
     inputs = onnxruntime_api.input_types(session)
@@ -117,6 +133,7 @@ def _run_on(
 
     def recover(error: Exception, values: Sequence[RunValue]) -> list[RunValue]:
         if model is not None and says_not_supported(error):
+            _raise(objection)
             try:
                 return _on_reference(model, find_node).run(values)
             except (NoReference, OperatorFailedError):

@@ -23,7 +23,7 @@ from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import control
 from onnxsmith.runtime.engine import Runner, prepare, runners
 from onnxsmith.runtime.isolated import run_isolated
-from onnxsmith.runtime.model_session import FindNode, load_session
+from onnxsmith.runtime.model_session import FindNode, Objection, load_session
 from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.definition import OperatorDef
@@ -106,10 +106,13 @@ class EagerTarget:
         return tuple([_wrap(each) for each in results]) if wraps else tuple(results)
 
     def model_runner(
-        self, model: SessionModel, find_node: FindNode | None = None
+        self,
+        model: SessionModel,
+        find_node: FindNode | None = None,
+        objection: Objection | None = None,
     ) -> Callable[[Sequence[Any]], list[Any]]:
-        """Runs a whole model on arrays; `find_node` knows where nodes come from."""
-        return load_session(model, find_node=find_node)
+        """Runs a whole model on arrays; `find_node` knows where nodes come from, `objection` what is wrong with it."""
+        return load_session(model, find_node=find_node, objection=objection)
 
     def run_isolated(
         self,

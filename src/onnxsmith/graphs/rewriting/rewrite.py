@@ -7,7 +7,8 @@ given one is not changed. Each node is looked at once: what a rule emits is not 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, MutableSequence, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -245,9 +246,34 @@ class _Run:
 def inferred_graph(model: onnx.ModelProto) -> onnx.GraphProto:
     """The model's graph with the types that ONNX's inference finds; as it is where inference gives up."""
     try:
-        return shape_inference.infer_shapes(model).graph
+        return shape_inference.infer_shapes(_without_endless_equations(model)).graph
     except Exception:  # inference throws what it likes on models that break ONNX's rules
         return model.graph
+
+
+_EQUATION = re.compile(rb"[A-Za-z.,\->\s]*")
+
+
+def _without_endless_equations(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model without the equations that ONNX's inference never comes back from: those with other signs."""
+    if all(_is_readable(node) for node in _nodes_of(model)):
+        return model
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    for node in _nodes_of(copy):
+        if not _is_readable(node):
+            del node.attribute[:]
+    return copy
+
+
+def _nodes_of(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
+    yield from all_nodes(model.graph.node)
+    for function in model.functions:
+        yield from all_nodes(function.node)
+
+
+def _is_readable(node: onnx.NodeProto) -> bool:
+    return node.op_type != "Einsum" or all(_EQUATION.fullmatch(each.s) for each in node.attribute)
 
 
 def fill_in_attributes(nodes: Iterable[onnx.NodeProto], given: Mapping[str, onnx.AttributeProto]) -> None:
