@@ -1,4 +1,4 @@
-"""Whether the attributes of a finished model have values that their operators know: names in a list, flags of 0 or 1.
+"""Whether the attributes of a finished model have values that their operators know: names in a list, flags, dtypes.
 
 Runtimes take some of the others for one of those, each for another one.
 """
@@ -12,11 +12,11 @@ import onnx_ir as ir
 
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.schema import registry
-from onnxsmith.schema.attributes import check_choice
+from onnxsmith.schema.attributes import read_attribute
 from onnxsmith.schema.definition import Attribute, OperatorDef
 
 #: The attributes of an operator that have only some values.
-_Limited = tuple[OperatorDef, tuple[Attribute, ...]] | None
+_Limited = tuple[OperatorDef, dict[str, Attribute]] | None
 
 
 def check_attribute_values(model: ir.Model) -> None:
@@ -37,21 +37,29 @@ def check_attribute_values(model: ir.Model) -> None:
 def _limited(node: ir.Node, versions: Mapping[str, int]) -> _Limited:
     version = versions.get(node.domain)
     op = None if version is None else registry.find(node.domain, node.op_type, version)
-    found = () if op is None else [each for each in op.attributes.values() if each.is_flag or each.choices]
-    return (op, tuple(found)) if op is not None and found else None
+    if op is None:
+        return None
+    found = {
+        name: each
+        for name, each in op.attributes.items()
+        if each.is_flag or each.names_dtype or each.choices is not None
+    }
+    return (op, found) if found else None
 
 
 def _check(node: ir.Node, limited: _Limited) -> None:
     if limited is None:
         return
     op, attributes = limited
-    for formal in attributes:
-        given = node.attributes.get(formal.name)
-        if given is None or given.is_ref() or int(given.type) != int(formal.type):
+    for name, given in node.attributes.items():
+        formal = attributes.get(name)
+        if formal is None or given.is_ref() or int(given.type) != int(formal.type):
             continue
         value: object = given.value
         try:
-            check_choice(op, formal, tuple(cast("list[object]", value)) if isinstance(value, list) else value)
+            read_attribute(
+                op, formal, tuple(cast("list[object]", value)) if isinstance(value, list) else value
+            )
         except OnnxsmithError as error:
             called = f"node '{node.name}' ({node.op_type})" if node.name else f"a node {node.op_type}"
             error.message = f"{called} of the model: {error.message}"

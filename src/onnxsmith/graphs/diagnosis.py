@@ -7,6 +7,7 @@ operator that the runtime named, or where the runtime named none; else the runti
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -22,38 +23,49 @@ from onnxsmith.types.annotations import type_of_example
 
 #: Contents larger than this say nothing about shapes.
 _LARGEST_CONTENT = 1024
+_WORD = re.compile(r"\w+")
 
 
 def diagnosed(
     model: ir.Model, failure: OperatorFailedError | NotRunnableError, feeds: Sequence[Any]
 ) -> OnnxsmithError:
     """The error to raise for a run that failed."""
-    for found in _objections(model, [_known(each) for each in feeds]):
+    certain, doubts = _objections(model, [_known(each) for each in feeds])
+    for found in doubts if certain is None else [certain, *doubts]:
         if _is_about(found, failure, model):
             found.labels = found.labels or failure.labels
             return found
     return failure
 
 
-def objection(model: ir.Model) -> OnnxsmithError | None:
-    """What is wrong with a model whatever its inputs are; None when nothing is seen."""
-    declared = [type_from_ir(each.type, each.shape) for each in _required(model)]
-    found = _objections(model, [Known(each) for each in declared], with_doubts=False)
-    return found[0] if found else None
+def objection(model: ir.Model, refusal: str, feeds: Sequence[Any] | None) -> OnnxsmithError | None:
+    """What is wrong with a model on these inputs, or whatever its inputs are; None when nothing is seen.
+
+    What stands in a body may never be run; it counts where a runtime's refusal names the operator.
+    """
+    if feeds is None:
+        inputs = [Known(type_from_ir(each.type, each.shape)) for each in _required(model)]
+    else:
+        inputs = [_known(each) for each in feeds]
+    certain, doubts = _objections(model, inputs)
+    if certain is not None:
+        return certain
+    words = set(_WORD.findall(refusal))
+    return next((each for each in doubts if each.node is not None and each.node[0] in words), None)
 
 
 def _objections(
-    model: ir.Model, inputs: Sequence[Known], *, with_doubts: bool = True
-) -> list[OnnxsmithError]:
-    """What inference says against the model; first what is certain, then what only matters if a body is run."""
+    model: ir.Model, inputs: Sequence[Known]
+) -> tuple[OnnxsmithError | None, list[OnnxsmithError]]:
+    """What inference says against the model: what is certain, and what only matters if a body is run."""
     doubts: list[OnnxsmithError] = []
     try:
         infer_model(model, inputs, sizes_of(model, [each.type for each in inputs]), doubts)
     except OnnxsmithError as found:
-        return [found]
+        return found, doubts
     except Exception:  # inference is not at fault that the run failed, whatever it stumbles over
-        return []
-    return doubts if with_doubts else []
+        return None, []
+    return None, doubts
 
 
 def _is_about(found: OnnxsmithError, failure: OnnxsmithError, model: ir.Model) -> bool:

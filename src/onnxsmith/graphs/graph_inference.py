@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.errors import OnnxsmithError
@@ -64,7 +65,7 @@ class _State:
         #: How many nodes may still be looked at.
         self.nodes = nodes
         self.doubts = doubts
-        #: The objection to a node that the definition of its operator does not allow.
+        #: The objection to a node that the definition of its operator does not allow: no inputs can make that right.
         self.ill_formed: OnnxsmithError | None = None
         #: The functions that are being called, one inside the other.
         self.calls: list[ir.OperatorIdentifier] = []
@@ -145,7 +146,11 @@ class _Walk:
         if node.domain == "" and node.op_type == "Constant" and isinstance(attributes.get("value"), Weight):
             return [attributes["value"].known]
         graphs = {name: each for name, each in attributes.items() if isinstance(each, ir.Graph)}
-        bodies = {name: tuple(self.body(op, each, inputs, attributes)) for name, each in graphs.items()}
+        runs = _bodies_that_run(op, inputs)
+        bodies = {
+            name: tuple(self.body(op, each, inputs, attributes, certain=name in runs))
+            for name, each in graphs.items()
+        }
         plain = {name: each for name, each in attributes.items() if name not in graphs}
         return infer(op, version, inputs, plain, len(node.outputs), bodies)
 
@@ -177,21 +182,32 @@ class _Walk:
             self.state.calls.pop()
 
     def body(
-        self, op: OperatorDef, graph: ir.Graph, inputs: Sequence[Known | None], attributes: Mapping[str, Any]
+        self,
+        op: OperatorDef,
+        graph: ir.Graph,
+        inputs: Sequence[Known | None],
+        attributes: Mapping[str, Any],
+        *,
+        certain: bool,
     ) -> list[Known]:
-        """What the outputs of a subgraph are. One that cannot run is no mistake: it may never be asked to."""
+        """What the outputs of a subgraph are. One that cannot run is no mistake, unless it is certain to be asked to."""
         if op.name == "Loop":
             state = [NOTHING if each is None else each for each in inputs[2:]]
             fixed = [Known(TensorType(DType.INT64, ())), Known(TensorType(DType.BOOL, ()))]
-            return self.loop(graph, fixed, [Known(each.type) for each in state], [], hidden=1)
+            return self.loop(
+                graph, fixed, [Known(each.type) for each in state], [], hidden=1, certain=certain
+            )
         if op.name == "Scan" and op.since_version >= 9:
             count = attributes.get("num_scan_inputs", 0)
             given = [NOTHING if each is None else each for each in inputs]
             split = len(given) - count
             axes = attributes.get("scan_input_axes") or (0,) * count
             scanned = [_without_axis(each, axis) for each, axis in zip(given[split:], axes, strict=False)]
-            return self.loop(graph, [], [Known(each.type) for each in given[:split]], scanned, hidden=0)
-        return self.once(graph, [])
+            lengths = [_length(each, axis) for each, axis in zip(given[split:], axes, strict=False)]
+            is_run = any(isinstance(each, int) and each > 0 for each in lengths)
+            state = [Known(each.type) for each in given[:split]]
+            return self.loop(graph, [], state, scanned, hidden=0, certain=is_run)
+        return self.once(graph, [], certain=certain)
 
     def loop(
         self,
@@ -200,11 +216,13 @@ class _Walk:
         state: list[Known],
         after: Sequence[Known],
         hidden: int,
+        *,
+        certain: bool,
     ) -> list[Known]:
-        """The body of a loop, with types for its state that hold at every turn."""
+        """The body of a loop, with types for its state that hold at every turn; the first may be certain to come."""
         outputs: list[Known] = []
         for turn in range(_TURNS + 1):
-            outputs = self.once(graph, [*before, *state, *after])
+            outputs = self.once(graph, [*before, *state, *after], certain=certain and not turn)
             joined = [_joined(a, b) for a, b in zip(state, outputs[hidden:], strict=False)]
             if [each.type for each in joined] == [each.type for each in state]:
                 break
@@ -212,15 +230,15 @@ class _Walk:
             state = [Known(without_shape(each.type)) if is_last else each for each in joined]
         return outputs
 
-    def once(self, graph: ir.Graph, inputs: Sequence[Known]) -> list[Known]:
+    def once(self, graph: ir.Graph, inputs: Sequence[Known], *, certain: bool) -> list[Known]:
         for position, value in enumerate(graph.inputs):
             given = inputs[position] if position < len(inputs) else self.completed(NOTHING, value)
             self.known[value] = given
         try:
             return self.graph(graph)
         except OnnxsmithError as error:
-            if error is self.state.ill_formed:
-                raise  # no inputs can make that right
+            if certain or error is self.state.ill_formed:
+                raise
             if self.state.doubts is not None:
                 self.state.doubts.append(error)
             return [NOTHING] * len(graph.outputs)
@@ -281,6 +299,32 @@ def _joined(before: Known, after: Known) -> Known:
         return Known(merge_types(before.type, after.type))
     except Different:
         return NOTHING
+
+
+def _bodies_that_run(op: OperatorDef, inputs: Sequence[Known | None]) -> set[str]:
+    """The bodies of a node that are certain to be run, at least once."""
+    if op.name == "If":
+        chosen = _content(inputs, 0)
+        return set() if chosen is None else {"then_branch" if chosen else "else_branch"}
+    if op.name == "Loop":
+        trips, goes_on = _content(inputs, 0), _content(inputs, 1)
+        is_started = goes_on is not None if len(inputs) > 1 and inputs[1] is not None else True
+        return {"body"} if trips and is_started and goes_on in (None, 1) else set()
+    return set()
+
+
+def _content(inputs: Sequence[Known | None], position: int) -> int | None:
+    """A number or truth value that an input is known to be; None where it is not known, or not given."""
+    known = inputs[position] if position < len(inputs) else None
+    data = None if known is None else known.data
+    if isinstance(data, np.ndarray):
+        return int(data.item()) if data.size == 1 and data.dtype.kind in "biu" else None
+    return data if isinstance(data, int) else None
+
+
+def _length(known: Known, axis: int) -> Dimension:
+    shape = known.type.shape if isinstance(known.type, TensorType) else None
+    return shape[axis] if shape is not None and -len(shape) <= axis < len(shape) else None
 
 
 def _without_axis(known: Known, axis: int) -> Known:

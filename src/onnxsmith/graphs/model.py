@@ -251,9 +251,9 @@ class Model:
     ) -> OnnxsmithError:
         return diagnosed(self._ir, error, feeds)
 
-    def _objection(self) -> OnnxsmithError | None:
-        """What is wrong with the model whatever its inputs are; None when nothing is seen."""
-        return objection(self._ir)
+    def _objection(self, refusal: str, feeds: Sequence[Any] | None) -> OnnxsmithError | None:
+        """What is wrong with the model, on inputs or on any, after a runtime refused it; None if nothing is seen."""
+        return objection(self._ir, refusal, feeds)
 
     def handed_over(self) -> SessionModel:
         """The model as a runtime is given it."""
@@ -559,7 +559,7 @@ class _RawModel(Model):
     ) -> OnnxsmithError:
         return error  # inference reads onnx-ir's graphs
 
-    def _objection(self) -> OnnxsmithError | None:
+    def _objection(self, refusal: str, feeds: Sequence[Any] | None) -> OnnxsmithError | None:
         return None
 
     def _find_node(self) -> Callable[[str], Span | None] | None:

@@ -34,8 +34,9 @@ from onnxsmith.types.value_types import parse_onnx_type
 #: Where a node of the model was written, by its name; None when that is not known.
 FindNode = Callable[[str], Span | None]
 
-#: What is wrong with the model whatever runs it; None when nothing is seen.
-Objection = Callable[[], OnnxsmithError | None]
+#: What is wrong with the model whatever runs it, on these inputs or (None) on any, after a runtime refused it in these
+#: words; None if nothing is seen.
+Objection = Callable[[str, Sequence[RunValue] | None], OnnxsmithError | None]
 
 #: With its weights apart, as a proto, or serialized.
 LoadableModel: TypeAlias = SessionModel | onnx.ModelProto | bytes
@@ -79,22 +80,24 @@ def load_session(
     """
     settings = current()
     tried: list[tuple[str, str]] = []
+    said = ""
     given = _apart(model)
     if settings.runtime == "onnxruntime":
         try:
             return _run_on(open_as_it_can(given, settings).session, given, find_node, objection)
         except Exception as error:  # ONNX Runtime's own classes, one for each reason
             tried.append(("ONNX Runtime", plain_reason(error)))
-    _raise(objection)
+            said = str(error)
+    _raise(objection, said, None)
     try:
-        return _on_reference(given, find_node)
+        return _on_reference(given, find_node, objection)
     except Exception as error:  # it has no such operator, or the model cannot even be read
         tried.append(("the reference evaluator", plain_reason(error)))
     raise refused("\n".join(f"{who}: {why}" for who, why in tried), find_node)
 
 
-def _raise(objection: Objection | None) -> None:
-    found = None if objection is None else objection()
+def _raise(objection: Objection | None, said: str, feeds: Sequence[RunValue] | None) -> None:
+    found = None if objection is None else objection(said, feeds)
     if found is not None:
         raise found
 
@@ -133,9 +136,9 @@ def _run_on(
 
     def recover(error: Exception, values: Sequence[RunValue]) -> list[RunValue]:
         if model is not None and says_not_supported(error):
-            _raise(objection)
+            _raise(objection, str(error), values)
             try:
-                return _on_reference(model, find_node).run(values)
+                return _on_reference(model, find_node, None).run(values)
             except (NoReference, OperatorFailedError):
                 pass  # what ONNX Runtime said is nearer to what the user can change
         raise _failed(names, values, error, find_node) from error
@@ -146,11 +149,14 @@ def _run_on(
     )
 
 
-def _on_reference(model: SessionModel, find_node: FindNode | None) -> ModelSession:
+def _on_reference(
+    model: SessionModel, find_node: FindNode | None, objection: Objection | None
+) -> ModelSession:
     session = ReferenceSession(model.whole())
     names = session.input_names
 
     def run(inputs: Sequence[RunValue]) -> list[RunValue]:
+        _raise(objection, "", inputs)
         try:
             return session.run(names, inputs)
         except Exception as error:

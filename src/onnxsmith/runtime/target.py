@@ -171,8 +171,11 @@ class _Form(NamedTuple):
     output_count: int
 
     def runner(self, arrays: Sequence[Any]) -> Runner:
-        """Who runs it on inputs of these types; inference is asked first where nobody has been found yet."""
-        return prepare(
+        """Who runs it on inputs of these types; inference is asked first where nobody has been found yet.
+
+        The reference evaluator overlooks much that ONNX does not allow, so that inference looks at each of its calls.
+        """
+        runner = prepare(
             self.op,
             _input_types(arrays),
             self.attributes,
@@ -181,6 +184,14 @@ class _Form(NamedTuple):
             opset_version=self.version if self.op.domain == "" else None,
             before_making=lambda: self.infer(arrays, largest_rank=1),
         )
+        if runner.source != "reference":
+            return runner
+
+        def run(inputs: Sequence[Any]) -> list[Any]:
+            self.infer(inputs)
+            return runner.run(inputs)
+
+        return Runner(run, runner.source)
 
     def infer(self, arrays: Sequence[Any], largest_rank: int | None = None) -> None:
         """Raise what a graph would raise for a call that cannot work on these very inputs.

@@ -45,11 +45,11 @@ def read_attribute(op: OperatorDef, attribute: Attribute, value: Any) -> Any:
         raise _type_error(op, attribute, value, refused.reason) from None
     except TracedValueError:  # a tensor whose value is not known now
         raise _type_error(op, attribute, value, "") from None
-    check_choice(op, attribute, result)
+    _check_choice(op, attribute, result)
     return result
 
 
-def check_choice(op: OperatorDef, attribute: Attribute, result: Any) -> None:
+def _check_choice(op: OperatorDef, attribute: Attribute, result: Any) -> None:
     """Refuse a value, in normal form, that is not among those that the operator knows."""
     if attribute.is_flag and result not in (0, 1):
         raise AttributeValueError(

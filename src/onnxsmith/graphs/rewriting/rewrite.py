@@ -246,16 +246,17 @@ class _Run:
 def inferred_graph(model: onnx.ModelProto) -> onnx.GraphProto:
     """The model's graph with the types that ONNX's inference finds; as it is where inference gives up."""
     try:
-        return shape_inference.infer_shapes(_without_endless_equations(model)).graph
+        return shape_inference.infer_shapes(_without_traps(model)).graph
     except Exception:  # inference throws what it likes on models that break ONNX's rules
         return model.graph
 
 
+_MOST_DIMENSIONS = 1 << 16
 _EQUATION = re.compile(rb"[A-Za-z.,\->\s]*")
 
 
-def _without_endless_equations(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The model without the equations that ONNX's inference never comes back from: those with other signs."""
+def _without_traps(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model without attributes that ONNX's inference does not come back from."""
     if all(_is_readable(node) for node in _nodes_of(model)):
         return model
     copy = onnx.ModelProto()
@@ -273,7 +274,10 @@ def _nodes_of(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
 
 
 def _is_readable(node: onnx.NodeProto) -> bool:
-    return node.op_type != "Einsum" or all(_EQUATION.fullmatch(each.s) for each in node.attribute)
+    """Whether inference can read the attributes: it goes on for ever with some equations, and trusts batch_dims."""
+    if node.op_type == "Einsum":
+        return all(_EQUATION.fullmatch(each.s) for each in node.attribute)
+    return node.op_type != "GatherND" or all(0 <= each.i < _MOST_DIMENSIONS for each in node.attribute)
 
 
 def fill_in_attributes(nodes: Iterable[onnx.NodeProto], given: Mapping[str, onnx.AttributeProto]) -> None:

@@ -84,6 +84,8 @@ def _check_rank_of_indices(call: Call, shape: Shape, indices: Shape | None) -> N
 def gather_nd(call: Call) -> Result:
     shape, indices, dtype = call.shape(0), call.shape(1), call.dtype(0)
     batch = call.integer("batch_dims", 0)
+    if batch < 0:
+        raise call.attribute_error("batch_dims", f"cannot have batch_dims={batch}")
     if shape is None or indices is None or not indices or not isinstance(indices[-1], int):
         return (tensor(dtype, None),)
     taken = batch + indices[-1]
