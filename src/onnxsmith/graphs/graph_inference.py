@@ -190,7 +190,7 @@ class _Walk:
         *,
         certain: bool,
     ) -> list[Known]:
-        """What the outputs of a subgraph are. One that cannot run is no mistake, unless it is certain to be asked to."""
+        """What the outputs of a subgraph are. One that cannot run is a mistake if it is certain to be asked to."""
         if op.name == "Loop":
             state = [NOTHING if each is None else each for each in inputs[2:]]
             fixed = [Known(TensorType(DType.INT64, ())), Known(TensorType(DType.BOOL, ()))]

@@ -257,7 +257,7 @@ _ALIGNED_ONCE = ("Add", "And", "Equal", "Greater", "Less", "Mul", "Or", "Sub", "
 
 
 def _aligned_as_once(name: str) -> type[Any]:
-    """An operator whose own class broadcasts as numpy does even before opset 7, when that was asked for by attributes."""
+    """An operator whose own class broadcasts as numpy does before opset 7, too, when attributes said how."""
     base: Any = getattr(importlib.import_module(f"onnx.reference.ops.op_{name.lower()}"), name)
 
     def run(self: Any, first: Array, second: Array, **attributes: Any) -> tuple[Any, ...]:

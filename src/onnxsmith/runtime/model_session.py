@@ -80,15 +80,17 @@ def load_session(
     """
     settings = current()
     tried: list[tuple[str, str]] = []
-    said = ""
     given = _apart(model)
     if settings.runtime == "onnxruntime":
         try:
-            return _run_on(open_as_it_can(given, settings).session, given, find_node, objection)
+            opened = open_as_it_can(given, settings, lambda said: _raise(objection, said, None))
+            return _run_on(opened.session, given, find_node, objection)
+        except OnnxsmithError:
+            raise
         except Exception as error:  # ONNX Runtime's own classes, one for each reason
             tried.append(("ONNX Runtime", plain_reason(error)))
-            said = str(error)
-    _raise(objection, said, None)
+    else:
+        _raise(objection, "", None)
     try:
         return _on_reference(given, find_node, objection)
     except Exception as error:  # it has no such operator, or the model cannot even be read

@@ -1,31 +1,38 @@
-"""A model told otherwise, for an ONNX Runtime that refuses it as it is: lower versions, wider types, function bodies.
+"""A model told otherwise, for an ONNX Runtime that refuses it: lower versions, wider types, function bodies.
 
 What is told means the same. The facts about the runtime are met in every form.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import onnx
 
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import versions
-from onnxsmith.runtime.failure import missing_kernel, newest_opset
+from onnxsmith.runtime.failure import missing_definition, missing_kernel, newest_opset
 from onnxsmith.runtime.older_opsets import retold
 from onnxsmith.runtime.opening import Opened, open_session
 from onnxsmith.runtime.settings import Settings, usable_cores
 from onnxsmith.runtime.widening import widened
 
 
-def open_as_it_can(model: SessionModel, settings: Settings) -> Opened:
-    """A session of the model, or of the first other form that ONNX Runtime takes; raises what it says of the model."""
+def open_as_it_can(
+    model: SessionModel, settings: Settings, check: Callable[[str], None] | None = None
+) -> Opened:
+    """A session of the model, or of the first other form that ONNX Runtime takes; raises what it says of the model.
+
+    `check` is given what ONNX Runtime says of the model as it is, before other forms, which may hide a mistake in it.
+    """
     threads = threads_for(settings)
     try:
         return open_session(model, settings, threads=threads, optimize=True)
     except Exception as error:
         refusal = error
+    if check is not None:
+        check(str(refusal))
     for form in _retellings(model.proto, refusal):
         try:
             told = replace(model, proto=form.given)
@@ -59,6 +66,11 @@ def _retellings(proto: onnx.ModelProto, refusal: Exception) -> Iterator[_Retelli
         yield (attempt := _Retelling(lower))
         newest = newest or newest_opset(attempt.error)
         refusal = attempt.error or refusal
+    version = missing_definition(refusal)
+    if version is not None and newest is None:
+        earlier = _with_other_definitions(proto, version - 1, set())
+        if earlier is not None:
+            yield _Retelling(earlier)
     lacking: set[str] = set()
     for _ in range(_MOST_REPLACED):
         missing = missing_kernel(refusal)

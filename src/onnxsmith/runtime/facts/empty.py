@@ -39,7 +39,9 @@ def _axes_from_the_front(site: Site) -> str | None:
         return emit.constant(np.where(axes < 0, axes + rank, axes))
     count = emit.rank(site.input(0)) if rank is None else emit.constant(rank)
     is_behind = emit.op("Less", site.input(1), emit.constant(0))
-    return emit.op("Add", site.input(1), emit.op("Mul", emit.cast(is_behind, DType.INT64), count))
+    counted = emit.op("Add", site.input(1), emit.op("Mul", emit.cast(is_behind, DType.INT64), count))
+    # What is before the first is as far away as what is behind the last, which is noticed.
+    return emit.where(emit.op("Less", counted, emit.constant(0)), emit.constant(1 << 30), counted)
 
 
 def _may_be_empty(site: Site, position: int = 0) -> bool:

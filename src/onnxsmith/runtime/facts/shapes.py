@@ -89,6 +89,22 @@ def backwards_to_far_away(site: Site) -> bool:
 
 
 @FAMILY.fact(
+    "Softmax",
+    "LogSoftmax",
+    "Hardmax",
+    met_by=Check,
+    reason="an axis is cut to 32 bits",
+    probe=Probe(
+        "g (float[N, M] x) => (float[N, M] y) { y = Softmax <axis = 4294967297> (x) }",
+        {"x": np.ones((2, 2), np.float32)},
+    ),
+)
+def axis_is_no_longer_than_32_bits(site: Site) -> Iterator[Requirement]:
+    axis = site.integer("axis", 0)
+    yield Requirement(-_INT_MAX <= axis <= _INT_MAX, f"there is no axis {axis}")
+
+
+@FAMILY.fact(
     "Concat",
     met_by=Check,
     reason="shapes are not compared where an input has no elements: it writes past the end, or gives what memory held",
@@ -213,6 +229,22 @@ def as_many_outputs(site: Site) -> Iterator[Requirement]:
     count = site.integer("num_outputs", len(site.node.output))
     outputs = len(site.node.output)
     yield Requirement(count == outputs, f"num_outputs is {count}, but there are {outputs} outputs")
+
+
+@FAMILY.fact(
+    "Split",
+    met_by=Check,
+    reason="an empty list of sizes is taken for no list",
+    since=13,
+    probe=Probe(
+        "g (float[N] x, int64[K] s) => (float[A] a, float[B] b) { a, b = Split(x, s) }",
+        {"x": np.ones(6, np.float32), "s": np.zeros(0, np.int64)},
+        opset=13,
+    ),
+)
+def has_sizes(site: Site) -> Iterator[Requirement]:
+    if site.has(1):
+        yield Requirement(Terms(site).has_elements(1), "split has no sizes")
 
 
 _TERM = re.compile(r"[A-Za-z]*(\.\.\.)?[A-Za-z]*")

@@ -104,6 +104,9 @@ def causal_conv(call: Call) -> Result:
     shape, weights, dtype = call.shape(0), call.shape(1), call.dtype(0, 1)
     if shape is None or len(shape) != 3:
         return None
+    bias = call.shape(2)
+    if bias is not None and len(bias) != 1:
+        raise call.shape_error(f"needs one number for each channel, not {call.described(2)}", ("input", 2))
     past = call.shape(3)
     size = symbolic.sub(weights[-1], 1) if weights else None
     if size is None and past is not None and len(past) == 3:

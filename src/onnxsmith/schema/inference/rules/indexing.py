@@ -101,6 +101,8 @@ def gather_nd(call: Call) -> Result:
 @rule("ScatterElements", "Scatter", "ScatterND", "TensorScatter")
 def scatter(call: Call) -> Result:
     shape = call.shape(0)
+    if shape is not None and call.op.name == "TensorScatter":
+        call.axis("axis", -2, 0, len(shape))
     if shape is not None and call.op.name in ("ScatterElements", "Scatter"):
         call.axis("axis", 0, 0, len(shape))
         _check_rank_of_indices(call, shape, call.shape(1))
