@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.errors import OnnxsmithError
+from onnxsmith.errors import OnnxsmithError, ShapeError
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.schema import registry
@@ -223,6 +223,8 @@ class _Walk:
         outputs: list[Known] = []
         for turn in range(_TURNS + 1):
             outputs = self.once(graph, [*before, *state, *after], certain=certain and not turn)
+            if after and not turn:
+                _check_ranks(state, outputs)
             joined = [_joined(a, b) for a, b in zip(state, outputs[hidden:], strict=False)]
             if [each.type for each in joined] == [each.type for each in state]:
                 break
@@ -292,6 +294,16 @@ def _completed(known: AnyValueType, declared: AnyValueType, sizes: Mapping[str, 
             for a, b in zip(ours, theirs, strict=True)
         )
     return known if (dtype, shape) == (known.dtype, known.shape) else TensorType(dtype, shape)
+
+
+def _check_ranks(before: Sequence[Known], after: Sequence[Known]) -> None:
+    """What a Scan carries keeps its rank; a Loop may change it."""
+    for number, (first, second) in enumerate(zip(before, after, strict=False)):
+        shapes = [each.type.shape if isinstance(each.type, TensorType) else None for each in (first, second)]
+        if shapes[0] is not None and shapes[1] is not None and len(shapes[0]) != len(shapes[1]):
+            raise ShapeError(
+                f"Scan starts state {number} with {first.type.described}, but its body gives {second.type.described}"
+            )
 
 
 def _joined(before: Known, after: Known) -> Known:

@@ -44,7 +44,7 @@ _UNKNOWN_OPSET = re.compile(
 _NOT_SUPPORTED = re.compile(
     r"not[ _]implemented|not (?:yet |currently |been )?supported|unsupported|only supports"
     r"|doesn't support|does not support"
-    r"|currently supports|no implementation|not support|not a registered function/op|MLDataType for",
+    r"|currently supports|no implementation|not support|not a registered function/op|MLDataType for|to MLDataType",
     re.IGNORECASE,
 )
 

@@ -161,6 +161,8 @@ def _on_reference(
         _raise(objection, "", inputs)
         try:
             return session.run(names, inputs)
+        except NotImplementedError as error:
+            raise refused(f"the reference evaluator: {plain_reason(error)}", find_node) from error
         except Exception as error:
             raise _failed(names, inputs, error, find_node) from error
 

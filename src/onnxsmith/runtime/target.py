@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
+import onnx
 
 from onnxsmith.core.call import has_open_outputs
 from onnxsmith.core.operator import MISS, Operators
@@ -24,6 +25,7 @@ from onnxsmith.runtime import control
 from onnxsmith.runtime.engine import Runner, prepare, runners
 from onnxsmith.runtime.isolated import run_isolated
 from onnxsmith.runtime.model_session import FindNode, Objection, load_session
+from onnxsmith.runtime.single_node import Call, make_model
 from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.definition import OperatorDef
@@ -198,10 +200,27 @@ class _Form(NamedTuple):
 
         A first call must stay cheap: it leaves out the contents above `largest_rank`, which say little about shapes.
         """
-        if self.op.is_known:
+        if any(isinstance(each, onnx.GraphProto) for each in self.attributes.values()):
+            if largest_rank is None:
+                self._infer_bodies(arrays)
+        elif self.op.is_known:
             types = _input_types(arrays)
             known = [_known(each, kind, largest_rank) for each, kind in zip(arrays, types, strict=True)]
             infer(self.op, self.version or self.op.since_version, known, self.attributes, self.output_count)
+
+    def _infer_bodies(self, arrays: Sequence[Any]) -> None:
+        """The same for a call with graphs, which are gone through as those of a model are."""
+        # Imported on first use: onnx-ir is heavy.
+        import onnx_ir as ir
+
+        from onnxsmith.graphs.diagnosis import objection
+
+        version = self.version if self.op.domain == "" else None
+        types = tuple(_input_types(arrays))
+        call = Call(self.op, types, self.attributes, self.output_count, {}, version)
+        found = objection(ir.from_proto(make_model(call)), "", [each for each in arrays if each is not None])
+        if found is not None:
+            raise found
 
 
 def _input_types(arrays: Sequence[Any]) -> list[DType | AnyValueType | None]:

@@ -68,7 +68,7 @@ def has_heads(site: Site) -> Iterator[Requirement]:
 )
 def mask_as_long_as_the_keys(site: Site) -> bool:
     dtype, rank = site.dtype(3), site.rank(3)
-    if dtype is None or rank is None or not rank or _shows_scores(site):
+    if dtype is None or rank == 0 or _shows_scores(site):
         return False
     terms, emit = Terms(site), site.emit
     total, reached = terms.dimension(1, -2), terms.dimension(3, -1)
@@ -80,7 +80,10 @@ def mask_as_long_as_the_keys(site: Site) -> bool:
         return False
     left = emit.op("Sub", terms.name(total), terms.name(reached))
     left = emit.op("Mul", left, emit.cast(emit.op("Greater", left, emit.constant(0)), DType.INT64))
-    pads = emit.op("Concat", emit.constant([0] * (2 * rank - 1)), emit.unsqueeze(left, [0]), axis=0)
+    shape = emit.op("Shape", site.input(3))
+    zeros = emit.op("Sub", shape, shape)
+    ends = emit.op("Slice", zeros, emit.constant([1]), emit.constant([_MOST_HEADS]))
+    pads = emit.op("Concat", zeros, ends, emit.unsqueeze(left, [0]), axis=0)
     hidden = emit.constant(0 if dtype is DType.BOOL else -np.inf, dtype)
     inputs = list(site.node.input)
     inputs[3] = emit.op("Pad", site.input(3), pads, hidden)

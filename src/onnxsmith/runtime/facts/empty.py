@@ -35,13 +35,13 @@ def _axes_from_the_front(site: Site) -> str | None:
     axes = None if content is None else content.astype(np.int64)
     if axes is not None and not (axes < 0).any():
         return None
-    if axes is not None and rank is not None:
-        return emit.constant(np.where(axes < 0, axes + rank, axes))
-    count = emit.rank(site.input(0)) if rank is None else emit.constant(rank)
-    is_behind = emit.op("Less", site.input(1), emit.constant(0))
-    counted = emit.op("Add", site.input(1), emit.op("Mul", emit.cast(is_behind, DType.INT64), count))
-    # What is before the first is as far away as what is behind the last, which is noticed.
-    return emit.where(emit.op("Less", counted, emit.constant(0)), emit.constant(1 << 30), counted)
+    if rank is not None:
+        places = emit.constant(np.arange(max(rank, 1)))
+    else:
+        last = emit.op("Max", emit.rank(site.input(0)), emit.constant(1))
+        places = emit.op("Range", emit.constant(0), last, emit.constant(1))
+    # Gather counts negative indices from the end, and fails beyond, as the reduction should.
+    return emit.op("Gather", places, site.input(1), axis=0)
 
 
 def _may_be_empty(site: Site, position: int = 0) -> bool:

@@ -63,7 +63,8 @@ def axes_written_out(site: Site) -> bool:
     met_by=Check,
     reason="axes are cut to 32 bits",
     probe=Probe(
-        "g (float[A, B, C, D] x) => (float[A, B, C, D] y) { y = MeanVarianceNormalization <axes = [1099511627776, -1]> (x) }",
+        "g (float[A, B, C, D] x) => (float[A, B, C, D] y)"
+        " { y = MeanVarianceNormalization <axes = [1099511627776, -1]> (x) }",
         {"x": np.ones((3, 3, 3, 1), np.float32)},
     ),
     since=9,

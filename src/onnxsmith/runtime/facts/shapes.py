@@ -247,6 +247,28 @@ def has_sizes(site: Site) -> Iterator[Requirement]:
         yield Requirement(Terms(site).has_elements(1), "split has no sizes")
 
 
+@FAMILY.fact(
+    "SoftmaxCrossEntropyLoss",
+    met_by=Check,
+    reason="only sizes are compared, of some dimensions",
+    probe=Probe(
+        "g (float[N, C, D] x, int64[M, E] t) => (float y) { y = SoftmaxCrossEntropyLoss (x, t) }",
+        {"x": np.ones((3, 5, 2), np.float32), "t": np.zeros((2, 2), np.int64)},
+        opset=13,
+    ),
+)
+def one_label_for_each(site: Site) -> Iterator[Requirement]:
+    rank = site.rank(1)
+    if rank is None:
+        return
+    terms = Terms(site)
+    for axis in range(rank):
+        scores = terms.dimension(0, 0 if axis == 0 else axis + 1)
+        yield Requirement(
+            terms.equal(scores, terms.dimension(1, axis)), "labels and scores have different sizes"
+        )
+
+
 _TERM = re.compile(r"[A-Za-z]*(\.\.\.)?[A-Za-z]*")
 
 
