@@ -23,6 +23,8 @@ from onnxsmith.types.annotations import type_of_example
 
 #: Contents larger than this say nothing about shapes.
 _LARGEST_CONTENT = 1024
+#: What a body does to what is carried shows in one of its nodes.
+_WITH_BODIES = frozenset({"Loop", "Scan"})
 _WORD = re.compile(r"\w+")
 
 
@@ -73,7 +75,7 @@ def _is_about(found: OnnxsmithError, failure: OnnxsmithError, model: ir.Model) -
     if failure.node is None or found.node is None:
         return True
     operator = failure.node[0]
-    if found.node[0] == operator:
+    if found.node[0] == operator or found.node[0] in _WITH_BODIES:
         return True
     # A node that the model does not have stands for one of its own, in other words.
     return all(node.op_type != operator for graph in files.all_graphs(model) for node in graph)

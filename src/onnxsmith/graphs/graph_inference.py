@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.errors import OnnxsmithError, ShapeError
+from onnxsmith.errors import InferenceError, OnnxsmithError, ShapeError
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.schema import registry
@@ -197,9 +197,11 @@ class _Walk:
             return self.loop(
                 graph, fixed, [Known(each.type) for each in state], [], hidden=1, certain=certain
             )
-        if op.name == "Scan" and op.since_version >= 9:
+        if op.name == "Scan":
             count = attributes.get("num_scan_inputs", 0)
             given = [NOTHING if each is None else each for each in inputs]
+            if op.since_version < 9:  # with the lengths in front, and a batch around all others
+                given = [_without_axis(each, 0) for each in given[1:]]
             split = len(given) - count
             axes = attributes.get("scan_input_axes") or (0,) * count
             scanned = [_without_axis(each, axis) for each, axis in zip(given[split:], axes, strict=False)]
@@ -224,7 +226,7 @@ class _Walk:
         for turn in range(_TURNS + 1):
             outputs = self.once(graph, [*before, *state, *after], certain=certain and not turn)
             if after and not turn:
-                _check_ranks(state, outputs)
+                _check_states(state, outputs)
             joined = [_joined(a, b) for a, b in zip(state, outputs[hidden:], strict=False)]
             if [each.type for each in joined] == [each.type for each in state]:
                 break
@@ -235,6 +237,7 @@ class _Walk:
     def once(self, graph: ir.Graph, inputs: Sequence[Known], *, certain: bool) -> list[Known]:
         for position, value in enumerate(graph.inputs):
             given = inputs[position] if position < len(inputs) else self.completed(NOTHING, value)
+            _check_given(value, given)
             self.known[value] = given
         try:
             return self.graph(graph)
@@ -296,14 +299,31 @@ def _completed(known: AnyValueType, declared: AnyValueType, sizes: Mapping[str, 
     return known if (dtype, shape) == (known.dtype, known.shape) else TensorType(dtype, shape)
 
 
-def _check_ranks(before: Sequence[Known], after: Sequence[Known]) -> None:
-    """What a Scan carries keeps its rank; a Loop may change it."""
+def _check_states(before: Sequence[Known], after: Sequence[Known]) -> None:
+    """What a Scan carries keeps its shape; a Loop may change it."""
     for number, (first, second) in enumerate(zip(before, after, strict=False)):
         shapes = [each.type.shape if isinstance(each.type, TensorType) else None for each in (first, second)]
-        if shapes[0] is not None and shapes[1] is not None and len(shapes[0]) != len(shapes[1]):
+        if shapes[0] is None or shapes[1] is None:
+            continue
+        pairs = zip(*shapes, strict=False)
+        is_other = any(a != b for a, b in pairs if isinstance(a, int) and isinstance(b, int))
+        if is_other or len(shapes[0]) != len(shapes[1]):
             raise ShapeError(
                 f"Scan starts state {number} with {first.type.described}, but its body gives {second.type.described}"
             )
+
+
+def _check_given(value: ir.Value, given: Known) -> None:
+    """A body is given what it declares."""
+    declared = type_from_ir(value.type, value.shape) if value.type is not None else None
+    if not isinstance(declared, TensorType) or not isinstance(given.type, TensorType):
+        return
+    is_typed = declared.dtype is not None and given.type.dtype not in (None, declared.dtype)
+    shapes = declared.shape, given.type.shape
+    if is_typed or (shapes[0] is not None and shapes[1] is not None and len(shapes[0]) != len(shapes[1])):
+        raise InferenceError(
+            f"the body declares '{value.name}' as {declared.described}, and is given {given.type.described}"
+        )
 
 
 def _joined(before: Known, after: Known) -> Known:

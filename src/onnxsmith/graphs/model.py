@@ -200,7 +200,10 @@ class Model:
         feeds = self._bind(inputs, named)
         names = [port.name for port in self.inputs]
         run_isolated: Callable[..., list[Any]] = cast(Any, default_target()).run_isolated
-        outputs = run_isolated(self.handed_over(), names, feeds, limits, self._find_node())
+        try:
+            outputs = run_isolated(self.handed_over(), names, feeds, limits, self._find_node())
+        except (OperatorFailedError, NotRunnableError) as error:
+            raise self._diagnosed(error, feeds) from error.__cause__
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def _is_by_name(self, given: object) -> bool:

@@ -221,17 +221,15 @@ def operators() -> tuple[type[Any], ...]:
             remainder = np.fmod if fmod else np.mod
             return (remainder(dividend, divisor).astype(dividend.dtype),)
 
-    # Imported on first use, as above.
-    from onnx.reference.ops.op_quantize_linear import _CommonQuantizeLinear, _reshape_input
+    quantize: Any = importlib.import_module("onnx.reference.ops.op_quantize_linear")
 
-    class QuantizeLinear(_CommonQuantizeLinear):
+    class QuantizeLinear(quantize._CommonQuantizeLinear):
         """Its own takes quotients past 32 bits for the lowest number; they saturate."""
 
         op_domain = ""
 
         def _run(self, x, y_scale, zero_point=None, axis=1, block_size=0, **attributes) -> tuple[Any, ...]:
-            scale = _reshape_input(y_scale, x.shape, axis, block_size).astype(np.float32)
-            most = np.abs(scale) * np.float32(2**30)
+            most = np.abs(_spread(y_scale, x.shape, axis, block_size)).astype(np.float32) * 2**30
             limited = np.clip(x.astype(np.float32), -most, most).astype(x.dtype)
             return super()._run(limited, y_scale, zero_point, axis=axis, block_size=block_size, **attributes)
 
@@ -250,6 +248,16 @@ def evaluator() -> type[Any]:
             super().__init__(proto, new_ops=list(operators()), **options)
 
     return Evaluator
+
+
+def _spread(scale: Array, shape: tuple[int, ...], axis: int, block: int) -> Array:
+    """One scale for each element, or for each along an axis, of a tensor that is quantized by axis or in blocks."""
+    if scale.size == 1:
+        return scale.reshape(())
+    if scale.ndim > 1:
+        repeated = np.repeat(scale, max(block, 1), axis)
+        return np.take(repeated, np.arange(shape[axis]), axis)
+    return scale.reshape([-1 if each == axis % len(shape) else 1 for each in range(len(shape))])
 
 
 #: Operators that broadcast otherwise before opset 7.

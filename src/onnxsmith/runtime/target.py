@@ -210,10 +210,9 @@ class _Form(NamedTuple):
 
     def _infer_bodies(self, arrays: Sequence[Any]) -> None:
         """The same for a call with graphs, which are gone through as those of a model are."""
-        # Imported on first use: onnx-ir is heavy.
-        import onnx_ir as ir
+        import onnx_ir as ir  # heavy: on first use
 
-        from onnxsmith.graphs.diagnosis import objection
+        from onnxsmith.graphs.diagnosis import objection  # loads onnx-ir
 
         version = self.version if self.op.domain == "" else None
         types = tuple(_input_types(arrays))

@@ -74,8 +74,10 @@ def mask_as_long_as_the_keys(site: Site) -> bool:
     total, reached = terms.dimension(1, -2), terms.dimension(3, -1)
     if site.has(4):
         past = terms.dimension(4, -2)
-        is_known = isinstance(total, int) and isinstance(past, int)
-        total = total + past if is_known else emit.op("Add", terms.name(total), terms.name(past))
+        if isinstance(total, int) and isinstance(past, int):
+            total += past
+        else:
+            total = emit.op("Add", terms.name(total), terms.name(past))
     if isinstance(total, int) and isinstance(reached, int) and total <= reached:
         return False
     left = emit.op("Sub", terms.name(total), terms.name(reached))

@@ -249,6 +249,7 @@ def has_sizes(site: Site) -> Iterator[Requirement]:
 
 @FAMILY.fact(
     "SoftmaxCrossEntropyLoss",
+    "NegativeLogLikelihoodLoss",
     met_by=Check,
     reason="only sizes are compared, of some dimensions",
     probe=Probe(

@@ -258,7 +258,22 @@ def rearranged(call: Call) -> Result:
     shape = call.shape(0)
     if shape is not None and len(shape) < 2:
         raise call.shape_error(f"needs at least two axes, not {call.described(0)}", ("input", 0))
+    if shape is not None and call.op.name == "ReverseSequence":
+        _check_lengths(call, shape)
     return same_as_input(call)
+
+
+def _check_lengths(call: Call, shape: Shape) -> None:
+    """One length for each entry of the batch."""
+    lengths, axis = call.shape(1), call.integer("batch_axis", 1)
+    if lengths is None or axis not in (0, 1):
+        return
+    count = lengths[0] if len(lengths) == 1 else -1
+    if isinstance(count, int) and isinstance(shape[axis], int) and count != shape[axis]:
+        raise call.shape_error(
+            f"needs one length for each entry of axis {axis} of {call.described(0)}, not {call.described(1)}",
+            ("input", 1),
+        )
 
 
 @rule("NonMaxSuppression")
