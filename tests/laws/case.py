@@ -103,6 +103,10 @@ def _type_outputs(graph: onnx.GraphProto, opsets: tuple[tuple[str, int], ...]) -
             info.type.tensor_type.ClearField("shape")
 
 
+#: Operators whose results have the element type of the input where no attribute says another.
+_AS_INPUT_WITHOUT_DTYPE = frozenset({"Bernoulli", "EyeLike", "RandomNormalLike", "RandomUniformLike"})
+
+
 def _output_type(
     op: OperatorDef, node: onnx.NodeProto, place: int, kinds: dict[str, onnx.TypeProto]
 ) -> onnx.TypeProto | None:
@@ -110,6 +114,9 @@ def _output_type(
     if not op.outputs or not op.inputs:
         return None
     parameter = op.outputs[min(place, len(op.outputs) - 1)]
+    given = {attribute.name for attribute in node.attribute}
+    if op.name in _AS_INPUT_WITHOUT_DTYPE and "dtype" not in given:
+        return kinds.get(node.input[0])
     for attribute in node.attribute:
         if attribute.name in op.attributes and op.attributes[attribute.name].names_dtype:
             is_known = attribute.i in frozenset(map(int, DType))

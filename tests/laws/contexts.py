@@ -54,9 +54,14 @@ def in_loop(case: Case) -> tuple[onnx.ModelProto, list[Value]]:
     body.input.append(helper.make_tensor_value_info("laws_go", TensorProto.BOOL, []))
     body.node.append(helper.make_node("Identity", ["laws_go"], ["laws_go_on"]))
     body.output.insert(0, helper.make_tensor_value_info("laws_go_on", TensorProto.BOOL, []))
-    node = helper.make_node(
-        "Loop", ["laws_trips", ""], [f"laws_{each.name}" for each in inner.output], body=body
-    )
+    inputs, outputs = ["laws_trips", ""], [f"laws_{each.name}" for each in inner.output]
+    if case.version("") < 11:  # a loop carries something
+        body.input.append(helper.make_tensor_value_info("laws_carried", TensorProto.INT64, []))
+        body.node.append(helper.make_node("Identity", ["laws_carried"], ["laws_carried_on"]))
+        body.output.insert(1, helper.make_tensor_value_info("laws_carried_on", TensorProto.INT64, []))
+        inputs.append("laws_trips")
+        outputs.insert(0, "laws_last")
+    node = helper.make_node("Loop", inputs, outputs, body=body)
     trips = helper.make_tensor_value_info("laws_trips", TensorProto.INT64, [])
     graph = helper.make_graph([node], "in_loop", [trips, *inner.input], _outer_outputs(inner))
     return _model(case, graph), [np.array(TRIPS), *case.inputs]

@@ -13,8 +13,15 @@ import numpy as np
 import onnx
 
 import onnxsmith
+from onnxsmith.errors import DTypeNotAllowedError, NotRunnableError, OnnxsmithError
 from onnxsmith.runtime import using
+from onnxsmith.runtime.adapting import Refused
+from onnxsmith.runtime.model_session import load_on_onnxruntime
 from onnxsmith.schema import registry
+from onnxsmith.schema.bind import check_node
+from onnxsmith.schema.inference import infer
+from onnxsmith.schema.inference.known import Known
+from onnxsmith.types.annotations import type_of_example
 from onnxsmith.types.value_types import AnyValueType, Shape, TensorType
 from tests.backend.node_cases import (
     actual_type,
@@ -33,7 +40,7 @@ Road = Callable[[Case], tuple[Any, ...]]
 
 
 class Contradiction(Exception):
-    """A result is not of the shape that the model declares."""
+    """What we say of a model is not so: the shape of a result, that a runtime can run it."""
 
 
 class BareError(Exception):
@@ -58,16 +65,26 @@ def eager(case: Case) -> tuple[Any, ...]:
         attributes = {each.name: attribute_value(each) for each in node.attribute}
         bodies = [each for each in attributes.values() if isinstance(each, onnx.GraphProto)]
         captured = {name: values[name] for body in bodies for name in free_names(body)}
-        outputs = on_public_operators(
-            op,
-            [values[name] for name in node.input],
-            [actual_type(values[name], declared.get(name)) if name else None for name in node.input],
-            attributes,
-            len(node.output),
-            captured,
-            {name: actual_type(values[name], declared.get(name)) for name in captured},
-            case.version(""),
-        )
+        given = [values[name] for name in node.input]
+        if bodies and op.domain:  # goes to the engine, past what a call looks at
+            check_node(op, given, attributes)
+        kinds = [actual_type(values[name], declared.get(name)) if name else None for name in node.input]
+        try:
+            outputs = on_public_operators(
+                op,
+                given,
+                kinds,
+                attributes,
+                len(node.output),
+                captured,
+                {name: actual_type(values[name], declared.get(name)) for name in captured},
+                case.version(""),
+            )
+        except OnnxsmithError:
+            if bodies and op.domain:
+                known = [None if each is None else Known(type_of_example(each)) for each in given]
+                infer(op, case.version(op.domain), known, {}, len(node.output))
+            raise
         values.update((name, value) for name, value in zip(node.output, outputs, strict=True) if name)
     return tuple(values[info.name] for info in graph.output)
 
@@ -145,7 +162,12 @@ def jit_if(case: Case) -> tuple[Any, ...]:
 def jit_loop(case: Case) -> tuple[Any, ...]:
     """The calls in a `for` of a script, as often as an input says."""
     _only_tensors(case)
-    return _as_tuple(onnxsmith.jit(Program(case).in_loop())(np.array(TRIPS), *case.inputs))
+    try:
+        return _as_tuple(onnxsmith.jit(Program(case).in_loop())(np.array(TRIPS), *case.inputs))
+    except DTypeNotAllowedError as error:
+        if error.message.startswith("Loop does not take"):
+            raise Inexpressible("a loop of this opset carries no such tensors") from error
+        raise
 
 
 def jit_function(case: Case) -> tuple[Any, ...]:
@@ -178,11 +200,18 @@ def _of_context(context: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
 def _for_runtime(context: str) -> Road:
     def run(case: Case) -> tuple[Any, ...]:
         proto, inputs = contexts.CONTEXTS[context](case)
-        made = getattr(onnxsmith.Model.from_proto(proto), "for_runtime")()  # noqa: B009  # to come
         names = [each.name for each in proto.graph.input]
-        model: bytes = made.proto.SerializeToString()
         given = dict(zip(names, inputs, strict=True))
-        outcome = _BARE.ask(model, given, timeout=BARE_SECONDS)
+        if not all(map(_is_plain, given.values())):
+            raise Inexpressible("numpy alone has no such values")
+        try:
+            made = onnxsmith.Model.from_proto(proto).for_runtime()
+        except NotRunnableError as refusal:
+            _check_that_it_is_the_runtime(proto, refusal)
+            raise Inexpressible("ONNX Runtime cannot run it") from refusal
+        outcome = _BARE.ask(made.proto.SerializeToString(), given, timeout=BARE_SECONDS)
+        if outcome.kind == "error" and "No corresponding Numpy type" in outcome.text:
+            raise Inexpressible("numpy alone has no such values")
         if outcome.kind == "error":
             raise BareError(outcome.text)
         if outcome.kind != "results":
@@ -191,6 +220,24 @@ def _for_runtime(context: str) -> Road:
 
     run.__doc__ = f"What `for_runtime` makes of such a model, in a process without us: {context}."
     return run
+
+
+def _is_plain(value: Value) -> bool:
+    """Whether numpy alone, and so a process without us, has values of this type."""
+    if isinstance(value, list):
+        return all(map(_is_plain, value))
+    return isinstance(value, np.ndarray) and value.dtype.isbuiltin == 1
+
+
+def _check_that_it_is_the_runtime(proto: onnx.ModelProto, refusal: NotRunnableError) -> None:
+    """A model that ONNX Runtime takes as it is, it must take with the facts met, too; but for what they refuse."""
+    if isinstance(refusal.__cause__, Refused):
+        return
+    try:
+        load_on_onnxruntime(proto)
+    except Exception:  # the runtime's exceptions have no common base
+        return
+    raise Contradiction(f"ONNX Runtime takes the model, but not what is made for it: {refusal.message}")
 
 
 _BARE = BareProcess()
@@ -211,8 +258,7 @@ ROADS: dict[str, Road] = {
     "model function": _as_model("function"),
 }
 
-if hasattr(onnxsmith.Model, "for_runtime"):
-    ROADS.update({f"bare {context}": _for_runtime(context) for context in contexts.CONTEXTS})
+ROADS.update({f"bare {context}": _for_runtime(context) for context in contexts.CONTEXTS})
 
 #: Roads that are only asked when others disagree.
 WITNESSES: dict[str, Road] = {"reference": reference, "float64": in_float64}

@@ -20,7 +20,6 @@ from onnxsmith.errors import (
     MemoryLimitError,
     NotRunnableError,
     OnnxsmithError,
-    OperatorFailedError,
     ProcessEndedError,
     RunTimeoutError,
     ShapeError,
@@ -130,8 +129,7 @@ def test_failures_are_those_of_a_call(runtime) -> None:
         here = said(lambda: model(X, np.int64([9])))
         there = said(lambda: model.run(X, np.int64([9]), isolated=True))
     assert here == there
-    # The reference evaluator does not say which node failed, and so nobody can say better why.
-    assert there[0] is (ShapeError if runtime == "onnxruntime" else OperatorFailedError)
+    assert there[0] is ShapeError
 
 
 def test_failures_without_an_origin_name_the_node() -> None:

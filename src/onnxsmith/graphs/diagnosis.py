@@ -1,41 +1,88 @@
-"""Why a model failed on its inputs, in the words that the same mistake has elsewhere.
+"""Why a model cannot run, in the words that the same mistake has elsewhere.
 
-Asked after a runtime failed: our inference goes through the model on the very inputs, and finds what it finds when the
-call is made eagerly or traced. It counts where it blames the operator that the runtime named; else the runtime's word
-stands.
+Asked after a runtime refused it, or failed on its inputs: binding and inference go through the model, on the very
+inputs, and find what they find when the call is made eagerly or traced. What they find counts where it blames the
+operator that the runtime named, or where the runtime named none; else the runtime's word stands.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.errors import OnnxsmithError, OperatorFailedError
+from onnxsmith.errors import NotRunnableError, OnnxsmithError, OperatorFailedError
+from onnxsmith.graphs import files
 from onnxsmith.graphs.graph_inference import infer_model, sizes_of
+from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.annotations import type_of_example
 
 #: Contents larger than this say nothing about shapes.
 _LARGEST_CONTENT = 1024
+#: What a body does to what is carried shows in one of its nodes.
+_WITH_BODIES = frozenset({"Loop", "Scan"})
+_WORD = re.compile(r"\w+")
 
 
-def diagnosed(model: ir.Model, failure: OperatorFailedError, feeds: Sequence[Any]) -> OnnxsmithError:
+def diagnosed(
+    model: ir.Model, failure: OperatorFailedError | NotRunnableError, feeds: Sequence[Any]
+) -> OnnxsmithError:
     """The error to raise for a run that failed."""
-    if failure.node is None:
-        return failure
-    try:
-        inputs = [_known(each) for each in feeds]
-        infer_model(model, inputs, sizes_of(model, [each.type for each in inputs]))
-    except OnnxsmithError as found:
-        if found.node is not None and found.node[0] == failure.node[0]:
+    certain, doubts = _objections(model, [_known(each) for each in feeds])
+    for found in doubts if certain is None else [certain, *doubts]:
+        if _is_about(found, failure, model):
             found.labels = found.labels or failure.labels
             return found
-    except Exception:  # inference is not at fault that the run failed, whatever it stumbles over
-        return failure
     return failure
+
+
+def objection(model: ir.Model, refusal: str, feeds: Sequence[Any] | None) -> OnnxsmithError | None:
+    """What is wrong with a model on these inputs, or whatever its inputs are; None when nothing is seen.
+
+    What stands in a body may never be run; it counts where a runtime's refusal names the operator.
+    """
+    if feeds is None:
+        inputs = [Known(type_from_ir(each.type, each.shape)) for each in _required(model)]
+    else:
+        inputs = [_known(each) for each in feeds]
+    certain, doubts = _objections(model, inputs)
+    if certain is not None:
+        return certain
+    words = set(_WORD.findall(refusal))
+    return next((each for each in doubts if each.node is not None and each.node[0] in words), None)
+
+
+def _objections(
+    model: ir.Model, inputs: Sequence[Known]
+) -> tuple[OnnxsmithError | None, list[OnnxsmithError]]:
+    """What inference says against the model: what is certain, and what only matters if a body is run."""
+    doubts: list[OnnxsmithError] = []
+    try:
+        infer_model(model, inputs, sizes_of(model, [each.type for each in inputs]), doubts)
+    except OnnxsmithError as found:
+        return found, doubts
+    except Exception:  # inference is not at fault that the run failed, whatever it stumbles over
+        return None, []
+    return None, doubts
+
+
+def _is_about(found: OnnxsmithError, failure: OnnxsmithError, model: ir.Model) -> bool:
+    """Whether inference and the runtime can mean the same node."""
+    if failure.node is None or found.node is None:
+        return True
+    operator = failure.node[0]
+    if found.node[0] == operator or found.node[0] in _WITH_BODIES:
+        return True
+    # A node that the model does not have stands for one of its own, in other words.
+    return all(node.op_type != operator for graph in files.all_graphs(model) for node in graph)
+
+
+def _required(model: ir.Model) -> list[ir.Value]:
+    return [each for each in model.graph.inputs if each.name not in model.graph.initializers]
 
 
 def _known(value: Any) -> Known:

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.errors import OnnxsmithError
+from onnxsmith.errors import InferenceError, OnnxsmithError, ShapeError
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.schema import registry
+from onnxsmith.schema.bind import check_node
 from onnxsmith.schema.definition import AttributeReference, AttributeType, OperatorDef
 from onnxsmith.schema.inference import infer
 from onnxsmith.schema.inference.known import NOTHING, Known
@@ -38,14 +40,17 @@ Uses = dict[OperatorDef, set[Use]]
 
 
 def infer_model(
-    model: ir.Model, inputs: Sequence[Known], sizes: Mapping[str, Dimension]
+    model: ir.Model,
+    inputs: Sequence[Known],
+    sizes: Mapping[str, Dimension],
+    doubts: list[OnnxsmithError] | None = None,
 ) -> tuple[list[Known], Uses]:
     """What is known of the outputs of a model, and how it uses its operators.
 
     `sizes` are those of the dimensions that its inputs name. Raises what a call of the operator that cannot work
-    raises, with the node in the message.
+    raises, with the node in the message. What cannot work in a body, which may never be asked to, is added to `doubts`.
     """
-    state = _State(_MOST_NODES)
+    state = _State(_MOST_NODES, doubts)
     walk = _Walk(model.functions, model.opset_imports, sizes, {}, state)
     required = [each for each in model.graph.inputs if each.name not in model.graph.initializers]
     for value, known in zip(required, inputs, strict=True):
@@ -56,9 +61,12 @@ def infer_model(
 class _State:
     """What all graphs of a model share."""
 
-    def __init__(self, nodes: int) -> None:
+    def __init__(self, nodes: int, doubts: list[OnnxsmithError] | None) -> None:
         #: How many nodes may still be looked at.
         self.nodes = nodes
+        self.doubts = doubts
+        #: The objection to a node that the definition of its operator does not allow: no inputs can make that right.
+        self.ill_formed: OnnxsmithError | None = None
         #: The functions that are being called, one inside the other.
         self.calls: list[ir.OperatorIdentifier] = []
         self.uses: Uses = {}
@@ -131,16 +139,29 @@ class _Walk:
         if function is not None:
             return self.function(function, inputs, attributes)
         op, version = self.definition(node), self.opset_imports.get(node.domain, 1)
-        unreadable = any(each is _UNREADABLE for each in attributes.values())
-        if op is None or self.state.nodes < 0 or unreadable:
+        unreadable = {name for name, each in attributes.items() if each is _UNREADABLE}
+        if op is None or self.state.nodes < 0 or unreadable & op.attributes.keys():
             return [NOTHING] * len(node.outputs)
+        self.check(op, inputs, attributes)
         if node.domain == "" and node.op_type == "Constant" and isinstance(attributes.get("value"), Weight):
             return [attributes["value"].known]
-        check_types(op, [None if each is None else each.type for each in inputs])
         graphs = {name: each for name, each in attributes.items() if isinstance(each, ir.Graph)}
-        bodies = {name: tuple(self.body(op, each, inputs, attributes)) for name, each in graphs.items()}
+        runs = _bodies_that_run(op, inputs)
+        bodies = {
+            name: tuple(self.body(op, each, inputs, attributes, certain=name in runs))
+            for name, each in graphs.items()
+        }
         plain = {name: each for name, each in attributes.items() if name not in graphs}
         return infer(op, version, inputs, plain, len(node.outputs), bodies)
+
+    def check(self, op: OperatorDef, inputs: Sequence[Known | None], attributes: Mapping[str, Any]) -> None:
+        """Refuse a node that the definition of its operator does not allow, whatever the values are."""
+        try:
+            check_node(op, inputs, attributes)
+            check_types(op, [None if each is None else each.type for each in inputs])
+        except OnnxsmithError as error:
+            self.state.ill_formed = error
+            raise
 
     def function(
         self, function: ir.Function, inputs: Sequence[Known | None], attributes: Mapping[str, Any]
@@ -161,21 +182,34 @@ class _Walk:
             self.state.calls.pop()
 
     def body(
-        self, op: OperatorDef, graph: ir.Graph, inputs: Sequence[Known | None], attributes: Mapping[str, Any]
+        self,
+        op: OperatorDef,
+        graph: ir.Graph,
+        inputs: Sequence[Known | None],
+        attributes: Mapping[str, Any],
+        *,
+        certain: bool,
     ) -> list[Known]:
-        """What the outputs of a subgraph are. One that cannot run is no mistake: it may never be asked to."""
+        """What the outputs of a subgraph are. One that cannot run is a mistake if it is certain to be asked to."""
         if op.name == "Loop":
             state = [NOTHING if each is None else each for each in inputs[2:]]
             fixed = [Known(TensorType(DType.INT64, ())), Known(TensorType(DType.BOOL, ()))]
-            return self.loop(graph, fixed, [Known(each.type) for each in state], [], hidden=1)
-        if op.name == "Scan" and op.since_version >= 9:
+            return self.loop(
+                graph, fixed, [Known(each.type) for each in state], [], hidden=1, certain=certain
+            )
+        if op.name == "Scan":
             count = attributes.get("num_scan_inputs", 0)
             given = [NOTHING if each is None else each for each in inputs]
+            if op.since_version < 9:  # with the lengths in front, and a batch around all others
+                given = [_without_axis(each, 0) for each in given[1:]]
             split = len(given) - count
             axes = attributes.get("scan_input_axes") or (0,) * count
             scanned = [_without_axis(each, axis) for each, axis in zip(given[split:], axes, strict=False)]
-            return self.loop(graph, [], [Known(each.type) for each in given[:split]], scanned, hidden=0)
-        return self.once(graph, [])
+            lengths = [_length(each, axis) for each, axis in zip(given[split:], axes, strict=False)]
+            is_run = any(isinstance(each, int) and each > 0 for each in lengths)
+            state = [Known(each.type) for each in given[:split]]
+            return self.loop(graph, [], state, scanned, hidden=0, certain=is_run)
+        return self.once(graph, [], certain=certain)
 
     def loop(
         self,
@@ -184,11 +218,15 @@ class _Walk:
         state: list[Known],
         after: Sequence[Known],
         hidden: int,
+        *,
+        certain: bool,
     ) -> list[Known]:
-        """The body of a loop, with types for its state that hold at every turn."""
+        """The body of a loop, with types for its state that hold at every turn; the first may be certain to come."""
         outputs: list[Known] = []
         for turn in range(_TURNS + 1):
-            outputs = self.once(graph, [*before, *state, *after])
+            outputs = self.once(graph, [*before, *state, *after], certain=certain and not turn)
+            if after and not turn:
+                _check_states(state, outputs)
             joined = [_joined(a, b) for a, b in zip(state, outputs[hidden:], strict=False)]
             if [each.type for each in joined] == [each.type for each in state]:
                 break
@@ -196,13 +234,18 @@ class _Walk:
             state = [Known(without_shape(each.type)) if is_last else each for each in joined]
         return outputs
 
-    def once(self, graph: ir.Graph, inputs: Sequence[Known]) -> list[Known]:
+    def once(self, graph: ir.Graph, inputs: Sequence[Known], *, certain: bool) -> list[Known]:
         for position, value in enumerate(graph.inputs):
             given = inputs[position] if position < len(inputs) else self.completed(NOTHING, value)
+            _check_given(value, given)
             self.known[value] = given
         try:
             return self.graph(graph)
-        except OnnxsmithError:
+        except OnnxsmithError as error:
+            if certain or error is self.state.ill_formed:
+                raise
+            if self.state.doubts is not None:
+                self.state.doubts.append(error)
             return [NOTHING] * len(graph.outputs)
 
     def attribute(self, attribute: ir.Attr) -> Any:
@@ -256,11 +299,64 @@ def _completed(known: AnyValueType, declared: AnyValueType, sizes: Mapping[str, 
     return known if (dtype, shape) == (known.dtype, known.shape) else TensorType(dtype, shape)
 
 
+def _check_states(before: Sequence[Known], after: Sequence[Known]) -> None:
+    """What a Scan carries keeps its shape; a Loop may change it."""
+    for number, (first, second) in enumerate(zip(before, after, strict=False)):
+        shapes = [each.type.shape if isinstance(each.type, TensorType) else None for each in (first, second)]
+        if shapes[0] is None or shapes[1] is None:
+            continue
+        pairs = zip(*shapes, strict=False)
+        is_other = any(a != b for a, b in pairs if isinstance(a, int) and isinstance(b, int))
+        if is_other or len(shapes[0]) != len(shapes[1]):
+            raise ShapeError(
+                f"Scan starts state {number} with {first.type.described}, but its body gives {second.type.described}"
+            )
+
+
+def _check_given(value: ir.Value, given: Known) -> None:
+    """A body is given what it declares."""
+    declared = type_from_ir(value.type, value.shape) if value.type is not None else None
+    if not isinstance(declared, TensorType) or not isinstance(given.type, TensorType):
+        return
+    is_typed = declared.dtype is not None and given.type.dtype not in (None, declared.dtype)
+    shapes = declared.shape, given.type.shape
+    if is_typed or (shapes[0] is not None and shapes[1] is not None and len(shapes[0]) != len(shapes[1])):
+        raise InferenceError(
+            f"the body declares '{value.name}' as {declared.described}, and is given {given.type.described}"
+        )
+
+
 def _joined(before: Known, after: Known) -> Known:
     try:
         return Known(merge_types(before.type, after.type))
     except Different:
         return NOTHING
+
+
+def _bodies_that_run(op: OperatorDef, inputs: Sequence[Known | None]) -> set[str]:
+    """The bodies of a node that are certain to be run, at least once."""
+    if op.name == "If":
+        chosen = _content(inputs, 0)
+        return set() if chosen is None else {"then_branch" if chosen else "else_branch"}
+    if op.name == "Loop":
+        trips, goes_on = _content(inputs, 0), _content(inputs, 1)
+        is_started = goes_on is not None if len(inputs) > 1 and inputs[1] is not None else True
+        return {"body"} if trips and is_started and goes_on in (None, 1) else set()
+    return set()
+
+
+def _content(inputs: Sequence[Known | None], position: int) -> int | None:
+    """A number or truth value that an input is known to be; None where it is not known, or not given."""
+    known = inputs[position] if position < len(inputs) else None
+    data = None if known is None else known.data
+    if isinstance(data, np.ndarray):
+        return int(data.item()) if data.size == 1 and data.dtype.kind in "biu" else None
+    return data if isinstance(data, int) else None
+
+
+def _length(known: Known, axis: int) -> Dimension:
+    shape = known.type.shape if isinstance(known.type, TensorType) else None
+    return shape[axis] if shape is not None and -len(shape) <= axis < len(shape) else None
 
 
 def _without_axis(known: Known, axis: int) -> Known:

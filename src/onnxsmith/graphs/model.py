@@ -22,13 +22,15 @@ from onnxsmith.errors import (
     InvalidModelError,
     LiteralError,
     ModelInputError,
+    NotRunnableError,
     OnnxsmithError,
     OperatorFailedError,
     boundary,
 )
 from onnxsmith.graphs import external_data, files, parcels, raw, size_conditions, soundness
+from onnxsmith.graphs.attribute_values import check_attribute_values
 from onnxsmith.graphs.capabilities import with_capabilities
-from onnxsmith.graphs.diagnosis import diagnosed
+from onnxsmith.graphs.diagnosis import diagnosed, objection
 from onnxsmith.graphs.embedding import call_model
 from onnxsmith.graphs.existing_files import check_data_file
 from onnxsmith.graphs.handover import session_model
@@ -203,7 +205,7 @@ class Model:
         runtime, find_node = model_runtime(), self._find_node()
         try:
             outputs = runtime.run_isolated(self.handed_over(), names, feeds, limits, find_node)
-        except OperatorFailedError as error:
+        except (OperatorFailedError, NotRunnableError) as error:
             raise self._diagnosed(error, feeds) from error.__cause__
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
@@ -225,7 +227,10 @@ class Model:
         return lambda arrays: tuple(run(arrays))
 
     def _make_runner(self) -> Run:
-        run = model_runtime().load(self.handed_over(), self._find_node())
+        try:
+            run = model_runtime().load(self.handed_over(), self._find_node(), self._objection)
+        except NotRunnableError as error:
+            return self._refusing(error)
 
         def run_or_say_why(feeds: Sequence[RunValue]) -> list[RunValue]:
             try:
@@ -235,11 +240,27 @@ class Model:
 
         return run_or_say_why
 
-    def _diagnosed(self, error: OperatorFailedError, feeds: Sequence[Any]) -> OnnxsmithError:
+    def _refusing(self, error: NotRunnableError) -> Callable[[Sequence[Any]], list[Any]]:
+        """Says, on the inputs, why the model cannot run; who is called again is asked again."""
+
+        def refuse(feeds: Sequence[Any]) -> list[Any]:
+            self._run = None
+            raise self._diagnosed(error, feeds)
+
+        return refuse
+
+    def _diagnosed(
+        self, error: OperatorFailedError | NotRunnableError, feeds: Sequence[Any]
+    ) -> OnnxsmithError:
         return diagnosed(self._ir, error, feeds)
+
+    def _objection(self, refusal: str, feeds: Sequence[Any] | None) -> OnnxsmithError | None:
+        """What is wrong with the model, on inputs or on any, after a runtime refused it; None if nothing is seen."""
+        return objection(self._ir, refusal, feeds)
 
     def handed_over(self) -> SessionModel:
         """The model as a runtime is given it."""
+        check_attribute_values(self._ir)
         return session_model(self._ir)
 
     def _find_node(self) -> Callable[[str], Span | None] | None:
@@ -536,8 +557,13 @@ class _RawModel(Model):
     def handed_over(self) -> SessionModel:
         return SessionModel(self._proto)
 
-    def _diagnosed(self, error: OperatorFailedError, feeds: Sequence[Any]) -> OnnxsmithError:
+    def _diagnosed(
+        self, error: OperatorFailedError | NotRunnableError, feeds: Sequence[Any]
+    ) -> OnnxsmithError:
         return error  # inference reads onnx-ir's graphs
+
+    def _objection(self, refusal: str, feeds: Sequence[Any] | None) -> OnnxsmithError | None:
+        return None
 
     def _find_node(self) -> Callable[[str], Span | None] | None:
         return None  # onnx-ir has no place for it, and so have no origins

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
 from onnxsmith.core.late_imports import load_module
+from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.isolation import Isolation
 from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.session_model import SessionModel
@@ -16,6 +17,9 @@ from onnxsmith.source import Span
 
 #: Where a node of the model was written, by its name; None when that is not known.
 FindNode: TypeAlias = Callable[[str], Span | None]
+#: What is wrong with the model whatever runs it, on these inputs or (None) on any, after a runtime refused it in these
+#: words; None if nothing is seen.
+Objection: TypeAlias = Callable[[str, Sequence[RunValue] | None], OnnxsmithError | None]
 
 
 class ModelRuntime(Protocol):
@@ -25,8 +29,8 @@ class ModelRuntime(Protocol):
     `find_node` lets both say where.
     """
 
-    def load(self, model: SessionModel, find_node: FindNode | None) -> Run:
-        """A function that runs the model, in this process."""
+    def load(self, model: SessionModel, find_node: FindNode | None, objection: Objection | None) -> Run:
+        """A function that runs the model, in this process; `objection` is asked before another engine is."""
         ...
 
     def run_isolated(

@@ -11,6 +11,7 @@ Each says what is wrong and has a test against ONNX's own data or specification.
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -220,7 +221,73 @@ def operators() -> tuple[type[Any], ...]:
             remainder = np.fmod if fmod else np.mod
             return (remainder(dividend, divisor).astype(dividend.dtype),)
 
-    return Loop, Scan, Scatter, Tile, Optional, OptionalGetElement, OptionalHasElement, Div, Mod
+    quantize: Any = importlib.import_module("onnx.reference.ops.op_quantize_linear")
+
+    class QuantizeLinear(quantize._CommonQuantizeLinear):
+        """Its own takes quotients past 32 bits for the lowest number; they saturate."""
+
+        op_domain = ""
+
+        def _run(self, x, y_scale, zero_point=None, axis=1, block_size=0, **attributes) -> tuple[Any, ...]:
+            most = np.abs(_spread(y_scale, x.shape, axis, block_size)).astype(np.float32) * 2**30
+            limited = np.clip(x.astype(np.float32), -most, most).astype(x.dtype)
+            return super()._run(limited, y_scale, zero_point, axis=axis, block_size=block_size, **attributes)
+
+    plain = Loop, Scan, Scatter, Tile, Optional, OptionalGetElement, OptionalHasElement, Div, Mod
+    return (*plain, QuantizeLinear, *map(_aligned_as_once, _ALIGNED_ONCE))
+
+
+@functools.cache
+def evaluator() -> type[Any]:
+    """The reference evaluator with these in place of its own, in functions, too."""
+    # Imported on first use: it loads a module for each operator.
+    from onnx.reference import ReferenceEvaluator
+
+    class Evaluator(ReferenceEvaluator):
+        def __init__(self, proto: Any, new_ops: Any = None, **options: Any) -> None:
+            super().__init__(proto, new_ops=list(operators()), **options)
+
+    return Evaluator
+
+
+def _spread(scale: Array, shape: tuple[int, ...], axis: int, block: int) -> Array:
+    """One scale for each element, or for each along an axis, of a tensor that is quantized by axis or in blocks."""
+    if scale.size == 1:
+        return scale.reshape(())
+    if scale.ndim > 1:
+        repeated = np.repeat(scale, max(block, 1), axis)
+        return np.take(repeated, np.arange(shape[axis]), axis)
+    return scale.reshape([-1 if each == axis % len(shape) else 1 for each in range(len(shape))])
+
+
+#: Operators that broadcast otherwise before opset 7.
+_ALIGNED_ONCE = ("Add", "And", "Equal", "Greater", "Less", "Mul", "Or", "Sub", "Xor")
+
+
+def _aligned_as_once(name: str) -> type[Any]:
+    """An operator whose own class broadcasts as numpy does before opset 7, too, when attributes said how."""
+    base: Any = getattr(importlib.import_module(f"onnx.reference.ops.op_{name.lower()}"), name)
+
+    def run(self: Any, first: Array, second: Array, **attributes: Any) -> tuple[Any, ...]:
+        if self.run_params["opsets"].get("", 7) < 7:
+            second = _aligned(first, second, attributes.get("axis"), attributes.get("broadcast"))
+        return base._run(self, first, second)
+
+    return type(name, (base,), {"op_domain": "", "_run": run, "__module__": __name__})
+
+
+def _aligned(first: Array, second: Array, axis: int | None, broadcast: int | None) -> Array:
+    """The second operand with dimensions of 1 around it; its shape must be a stretch of the first's."""
+    if not broadcast and first.shape == second.shape:
+        return second
+    start = first.ndim - second.ndim if axis is None else axis
+    behind = first.ndim - second.ndim - start
+    if not broadcast or start < 0 or behind < 0:
+        raise ValueError(f"shapes {first.shape} and {second.shape} do not fit")
+    spread = second.reshape((*second.shape, *(1,) * behind))
+    if np.broadcast_shapes(first.shape, spread.shape) != first.shape:
+        raise ValueError(f"shapes {first.shape} and {second.shape} do not fit")
+    return spread
 
 
 def _check_divisor(divisor: np.ndarray[Any, Any]) -> None:

@@ -44,7 +44,7 @@ _UNKNOWN_OPSET = re.compile(
 _NOT_SUPPORTED = re.compile(
     r"not[ _]implemented|not (?:yet |currently |been )?supported|unsupported|only supports"
     r"|doesn't support|does not support"
-    r"|currently supports|no implementation|not support|not a registered function/op|MLDataType for",
+    r"|currently supports|no implementation|not support|not a registered function/op|MLDataType for|to MLDataType",
     re.IGNORECASE,
 )
 
@@ -74,13 +74,19 @@ def plain_reason(error: BaseException) -> str:
 _NEWEST_OPSET = re.compile(r"support for domain ai\.onnx is till opset (?P<version>\d+)")
 
 
-_MISSING_KERNEL = re.compile(r"Could not find an implementation for (?P<operator>\w+)\(\d+\)")
+_MISSING_KERNEL = re.compile(r"Could not find an implementation for (?P<operator>\w+)\((?P<version>\d+)\)")
 
 
 def missing_kernel(error: BaseException | None) -> str | None:
     """The operator that ONNX Runtime says it has no kernel for; None for any other error."""
     found = _MISSING_KERNEL.search(str(error))
     return None if found is None else found["operator"]
+
+
+def missing_definition(error: BaseException | None) -> int | None:
+    """The version of the operator that ONNX Runtime says it has no kernel for; None for any other error."""
+    found = _MISSING_KERNEL.search(str(error))
+    return None if found is None else int(found["version"])
 
 
 def newest_opset(error: BaseException | None) -> int | None:

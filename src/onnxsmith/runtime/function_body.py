@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 import onnx
-from onnx import defs, shape_inference
+from onnx import defs
 
+from onnxsmith.graphs.rewriting.rewrite import inferred_graph
 from onnxsmith.graphs.rewriting.scopes import all_nodes
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.runtime import versions
@@ -53,11 +54,8 @@ def inlined_model(model: onnx.ModelProto, names: Set[str] | None = None) -> onnx
     local = {(function.domain, function.name) for function in model.functions}
     for count in range(_MOST_ROUNDS):
         version = next((entry.version for entry in result.opset_import if entry.domain in ("", "ai.onnx")), 0)
-        inferred = shape_inference.infer_shapes(result)
-        types = {
-            info.name: info.type
-            for info in (*inferred.graph.input, *inferred.graph.value_info, *inferred.graph.output)
-        }
+        inferred = inferred_graph(result)
+        types = {info.name: info.type for info in (*inferred.input, *inferred.value_info, *inferred.output)}
         nodes: list[onnx.NodeProto] = []
         for position, node in enumerate(result.graph.node):
             is_wanted = names is None or node.op_type in names

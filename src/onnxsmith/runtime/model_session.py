@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 import onnx
 
-from onnxsmith.errors import NotRunnableError, OperatorFailedError
-from onnxsmith.graphs.model_runtime import FindNode
+from onnxsmith.errors import NotRunnableError, OnnxsmithError, OperatorFailedError
+from onnxsmith.graphs.model_runtime import FindNode, Objection
 from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api
@@ -63,25 +63,39 @@ class ModelSession:
         return self.run(inputs)
 
 
-def load_session(model: LoadableModel, *, find_node: FindNode | None = None) -> ModelSession:
+def load_session(
+    model: LoadableModel, *, find_node: FindNode | None = None, objection: Objection | None = None
+) -> ModelSession:
     """Load a model, a model proto, or a serialized model, under the settings of this context.
 
     Raises NotRunnableError when nothing installed can run it; the session raises OperatorFailedError, placed at the
-    node's origin where `find_node` knows it, when it cannot run on its inputs.
+    node's origin where `find_node` knows it, when it cannot run on its inputs. The reference evaluator overlooks much
+    that ONNX does not allow: `objection` is asked before it is.
     """
     settings = current()
     tried: list[tuple[str, str]] = []
     given = _apart(model)
     if settings.runtime == "onnxruntime":
         try:
-            return _run_on(open_as_it_can(given, settings).session, given, find_node)
+            opened = open_as_it_can(given, settings, lambda said: _raise(objection, said, None))
+            return _run_on(opened.session, given, find_node, objection)
+        except OnnxsmithError:
+            raise
         except Exception as error:  # ONNX Runtime's own classes, one for each reason
             tried.append(("ONNX Runtime", plain_reason(error)))
+    else:
+        _raise(objection, "", None)
     try:
-        return _on_reference(given, find_node)
+        return _on_reference(given, find_node, objection)
     except Exception as error:  # it has no such operator, or the model cannot even be read
         tried.append(("the reference evaluator", plain_reason(error)))
     raise refused("\n".join(f"{who}: {why}" for who, why in tried), find_node)
+
+
+def _raise(objection: Objection | None, said: str, feeds: Sequence[RunValue] | None) -> None:
+    found = None if objection is None else objection(said, feeds)
+    if found is not None:
+        raise found
 
 
 def refused(told: str, find_node: FindNode | None) -> NotRunnableError:
@@ -107,7 +121,10 @@ def _apart(model: LoadableModel) -> SessionModel:
 
 
 def _run_on(
-    session: onnxruntime_api.Session, model: SessionModel | None, find_node: FindNode | None
+    session: onnxruntime_api.Session,
+    model: SessionModel | None,
+    find_node: FindNode | None,
+    objection: Objection | None = None,
 ) -> ModelSession:
     """Runs a session; on what ONNX Runtime does not support the reference evaluator runs `model`, unless it is None."""
     inputs = onnxruntime_api.input_types(session)
@@ -115,8 +132,9 @@ def _run_on(
 
     def recover(error: Exception, values: Sequence[RunValue]) -> list[RunValue]:
         if model is not None and says_not_supported(error):
+            _raise(objection, str(error), values)
             try:
-                return _on_reference(model, find_node).run(values)
+                return _on_reference(model, find_node, None).run(values)
             except (NoReference, OperatorFailedError):
                 pass  # what ONNX Runtime said is nearer to what the user can change
         raise _failed(names, values, error, find_node) from error
@@ -127,13 +145,18 @@ def _run_on(
     )
 
 
-def _on_reference(model: SessionModel, find_node: FindNode | None) -> ModelSession:
+def _on_reference(
+    model: SessionModel, find_node: FindNode | None, objection: Objection | None
+) -> ModelSession:
     session = ReferenceSession(model.whole())
     names = session.input_names
 
     def run(inputs: Sequence[RunValue]) -> list[RunValue]:
+        _raise(objection, "", inputs)
         try:
             return session.run(names, inputs)
+        except NotImplementedError as error:
+            raise refused(f"the reference evaluator: {plain_reason(error)}", find_node) from error
         except Exception as error:
             raise _failed(names, inputs, error, find_node) from error
 

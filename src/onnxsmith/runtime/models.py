@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onnxsmith.graphs.isolation import Isolation
-from onnxsmith.graphs.model_runtime import FindNode, register_model_runtime
+from onnxsmith.graphs.model_runtime import FindNode, Objection, register_model_runtime
 from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime.isolated import run_isolated
@@ -15,8 +15,8 @@ from onnxsmith.runtime.model_session import load_session
 class Sessions:
     """Loads and runs models on the engines of this package."""
 
-    def load(self, model: SessionModel, find_node: FindNode | None) -> Run:
-        return load_session(model, find_node=find_node)
+    def load(self, model: SessionModel, find_node: FindNode | None, objection: Objection | None) -> Run:
+        return load_session(model, find_node=find_node, objection=objection)
 
     def run_isolated(
         self,

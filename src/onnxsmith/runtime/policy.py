@@ -51,13 +51,8 @@ def _uses(nodes: Iterable[onnx.NodeProto], names: frozenset[str]) -> bool:
 
 #: What ONNX Runtime says where ONNX defines a result and it has none to give: (operator, words of its message).
 _REFUSALS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    # An attn_mask may be shorter than the total sequence length; it is padded (Attention-24).
-    ("Attention", re.compile("inconsistent total_sequence_length")),
     # A body whose results have ranks that only its values tell.
     ("Scan", re.compile("must have the shape set for all outputs")),
-    # ReduceMax and ReduceMin of no booleans are False and True (ReduceMax-20).
-    ("ReduceMax", re.compile("not defined for empty set with bool")),
-    ("ReduceMin", re.compile("not defined for empty set with bool")),
 )
 
 

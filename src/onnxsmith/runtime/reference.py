@@ -25,13 +25,10 @@ class ReferenceSession:
     """A model loaded into the reference evaluator."""
 
     def __init__(self, model: onnx.ModelProto | bytes | str) -> None:
-        # Imported on first use: it loads a module for each operator.
-        from onnx.reference import ReferenceEvaluator
-
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                self._evaluator = ReferenceEvaluator(model, new_ops=list(corrections.operators()))
+                self._evaluator = corrections.evaluator()(model)
             self._run: Callable[..., Any] = self._evaluator.run  # pyright: ignore[reportUnknownMemberType]
         except Exception as error:
             raise NoReference(str(error) or type(error).__name__) from error

@@ -1,11 +1,11 @@
-"""A model told otherwise, for an ONNX Runtime that refuses it as it is: lower versions, wider types, function bodies.
+"""A model told otherwise, for an ONNX Runtime that refuses it: lower versions, wider types, function bodies.
 
 What is told means the same, unless less precision is asked for. The facts about the runtime are met in every form.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import onnx
@@ -13,16 +13,23 @@ import onnx
 from onnxsmith.graphs.rewriting.rewrite import Edit, Rewritten
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import versions
-from onnxsmith.runtime.failure import missing_kernel, newest_opset
+from onnxsmith.runtime.failure import missing_definition, missing_kernel, newest_opset
 from onnxsmith.runtime.older_opsets import retold
 from onnxsmith.runtime.opening import Opened, open_session
 from onnxsmith.runtime.settings import Settings, usable_cores
 from onnxsmith.runtime.widening import widened
 
 
-def open_as_it_can(model: SessionModel, settings: Settings, *, lossy: bool = False) -> Opened:
+def open_as_it_can(
+    model: SessionModel,
+    settings: Settings,
+    check: Callable[[str], None] | None = None,
+    *,
+    lossy: bool = False,
+) -> Opened:
     """A session of the model, or of the first other form that ONNX Runtime takes; raises what it says of the model.
 
+    `check` is given what ONNX Runtime says of the model as it is, before other forms, which may hide a mistake in it.
     Other forms mean the same; with `lossy`, one that computes in less precision is taken where no other is.
     """
     threads = threads_for(settings)
@@ -30,6 +37,8 @@ def open_as_it_can(model: SessionModel, settings: Settings, *, lossy: bool = Fal
         return open_session(model, settings, threads=threads, optimize=True)
     except Exception as error:
         refusal = error
+    if check is not None:
+        check(str(refusal))
     for is_lossy in (False, True) if lossy else (False,):
         for form in _retellings(model.proto, refusal, lossy=is_lossy):
             try:
@@ -66,6 +75,11 @@ def _retellings(proto: onnx.ModelProto, refusal: Exception, *, lossy: bool) -> I
         yield (attempt := _Retelling(lower))
         newest = newest or newest_opset(attempt.error)
         refusal = attempt.error or refusal
+    version = missing_definition(refusal)
+    if version is not None and newest is None:
+        earlier = _with_other_definitions(proto, version - 1, set())
+        if earlier is not None:
+            yield _Retelling(earlier)
     # Types are widened when the runtime says that a kernel is missing, and then for all nodes: to look at the types
     # beforehand would cost every model that needs nothing.
     wide: Rewritten | None = None

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
+import onnx
 
 from onnxsmith.core.call import has_open_outputs
 from onnxsmith.core.operator import MISS, Operators
@@ -20,6 +21,7 @@ from onnxsmith.core.value import Value
 from onnxsmith.errors import LeakedValueError, OnnxsmithError
 from onnxsmith.runtime import control
 from onnxsmith.runtime.engine import Runner, prepare, runners
+from onnxsmith.runtime.single_node import Call, make_model
 from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.definition import OperatorDef
@@ -146,7 +148,10 @@ class _Form(NamedTuple):
     output_count: int
 
     def runner(self, arrays: Sequence[Any]) -> Runner:
-        """Who runs it on inputs of these types; inference is asked first, once for each combination of ranks."""
+        """Who runs it on inputs of these types; inference is asked first, once for each combination of ranks.
+
+        The reference evaluator overlooks much that ONNX does not allow, so that inference looks at each of its calls.
+        """
         ranks = tuple([each.ndim if isinstance(each, np.ndarray) else -1 for each in arrays])
         runner = prepare(
             self.op,
@@ -161,17 +166,40 @@ class _Form(NamedTuple):
             if runner.ranks:  # else it was just made
                 self.infer(arrays, largest_rank=1)
             runner.ranks.add(ranks)
-        return runner
+        if runner.source != "reference":
+            return runner
+
+        def run(inputs: Sequence[Any]) -> list[Any]:
+            self.infer(inputs)
+            return runner.run(inputs)
+
+        return Runner(run, runner.source)
 
     def infer(self, arrays: Sequence[Any], largest_rank: int | None = None) -> None:
         """Raise what a graph would raise for a call that cannot work on these very inputs.
 
         A first call must stay cheap: it leaves out the contents above `largest_rank`, which say little about shapes.
         """
-        if self.op.is_known:
+        if any(isinstance(each, onnx.GraphProto) for each in self.attributes.values()):
+            if largest_rank is None:
+                self._infer_bodies(arrays)
+        elif self.op.is_known:
             types = _input_types(arrays)
             known = [_known(each, kind, largest_rank) for each, kind in zip(arrays, types, strict=True)]
             infer(self.op, self.version or self.op.since_version, known, self.attributes, self.output_count)
+
+    def _infer_bodies(self, arrays: Sequence[Any]) -> None:
+        """The same for a call with graphs, which are gone through as those of a model are."""
+        import onnx_ir as ir  # heavy: on first use
+
+        from onnxsmith.graphs.diagnosis import objection  # loads onnx-ir
+
+        version = self.version if self.op.domain == "" else None
+        types = tuple(_input_types(arrays))
+        call = Call(self.op, types, self.attributes, self.output_count, {}, version)
+        found = objection(ir.from_proto(make_model(call)), "", [each for each in arrays if each is not None])
+        if found is not None:
+            raise found
 
 
 def _input_types(arrays: Sequence[Any]) -> list[DType | AnyValueType | None]:

@@ -21,9 +21,11 @@ _BASE_IR_VERSION = 8
 def lower_opsets(model: onnx.ModelProto) -> None:
     """Lower each imported opset version as far as every operator keeps its definition."""
     local = {(function.domain, function.name) for function in model.functions}
-    _lower(model.opset_import, list(all_nodes(model.graph.node)), local)
+    # All in one: runtimes put functions in the place of their calls, in the opset of the graph.
+    nodes = [*all_nodes(model.graph.node), *(n for each in model.functions for n in all_nodes(each.node))]
+    _lower(model.opset_import, nodes, local)
     for function in model.functions:
-        _lower(function.opset_import, list(all_nodes(function.node)), local)
+        _lower(function.opset_import, nodes, local)
 
 
 def _lower(

@@ -35,6 +35,8 @@ def read_attribute(op: OperatorDef, attribute: Attribute, value: Any) -> Any:
     reference = getattr(value, "reference", value)
     if isinstance(reference, AttributeReference):
         return _check_reference(op, attribute, reference)
+    if isinstance(value, DType) and attribute.type is AttributeType.STRING:
+        value = value.name  # how Cast named element types before opset 6
     try:
         if attribute.names_dtype:
             return _read_dtype_code(value)
@@ -43,6 +45,18 @@ def read_attribute(op: OperatorDef, attribute: Attribute, value: Any) -> Any:
         raise _type_error(op, attribute, value, refused.reason) from None
     except TracedValueError:  # a tensor whose value is not known now
         raise _type_error(op, attribute, value, "") from None
+    _check_choice(op, attribute, result)
+    return result
+
+
+def _check_choice(op: OperatorDef, attribute: Attribute, result: Any) -> None:
+    """Refuse a value, in normal form, that is not among those that the operator knows."""
+    if attribute.is_flag and result not in (0, 1):
+        raise AttributeValueError(
+            f"{op.qualified_name} does not know {attribute.name}={result!r}",
+            help="it is 0 or 1",
+            culprit=("attribute", attribute.name),
+        )
     if attribute.choices is not None and not all(each in attribute.choices for each in _each(result)):
         listed = ", ".join(repr(each) for each in attribute.choices)
         raise AttributeValueError(
@@ -50,7 +64,6 @@ def read_attribute(op: OperatorDef, attribute: Attribute, value: Any) -> Any:
             help=did_you_mean(str(result), attribute.choices) or f"it is one of {listed}",
             culprit=("attribute", attribute.name),
         )
-    return result
 
 
 def _each(result: Any) -> tuple[Any, ...]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import keyword
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -110,6 +111,23 @@ def bind(op: OperatorDef, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Boun
     return Bound(inputs, attributes, output_count)
 
 
+def check_node(op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]) -> None:
+    """Refuse what a node of a finished graph has and no call could have; values are in normal form, None is a hole."""
+    if not op.is_known:
+        return
+    plan = layout(op)
+    given = list(inputs)
+    while given and given[-1] is None:
+        given.pop()
+    if len(given) > plan.fixed and plan.variadic is None:
+        raise _too_many(op, plan, tuple(given))
+    for name, value in attributes.items():
+        if name not in op.attributes:
+            raise _unknown_keyword(op, plan, name)
+        read_attribute(op, op.attributes[name], value)
+    _check_required(op, plan, given, attributes)
+
+
 def _is_none(value: Any) -> bool | None:
     # Used with `None not in map(...)`: identity, never ==, which tensors and arrays overload.
     return None if value is None else True
@@ -153,12 +171,12 @@ def _read_output_count(op: OperatorDef, value: Any) -> int:
     return value
 
 
-def _check_required(op: OperatorDef, plan: _Layout, inputs: list[Any], attributes: dict[str, Any]) -> None:
+def _check_required(op: OperatorDef, plan: _Layout, inputs: list[Any], attributes: Mapping[str, Any]) -> None:
     for position in range(plan.required_inputs):
         if op.inputs[position].option == "single" and (position >= len(inputs) or inputs[position] is None):
             raise _missing_input(op, op.inputs[position].name, inputs)
     if plan.variadic is not None:
-        given = len(inputs) - plan.fixed
+        given = max(0, len(inputs) - plan.fixed)
         if given < plan.variadic.min_arity:
             raise _missing_input(op, plan.variadic.name, inputs)
         for position in range(plan.fixed, len(inputs)):

@@ -65,7 +65,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A formal attribute. `default` is a Python value, or None when there is none."""
+    """A formal attribute. `default` is a Python value, or None when there is none; a flag is 0 or 1."""
 
     name: str
     type: AttributeType
@@ -73,6 +73,7 @@ class Attribute:
     default: Any = None
     choices: tuple[str, ...] | None = None
     names_dtype: bool = False
+    is_flag: bool = False
     doc: str = ""
 
 

@@ -1,6 +1,6 @@
-"""Which strings an attribute may hold, and which integer attributes name an element type.
+"""Which strings an attribute may hold, and which integer attributes name an element type, or are 0 or 1.
 
-ONNX states both in prose only, so this is a table kept by hand; the tests compare it with every schema's defaults,
+ONNX states that in prose only, so this is a table kept by hand; the tests compare it with every schema's defaults,
 its prose, and ONNX's own backend cases. It holds facts and looks them up; it checks no call.
 """
 
@@ -121,6 +121,17 @@ CHECKED_ONNXRUNTIME = (1, 31)
 #: Integer attributes that hold a member of TensorProto.DataType, in every domain.
 DTYPE_ATTRIBUTES = frozenset(
     ("dtype", "output_datatype", "output_dtype", "precision", "softmax_precision", "stash_type", "to")
+)
+
+#: Integer attributes of the standard domain that are 0 or 1. What another number means is not defined, and runtimes,
+#: and versions of them, read it differently.
+FLAGS = frozenset(
+    """
+    align_corners allowzero antialias broadcast ceil_mode center_point_box count_include_pad detect_negative
+    detect_positive exclude_outside exclusive fmod input_forget interleaved inverse is_case_sensitive is_causal is_test
+    keepdims largest layout linear_before_reset new_axis noop_with_empty_axes onesided output_sequence periodic reverse
+    saturate select_last_index sorted spatial storage_order training_mode transA transB upper
+    """.split()  # noqa: SIM905  # a paragraph of names is read at a glance
 )
 
 # ONNX Runtime's layout domains hold the standard operators again, under their standard versions.

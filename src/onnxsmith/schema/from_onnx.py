@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onnxsmith.schema.definition import Attribute, AttributeType, OperatorDef, Option, Parameter
-from onnxsmith.schema.enumerations import DTYPE_ATTRIBUTES, choices
+from onnxsmith.schema.enumerations import DTYPE_ATTRIBUTES, FLAGS, choices
 
 if TYPE_CHECKING:
     import onnx
@@ -105,6 +105,7 @@ def _attribute(schema: Any, formal: Any) -> Attribute:
         default=default_value(formal.default_value),
         choices=choices(schema.domain, schema.name, schema.since_version, formal.name) if is_string else None,
         names_dtype=kind is AttributeType.INT and formal.name in DTYPE_ATTRIBUTES,
+        is_flag=kind is AttributeType.INT and not schema.domain and formal.name in FLAGS,
         doc=formal.description,
     )
 

@@ -156,7 +156,8 @@ class Emitter:
 
     def rank(self, value: str) -> str:
         """How many dimensions a tensor has."""
-        return self.op("Size", self.op("Shape", value))
+        # Not the size of the shape: ONNX's inference takes that for the product of what is in it.
+        return self.op("Gather", self.op("Shape", self.op("Shape", value)), self.constant(0))
 
     def dimension(self, value: str, axis: int) -> str:
         """One dimension; -1 where the tensor has no such axis, so that asking never fails."""

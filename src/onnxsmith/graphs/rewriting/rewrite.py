@@ -7,7 +7,8 @@ given one is not changed. Each node is looked at once: what a rule emits is not 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, MutableSequence, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -267,9 +268,38 @@ class _Inferred:
 def inferred_graph(model: onnx.ModelProto) -> onnx.GraphProto:
     """The model's graph with the types that ONNX's inference finds; as it is where inference gives up."""
     try:
-        return shape_inference.infer_shapes(model).graph
+        return shape_inference.infer_shapes(_without_traps(model)).graph
     except Exception:  # inference throws what it likes on models that break ONNX's rules
         return model.graph
+
+
+_MOST_DIMENSIONS = 1 << 16
+_EQUATION = re.compile(rb"[A-Za-z.,\->\s]*")
+
+
+def _without_traps(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model without attributes that ONNX's inference does not come back from."""
+    if all(_is_readable(node) for node in _nodes_of(model)):
+        return model
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    for node in _nodes_of(copy):
+        if not _is_readable(node):
+            del node.attribute[:]
+    return copy
+
+
+def _nodes_of(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
+    yield from all_nodes(model.graph.node)
+    for function in model.functions:
+        yield from all_nodes(function.node)
+
+
+def _is_readable(node: onnx.NodeProto) -> bool:
+    """Whether inference can read the attributes: it goes on for ever with some equations, and trusts batch_dims."""
+    if node.op_type == "Einsum":
+        return all(_EQUATION.fullmatch(each.s) for each in node.attribute)
+    return node.op_type != "GatherND" or all(0 <= each.i < _MOST_DIMENSIONS for each in node.attribute)
 
 
 def fill_in_attributes(nodes: Iterable[onnx.NodeProto], given: Mapping[str, onnx.AttributeProto]) -> None:

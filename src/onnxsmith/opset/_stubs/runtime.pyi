@@ -6,6 +6,7 @@ import onnx
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numpy.typing import NDArray
+from onnxsmith.errors import OnnxsmithError
 from onnxsmith.source import Span
 from typing import Any, Literal, TypeAlias
 
@@ -49,6 +50,8 @@ FindNode: TypeAlias = Callable[[str], Span | None]
 
 RunValue: TypeAlias = 'Array | np.generic[Any] | list[RunValue] | dict[int | str, RunValue] | int | float | str | None'
 
+Objection: TypeAlias = Callable[[str, Sequence[RunValue] | None], OnnxsmithError | None]
+
 Run: TypeAlias = Callable[[Sequence[RunValue]], list[RunValue]]
 
 class ModelSession:
@@ -70,11 +73,17 @@ class ModelSession:
     def __init__(self, run: Run, input_names: Sequence[str], output_names: Sequence[str], source: str) -> None: ...
     def __call__(self, inputs: Sequence[RunValue]) -> list[RunValue]: ...
 
-def load_session(model: LoadableModel, *, find_node: FindNode | None = None) -> ModelSession:
+def load_session(
+    model: LoadableModel,
+    *,
+    find_node: FindNode | None = None,
+    objection: Objection | None = None,
+) -> ModelSession:
     """Load a model, a model proto, or a serialized model, under the settings of this context.
 
     Raises NotRunnableError when nothing installed can run it; the session raises OperatorFailedError, placed at the
-    node's origin where `find_node` knows it, when it cannot run on its inputs.
+    node's origin where `find_node` knows it, when it cannot run on its inputs. The reference evaluator overlooks much
+    that ONNX does not allow: `objection` is asked before it is.
     """
 
 Runtime: TypeAlias = Literal['onnxruntime', 'reference']

@@ -51,6 +51,55 @@ def has_heads(site: Site) -> Iterator[Requirement]:
 @FAMILY.fact(
     "Attention",
     met_by=Rewrite,
+    reason="a mask that is shorter than the keys is refused; what it does not reach is masked",
+    since=24,
+    probe=Probe(
+        "g (float[B, H, S, D] q, float[B, H, T, D] k, float[B, H, T, D] v, bool[S, M] m) => (float[B, H, S, D] y)"
+        " { y = Attention (q, k, v, m) }",
+        {
+            "q": np.zeros((1, 1, 1, 2), np.float32),
+            "k": np.zeros((1, 1, 2, 2), np.float32),
+            "v": np.arange(4, dtype=np.float32).reshape(1, 1, 2, 2),
+            "m": np.array([[True]]),
+        },
+        right=[np.array([[[[0, 1]]]], np.float32)],
+        opset=24,
+    ),
+)
+def mask_as_long_as_the_keys(site: Site) -> bool:
+    dtype, rank = site.dtype(3), site.rank(3)
+    if dtype is None or rank == 0 or _shows_scores(site):
+        return False
+    terms, emit = Terms(site), site.emit
+    total, reached = terms.dimension(1, -2), terms.dimension(3, -1)
+    if site.has(4):
+        past = terms.dimension(4, -2)
+        if isinstance(total, int) and isinstance(past, int):
+            total += past
+        else:
+            total = emit.op("Add", terms.name(total), terms.name(past))
+    if isinstance(total, int) and isinstance(reached, int) and total <= reached:
+        return False
+    left = emit.op("Sub", terms.name(total), terms.name(reached))
+    left = emit.op("Mul", left, emit.cast(emit.op("Greater", left, emit.constant(0)), DType.INT64))
+    shape = emit.op("Shape", site.input(3))
+    zeros = emit.op("Sub", shape, shape)
+    ends = emit.op("Slice", zeros, emit.constant([1]), emit.constant([_MOST_HEADS]))
+    pads = emit.op("Concat", zeros, ends, emit.unsqueeze(left, [0]), axis=0)
+    hidden = emit.constant(0 if dtype is DType.BOOL else -np.inf, dtype)
+    inputs = list(site.node.input)
+    inputs[3] = emit.op("Pad", site.input(3), pads, hidden)
+    site.same_node(inputs)
+    return True
+
+
+def _shows_scores(site: Site) -> bool:
+    return site.output(3) != "" or site.dtype(0) is DType.FLOAT16
+
+
+@FAMILY.fact(
+    "Attention",
+    met_by=Rewrite,
     reason="the kernel gives masked scores as the lowest float, where they are -inf, and rounds float16 more often than"
     " the definition does",
     probe=Probe(
@@ -73,5 +122,4 @@ def has_heads(site: Site) -> Iterator[Requirement]:
     ),
 )
 def scores_by_definition(site: Site) -> bool:
-    shows_scores = site.output(3) != ""
-    return (shows_scores or site.dtype(0) is DType.FLOAT16) and body_in_place(site)
+    return _shows_scores(site) and body_in_place(site)

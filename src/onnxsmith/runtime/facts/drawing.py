@@ -179,7 +179,7 @@ def _kept(emit: Emitter, shape: str) -> str:
     emit.node("Dropout", [zeros, half, is_training], [dropped, mask])
     places = emit.constant(2.0 ** -np.arange(1, digits + 1), DType.DOUBLE)
     weighted = emit.op("Mul", emit.cast(mask, DType.DOUBLE), places)
-    last = emit.unsqueeze(emit.op("Size", shape), [0])
+    last = emit.op("Shape", shape)
     return emit.op("ReduceSum", weighted, last, keepdims=0)
 
 

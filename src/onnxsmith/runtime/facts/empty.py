@@ -29,9 +29,53 @@ _REDUCTIONS = (
 )
 
 
+def _axes_from_the_front(site: Site) -> str | None:
+    """The axes that an input gives, none of them negative; None where they are so as they are."""
+    emit, rank, content = site.emit, site.rank(0), site.constant(1)
+    axes = None if content is None else content.astype(np.int64)
+    if axes is not None and not (axes < 0).any():
+        return None
+    if rank is not None:
+        places = emit.constant(np.arange(max(rank, 1)))
+    else:
+        last = emit.op("Max", emit.rank(site.input(0)), emit.constant(1))
+        places = emit.op("Range", emit.constant(0), last, emit.constant(1))
+    # Gather counts negative indices from the end, and fails beyond, as the reduction should.
+    return emit.op("Gather", places, site.input(1), axis=0)
+
+
 def _may_be_empty(site: Site, position: int = 0) -> bool:
     shape = site.shape(position)
     return shape is None or 0 in shape or None in shape
+
+
+@FAMILY.fact(
+    "ReduceMax",
+    "ReduceMin",
+    met_by=Rewrite,
+    reason="the greatest and the least of no booleans are refused, which are False and True",
+    since=20,
+    dtypes=[DType.BOOL],
+    probe=Probe(
+        "g (bool[N, M] x, int64[K] axes) => (bool[N] y) { y = ReduceMax <keepdims = 0> (x, axes) }",
+        {"x": np.ones((3, 0), np.bool_), "axes": np.array([1])},
+        right=[np.zeros(3, np.bool_)],
+        opset=20,
+    ),
+)
+def of_no_booleans(site: Site) -> bool:
+    if site.dtype(0) is not DType.BOOL or not _may_be_empty(site):
+        return False
+    emit = site.emit
+    # As numbers: the greatest is positive where any is 1; the least of none is the largest number there is.
+    numbers = emit.cast(site.input(0), DType.INT32)
+    reduced = emit.names.after(site.output(0))
+    inputs = [numbers, *site.node.input[1:]]
+    if site.has(1):
+        inputs[1] = _axes_from_the_front(site) or inputs[1]
+    site.same_node(inputs, [reduced])
+    emit.op("Greater", reduced, emit.constant(0, DType.INT32), into=site.output(0))
+    return True
 
 
 @FAMILY.fact(
@@ -47,18 +91,11 @@ def _may_be_empty(site: Site, position: int = 0) -> bool:
 def axes_from_the_front(site: Site) -> bool:
     if not _may_be_empty(site):
         return False
-    emit, rank = site.emit, site.rank(0)
+    rank = site.rank(0)
     if site.has(1):
-        content = site.constant(1)
-        axes = None if content is None else content.astype(np.int64)
-        if axes is not None and not (axes < 0).any():
+        counted = _axes_from_the_front(site)
+        if counted is None:
             return False
-        if axes is not None and rank is not None:
-            counted = emit.constant(np.where(axes < 0, axes + rank, axes))
-        else:
-            count = emit.rank(site.input(0)) if rank is None else emit.constant(rank)
-            is_behind = emit.op("Less", site.input(1), emit.constant(0))
-            counted = emit.op("Add", site.input(1), emit.op("Mul", emit.cast(is_behind, DType.INT64), count))
         site.same_node([site.input(0), counted])
         return True
     listed = site.integers("axes")

@@ -94,10 +94,10 @@ def _failing(site: Site, requirements: Sequence[Requirement], types: Mapping[str
 def _fail(
     emit: Emitter, site: Site, reason: str, types: Mapping[str, onnx.TypeProto], names: Mapping[str, str]
 ) -> None:
-    # A quote or a line end would end the name in the runtime's message.
-    words = re.sub(r"[\n'|\]]", " ", reason)
+    # A quote, a line end or a NUL would end the name in the runtime's message.
+    words = re.sub(r"[\x00-\x1f'|\]]", " ", reason)
     # A node without a name is told from others by what it makes.
-    node = re.sub(r"[\n'|\]]", " ", site.node.name or next(filter(None, site.node.output), ""))
+    node = re.sub(r"[\x00-\x1f'|\]]", " ", site.node.name or next(filter(None, site.node.output), ""))
     beyond = emit.op(
         "Gather",
         emit.constant([0]),

@@ -104,6 +104,22 @@ def _differ(attributes: Mapping[str, int], inputs: Sequence[RunArray]) -> str | 
 
 
 @FAMILY.fact(
+    "Softmax",
+    "LogSoftmax",
+    "Hardmax",
+    met_by=Check,
+    reason="an axis is cut to 32 bits",
+    probe=Probe(
+        "g (float[N, M] x) => (float[N, M] y) { y = Softmax <axis = 4294967297> (x) }",
+        {"x": np.ones((2, 2), np.float32)},
+    ),
+)
+def axis_is_no_longer_than_32_bits(site: Site) -> Iterator[Requirement]:
+    axis = site.integer("axis", 0)
+    yield Requirement(-_INT_MAX <= axis <= _INT_MAX, f"there is no axis {axis}")
+
+
+@FAMILY.fact(
     "Concat",
     met_by=functools.partial(Check, at_once=_differ),
     reason="shapes are not compared where an input has no elements: it writes past the end, or gives what memory held",
@@ -215,6 +231,45 @@ def as_many_outputs(site: Site) -> Iterator[Requirement]:
     count = site.integer("num_outputs", len(site.node.output))
     outputs = len(site.node.output)
     yield Requirement(count == outputs, f"num_outputs is {count}, but there are {outputs} outputs")
+
+
+@FAMILY.fact(
+    "Split",
+    met_by=Check,
+    reason="an empty list of sizes is taken for no list",
+    since=13,
+    probe=Probe(
+        "g (float[N] x, int64[K] s) => (float[A] a, float[B] b) { a, b = Split(x, s) }",
+        {"x": np.ones(6, np.float32), "s": np.zeros(0, np.int64)},
+        opset=13,
+    ),
+)
+def has_sizes(site: Site) -> Iterator[Requirement]:
+    if site.has(1):
+        yield Requirement(Terms(site).has_elements(1), "split has no sizes")
+
+
+@FAMILY.fact(
+    "SoftmaxCrossEntropyLoss",
+    "NegativeLogLikelihoodLoss",
+    met_by=Check,
+    reason="only sizes are compared, of some dimensions",
+    probe=Probe(
+        "g (float[N, C, D] x, int64[M, E] t) => (float y) { y = SoftmaxCrossEntropyLoss (x, t) }",
+        {"x": np.ones((3, 5, 2), np.float32), "t": np.zeros((2, 2), np.int64)},
+        opset=13,
+    ),
+)
+def one_label_for_each(site: Site) -> Iterator[Requirement]:
+    rank = site.rank(1)
+    if rank is None:
+        return
+    terms = Terms(site)
+    for axis in range(rank):
+        scores = terms.dimension(0, 0 if axis == 0 else axis + 1)
+        yield Requirement(
+            terms.equal(scores, terms.dimension(1, axis)), "labels and scores have different sizes"
+        )
 
 
 _TERM = re.compile(r"[A-Za-z]*(\.\.\.)?[A-Za-z]*")

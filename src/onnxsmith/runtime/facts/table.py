@@ -6,10 +6,21 @@ import functools
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from onnxsmith.runtime.facts import attention, drawing, empty, integers, shapes, signal, text, trees, vision
+from onnxsmith.runtime.facts import (
+    attention,
+    drawing,
+    empty,
+    integers,
+    normalization,
+    shapes,
+    signal,
+    text,
+    trees,
+    vision,
+)
 from onnxsmith.runtime.facts.fact import Engine, Fact
 
-_FAMILIES = (attention, drawing, empty, integers, shapes, signal, text, trees, vision)
+_FAMILIES = (attention, drawing, empty, integers, normalization, shapes, signal, text, trees, vision)
 
 #: Every fact there is.
 FACTS: tuple[Fact, ...] = tuple(fact for family in _FAMILIES for fact in family.FAMILY.facts)

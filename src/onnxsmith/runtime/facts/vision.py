@@ -182,3 +182,19 @@ def unpooled_into_a_shape(site: Site) -> bool:
 def kernel_of_the_picture(site: Site) -> Iterator[Requirement]:
     sizes = (*site.integers("kernel_shape"), *site.integers("dilations"))
     yield Requirement(all(each <= _FAR for each in sizes), "the kernel is larger than any input")
+
+
+@FAMILY.fact(
+    "AveragePool",
+    "GlobalAveragePool",
+    "GlobalLpPool",
+    "GlobalMaxPool",
+    "LpPool",
+    "MaxPool",
+    met_by=Check,
+    reason="a picture without elements is refused when it comes, and a model that says so itself is not loaded",
+    probe=None,  # both are refusals
+)
+def something_to_pool(site: Site) -> Iterator[Requirement]:
+    inner = (site.shape(0) or ())[1:]
+    yield Requirement(0 not in inner, "there is nothing to pool: X has no elements")

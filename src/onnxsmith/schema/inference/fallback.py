@@ -53,7 +53,8 @@ def infer_by_onnx(call: Call) -> tuple[Known, ...]:
     node, types, data, stood_in = _describe(call)
     try:
         for name, value in call.attributes.items():
-            node.attribute.append(make_attribute(name, value, op.attributes[name].type))
+            given = np.asarray(value) if getattr(value, "is_stored", False) else value
+            node.attribute.append(make_attribute(name, given, op.attributes[name].type))
     except (TypeError, ValueError, KeyError):  # a value that comes only with each call of a function
         return by_signature
     is_open = _has_open_dimension(call.inputs)

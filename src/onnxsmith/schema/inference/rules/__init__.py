@@ -20,4 +20,5 @@ from onnxsmith.schema.inference.rules import resizing as resizing
 from onnxsmith.schema.inference.rules import sequences as sequences
 from onnxsmith.schema.inference.rules import shapes as shapes
 from onnxsmith.schema.inference.rules import signal as signal
+from onnxsmith.schema.inference.rules import training as training
 from onnxsmith.schema.inference.rules import windows as windows

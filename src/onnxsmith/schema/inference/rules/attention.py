@@ -19,6 +19,8 @@ def _heads(call: Call, position: int, shape: Shape | None, name: str) -> Shape |
             f"needs three or four axes, not {call.described(position)}", ("input", position)
         )
     heads: Dimension = call.attribute(name)
+    if isinstance(heads, int) and heads <= 0:
+        raise call.attribute_error(name, f"needs a positive number of heads, not {name}={heads}")
     batch, length, width = shape
     return batch, heads, length, symbolic.floordiv(width, heads)
 
@@ -50,7 +52,13 @@ def _packed_width(heads: Dimension, value: Shape | None, given: Shape | None) ->
     """The width of all heads of the output side by side; the values' own width where the heads are as many."""
     if value is None or given is None:
         return None
-    if len(given) == 3 and isinstance(heads, int) and isinstance(value[1], int) and heads % value[1] == 0:
+    if (
+        len(given) == 3
+        and isinstance(heads, int)
+        and isinstance(value[1], int)
+        and value[1]
+        and not heads % value[1]
+    ):
         return symbolic.mul(given[2], heads // value[1])
     return symbolic.mul(heads, value[3])
 
@@ -96,6 +104,9 @@ def causal_conv(call: Call) -> Result:
     shape, weights, dtype = call.shape(0), call.shape(1), call.dtype(0, 1)
     if shape is None or len(shape) != 3:
         return None
+    bias = call.shape(2)
+    if bias is not None and len(bias) != 1:
+        raise call.shape_error(f"needs one number for each channel, not {call.described(2)}", ("input", 2))
     past = call.shape(3)
     size = symbolic.sub(weights[-1], 1) if weights else None
     if size is None and past is not None and len(past) == 3:

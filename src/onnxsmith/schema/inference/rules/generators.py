@@ -41,7 +41,9 @@ def constant(call: Call) -> Result:
 def constant_of_shape(call: Call) -> Result:
     value = call.attribute("value")
     dtype = DType.FLOAT if value is None else DType.from_numpy(value.dtype)
-    entries = call.entries(0)
+    entries, given = call.entries(0), call.shape(0)
+    if given is not None and len(given) != 1:
+        raise call.shape_error(f"needs a list of sizes, not {call.described(0)}", ("input", 0))
     if entries is None:
         rank = call.length(0)
         return (tensor(dtype, None if rank is None else (None,) * rank),)

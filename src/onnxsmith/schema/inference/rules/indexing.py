@@ -84,6 +84,8 @@ def _check_rank_of_indices(call: Call, shape: Shape, indices: Shape | None) -> N
 def gather_nd(call: Call) -> Result:
     shape, indices, dtype = call.shape(0), call.shape(1), call.dtype(0)
     batch = call.integer("batch_dims", 0)
+    if batch < 0:
+        raise call.attribute_error("batch_dims", f"cannot have batch_dims={batch}")
     if shape is None or indices is None or not indices or not isinstance(indices[-1], int):
         return (tensor(dtype, None),)
     taken = batch + indices[-1]
@@ -99,6 +101,8 @@ def gather_nd(call: Call) -> Result:
 @rule("ScatterElements", "Scatter", "ScatterND", "TensorScatter")
 def scatter(call: Call) -> Result:
     shape = call.shape(0)
+    if shape is not None and call.op.name == "TensorScatter":
+        call.axis("axis", -2, 0, len(shape))
     if shape is not None and call.op.name in ("ScatterElements", "Scatter"):
         call.axis("axis", 0, 0, len(shape))
         _check_rank_of_indices(call, shape, call.shape(1))
@@ -254,7 +258,22 @@ def rearranged(call: Call) -> Result:
     shape = call.shape(0)
     if shape is not None and len(shape) < 2:
         raise call.shape_error(f"needs at least two axes, not {call.described(0)}", ("input", 0))
+    if shape is not None and call.op.name == "ReverseSequence":
+        _check_lengths(call, shape)
     return same_as_input(call)
+
+
+def _check_lengths(call: Call, shape: Shape) -> None:
+    """One length for each entry of the batch."""
+    lengths, axis = call.shape(1), call.integer("batch_axis", 1)
+    if lengths is None or axis not in (0, 1):
+        return
+    count = lengths[0] if len(lengths) == 1 else -1
+    if isinstance(count, int) and isinstance(shape[axis], int) and count != shape[axis]:
+        raise call.shape_error(
+            f"needs one length for each entry of axis {axis} of {call.described(0)}, not {call.described(1)}",
+            ("input", 1),
+        )
 
 
 @rule("NonMaxSuppression")

@@ -132,6 +132,10 @@ _TERM = re.compile(r"\.\.\.|[A-Za-z]")
 def einsum(call: Call) -> Result:
     equation = call.string("equation", "").replace(" ", "")
     left, arrow, right = equation.partition("->")
+    if not all(_TERM.sub("", each) == "" for each in (*left.split(","), right)):
+        raise call.attribute_error(
+            "equation", f"has signs other than letters, commas, ... and -> in equation={equation!r}"
+        )
     terms = [_TERM.findall(term) for term in left.split(",")]
     if len(terms) != len(call.inputs):
         raise call.attribute_error(

@@ -6,7 +6,7 @@ from onnxsmith.schema.inference.broadcasting import meet_dimension
 from onnxsmith.schema.inference.call import Call, Result, rule, tensor
 from onnxsmith.schema.inference.rules.elementwise import same_as_input
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import Dimension
+from onnxsmith.types.value_types import Dimension, describe_shape
 
 
 @rule("Softmax", "LogSoftmax", "Hardmax", "LpNormalization")
@@ -90,5 +90,14 @@ def loss(call: Call) -> Result:
             f"not {call.described(1)}",
             ("input", 1),
         )
+    if scores is not None and labels is not None:
+        wanted = (*scores[:1], *scores[2:])
+        pairs = zip(wanted, labels, strict=True)
+        if any(a != b for a, b in pairs if isinstance(a, int) and isinstance(b, int)):
+            raise call.shape_error(
+                f"needs {call.input_name(1)} of shape {describe_shape(wanted)} for {call.described(0)}, "
+                f"not {call.described(1)}",
+                ("input", 1),
+            )
     is_scalar = call.string("reduction", "mean") != "none"
     return tensor(dtype, () if is_scalar else labels), tensor(dtype, scores)

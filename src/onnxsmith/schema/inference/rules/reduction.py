@@ -23,6 +23,9 @@ def reduce_axes(call: Call) -> Result:
     since = 13 if call.op.name == "ReduceSum" else _AXES_ARE_INPUT_SINCE
     source: str | int = 1 if call.op.since_version >= since else "axes"
     axes: Sequence[Dimension] | None = call.integers("axes") if source == "axes" else call.entries(1)
+    listed = call.shape(1) if source == 1 and call.input(1) is not None else None
+    if listed is not None and len(listed) > 1:
+        raise call.shape_error(f"needs a list of axes, not {call.described(1)}", ("input", 1))
     if source == 1 and call.input(1) is not None and axes is None:
         return (tensor(dtype, _unknown_axes(shape, call.shape(1), keeps)),)
     if not axes:
@@ -75,9 +78,8 @@ def _unknown_axes(shape: Shape | None, axes_shape: Shape | None, keeps: bool) ->
     if keeps:
         return tuple(1 if each == 1 else None for each in shape)
     count = axes_shape[0] if axes_shape is not None and len(axes_shape) == 1 else None
-    if isinstance(count, int) and 0 < count <= len(shape):
-        return (None,) * (len(shape) - count)
-    return None
+    # More than one may name the same axis.
+    return (None,) * (len(shape) - 1) if count == 1 and shape else None
 
 
 _FOLDS: dict[str, Callable[[Dimension, Dimension], Dimension]] = {

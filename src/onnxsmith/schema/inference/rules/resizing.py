@@ -150,6 +150,8 @@ def _scale_one(size: Dimension, scale: np.float32) -> Dimension:
 @rule("Col2Im")
 def col2im(call: Call) -> Result:
     shape, image, block = call.shape(0), call.entries(1), call.entries(2)
+    if shape is not None and len(shape) != 3:
+        raise call.shape_error(f"needs batches of columns of blocks, not {call.described(0)}", ("input", 0))
     batch = shape[0] if shape else None
     channels = (
         symbolic.floordiv(shape[1], symbolic.product(block))

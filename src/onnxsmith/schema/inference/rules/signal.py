@@ -58,13 +58,20 @@ def short_time_fourier_transform(call: Call) -> Result:
 
 @rule("HannWindow", "HammingWindow", "BlackmanWindow")
 def signal_window(call: Call) -> Result:
-    return (tensor(DType(call.integer("output_datatype", 1)), (call.entry(0),)),)
+    return (tensor(_made_dtype(call), (call.entry(0),)),)
+
+
+def _made_dtype(call: Call) -> DType:
+    code = call.integer("output_datatype", 1)
+    if not code:
+        raise call.attribute_error("output_datatype", "needs an element type, not output_datatype=0")
+    return DType(code)
 
 
 @rule("MelWeightMatrix")
 def mel_weight_matrix(call: Call) -> Result:
     rows = symbolic.add(symbolic.floordiv(call.entry(1), 2), 1)
-    return (tensor(DType(call.integer("output_datatype", 1)), (rows, call.entry(0))),)
+    return (tensor(_made_dtype(call), (rows, call.entry(0))),)
 
 
 @rule("ImageDecoder")

@@ -172,6 +172,8 @@ def conv_transpose(call: Call) -> Result:
             f"cannot apply {call.described(1)} to {call.described(0)}: "
             f"the weights take {taken} channels, the input has {channels}"
         )
+    if 0 in weights:
+        raise call.shape_error(f"has nothing to convolve with: {call.described(1)}", ("input", 1))
     out_channels = symbolic.mul(weights[1], call.integer("group", 1))
     kernel: Sequence[Dimension] = call.integers("kernel_shape") or weights[2:]
     window = read_window(call, kernel)
