@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import onnx_ir as ir
@@ -10,7 +10,7 @@ import onnx_ir as ir
 from onnxsmith.core.recording import RecordedBody
 from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.schema.inference.known import Known
-from onnxsmith.types.value_types import AnyValueType
+from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +39,18 @@ def disconnect_all(nodes: Iterable[ir.Node]) -> None:
         for attribute in node.attributes.values():
             if attribute.type == ir.AttributeType.GRAPH and not attribute.is_ref():
                 disconnect_all(attribute.as_graph())
+
+
+def declare_outputs(
+    graph: ir.Graph, known: Sequence[Known], types: Sequence[AnyValueType | None]
+) -> tuple[Known, ...]:
+    """Let the outputs of an exact body have the types that it declares, and no others; give what is known of them."""
+    for value, kind in zip(graph.outputs, types, strict=True):
+        if kind is not None:
+            value.type, value.shape = type_to_ir(kind)
+        elif value.producer() is not None and value.graph is graph:
+            value.type = value.shape = None
+    return tuple(
+        Known(kind) if kind is not None and each.type == UNKNOWN_TENSOR else each
+        for kind, each in zip(types, known, strict=True)
+    )

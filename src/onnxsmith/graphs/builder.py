@@ -18,22 +18,29 @@ from onnxsmith.core.recording import FunctionHead, OpsetChoice, RecordedBody, Re
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Operand, Value
-from onnxsmith.errors import InputTypeError, LeakedValueError
+from onnxsmith.errors import InputTypeError
 from onnxsmith.graphs.attributes import attribute_to_ir
-from onnxsmith.graphs.body import Body, disconnect_all
+from onnxsmith.graphs.body import Body, declare_outputs, disconnect_all
 from onnxsmith.graphs.function import FunctionBody, body_of, call_function, finish_function
 from onnxsmith.graphs.ir_types import array_to_ir, shape_to_ir, tensor_type_to_ir, type_to_ir
 from onnxsmith.graphs.names import snake_case
 from onnxsmith.graphs.opsets import OpsetVersions
 from onnxsmith.graphs.origins import origin_metadata
 from onnxsmith.graphs.program import Program, known_of_array
-from onnxsmith.graphs.value import SymbolicSequence, SymbolicTensor, wrap
+from onnxsmith.graphs.value import (
+    SymbolicSequence,
+    SymbolicTensor,
+    made_value,
+    used_after_its_graph,
+    used_in_another_graph,
+    wrap,
+)
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.source import Span, caller_span
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType, TensorType
+from onnxsmith.types.value_types import AnyValueType, TensorType
 
 #: The key of a value's own notes under which onnx-ir keeps how it is quantised.
 QUANTIZATION_KEY = "quant_parameter_tensor_names"
@@ -112,7 +119,7 @@ class GraphTarget:
         outputs: Sequence[Known],
     ) -> tuple[Any, ...]:
         if self.is_finished:
-            raise _used_after_its_graph(inputs)
+            raise used_after_its_graph(inputs)
         ir_inputs = [None if each is None else self.own(each) for each in inputs]
         self.program.opsets.use(op, version)
         span = caller_span()
@@ -229,10 +236,10 @@ class GraphTarget:
         return self.program.checkpoint()
 
     def owns(self, value: Value) -> bool:
-        return _made(value).scope is self
+        return made_value(value).scope is self
 
     def sees(self, value: Value) -> bool:
-        scope = _made(value).scope
+        scope = made_value(value).scope
         here: GraphTarget | None = self
         while here is not None:
             if scope is here.home:
@@ -241,23 +248,23 @@ class GraphTarget:
         return False
 
     def is_given(self, value: Value) -> bool:
-        return _made(value).ir_value.producer() is None
+        return made_value(value).ir_value.producer() is None
 
     def outputs_of(self, values: Sequence[Value]) -> list[Value]:
         """Values as outputs; an input, a value from elsewhere, or one that comes twice gets an Identity."""
         outputs: list[Value] = []
         seen: set[ir.Value] = set()
         for value in values:
-            made = _made(value)
+            made = made_value(value)
             if made.ir_value.producer() is None or made.scope is not self or made.ir_value in seen:
                 value = self.operators.Identity(value)
-                made = _made(value)
+                made = made_value(value)
             seen.add(made.ir_value)
             outputs.append(value)
         return outputs
 
     def refined(self, value: Value, kind: AnyValueType) -> Value:
-        made = _made(value)
+        made = made_value(value)
         if isinstance(kind, TensorType) and kind.dtype is None:
             made.ir_value.shape = shape_to_ir(kind.shape)
         else:
@@ -277,19 +284,19 @@ class GraphTarget:
             seen: set[ir.Value] = set()
             for value in values:
                 lifted = self.lift(value)
-                made = _made(lifted)
+                made = made_value(lifted)
                 is_outside, is_input = made.scope is not self, made.ir_value.producer() is None
                 if self.program.is_exact:
                     is_own = not is_outside or not is_input or made.ir_value.const_value is not None
                 else:
                     is_own = not is_outside and not is_input and made.ir_value not in seen
                 outputs.append(lifted if is_own else self.operators.Identity(lifted))
-                seen.add(_made(outputs[-1]).ir_value)
+                seen.add(made_value(outputs[-1]).ir_value)
         finally:
             ACTIVE.reset(token)
         graph = self.finish(outputs, self.program.node_names.unique(title))
         known = tuple(each.known for each in outputs)
-        return Body(graph, known if declared is None else _declare(graph, known, declared))
+        return Body(graph, known if declared is None else declare_outputs(graph, known, declared))
 
     def function(self, opset: OpsetChoice, *, is_exact: bool) -> GraphTarget:
         versions = OpsetVersions(opset.version, is_fixed=opset.is_fixed, is_named=opset.is_named)
@@ -316,7 +323,7 @@ class GraphTarget:
 
     def suggest_name(self, value: Value, wish: str) -> None:
         """Call a value as the user's variable is called, unless a variable named it before."""
-        made = _made(value)
+        made = made_value(value)
         ir_value = made.ir_value
         old = ir_value.name or ""
         if made.scope is not self or old in self.program.named or ir_value.producer() is None:
@@ -375,18 +382,14 @@ class GraphTarget:
 
     def own(self, value: Value) -> ir.Value:
         """The onnx-ir value behind a Python one, if it can be seen from this graph."""
-        made = _made(value)
+        made = made_value(value)
         scope = made.scope
         here: GraphTarget | None = self
         while here is not None:
             if here is scope:
                 return made.ir_value
             here = here.parent
-        error = LeakedValueError(
-            f"'{made.name}' belongs to another graph than the one it is used in",
-            help="a tensor lives in the function that made it: return it, or pass it as an argument",
-        ).locate(caller_span())
-        raise error.also(made.span, f"'{made.name}' was made here")
+        raise used_in_another_graph(made)
 
     def _constant_node(self, array: np.ndarray[Any, Any]) -> SymbolicTensor:
         key = (
@@ -421,43 +424,3 @@ class GraphTarget:
             )
         )
         return SymbolicTensor(result, known, self, None)
-
-
-_OWN = (SymbolicTensor, SymbolicSequence)
-
-
-def _made(value: object) -> SymbolicTensor | SymbolicSequence:
-    """The value of a graph behind what may be a number or an attribute of a function."""
-    if isinstance(value, _OWN):
-        return value
-    behind = getattr(value, "tensor", None)
-    if isinstance(behind, _OWN):
-        return behind
-    raise LeakedValueError("a tensor of another target was used in a graph").locate(caller_span())
-
-
-def _declare(
-    graph: ir.Graph, known: Sequence[Known], types: Sequence[AnyValueType | None]
-) -> tuple[Known, ...]:
-    """Let the outputs of an exact body have the types that it declares, and no others; give what is known of them."""
-    for value, kind in zip(graph.outputs, types, strict=True):
-        if kind is not None:
-            value.type, value.shape = type_to_ir(kind)
-        elif value.producer() is not None and value.graph is graph:
-            value.type = value.shape = None
-    return tuple(
-        Known(kind) if kind is not None and each.type == UNKNOWN_TENSOR else each
-        for kind, each in zip(types, known, strict=True)
-    )
-
-
-def _used_after_its_graph(inputs: Sequence[Any]) -> LeakedValueError:
-    symbolic = [each for each in inputs if getattr(each, "is_symbolic", False)]
-    # A constant that was made for this call stands nowhere in the user's source.
-    leaked = next((each for each in symbolic if each.span is not None), symbolic[0] if symbolic else None)
-    name = "this tensor" if leaked is None else f"'{leaked.name}'"
-    error = LeakedValueError(
-        f"{name} belongs to a graph that is finished, and has no value outside it",
-        help="a tensor lives in the function that made it: return it, and call the model to get its value",
-    ).locate(caller_span())
-    return error if leaked is None else error.also(leaked.span, f"{name} was made here")

@@ -1,9 +1,9 @@
-"""Values of a graph that is being made."""
+"""Values of a graph that is being made; and the errors for those that are used where they do not belong."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar, cast
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import onnx_ir as ir
 
@@ -12,10 +12,10 @@ from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.sequence import TensorSequence
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
-from onnxsmith.errors import boundary
+from onnxsmith.errors import LeakedValueError, boundary
 from onnxsmith.graphs.unpacking import refuse_rows_for_outputs
 from onnxsmith.schema.inference.known import Known
-from onnxsmith.source import Span, taken_apart
+from onnxsmith.source import Span, caller_span, taken_apart
 from onnxsmith.types.value_types import TensorType
 
 if TYPE_CHECKING:
@@ -128,3 +128,38 @@ def wrap(
     """The Python object for a value of a graph, by its type."""
     kind = SymbolicTensor if isinstance(known.type, TensorType) else SymbolicSequence
     return kind(ir_value, known, scope, span)
+
+
+_OWN = (SymbolicTensor, SymbolicSequence)
+
+
+def made_value(value: object) -> SymbolicTensor | SymbolicSequence:
+    """The value of a graph behind what may be a number or an attribute of a function."""
+    if isinstance(value, _OWN):
+        return value
+    behind = getattr(value, "tensor", None)
+    if isinstance(behind, _OWN):
+        return behind
+    raise LeakedValueError("a tensor of another target was used in a graph").locate(caller_span())
+
+
+def used_in_another_graph(value: SymbolicTensor | SymbolicSequence) -> LeakedValueError:
+    """The error for a value that cannot be seen from the graph that it is used in."""
+    error = LeakedValueError(
+        f"'{value.name}' belongs to another graph than the one it is used in",
+        help="a tensor lives in the function that made it: return it, or pass it as an argument",
+    ).locate(caller_span())
+    return error.also(value.span, f"'{value.name}' was made here")
+
+
+def used_after_its_graph(inputs: Sequence[Any]) -> LeakedValueError:
+    """The error for a call on the values of a graph that nothing can be added to any more."""
+    symbolic = [each for each in inputs if getattr(each, "is_symbolic", False)]
+    # A constant that was made for this call stands nowhere in the user's source.
+    leaked = next((each for each in symbolic if each.span is not None), symbolic[0] if symbolic else None)
+    name = "this tensor" if leaked is None else f"'{leaked.name}'"
+    error = LeakedValueError(
+        f"{name} belongs to a graph that is finished, and has no value outside it",
+        help="a tensor lives in the function that made it: return it, and call the model to get its value",
+    ).locate(caller_span())
+    return error if leaked is None else error.also(leaked.span, f"{name} was made here")

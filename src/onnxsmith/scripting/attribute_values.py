@@ -105,14 +105,6 @@ class AttributeTensor(Tensor):
         return current_graph()
 
     @property
-    def ir_value(self) -> Any:
-        return self.tensor.ir_value
-
-    @property
-    def scope(self) -> Any:
-        return self.tensor.scope
-
-    @property
     def span(self) -> Any:
         return self.tensor.span
 
