@@ -41,7 +41,8 @@ class RuntimeModel(Model):
         """What was changed, one line each, to be read."""
         if not self.changes:
             return f"{self.runtime}: nothing to change"
-        lines = [f"{self.runtime}: {len(self.changes)} changes"]
+        count = len(self.changes)
+        lines = [f"{self.runtime}: {count} change{'s' * (count != 1)}"]
         for each in self.changes:
             place = "/".join((*each.path, each.node or each.operator))
             lines.append(f"  {each.operator} '{place}': {each.reason}")
@@ -61,7 +62,7 @@ def for_runtime(model: Model) -> RuntimeModel:
     >>> [change.operator for change in shipped.changes]
     ['Div']
     >>> print(shipped.report)  # doctest: +ELLIPSIS
-    ONNX Runtime ...: 1 changes
+    ONNX Runtime ...: 1 change
       Div 'div': the lowest integer divided by -1 ends the process; it wraps around, as in numpy
     """
     if not onnxruntime_api.is_available():

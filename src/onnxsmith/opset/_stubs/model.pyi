@@ -199,7 +199,7 @@ class Model:
         >>> [change.operator for change in shipped.changes]
         ['Div']
         >>> print(shipped.report)  # doctest: +ELLIPSIS
-        ONNX Runtime ...: 1 changes
+        ONNX Runtime ...: 1 change
           Div 'div': the lowest integer divided by -1 ends the process; it wraps around, as in numpy
         """
 
