@@ -107,6 +107,14 @@ def test_in_bodies_and_functions() -> None:
     assert np.array_equal(_bare(shipped, square), _inner(square) + square)
 
 
+def test_in_a_model_that_only_calls_a_function() -> None:
+    text = """<ir_version: 10, opset_import: ["" : 21, "own" : 1]>
+        g (int16[N] x) => (int16[N] y) { y = own.twice(x) }
+        <opset_import: ["" : 21], domain: "own"> twice (x) => (y) { y = Max(x, x) }"""
+    model = Model.from_proto(parser.parse_model(text))
+    assert _bare(model.for_runtime(), SMALL[0]).tolist() == SMALL[0].tolist()
+
+
 def _opened(model: Model) -> Any:
     return open_as_it_can(model.handed_over(), Settings())
 

@@ -65,7 +65,9 @@ def _retellings(proto: onnx.ModelProto, refusal: Exception, *, lossy: bool) -> I
     if lower is not None:
         yield (attempt := _Retelling(lower))
         newest = newest or newest_opset(attempt.error)
-        refusal = attempt.error or refusal
+        # Any other error is about the lower versions, and says nothing of the model as it is.
+        if attempt.error is not None and missing_kernel(attempt.error) is not None:
+            refusal = attempt.error
     # Types are widened when the runtime says that a kernel is missing, and then for all nodes: to look at the types
     # beforehand would cost every model that needs nothing.
     wide: Rewritten | None = None
