@@ -7,7 +7,7 @@ import pytest
 
 from onnxsmith import BOOL, FLOAT, jit, script, trace
 from onnxsmith import opset21 as op
-from onnxsmith.errors import OnnxsmithError, OperatorFailedError, ShapeError
+from onnxsmith.errors import OnnxsmithError, ShapeError
 
 A, B = np.ones((2, 5), np.float32), np.ones((4, 3), np.float32)
 
@@ -50,5 +50,5 @@ def test_a_branch_that_was_not_taken_is_not_blamed() -> None:
         return y
 
     error = error_of(lambda: program.to_model()(False, A, B, np.float32([99])))
-    assert isinstance(error, OperatorFailedError)
-    assert "out of" in error.message
+    assert "Gather" in error.message
+    assert "MatMul" not in error.message

@@ -107,6 +107,22 @@ def test_in_bodies_and_functions() -> None:
     assert np.array_equal(_bare(shipped, square), _inner(square) + square)
 
 
+def test_in_a_model_that_only_calls_a_function() -> None:
+    text = """<ir_version: 10, opset_import: ["" : 21, "own" : 1]>
+        g (int16[N] x) => (int16[N] y) { y = own.twice(x) }
+        <opset_import: ["" : 21], domain: "own"> twice (x) => (y) { y = Max(x, x) }"""
+    model = Model.from_proto(parser.parse_model(text))
+    assert _bare(model.for_runtime(), SMALL[0]).tolist() == SMALL[0].tolist()
+
+
+def test_an_operator_that_a_fact_is_met_for() -> None:
+    text = """<ir_version: 10, opset_import: ["" : 23]>
+        g (bfloat16[B, H, N, D] q, bfloat16[B, H, M, D] k, bfloat16[B, H, M, D] v, bfloat16[N, M] m)
+        => (bfloat16[B, H, N, D] y) { y = Attention <is_causal = 1> (q, k, v, m) }"""
+    model = SessionModel(parser.parse_model(text))
+    assert "widened" in {each.rule for each in open_as_it_can(model, Settings()).edits}
+
+
 def _opened(model: Model) -> Any:
     return open_as_it_can(model.handed_over(), Settings())
 

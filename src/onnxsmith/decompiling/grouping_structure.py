@@ -111,7 +111,7 @@ def constant_attribute(node: ir.Node) -> ir.Attr | None:
     if node.op_type != "Constant" or node.domain not in ("", "ai.onnx") or len(node.attributes) != 1:
         return None
     attribute = next(iter(node.attributes.values()))
-    return None if attribute.is_ref() or node.device_configurations else attribute
+    return None if attribute.is_ref() or getattr(node, "device_configurations", None) else attribute
 
 
 def used_values(node: ir.Node) -> Iterator[ir.Value | None]:
@@ -158,7 +158,7 @@ def _passed_through(node: ir.Node) -> Iterator[ir.Value]:
 
 def _stays(node: ir.Node) -> bool:
     """Whether a node cannot move into a function."""
-    return bool(node.device_configurations) or any(each.is_ref() for each in node.attributes.values())
+    return bool(getattr(node, "device_configurations", None)) or any(each.is_ref() for each in node.attributes.values())
 
 
 def _node_label(node: ir.Node, inner: dict[ir.Value, int]) -> Hashable:

@@ -12,7 +12,8 @@ Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 #: A tensor, a sequence, a map (whose elements may be plain numbers and text), or an optional that is empty.
 RunValue: TypeAlias = (
-    "Array | np.generic[Any] | list[RunValue] | dict[int | str, RunValue] | int | float | str | None"
+    "np.ndarray[Any, np.dtype[Any]] | np.generic[Any] | list[RunValue] | dict[int | str, RunValue]"
+    " | int | float | str | None"
 )
 
 #: From inputs, in order, to outputs.

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 import onnx
 
-from onnxsmith.graphs.rewriting.rewrite import ReadWeight, Rewritten, Rule, Rules, rewrite
+from onnxsmith.graphs.rewriting.rewrite import ReadWeight, Rewritten, Rule, Rules, TooDeep, rewrite
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.runtime.facts.fact import Check, CheckAtOnce, Fact, Refusal, Requirement, Rewrite
 from onnxsmith.runtime.facts.gating import gate
@@ -26,7 +26,7 @@ class Refused(Exception):
     """The runtime cannot run the model; the text says why, `node` where."""
 
     def __init__(self, operator: str, node: str, reason: str) -> None:
-        super().__init__(f"{operator}: {reason}")
+        super().__init__(f"{operator}: {reason}" if operator else reason)
         self.node = node
 
 
@@ -43,7 +43,10 @@ def adapt(
     `checks` says what is made of facts that are met by failing in words: "before" leaves those out that are checked on
     arrays before each run (`checks_at_once` has them), "nowhere" all of them.
     """
-    return rewrite(model, rules_for(version, provider, checks=checks), weights)
+    try:
+        return rewrite(model, rules_for(version, provider, checks=checks), weights)
+    except TooDeep as error:
+        raise Refused("", "", str(error)) from None
 
 
 @functools.cache

@@ -9,6 +9,7 @@ from __future__ import annotations
 import onnx
 import onnx_ir as ir
 
+from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.errors import MissingDependencyError, NotRunnableError, boundary
 from onnxsmith.graphs import files
 from onnxsmith.graphs.model import Model
@@ -21,6 +22,9 @@ from onnxsmith.runtime.opening import weight_reader
 from onnxsmith.runtime.retelling import open_as_it_can
 from onnxsmith.runtime.settings import Settings
 from onnxsmith.runtime.widening import widened
+
+#: Names of nodes come from strangers, and may be as long as they please.
+_LONGEST_PLACE = 200
 
 
 class RuntimeModel(Model):
@@ -44,8 +48,8 @@ class RuntimeModel(Model):
         count = len(self.changes)
         lines = [f"{self.runtime}: {count} change{'s' * (count != 1)}"]
         for each in self.changes:
-            place = "/".join((*each.path, each.node or each.operator))
-            lines.append(f"  {each.operator} '{place}': {each.reason}")
+            place = clipped("/".join((*each.path, each.node or each.operator)), _LONGEST_PLACE)
+            lines.append(printable(f"  {each.operator} '{place}': {each.reason}"))
         return "\n".join(lines)
 
 

@@ -36,10 +36,18 @@ def threads_for(op: OperatorDef) -> int:
 
 def needs_ranks(call: Call) -> bool:
     """Whether runtimes only take this call when they know how many dimensions each input has."""
-    if call.op.name in _NEED_RANKS:
+    if call.op.name in _NEED_RANKS or _counts_from_the_end(call):
         return True
     bodies = (each for each in call.attributes.values() if isinstance(each, onnx.GraphProto))
     return any(_uses(body.node, _NEED_RANKS) for body in bodies)
+
+
+def _counts_from_the_end(call: Call) -> bool:
+    """Whether a reduction has axes as attributes that only a rank tells apart from others."""
+    if call.op.domain or not call.op.name.startswith(("Reduce", "Arg")):
+        return False
+    axis, axes = call.attributes.get("axis", 0), call.attributes.get("axes", ())
+    return axis < 0 or any(each < 0 for each in axes)
 
 
 def _uses(nodes: Iterable[onnx.NodeProto], names: frozenset[str]) -> bool:

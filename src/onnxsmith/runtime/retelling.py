@@ -74,27 +74,33 @@ def _retellings(proto: onnx.ModelProto, refusal: Exception, *, lossy: bool) -> I
     if lower is not None:
         yield (attempt := _Retelling(lower))
         newest = newest or newest_opset(attempt.error)
-        refusal = attempt.error or refusal
+        # Any other error is about the lower versions, and says nothing of the model as it is.
+        if attempt.error is not None and missing_kernel(attempt.error) is not None:
+            refusal = attempt.error
     version = missing_definition(refusal)
     if version is not None and newest is None:
         earlier = _with_other_definitions(proto, version - 1, set())
         if earlier is not None:
             yield _Retelling(earlier)
-    # Types are widened when the runtime says that a kernel is missing, and then for all nodes: to look at the types
-    # beforehand would cost every model that needs nothing.
+    # Types are widened once the runtime has refused the model, and then for all nodes: to look at the types beforehand
+    # would cost every model that needs nothing. What is refused for another reason may still be refused for this one,
+    # where a fact about an operator without a kernel was met in vain.
     wide: Rewritten | None = None
     lacking: set[str] = set()
     for _ in range(_MOST_REPLACED):
         missing = missing_kernel(refusal)
-        if newest is None and (missing is None or missing in lacking):
-            return
-        if missing is not None:
-            if wide is not None:
+        if wide is None and (missing is not None or newest is None):
+            wide = widened(proto, lossy=lossy)
+            if not wide.edits:
+                if missing is None:
+                    return
                 lacking.add(missing)
-            else:
-                wide = widened(proto, lossy=lossy)
-                if not wide.edits:
-                    lacking.add(missing)
+        elif missing is not None:
+            if missing in lacking:
+                return
+            lacking.add(missing)
+        elif newest is None:
+            return
         content = _with_other_definitions(proto if wide is None else wide.model, newest, lacking)
         if content is None:
             return

@@ -7,6 +7,7 @@ itself, and other providers have the kernels.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterator, Mapping, Set
 
@@ -59,7 +60,16 @@ def wider_types(
     Only types that give the same result are chosen, unless it may be `lossy`: float64 in float32, say, or 64-bit
     integers in float64, which is exact up to 2⁵³. `reduction` is that of a scatter.
     """
-    refused = _ONLY_MOVED if reduction != "none" else frozenset[DType]()
+    found = _wider_types(op, tuple(given.items()), lossy, reduction != "none")
+    return None if found is None else dict(found)
+
+
+@functools.lru_cache(maxsize=4096)  # a model has many nodes of few kinds
+def _wider_types(
+    op: OperatorDef, items: tuple[tuple[str, DType], ...], lossy: bool, is_reducing: bool
+) -> Mapping[str, DType] | None:
+    given = dict(items)
+    refused = _ONLY_MOVED if is_reducing else frozenset[DType]()
     for types in _combinations(op, given, refused, lossy=lossy):
         if has_kernel(op, types):
             return _changed(given, types)

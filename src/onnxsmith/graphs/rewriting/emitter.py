@@ -117,6 +117,16 @@ class Emitter:
     def cast(self, value: str, dtype: DType, *, into: str | None = None) -> str:
         return self.op("Cast", value, into=into, to=int(dtype))
 
+    def constant_like(self, number: int, value: str, dtype: DType | None) -> str:
+        """A number in the element type of a value, which may be known or not; the latter needs opset 15."""
+        if dtype is not None:
+            return self.constant(number, dtype)
+        return self.op("CastLike", self.constant(number), value)
+
+    def cast_like(self, value: str, like: str, dtype: DType | None) -> str:
+        """A value in the element type of another; the latter's name serves where the type is not known."""
+        return self.op("CastLike", value, like) if dtype is None else self.cast(value, dtype)
+
     def where(self, condition: str, yes: str, no: str, *, into: str | None = None) -> str:
         return self.op("Where", condition, yes, no, into=into)
 

@@ -31,8 +31,12 @@ from onnxsmith.graphs.rewriting.scopes import (
 from onnxsmith.graphs.rewriting.site import Array, Scope, Site
 from onnxsmith.schema.default_version import default_opset_version
 
-#: How deep functions may call functions; deeper, they call themselves.
-_MOST_CALLS = 64
+#: How deep functions may call functions: each takes a few frames of Python's stack.
+_MOST_CALLS = 200
+
+
+class TooDeep(Exception):
+    """Functions call functions deeper than can be followed, or themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,7 @@ class _Run:
         self._functions = functions
         self._concerned = concerned
         self._weights = weights
-        self._names = FreshNames(value_names(model))
+        self._names = FreshNames([*value_names(model), *(each.name for each in model.functions)])
         self._edits: list[Edit] = []
         # Edits, and calls that go to a copy.
         self._changes = 0
@@ -126,10 +130,8 @@ class _Run:
     ) -> None:
         """Rewrite a graph where it stands. `inferred` is the same graph, with what inference finds."""
         scope = Scope(inferred.graph, outer)
-        for info in graph.input:
-            scope.types[info.name] = info.type
-        for info in (*graph.value_info, *graph.output):
-            if info.type.tensor_type.HasField("shape"):  # else inference may know more
+        if outer is None:
+            for info in graph.input:
                 scope.types[info.name] = info.type
         held = {each.name: each for each in graph.initializer}
         replaceable = {each.name for each in graph.input}
@@ -196,7 +198,7 @@ class _Run:
     ) -> None:
         """Let a node call a copy of its function, rewritten for the types and attributes of this call."""
         if depth >= _MOST_CALLS:
-            return
+            raise TooDeep(f"functions call functions more than {_MOST_CALLS} deep")
         types = [scope.type_of(name) or onnx.TypeProto() for name in node.input]
         call = onnx.NodeProto(attribute=node.attribute, input=["x" if each else "" for each in node.input])
         signature = b"".join(each.SerializeToString() + b";" for each in types) + call.SerializeToString()
@@ -236,7 +238,7 @@ class _Run:
             ir_version=max(self._given.ir_version, 8),
             graph=graph,
             opset_import=copy.opset_import,
-            functions=list(self._functions.values()),
+            functions=self._reachable(copy.node),
         )
         before = self._changes
         inferred = _Inferred(functools.partial(inferred_graph, around))
@@ -253,6 +255,18 @@ class _Run:
         copy.overload = ""
         return copy
 
+    def _reachable(self, nodes: Iterable[onnx.NodeProto]) -> list[onnx.FunctionProto]:
+        """The functions that nodes call, and those that these call."""
+        found: dict[FunctionKey, onnx.FunctionProto] = {}
+        waiting: list[Iterable[onnx.NodeProto]] = [nodes]
+        while waiting:
+            for node in all_nodes(waiting.pop()):
+                key = function_key(node)
+                if key in self._functions and key not in found:
+                    found[key] = self._functions[key]
+                    waiting.append(self._functions[key].node)
+        return list(found.values())
+
 
 class _Inferred:
     """A graph as inference leaves it, worked out when it is first asked for."""
@@ -266,11 +280,31 @@ class _Inferred:
 
 
 def inferred_graph(model: onnx.ModelProto) -> onnx.GraphProto:
-    """The model's graph with the types that ONNX's inference finds; as it is where inference gives up."""
+    """The model's graph with the types that ONNX's inference finds; without shapes where inference gives up.
+
+    Of shapes, only those of the model's inputs are believed: a runtime makes sure of them, and of no others.
+    """
+    plain = _without_claims(_without_traps(model))
     try:
-        return shape_inference.infer_shapes(_without_traps(model)).graph
+        return shape_inference.infer_shapes(plain).graph
     except Exception:  # inference throws what it likes on models that break ONNX's rules
-        return model.graph
+        return plain.graph
+
+
+def _without_claims(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model without the shapes that it declares of values inside it."""
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    waiting = [copy.graph]
+    while waiting:
+        graph = waiting.pop()
+        inside = () if graph is copy.graph else graph.input
+        for info in (*graph.value_info, *graph.output, *inside):
+            if info.type.HasField("tensor_type"):
+                info.type.tensor_type.ClearField("shape")
+        for node in graph.node:
+            waiting.extend(inner_graphs(node))
+    return copy
 
 
 _MOST_DIMENSIONS = 1 << 16

@@ -145,6 +145,17 @@ class Site:
                 return helper.make_tensor_type_proto(int(dtype), None)
         return None
 
+    def input_like_output(self, position: int) -> str | None:
+        """The name of an input that has the type of an output by the operator's signature, whatever that is."""
+        op = registry.find(plain_domain(self.node.domain), self.node.op_type, self.version)
+        if op is None or not op.outputs:
+            return None
+        wanted = op.outputs[min(position, len(op.outputs) - 1)]
+        for k, formal in enumerate(op.inputs):
+            if formal.type_name == wanted.type_name and self.has(k) and not _holds_many(wanted):
+                return self.input(k)
+        return None
+
     def shape(self, position: int) -> tuple[int | None, ...] | None:
         """The dimensions of an input, None for those that are not known; None when its rank is not."""
         found = self.scope.type_of(self.input(position))
@@ -154,13 +165,6 @@ class Site:
         return tuple(
             each.dim_value if each.HasField("dim_value") else None for each in found.tensor_type.shape.dim
         )
-
-    def dimension_name(self, position: int, axis: int) -> str | None:
-        """The name that the model gives a dimension of unknown size, where it gives one."""
-        found = self.scope.type_of(self.input(position))
-        if found is None or not found.tensor_type.HasField("shape"):
-            return None
-        return found.tensor_type.shape.dim[axis].dim_param or None
 
     def rank(self, position: int) -> int | None:
         """How many dimensions an input has, where that is known."""

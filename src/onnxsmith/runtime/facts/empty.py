@@ -15,6 +15,8 @@ from onnxsmith.types.dtypes import DType
 
 FAMILY = Family()
 
+#: The opset that brought CastLike, for types that nobody knows.
+_CAST_LIKE = 15
 _REDUCTIONS = (
     "ReduceSum",
     "ReduceL1",
@@ -141,8 +143,21 @@ def axis_has_elements(site: Site) -> Iterator[Requirement]:
     terms = Terms(site)
     length = terms.dimension(0, axis)
     yield Requirement(terms.negated(terms.equal(length, 0)), f"axis {axis} has no elements")
-    some = terms.any([terms.has_elements(0), terms.is_positive(length)])
-    yield Requirement(some, f"there is no axis {axis}")
+    reason = f"a tensor without elements whose rank only a run tells; count axis {axis} from the front"
+    yield Requirement(terms.has_elements(0), reason)
+
+
+@FAMILY.fact(
+    *_REDUCTIONS,
+    met_by=Check,
+    reason="over a negative axis of a tensor without elements, the result keeps that axis with its length of 0",
+    until=17,
+    probe=None,  # the one of `axes_from_the_front`; here the axes are an attribute, and nobody knows the rank
+)
+def axes_that_cannot_be_counted(site: Site) -> Iterator[Requirement]:
+    if site.rank(0) is None and any(each < 0 for each in site.integers("axes")):
+        reason = "a tensor without elements whose rank only a run tells; count axes from the front"
+        yield Requirement(Terms(site).has_elements(0), reason)
 
 
 @FAMILY.fact(
@@ -159,7 +174,7 @@ def unique_of_nothing(site: Site) -> bool:
     if not _may_be_empty(site):
         return False
     dtype = site.dtype(0)
-    if dtype is None:
+    if dtype is None and site.emit.version < _CAST_LIKE:
         return False
     emit = site.emit
 
@@ -178,7 +193,10 @@ def unique_of_nothing(site: Site) -> bool:
         else:
             length = some = inner.constant([0])
             nothing = inner.op("ConstantOfShape", length)
-            inner.cast(nothing, dtype, into=values or None)
+            if dtype is not None:
+                inner.cast(nothing, dtype, into=values or None)
+            else:
+                inner.op("CastLike", nothing, site.input(0), into=values or None)
         zeros = inner.cast(inner.op("ConstantOfShape", some), DType.INT64)
         counts = inner.op("Add", zeros, length)
         each_zero = inner.cast(inner.op("ConstantOfShape", length), DType.INT64)

@@ -20,9 +20,11 @@ from onnxsmith.runtime.facts.fact import Requirement
 from onnxsmith.types.dtypes import DType
 
 _TITLE = "check"
-_FAILED = re.compile(
-    r"Name:'[^']*?check\[(?P<node>[^\]]*)\] (?P<operator>\w+): (?P<reason>[^\n]*?)\|' Status Message"
-)
+#: The opset that brought CastLike.
+_CAST_LIKE = 15
+#: What stands before the name of a node in the runtime's message. Bodies come inside out: the last one counts.
+_BEFORE_NAME = "Name:'"
+_NAME = re.compile(r"check\[(?P<node>[^\]]*)\] (?P<operator>\w+): (?P<reason>[^\n|]*)\|' Status Message")
 
 
 class FailedCheck(NamedTuple):
@@ -39,7 +41,9 @@ def failed_check(message: str) -> FailedCheck | None:
     >>> failed_check("running Gather node. Name:'check[div_1] Div: integer division by zero|' Status Message: no")
     FailedCheck(node='div_1', operator='Div', reason='integer division by zero')
     """
-    found = _FAILED.search(message)
+    start = message.rfind(_BEFORE_NAME)
+    place = -1 if start < 0 else message.find(f"{_TITLE}[", start)
+    found = None if place < 0 else _NAME.match(message, place)
     return None if found is None else FailedCheck(found["node"], found["operator"], found["reason"])
 
 
@@ -48,14 +52,19 @@ def gate(site: Site, nodes: Sequence[onnx.NodeProto], requirements: Sequence[Req
 
     A requirement that certainly does not hold leaves nothing of the nodes: even to load some is too much.
     """
-    types: dict[str, onnx.TypeProto] = {}
+    types: dict[str, onnx.TypeProto | str] = {}
     for position, name in enumerate(site.node.output):
         if not name:
             continue
         proto = site.output_type(position)
-        if proto is None or _element(proto) is None:
+        if proto is not None and _element(proto) is not None:
+            types[name] = proto
+            continue
+        # Nobody knows the type, after an operator of another domain; but an input is of the same.
+        alike = site.input_like_output(position) if site.emit.version >= _CAST_LIKE else None
+        if alike is None:
             return False
-        types[name] = proto
+        types[name] = alike
     emit = site.emit
     certain = next((each for each in requirements if each.holds is False), None)
     if certain is not None:
@@ -71,7 +80,9 @@ def gate(site: Site, nodes: Sequence[onnx.NodeProto], requirements: Sequence[Req
     return True
 
 
-def _failing(site: Site, requirements: Sequence[Requirement], types: Mapping[str, onnx.TypeProto]) -> Way:
+def _failing(
+    site: Site, requirements: Sequence[Requirement], types: Mapping[str, onnx.TypeProto | str]
+) -> Way:
     """Fails for the first requirement that does not hold; one of them does not."""
     first, rest = requirements[0], requirements[1:]
 
@@ -92,7 +103,11 @@ def _failing(site: Site, requirements: Sequence[Requirement], types: Mapping[str
 
 
 def _fail(
-    emit: Emitter, site: Site, reason: str, types: Mapping[str, onnx.TypeProto], names: Mapping[str, str]
+    emit: Emitter,
+    site: Site,
+    reason: str,
+    types: Mapping[str, onnx.TypeProto | str],
+    names: Mapping[str, str],
 ) -> None:
     # A quote, a line end or a NUL would end the name in the runtime's message.
     words = re.sub(r"[\x00-\x1f'|\]]", " ", reason)
@@ -105,6 +120,9 @@ def _fail(
         named=f"{_TITLE}[{node}] {site.node.op_type}: {words}|",
     )
     for name, proto in types.items():
+        if isinstance(proto, str):
+            emit.op("CastLike", beyond, proto, into=names[name])
+            continue
         dtype = _element(proto)
         assert dtype is not None, "asked before"
         if proto.HasField("sequence_type"):

@@ -10,6 +10,8 @@ from onnxsmith.types.dtypes import DType
 
 FAMILY = Family()
 
+#: The opset that brought CastLike, for types that nobody knows.
+_CAST_LIKE = 15
 _LOWEST = np.array([-(2**31)], np.int32)
 _MINUS_ONE = np.array([-1], np.int32)
 
@@ -32,16 +34,17 @@ def _may_be_minus_one(site: Site) -> bool:
 )
 def quotient_of_lowest(site: Site) -> bool:
     dtype = site.dtype(0) or site.dtype(1)
-    if dtype is None or not _may_be_minus_one(site):
+    if (dtype is None and site.emit.version < _CAST_LIKE) or not _may_be_minus_one(site):
         return False
-    emit = site.emit
+    emit, divisor = site.emit, site.input(1)
     # 1 where the divisor is -1, and the sign put in afterwards. Arithmetic, because Where came with opset 9.
-    is_minus_one = emit.cast(emit.op("Equal", site.input(1), emit.constant(-1, dtype)), dtype)
+    is_minus_one = emit.op("Equal", divisor, emit.constant_like(-1, divisor, dtype))
+    is_minus_one = emit.cast_like(is_minus_one, divisor, dtype)
     twice = emit.op("Add", is_minus_one, is_minus_one)
-    safe = emit.op("Add", site.input(1), twice)
+    safe = emit.op("Add", divisor, twice)
     quotient = emit.names.after(site.output(0))
     site.same_node([site.input(0), safe], [quotient])
-    sign = emit.op("Sub", emit.constant(1, dtype), twice)
+    sign = emit.op("Sub", emit.constant_like(1, divisor, dtype), twice)
     emit.op("Mul", quotient, sign, into=site.output(0))
     return True
 
@@ -59,11 +62,12 @@ def quotient_of_lowest(site: Site) -> bool:
 )
 def remainder_of_lowest(site: Site) -> bool:
     dtype = site.dtype(0) or site.dtype(1)
-    if dtype is None or not _may_be_minus_one(site):
+    if (dtype is None and site.emit.version < _CAST_LIKE) or not _may_be_minus_one(site):
         return False
-    emit = site.emit
+    emit, divisor = site.emit, site.input(1)
     # Dividing by 1 leaves what dividing by -1 leaves: nothing.
-    is_minus_one = emit.cast(emit.op("Equal", site.input(1), emit.constant(-1, dtype)), dtype)
-    safe = emit.op("Add", site.input(1), emit.op("Add", is_minus_one, is_minus_one))
+    is_minus_one = emit.op("Equal", divisor, emit.constant_like(-1, divisor, dtype))
+    is_minus_one = emit.cast_like(is_minus_one, divisor, dtype)
+    safe = emit.op("Add", divisor, emit.op("Add", is_minus_one, is_minus_one))
     site.same_node([site.input(0), safe])
     return True

@@ -133,7 +133,7 @@ def fits_together(site: Site) -> Iterator[Requirement]:
     axis = site.integer("axis", 1)
     ranks = [site.rank(k) for k in range(len(site.node.input))]
     known = next((each for each in ranks if each is not None), None)
-    if len(ranks) < 2 or known == 1:
+    if len(ranks) < 2 or all(each == 1 for each in ranks):
         return  # a vector has no other dimension to compare
     reason = f"the inputs must have the same dimensions, but for axis {axis}"
     if known is not None and all(each == known for each in ranks):
@@ -150,9 +150,7 @@ def fits_together(site: Site) -> Iterator[Requirement]:
 
 
 def _same_dimension(terms: Terms, position: int, axis: int) -> Condition:
-    names = [terms.site.dimension_name(each, axis) for each in (0, position)]
-    if names[0] is not None and names[0] == names[1]:
-        return True
+    # By their sizes: nobody makes sure that dimensions of one name have one.
     return terms.equal(terms.dimension(0, axis), terms.dimension(position, axis))
 
 
