@@ -36,7 +36,7 @@ def test_values_that_no_operator_knows(body: str, opset: int, error: type[Onnxsm
 def test_in_bodies() -> None:
     inner = "y1 = ReduceSum <keepdims = 7> (x)"
     text = (
-        f"c = Constant <value_int = 1> () t = Cast <to = 9> (c) y = If (t) <then_branch = a () => (float y1)"
+        "c = Constant <value_int = 1> () t = Cast <to = 9> (c) y = If (t) <then_branch = a () => (float y1)"
     )
     given = model(f"{text} {{ {inner} }}, else_branch = b () => (float y1) {{ {inner} }} >")
     with pytest.raises(AttributeValueError, match="keepdims=7"):

@@ -226,7 +226,8 @@ def _is_plain(value: Value) -> bool:
     """Whether numpy alone, and so a process without us, has values of this type."""
     if isinstance(value, list):
         return all(map(_is_plain, value))
-    return isinstance(value, np.ndarray) and value.dtype.isbuiltin == 1
+    # The type's own dtype: one that came out of a pickle does not say so.
+    return isinstance(value, np.ndarray) and np.dtype(value.dtype.type).isbuiltin == 1
 
 
 def _check_that_it_is_the_runtime(proto: onnx.ModelProto, refusal: NotRunnableError) -> None:
