@@ -16,6 +16,7 @@ import onnxsmith
 from onnxsmith.errors import DTypeNotAllowedError, NotRunnableError, OnnxsmithError
 from onnxsmith.runtime import using
 from onnxsmith.runtime.adapting import Refused
+from onnxsmith.runtime.failure import says_not_supported
 from onnxsmith.runtime.model_session import load_on_onnxruntime
 from onnxsmith.schema import registry
 from onnxsmith.schema.bind import check_node
@@ -212,6 +213,8 @@ def _for_runtime(context: str) -> Road:
         outcome = _BARE.ask(made.proto.SerializeToString(), given, timeout=BARE_SECONDS)
         if outcome.kind == "error" and "No corresponding Numpy type" in outcome.text:
             raise Inexpressible("numpy alone has no such values")
+        if outcome.kind == "error" and says_not_supported(RuntimeError(outcome.text)):
+            raise Inexpressible("ONNX Runtime says that it cannot, and the model runs on another engine here")
         if outcome.kind == "error":
             raise BareError(outcome.text)
         if outcome.kind != "results":

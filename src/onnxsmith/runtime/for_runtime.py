@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnxsmith.errors import MissingDependencyError, NotRunnableError, boundary
+from onnxsmith.errors import MissingDependencyError, NotRunnableError, OnnxsmithError, boundary
 from onnxsmith.graphs import files
+from onnxsmith.graphs.diagnosis import objection
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.rewriting.rewrite import Edit
 from onnxsmith.runtime import onnxruntime_api
@@ -63,8 +64,16 @@ def for_runtime(model: Model) -> RuntimeModel:
             "for_runtime needs ONNX Runtime", help='install it: pip install "onnxsmith[ort]"'
         )
     given = model.handed_over()
+
+    def check(refusal: str) -> None:
+        found = objection(model.ir, refusal, None)
+        if found is not None:
+            raise found
+
     try:
-        opened = open_as_it_can(given, Settings())
+        opened = open_as_it_can(given, Settings(), check)
+    except OnnxsmithError:
+        raise
     except Exception as error:  # ONNX Runtime's own classes, one for each reason
         raise NotRunnableError(f"ONNX Runtime cannot run this model: {plain_reason(error)}") from error
     version = ".".join(map(str, onnxruntime_api.version()))
