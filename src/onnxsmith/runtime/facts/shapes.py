@@ -259,10 +259,14 @@ def has_sizes(site: Site) -> Iterator[Requirement]:
     ),
 )
 def one_label_for_each(site: Site) -> Iterator[Requirement]:
-    rank = site.rank(1)
+    rank, terms = site.rank(1), Terms(site)
     if rank is None:
+        emit = site.emit
+        scores = emit.op("Shape", site.input(0))
+        wanted = emit.op("Concat", emit.slice(scores, 0, 1), emit.slice(scores, 2, _INT_MAX), axis=0)
+        same = emit.op("Equal", wanted, emit.op("Shape", site.input(1)))
+        yield Requirement(emit.all(same), "labels and scores have different sizes")
         return
-    terms = Terms(site)
     for axis in range(rank):
         scores = terms.dimension(0, 0 if axis == 0 else axis + 1)
         yield Requirement(
