@@ -1,54 +1,67 @@
-"""A run that fails says what the same mistake says elsewhere."""
+"""Why a model cannot run: what a call of the same operator says, also where another engine would have overlooked it."""
 
 from __future__ import annotations
 
 import numpy as np
+import onnx
 import pytest
 
-from onnxsmith import BOOL, FLOAT, jit, script, trace
-from onnxsmith import opset21 as op
-from onnxsmith.errors import OnnxsmithError, ShapeError
+from onnxsmith import Model
+from onnxsmith.errors import (
+    AttributeValueError,
+    MissingInputError,
+    OnnxsmithError,
+    ShapeError,
+    TooManyInputsError,
+    UnknownAttributeError,
+)
+from onnxsmith.runtime import using
 
-A, B = np.ones((2, 5), np.float32), np.ones((4, 3), np.float32)
-
-
-def error_of(call) -> OnnxsmithError:
-    with pytest.raises(OnnxsmithError) as caught:
-        call()
-    return caught.value
-
-
-def test_a_model_a_jitted_script_and_an_eager_call_agree() -> None:
-    @script
-    def product(a: FLOAT[...], b: FLOAT[...]):
-        return op.MatMul(a, b)
-
-    model = trace(lambda a, b: op.MatMul(a, b), FLOAT["I", "J"], FLOAT["K", "L"])
-    errors = [
-        error_of(lambda: op.MatMul(A, B)),
-        error_of(lambda: jit(product)(A, B)),
-        error_of(lambda: model(A, B)),
-    ]
-    assert {type(each) for each in errors} == {ShapeError}
-    assert all("the inner dimensions are 5 and 4" in each.message for each in errors)
+X = np.arange(4, dtype=np.float32).reshape(2, 2)
 
 
-def test_the_line_of_the_node_is_shown() -> None:
-    model = trace(lambda a, b: op.MatMul(a, b), FLOAT["I", "J"], FLOAT["K", "L"])
-    span = error_of(lambda: model(A, B)).span
-    assert span is not None
-    assert span.file == __file__
+def model(body: str, opset: int = 18, inputs: str = "float[N, M] x") -> Model:
+    text = f'<ir_version: 8, opset_import: ["" : {opset}]> g ({inputs}) => (float[A, B] y) {{ {body} }}'
+    return Model.from_proto(onnx.parser.parse_model(text))
 
 
-def test_a_branch_that_was_not_taken_is_not_blamed() -> None:
-    @script
-    def program(c: BOOL, a: FLOAT["I", "J"], b: FLOAT["K", "L"], i: FLOAT["N"]):
-        if c:
-            y = op.MatMul(a, b)
-        else:
-            y = op.Gather(a, op.Cast(i, to=7))
-        return y
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ("y = Relu <alpha = 1.0> (x)", UnknownAttributeError),
+        ("y = Relu (x, x)", TooManyInputsError),
+        ("y = Mul (x)", MissingInputError),
+        ("y = Flatten <axis = 1000> (x)", AttributeValueError),
+    ],
+)
+@pytest.mark.parametrize("runtime", ["onnxruntime", "reference"])
+def test_a_node_that_is_ill_formed(body: str, error: type[OnnxsmithError], runtime: str) -> None:
+    with using(runtime=runtime), pytest.raises(error, match="of the model"):
+        model(body)(X)
 
-    error = error_of(lambda: program.to_model()(False, A, B, np.float32([99])))
-    assert "Gather" in error.message
-    assert "MatMul" not in error.message
+
+@pytest.mark.parametrize("runtime", ["onnxruntime", "reference"])
+def test_a_body_that_is_run(runtime: str) -> None:
+    bad = "y1 = Flatten <axis = 1000> (x)"
+    text = f"y = If (c) <then_branch = a () => (float y1) {{ {bad} }}, else_branch = b () => (float y1) {{ {bad} }} >"
+    with using(runtime=runtime), pytest.raises(AttributeValueError, match="axis=1000"):
+        model(text, inputs="bool c, float[N, M] x")(np.array(True), X)
+
+
+def test_a_body_that_is_not_run_is_no_mistake() -> None:
+    """The reference evaluator runs one branch, as it should: what the other one cannot do does not matter."""
+    good, bad = "y1 = Identity (x)", "y1 = MatMul (x, z)"
+    text = f"y = If (c) <then_branch = a () => (float y1) {{ {good} }}, else_branch = b () => (float y1) {{ {bad} }} >"
+    given = model(text, inputs="bool c, float[N, M] x, float[K, L] z")
+    with using(runtime="reference"):
+        assert given(np.array(True), X, np.ones((3, 3), np.float32)).tolist() == X.tolist()
+        with pytest.raises(ShapeError, match="inner dimensions"):
+            given(np.array(False), X, np.ones((3, 3), np.float32))
+
+
+def test_a_trip_of_a_loop() -> None:
+    body = "b (int64 i, bool d) => (bool e, float[A, B] y1) { e = Identity(d) y1 = MatMul(x, z) }"
+    given = model(f"y = Loop (n, c) <body = {body}>", inputs="int64 n, bool c, float[N, M] x, float[K, L] z")
+    wrong = np.ones((3, 3), np.float32)
+    with pytest.raises(ShapeError, match="inner dimensions"):
+        given(np.array(2), np.array(True), X, wrong)

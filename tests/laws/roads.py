@@ -16,6 +16,7 @@ import onnxsmith
 from onnxsmith.errors import DTypeNotAllowedError, NotRunnableError, OnnxsmithError
 from onnxsmith.runtime import using
 from onnxsmith.runtime.adapting import Refused
+from onnxsmith.runtime.failure import says_not_supported
 from onnxsmith.runtime.model_session import load_on_onnxruntime
 from onnxsmith.schema import registry
 from onnxsmith.schema.bind import check_node
@@ -209,9 +210,11 @@ def _for_runtime(context: str) -> Road:
         except NotRunnableError as refusal:
             _check_that_it_is_the_runtime(proto, refusal)
             raise Inexpressible("ONNX Runtime cannot run it") from refusal
-        outcome = _BARE.ask(made.proto.SerializeToString(), given, timeout=BARE_SECONDS)
-        if outcome.kind == "error" and "No corresponding Numpy type" in outcome.text:
+        if not all(_has_plain_elements(each.type) for each in made.outputs):
             raise Inexpressible("numpy alone has no such values")
+        outcome = _BARE.ask(made.proto.SerializeToString(), given, timeout=BARE_SECONDS)
+        if outcome.kind == "error" and says_not_supported(RuntimeError(outcome.text)):
+            raise Inexpressible("ONNX Runtime says that it cannot, and the model runs on another engine here")
         if outcome.kind == "error":
             raise BareError(outcome.text)
         if outcome.kind != "results":
@@ -226,7 +229,13 @@ def _is_plain(value: Value) -> bool:
     """Whether numpy alone, and so a process without us, has values of this type."""
     if isinstance(value, list):
         return all(map(_is_plain, value))
-    return isinstance(value, np.ndarray) and value.dtype.isbuiltin == 1
+    # The type's own dtype: one that came out of a pickle does not say so.
+    return isinstance(value, np.ndarray) and np.dtype(value.dtype.type).isbuiltin == 1
+
+
+def _has_plain_elements(kind: AnyValueType) -> bool:
+    dtype = kind.dtype if isinstance(kind, TensorType) else None
+    return dtype is None or np.dtype(dtype.numpy).isbuiltin == 1
 
 
 def _check_that_it_is_the_runtime(proto: onnx.ModelProto, refusal: NotRunnableError) -> None:

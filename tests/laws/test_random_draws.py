@@ -36,6 +36,8 @@ def test_a_seed_means_the_same_on_every_road(drawn: Drawn) -> None:
 
 @pytest.mark.parametrize("drawn", [each for each in DRAWN if each.deviation], ids=lambda each: each.name)
 def test_without_a_seed_every_run_draws_anew(drawn: Drawn) -> None:
-    for run in ROADS.values():
+    for road, run in ROADS.items():
+        if road.startswith("bare"):
+            continue  # sessions of a process without us: ONNX Runtime gives all of them the same numbers
         first, second = (np.asarray(run(drawn.case(None))[0]) for _ in range(2))
         assert not np.array_equal(first, second)

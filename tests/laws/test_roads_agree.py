@@ -21,7 +21,7 @@ SEED = 1
 
 @functools.cache
 def _sample() -> list[Case]:
-    return sample(SEED, backend_count=160, spoiled_count=240)
+    return sample(SEED, backend_count=120, spoiled_count=180)
 
 
 @pytest.mark.parametrize("shard", range(SHARDS))

@@ -158,7 +158,9 @@ def _passed_through(node: ir.Node) -> Iterator[ir.Value]:
 
 def _stays(node: ir.Node) -> bool:
     """Whether a node cannot move into a function."""
-    return bool(getattr(node, "device_configurations", None)) or any(each.is_ref() for each in node.attributes.values())
+    return bool(getattr(node, "device_configurations", None)) or any(
+        each.is_ref() for each in node.attributes.values()
+    )
 
 
 def _node_label(node: ir.Node, inner: dict[ir.Value, int]) -> Hashable:

@@ -11,10 +11,7 @@ import numpy as np
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 #: A tensor, a sequence, a map (whose elements may be plain numbers and text), or an optional that is empty.
-RunValue: TypeAlias = (
-    "np.ndarray[Any, np.dtype[Any]] | np.generic[Any] | list[RunValue] | dict[int | str, RunValue]"
-    " | int | float | str | None"
-)
+RunValue: TypeAlias = "np.ndarray[Any, Any] | np.generic[Any] | list[RunValue] | dict[int | str, RunValue] | int | float | str | None"
 
 #: From inputs, in order, to outputs.
 Run: TypeAlias = Callable[[Sequence[RunValue]], list[RunValue]]

@@ -10,8 +10,9 @@ import onnx
 import onnx_ir as ir
 
 from onnxsmith.diagnostics import clipped, printable
-from onnxsmith.errors import MissingDependencyError, NotRunnableError, boundary
+from onnxsmith.errors import MissingDependencyError, NotRunnableError, OnnxsmithError, boundary
 from onnxsmith.graphs import files
+from onnxsmith.graphs.diagnosis import objection
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.rewriting.rewrite import Edit
 from onnxsmith.runtime import kernel_table, onnxruntime_api
@@ -74,8 +75,16 @@ def for_runtime(model: Model) -> RuntimeModel:
             "for_runtime needs ONNX Runtime", help='install it: pip install "onnxsmith[ort]"'
         )
     given = model.handed_over()
+
+    def check(refusal: str) -> None:
+        found = objection(model.ir, refusal, None)
+        if found is not None:
+            raise found
+
     try:
-        opened = open_as_it_can(given, Settings(), lossy=True)
+        opened = open_as_it_can(given, Settings(), check, lossy=True)
+    except OnnxsmithError:
+        raise
     except Exception as error:  # ONNX Runtime's own classes, one for each reason
         raise NotRunnableError(f"ONNX Runtime cannot run this model: {plain_reason(error)}") from error
     version = ".".join(map(str, onnxruntime_api.version()))

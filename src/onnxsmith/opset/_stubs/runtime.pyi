@@ -48,7 +48,7 @@ LoadableModel: TypeAlias = SessionModel | onnx.ModelProto | bytes
 
 FindNode: TypeAlias = Callable[[str], Span | None]
 
-RunValue: TypeAlias = 'np.ndarray[Any, np.dtype[Any]] | np.generic[Any] | list[RunValue] | dict[int | str, RunValue] | int | float | str | None'
+RunValue: TypeAlias = 'np.ndarray[Any, Any] | np.generic[Any] | list[RunValue] | dict[int | str, RunValue] | int | float | str | None'
 
 Objection: TypeAlias = Callable[[str, Sequence[RunValue] | None], OnnxsmithError | None]
 

@@ -158,12 +158,12 @@ def _same_shapes(site: Site, axis: int) -> str:
     """Whether inputs of unknown rank have the same shape but for one axis."""
     emit = site.emit
     shapes = [emit.op("Shape", name) for name in site.node.input]
-    count = emit.op("Size", shapes[0])
+    count = emit.rank(site.input(0))
     result: str | None = None
-    for shape in shapes[1:]:
-        other = emit.op("Size", shape)
+    for name, shape in zip(site.node.input[1:], shapes[1:], strict=True):
+        other = emit.rank(name)
         # Both shapes as long as the longer one, so that comparing never fails.
-        padding = [emit.op("ConstantOfShape", emit.unsqueeze(each, [0])) for each in (other, count)]
+        padding = [emit.op("ConstantOfShape", emit.op("Shape", each)) for each in (shape, shapes[0])]
         first = emit.op("Concat", shapes[0], emit.cast(padding[0], DType.INT64), axis=0)
         second = emit.op("Concat", shape, emit.cast(padding[1], DType.INT64), axis=0)
         places = emit.op("Range", emit.constant(0), emit.op("Add", count, other), emit.constant(1))
@@ -259,10 +259,14 @@ def has_sizes(site: Site) -> Iterator[Requirement]:
     ),
 )
 def one_label_for_each(site: Site) -> Iterator[Requirement]:
-    rank = site.rank(1)
+    rank, terms = site.rank(1), Terms(site)
     if rank is None:
+        emit = site.emit
+        scores = emit.op("Shape", site.input(0))
+        wanted = emit.op("Concat", emit.slice(scores, 0, 1), emit.slice(scores, 2, _INT_MAX), axis=0)
+        same = emit.op("Equal", wanted, emit.op("Shape", site.input(1)))
+        yield Requirement(emit.all(same), "labels and scores have different sizes")
         return
-    terms = Terms(site)
     for axis in range(rank):
         scores = terms.dimension(0, 0 if axis == 0 else axis + 1)
         yield Requirement(

@@ -249,7 +249,11 @@ def max_roi_pool(call: Call) -> Result:
 
 @rule("MaxUnpool")
 def max_unpool(call: Call) -> Result:
-    shape, dtype = call.shape(0), call.dtype(0)
+    shape, dtype, places = call.shape(0), call.dtype(0), call.shape(1)
+    if shape is not None and places is not None and len(shape) != len(places):
+        raise call.shape_error(
+            f"needs one index for each element, not {call.described(1)} for {call.described(0)}", ("input", 1)
+        )
     if call.input(2) is not None:
         size = call.entries(2)
         return (tensor(dtype, size if size is not None else None if shape is None else (None,) * len(shape)),)
