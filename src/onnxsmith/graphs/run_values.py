@@ -11,7 +11,7 @@ import numpy as np
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 #: A tensor, a sequence, a map (whose elements may be plain numbers and text), or an optional that is empty.
-RunValue: TypeAlias = "np.ndarray[Any, Any] | np.generic[Any] | list[RunValue] | dict[int | str, RunValue] | int | float | str | None"
+RunValue: TypeAlias = "np.ndarray[Any, Any] | np.generic[Any] | list[RunValue] | dict[int | str, RunValue] | int | float | str | None"  # noqa: E501  # checkers read one string, not two
 
 #: From inputs, in order, to outputs.
 Run: TypeAlias = Callable[[Sequence[RunValue]], list[RunValue]]

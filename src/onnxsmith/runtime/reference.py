@@ -53,7 +53,7 @@ class ReferenceSession:
 def _readable(value: RunValue) -> RunValue:
     """The evaluator's operators read text from object arrays of str."""
     if isinstance(value, np.ndarray):
-        array = cast("np.ndarray[Any, Any]", value)
+        array = value
         return to_text(array) if array.dtype.kind in "OUST" else array
     return value
 
@@ -61,7 +61,7 @@ def _readable(value: RunValue) -> RunValue:
 def _plain(value: RunValue) -> RunValue:
     """Arrays as other runners give them: arrays, not numpy scalars; object arrays of str."""
     if isinstance(value, np.ndarray):
-        array = cast("np.ndarray[Any, Any]", value)
+        array = value
         return to_text(array) if array.dtype.kind in "UST" else array
     if isinstance(value, list):
         return [_plain(each) for each in cast("list[RunValue]", value)]
