@@ -11,6 +11,7 @@ import onnx
 import onnx_ir as ir
 
 from onnxsmith.diagnostics import clipped, printable
+from onnxsmith.errors import InvalidModelError
 from onnxsmith.graphs import byte_strings, files, raw
 
 #: Tensors with more elements than this are abbreviated, to so many.
@@ -34,7 +35,12 @@ def text_of(model: ir.Model | onnx.ModelProto) -> str:
         if tensor.data_location != onnx.TensorProto.EXTERNAL and math.prod(tensor.dims) > _MOST_ELEMENTS:
             # A shallow tensor: only its first elements become Python objects.
             _abbreviate(tensor, ir.TensorProtoTensor(tensor))
-    return printable(onnx.printer.to_text(proto))
+    try:
+        return printable(onnx.printer.to_text(proto))
+    except Exception as error:  # the printer reads weights, and throws where they are damaged
+        raise InvalidModelError(
+            f"the model cannot be shown as text: {' '.join(str(error).split())}"
+        ) from None
 
 
 def _readable(content: bytes) -> bytes:

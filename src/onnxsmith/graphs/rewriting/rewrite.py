@@ -20,6 +20,7 @@ from onnxsmith.graphs.rewriting.emitter import Emitter, FreshNames
 from onnxsmith.graphs.rewriting.scopes import (
     FunctionKey,
     all_nodes,
+    calls_itself,
     function_key,
     functions_of,
     functions_that_use,
@@ -285,6 +286,8 @@ def inferred_graph(model: onnx.ModelProto) -> onnx.GraphProto:
     Of shapes, only those of the model's inputs are believed: a runtime makes sure of them, and of no others.
     """
     plain = _without_claims(_without_traps(model))
+    if calls_itself(functions_of(plain)):
+        return plain.graph  # inference may follow it until the stack ends
     try:
         return shape_inference.infer_shapes(plain).graph
     except Exception:  # inference throws what it likes on models that break ONNX's rules
