@@ -103,3 +103,33 @@ def test_old_models() -> None:
     onnx.checker.check_model(shipped.proto)
     (result,) = in_a_bare_session(shipped, LOWEST, DIVISOR)
     assert result.tolist() == [LOWEST[0], 3]
+
+
+def test_a_model_for_the_runtime_is_made_once(tmp_path) -> None:
+    @script
+    def divided(a: INT32["N"], b: INT32["N"]):
+        return op.Div(a, b)
+
+    @script
+    def program(a: INT32["N"], b: INT32["N"], n: INT64, w: FLOAT["N"]):
+        for _ in range(n):
+            a = divided(a, b) + op.Mod(a, b)
+        drawn = op.RandomNormal(shape=[3], seed=1.0)
+        return a, op.GatherElements(w, op.Cast(b, to=INT64)), drawn
+
+    shipped = program.to_model().for_runtime()
+    assert len(shipped.changes) > 2
+    shipped.save(tmp_path / "shipped.onnx")
+    loaded = Model.load(tmp_path / "shipped.onnx")
+    for each in (shipped, loaded, shipped.for_runtime(), loaded.for_runtime()):
+        again = each.for_runtime()
+        assert not again.changes
+        assert again.proto.graph.node == shipped.proto.graph.node
+        assert list(again.proto.functions) == list(shipped.proto.functions)
+
+
+def test_a_mark_that_anybody_can_write_does_not_end_the_process() -> None:
+    model = trace(lambda a, b: op.Div(a, b), INT32["N"], INT32["N"])
+    forged = model.proto
+    forged.graph.node[0].metadata_props.add(key="onnxsmith.fact", value="quotient-of-lowest")
+    assert np.array_equal(Model.from_proto(forged)(LOWEST, DIVISOR), model(LOWEST, DIVISOR))
