@@ -12,6 +12,7 @@ import onnx_ir as ir
 from onnxsmith.errors import MissingDependencyError, NotRunnableError, boundary
 from onnxsmith.graphs import files
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.origins import hand_down_origins
 from onnxsmith.graphs.rewriting.rewrite import Edit
 from onnxsmith.runtime import kernel_table, onnxruntime_api
 from onnxsmith.runtime.adapting import Checks, adapt
@@ -105,5 +106,6 @@ def _read(proto: onnx.ModelProto, model: Model) -> ir.Model:
     result.model_version = own.model_version
     result.doc_string = own.doc_string
     result.graph.doc_string = own.graph.doc_string
+    hand_down_origins(result, own)
     cast_constants(result, own)
     return result
