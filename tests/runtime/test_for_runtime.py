@@ -9,7 +9,7 @@ from onnx import parser
 
 from onnxsmith import FLOAT, INT32, INT64, Model, script, trace
 from onnxsmith import opset21 as op
-from onnxsmith.errors import NotRunnableError
+from onnxsmith.errors import NotRunnableError, ShapeError
 from tests.laws.bare_session import run
 
 LOWEST = np.array([np.iinfo(np.int32).min, 7], np.int32)
@@ -103,3 +103,55 @@ def test_old_models() -> None:
     onnx.checker.check_model(shipped.proto)
     (result,) = in_a_bare_session(shipped, LOWEST, DIVISOR)
     assert result.tolist() == [LOWEST[0], 3]
+
+
+def test_a_model_for_the_runtime_is_made_once(tmp_path) -> None:
+    @script
+    def divided(a: INT32["N"], b: INT32["N"]):
+        return op.Div(a, b)
+
+    @script
+    def program(a: INT32["N"], b: INT32["N"], n: INT64, w: FLOAT["N"]):
+        for _ in range(n):
+            a = divided(a, b) + op.Mod(a, b)
+        drawn = op.RandomNormal(shape=[3], seed=1.0)
+        return a, op.GatherElements(w, op.Cast(b, to=INT64)), drawn
+
+    shipped = program.to_model().for_runtime()
+    assert len(shipped.changes) > 2
+    shipped.save(tmp_path / "shipped.onnx")
+    loaded = Model.load(tmp_path / "shipped.onnx")
+    for each in (shipped, loaded, shipped.for_runtime(), loaded.for_runtime()):
+        again = each.for_runtime()
+        assert not again.changes
+        assert again.proto.graph.node == shipped.proto.graph.node
+        assert list(again.proto.functions) == list(shipped.proto.functions)
+
+
+def test_a_mark_that_anybody_can_write_does_not_end_the_process() -> None:
+    model = trace(lambda a, b: op.Div(a, b), INT32["N"], INT32["N"])
+    forged = model.proto
+    forged.graph.node[0].metadata_props.add(key="onnxsmith.fact", value="quotient-of-lowest")
+    assert np.array_equal(Model.from_proto(forged)(LOWEST, DIVISOR), model(LOWEST, DIVISOR))
+
+
+def _divided_and_gathered(a, b, places):
+    return op.Div(a, b) + op.Gather(a, places)
+
+
+@pytest.mark.parametrize(("divisors", "place"), [([1, 2, 3], 7), ([1, 2], 0)])
+def test_errors_show_the_line_that_the_model_was_made_from(divisors, place, tmp_path) -> None:
+    model = trace(_divided_and_gathered, INT32["N"], INT32["M"], INT64["N"])
+    shipped = model.for_runtime()
+    assert shipped.changes
+    inputs = (np.arange(3, dtype=np.int32), np.array(divisors, np.int32), np.full(3, place))
+    said = []
+    for each in (model, shipped, shipped.for_runtime()):
+        with pytest.raises(ShapeError) as caught:
+            each(*inputs)
+        said.append(str(caught.value))
+    assert said[0].splitlines() == said[1].splitlines() == said[2].splitlines()
+    assert "return op.Div(a, b) + op.Gather(a, places)" in said[1]
+    shipped.save(tmp_path / "shipped.onnx")
+    with pytest.raises(ShapeError, match=r"as 'shipped\.onnx' says|as shipped\.onnx says"):
+        Model.load(tmp_path / "shipped.onnx")(*inputs)

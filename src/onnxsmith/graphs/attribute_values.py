@@ -1,4 +1,4 @@
-"""Whether the attributes of a finished model have values that their operators know: names in a list, flags, dtypes.
+"""Whether attributes of a finished model have values that their operators know: names in a list, flags, dtypes, seeds.
 
 Runtimes take some of the others for one of those, each for another one.
 """
@@ -12,7 +12,7 @@ import onnx_ir as ir
 
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.schema import registry
-from onnxsmith.schema.attributes import read_attribute
+from onnxsmith.schema.attributes import is_limited, read_attribute
 from onnxsmith.schema.definition import Attribute, OperatorDef
 
 #: The attributes of an operator that have only some values.
@@ -39,11 +39,7 @@ def _limited(node: ir.Node, versions: Mapping[str, int]) -> _Limited:
     op = None if version is None else registry.find(node.domain, node.op_type, version)
     if op is None:
         return None
-    found = {
-        name: each
-        for name, each in op.attributes.items()
-        if each.is_flag or each.names_dtype or each.choices is not None
-    }
+    found = {name: each for name, each in op.attributes.items() if is_limited(each)}
     return (op, found) if found else None
 
 

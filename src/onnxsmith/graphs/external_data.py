@@ -104,7 +104,7 @@ def _into_attribute(
 
 
 def attach(tensors: Iterable[External], folder: Path) -> None:
-    """Say where external data lies, and check that it does; it is mapped when it is first used."""
+    """Say where external data lies, and check that it does; nothing of it is read."""
     files: dict[str, Found] = {}
     for each in tensors:
         tensor = each.tensor

@@ -20,8 +20,9 @@ import onnx_ir as ir
 
 from onnxsmith.diagnostics import clipped
 from onnxsmith.errors import InvalidModelError, ModelWriteError, OnnxsmithError, UnreadableModelError
-from onnxsmith.graphs import byte_strings, external_data, stamps
+from onnxsmith.graphs import byte_strings, external_data
 from onnxsmith.graphs.holding import held
+from onnxsmith.graphs.mapped_data import MappedFile, MappedTensor, mapped_file
 from onnxsmith.graphs.stream import LARGE_BYTES, write_model
 
 #: Protobuf ends at 2 GiB; weights beyond this go to a file beside the model by themselves.
@@ -323,11 +324,14 @@ def read(path: str | os.PathLike[str]) -> tuple[onnx.ModelProto, Path]:
 
 
 def attach(model: ir.Model, folder: Path) -> ir.Model:
-    """Say where a model's external data lies, and check that it does; it is mapped when it is first used."""
+    """Say where a model's external data lies, and check that it does; it is mapped, and read when it is first used."""
     external_data.attach(external_data.external_tensors(all_graphs(model)), folder)
-    seen: dict[str, stamps.Stamp | None] = {}
+    mapped: dict[str, MappedFile] = {}
     for each in external_data.external_tensors(all_graphs(model)):
-        stamps.mark(each.tensor, seen)
+        path = str(each.tensor.path)
+        if path not in mapped:
+            mapped[path] = mapped_file(path)
+        each.replace(MappedTensor(each.tensor, mapped[path]))
     return model
 
 

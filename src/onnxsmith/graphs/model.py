@@ -30,6 +30,7 @@ from onnxsmith.errors import (
 from onnxsmith.graphs import external_data, files, parcels, raw, size_conditions, soundness
 from onnxsmith.graphs.attribute_values import check_attribute_values
 from onnxsmith.graphs.capabilities import with_capabilities
+from onnxsmith.graphs.carried_conditions import carry
 from onnxsmith.graphs.diagnosis import diagnosed, objection
 from onnxsmith.graphs.embedding import call_model
 from onnxsmith.graphs.existing_files import check_data_file
@@ -44,7 +45,14 @@ from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.schema.promote import Place, given_array
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import AnyValueType, SequenceType, Shape, TensorType, describe_shape
+from onnxsmith.types.value_types import (
+    AnyValueType,
+    Dimension,
+    SequenceType,
+    Shape,
+    TensorType,
+    describe_shape,
+)
 
 #: A notebook shows the text of models with fewer nodes than this.
 _SHOWN_NODES = 2000
@@ -221,10 +229,19 @@ class Model:
         """A function of the inputs as a list of arrays, for calls that must cost little."""
         if self._run is None:
             self._run = self._make_runner()
-        run = self._run
+        run = self._run if not self._conditions else self._checking(self._run)
         if len(self.outputs) == 1:
             return lambda arrays: run(arrays)[0]
         return lambda arrays: tuple(run(arrays))
+
+    def _checking(self, run: Run) -> Run:
+        ports = self.inputs
+
+        def check_and_run(feeds: Sequence[RunValue]) -> list[RunValue]:
+            size_conditions.check(self._conditions, _sizes(ports, feeds))
+            return run(feeds)
+
+        return check_and_run
 
     def _make_runner(self) -> Run:
         try:
@@ -309,6 +326,9 @@ class Model:
                 raise
         if self._conditions and graph is None:
             size_conditions.check(self._conditions, _sizes(self.inputs, feeds))
+        elif self._conditions and graph is not None:
+            shapes = [getattr(each.known.type, "shape", None) or () for each in feeds]
+            carry(graph.shared, self._conditions, _dimensions(self.inputs, shapes))
         return feeds
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -425,11 +445,17 @@ def _wrong_shape(port: Port, wanted: Shape, given: Shape) -> ModelInputError:
 
 def _sizes(ports: Sequence[Port], feeds: Sequence[Any]) -> dict[str, int]:
     """The sizes of named dimensions, where they first stand."""
-    found: dict[str, int] = {}
-    for port, feed in zip(ports, feeds, strict=True):
+    sizes = _dimensions(ports, [getattr(each, "shape", ()) for each in feeds])
+    return {name: size for name, size in sizes.items() if isinstance(size, int)}
+
+
+def _dimensions(ports: Sequence[Port], shapes: Sequence[Shape]) -> dict[str, Dimension]:
+    """What is known of named dimensions, where they first stand with a size or a name."""
+    found: dict[str, Dimension] = {}
+    for port, given in zip(ports, shapes, strict=True):
         shape = port.type.shape if isinstance(port.type, TensorType) else None
-        for wanted, size in zip(shape or (), getattr(feed, "shape", ()), strict=False):
-            if isinstance(wanted, str):
+        for wanted, size in zip(shape or (), given, strict=False):
+            if isinstance(wanted, str) and size is not None:
                 found.setdefault(wanted, size)
     return found
 

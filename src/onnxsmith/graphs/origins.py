@@ -44,6 +44,33 @@ def origin_metadata(span: Span | None) -> dict[str, str] | None:
     return None if span is None else {SOURCE_KEY: written(span.stored, span)}
 
 
+def hand_down_origins(model: ir.Model, given: ir.Model) -> None:
+    """Let the nodes of a model know their places as those of the one that it was made of by way of a proto do.
+
+    A proto has the text of a place only, and nothing of what the notes say.
+    """
+    by_text: dict[str, Written] = {}
+    by_name: dict[tuple[str, str], object] = {}
+    for node in _all_nodes(given):
+        said = node.metadata_props.get(SOURCE_KEY)
+        if isinstance(said, Written):
+            by_text[str(said)] = said
+        elif said is None and node.name and SOURCE_KEY in notes_of(node):
+            by_name[node.name, node.op_type] = notes_of(node)[SOURCE_KEY]
+    for node in _all_nodes(model):
+        said = node.metadata_props.get(SOURCE_KEY)
+        if said in by_text:
+            node.metadata_props[SOURCE_KEY] = by_text[said]
+        elif said is None and (node.name or "", node.op_type) in by_name:
+            notes_of(node)[SOURCE_KEY] = by_name[node.name or "", node.op_type]
+
+
+def _all_nodes(model: ir.Model) -> Iterator[ir.Node]:
+    yield from model.graph.all_nodes()
+    for function in model.functions.values():
+        yield from function.graph.all_nodes()
+
+
 def origin_of(model: ir.Model, called: str, name: str) -> Span | None:
     """Where the node was written that a runtime calls `name`, or `domain:Operator`; None when nobody knows.
 

@@ -15,8 +15,9 @@ from typing import Any, BinaryIO, cast
 import onnx_ir as ir
 
 from onnxsmith.errors import ModelWriteError, WeightError
-from onnxsmith.graphs import existing_files, files
+from onnxsmith.graphs import existing_files, files, stamps
 from onnxsmith.graphs.ir_types import dimensions_of
+from onnxsmith.graphs.mapped_data import MappedTensor, mapped_file
 from onnxsmith.types.dtypes import DType
 
 #: The format's own name for an element type.
@@ -113,19 +114,22 @@ def _header(tensors: Mapping[str, ir.TensorProtocol]) -> tuple[dict[str, Any], l
 def _content_key(tensor: ir.TensorProtocol) -> Hashable:
     """What is equal for tensors that are certainly the same: one object, or one place in one file."""
     if isinstance(tensor, ir.ExternalTensor):
-        return (str(tensor.path), tensor.offset, tensor.nbytes, int(tensor.dtype), dimensions_of(tensor))
+        file = (str(tensor.path), stamps.marked(tensor))
+        return (*file, tensor.offset, tensor.nbytes, int(tensor.dtype), dimensions_of(tensor))
     return id(tensor)
 
 
 def read(place: Path) -> dict[str, ir.TensorProtocol]:
-    """The tensors of a file, by name; their content is mapped when it is first used."""
+    """The tensors of a file, by name; their content is mapped, and read when it is first used."""
     header, begin, size = _read_header(place)
+    mapped = mapped_file(str(place))
     metadata: dict[str, str] = header.pop(_METADATA, {})
     found: dict[str, ir.TensorProtocol] = {}
     by_key: dict[str, ir.TensorProtocol] = {}
     for key, entry in header.items():
         name = key.removeprefix(_ESCAPE)
-        by_key[key] = found[name] = _tensor(place, name, entry, metadata.get(_TYPE_PREFIX + key), begin, size)
+        tensor = _tensor(place, name, entry, metadata.get(_TYPE_PREFIX + key), begin, size)
+        by_key[key] = found[name] = MappedTensor(tensor, mapped)
     for key, same in metadata.items():
         if key.startswith(_SAME_PREFIX) and same in by_key:
             found[key.removeprefix(_SAME_PREFIX)] = by_key[same]
@@ -156,7 +160,7 @@ def _read_header(place: Path) -> tuple[dict[str, Any], int, int]:
 
 def _tensor(
     place: Path, name: str, entry: Mapping[str, Any], onnx_type: str | None, begin: int, size: int
-) -> ir.TensorProtocol:
+) -> ir.ExternalTensor:
     try:
         dtype, shape = _DTYPES[entry["dtype"]], entry["shape"]
         first, last = entry["data_offsets"]

@@ -9,7 +9,7 @@ import ast
 import json
 import keyword
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -54,6 +54,20 @@ class SizeCondition:
         except (SyntaxError, KeyError, ValueError, ZeroDivisionError, RecursionError, MemoryError):
             return None
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The dimensions that it is about; none where it has no meaning."""
+        try:
+            tree = ast.parse(self.text, mode="eval").body
+            return frozenset(_names(tree)) if isinstance(tree, ast.Compare) else frozenset()
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return frozenset()
+
+    def with_sizes(self, sizes: Mapping[str, int | str]) -> SizeCondition:
+        """The same condition where its dimensions have other names, or sizes that are known."""
+        tree = _Renaming(sizes).visit(ast.parse(self.text, mode="eval"))
+        return SizeCondition(ast.unparse(tree), self.because)
+
 
 def spelled(name: str) -> str:
     """The name of a dimension as a condition has it."""
@@ -94,10 +108,42 @@ def check(conditions: Sequence[SizeCondition], sizes: Mapping[str, int]) -> None
 
 
 def _given(text: str, sizes: Mapping[str, int]) -> str:
-    nodes = list(ast.walk(ast.parse(text, mode="eval")))
-    names = {node.id for node in nodes if isinstance(node, ast.Name)}
-    names |= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    names = set(_names(ast.parse(text, mode="eval")))
     return ", ".join(f"{name} = {sizes[name]}" for name in sorted(names & sizes.keys()))
+
+
+def _names(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        name = _name(node)
+        if name is not None and name not in _FUNCTIONS:
+            yield name
+
+
+def _name(node: ast.AST) -> str | None:
+    if isinstance(node, ast.Name):
+        return node.id
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+class _Renaming(ast.NodeTransformer):
+    """Puts other names, or numbers, in the place of names."""
+
+    def __init__(self, sizes: Mapping[str, int | str]) -> None:
+        self._sizes = sizes
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self._renamed(node, node.id)
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        return self._renamed(node, node.value) if isinstance(node.value, str) else node
+
+    def _renamed(self, node: ast.expr, name: str) -> ast.expr:
+        size = self._sizes.get(name)
+        if size is None or name in _FUNCTIONS:
+            return node
+        if isinstance(size, int):
+            return ast.Constant(size)
+        return ast.parse(spelled(size), mode="eval").body
 
 
 def _compared(tree: ast.Compare, sizes: Mapping[str, int]) -> bool:

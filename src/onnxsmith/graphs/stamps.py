@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 import os
-from typing import TypeAlias, cast
+from typing import NamedTuple, cast
 
 import onnx_ir as ir
-
-#: Device, number, size and time of a file.
-Stamp: TypeAlias = tuple[int, int, int, int]
 
 _STAMP = "onnxsmith.stamp"
 
 
-def mark(tensor: ir.ExternalTensor, seen: dict[str, Stamp | None]) -> None:
-    """Remember which file a tensor lies in; `seen` knows the files of the tensors before."""
-    path = str(tensor.path)
-    if path not in seen:
-        seen[path] = stamp(path)
-    tensor.meta[_STAMP] = seen[path]
+class Stamp(NamedTuple):
+    """What tells a file from another one that takes its place, and from itself after it was changed."""
+
+    #: Device and number.
+    file: tuple[int, int]
+    size: int
+    time: int
 
 
-def stamp(path: str) -> Stamp | None:
-    """What tells a file from another one that takes its place; None when there is none."""
+def mark(tensor: ir.ExternalTensor, found: Stamp | None) -> None:
+    """Remember which file a tensor lies in."""
+    tensor.meta[_STAMP] = found
+
+
+def stamp(file: str | int) -> Stamp | None:
+    """The stamp of a file, by path or by the number of an open one; None when there is none."""
     try:
-        status = os.stat(path)
+        status = os.stat(file)
     except OSError:
         return None
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+    return Stamp((status.st_dev, status.st_ino), status.st_size, status.st_mtime_ns)
 
 
 def marked(tensor: ir.ExternalTensor) -> Stamp | None:

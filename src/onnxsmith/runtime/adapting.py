@@ -17,6 +17,8 @@ from onnxsmith.runtime.facts.fact import Check, CheckAtOnce, Fact, Refusal, Requ
 from onnxsmith.runtime.facts.gating import gate
 from onnxsmith.runtime.facts.table import facts_for
 
+#: Metadata of nodes that stand for one that a fact concerned: which fact.
+FACT_KEY = "onnxsmith.fact"
 CPU = "CPUExecutionProvider"
 #: Where conditions are checked under which an operator is right.
 Checks: TypeAlias = Literal["in the graph", "before", "nowhere"]
@@ -37,14 +39,19 @@ def adapt(
     provider: str = CPU,
     *,
     checks: Checks = "in the graph",
+    is_kept: bool = False,
 ) -> Rewritten:
     """The model with every fact met that a version of ONNX Runtime shows; raises Refused where one cannot be met.
 
     `checks` says what is made of facts that are met by failing in words: "before" leaves those out that are checked on
     arrays before each run (`checks_at_once` has them), "nowhere" all of them.
+
+    `is_kept` says that the result is for a file: what is emitted is marked, and what was marked before is left alone.
+    Where a model runs, marks count for nothing: anybody can write one, and what they leave out may end the process.
     """
+    rules = rules_for(version, provider, checks=checks)
     try:
-        return rewrite(model, rules_for(version, provider, checks=checks), weights)
+        return rewrite(model, rules, weights, mark=FACT_KEY if is_kept else None)
     except TooDeep as error:
         raise Refused("", "", str(error)) from None
 

@@ -14,9 +14,10 @@ from onnxsmith.errors import MissingDependencyError, NotRunnableError, Onnxsmith
 from onnxsmith.graphs import files
 from onnxsmith.graphs.diagnosis import objection
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.origins import hand_down_origins
 from onnxsmith.graphs.rewriting.rewrite import Edit
 from onnxsmith.runtime import kernel_table, onnxruntime_api
-from onnxsmith.runtime.adapting import adapt
+from onnxsmith.runtime.adapting import Checks, adapt
 from onnxsmith.runtime.cast_constants import cast_constants
 from onnxsmith.runtime.failure import plain_reason
 from onnxsmith.runtime.opening import weight_reader
@@ -60,6 +61,7 @@ def for_runtime(model: Model) -> RuntimeModel:
 
     Save it to run it where only ONNX Runtime is installed. The model itself stays as it is. What has no kernel is
     computed in a wider element type; where none is exact, in one that costs precision, and the report says so.
+    What it put into a model before is left alone: metadata of those nodes say so.
 
     >>> from onnxsmith import INT64, opset21 as op, trace
     >>> model = trace(lambda a, b: op.Div(a, b), INT64["N"], INT64["N"])
@@ -82,7 +84,7 @@ def for_runtime(model: Model) -> RuntimeModel:
             raise found
 
     try:
-        opened = open_as_it_can(given, Settings(), check, lossy=True)
+        opened = open_as_it_can(given, Settings(), check, lossy=True, is_kept=True)
     except OnnxsmithError:
         raise
     except Exception as error:  # ONNX Runtime's own classes, one for each reason
@@ -100,7 +102,8 @@ def adapted(model: Model, *, checks: bool) -> tuple[ir.Model, tuple[Edit, ...]]:
     given = model.handed_over()
     wide = widened(given.proto, lossy=True)
     version = onnxruntime_api.version() if onnxruntime_api.is_available() else kernel_table.RUNTIME_VERSION
-    result = adapt(wide.model, version, weight_reader(given), checks="in the graph" if checks else "nowhere")
+    where: Checks = "in the graph" if checks else "nowhere"
+    result = adapt(wide.model, version, weight_reader(given), checks=where, is_kept=True)
     edits = wide.edits + result.edits
     return (_read(result.model, model), edits) if edits else (model.ir, ())
 
@@ -116,5 +119,6 @@ def _read(proto: onnx.ModelProto, model: Model) -> ir.Model:
     result.model_version = own.model_version
     result.doc_string = own.doc_string
     result.graph.doc_string = own.graph.doc_string
+    hand_down_origins(result, own)
     cast_constants(result, own)
     return result

@@ -41,16 +41,24 @@ class Opened:
 
 
 def open_session(
-    model: SessionModel, settings: Settings, *, threads: int, optimize: bool, is_checked: bool = False
+    model: SessionModel,
+    settings: Settings,
+    *,
+    threads: int,
+    optimize: bool,
+    is_checked: bool = False,
+    is_kept: bool = False,
 ) -> Opened:
     """A session of a model with the facts met; raises Refused, or what ONNX Runtime raises.
 
-    `is_checked` says that what can be checked on arrays is, before each run.
+    `is_checked` says that what can be checked on arrays is, before each run; `is_kept` that the model is what is
+    wanted, for a file, and not the session.
     """
     result = Rewritten(model.proto)
     if is_on_cpu(settings):
         checks: Checks = "before" if is_checked else "in the graph"
-        result = adapt(model.proto, onnxruntime_api.version(), weight_reader(model), checks=checks)
+        version, read = onnxruntime_api.version(), weight_reader(model)
+        result = adapt(model.proto, version, read, checks=checks, is_kept=is_kept)
     told = model if result.model is model.proto else replace(model, proto=result.model)
     session = make_session(told, settings, threads=threads, optimize=optimize)
     return Opened(session, told, result.edits)

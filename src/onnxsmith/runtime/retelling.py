@@ -26,15 +26,17 @@ def open_as_it_can(
     check: Callable[[str], None] | None = None,
     *,
     lossy: bool = False,
+    is_kept: bool = False,
 ) -> Opened:
     """A session of the model, or of the first other form that ONNX Runtime takes; raises what it says of the model.
 
     `check` is given what ONNX Runtime says of the model as it is, before other forms, which may hide a mistake in it.
     Other forms mean the same; with `lossy`, one that computes in less precision is taken where no other is.
+    `is_kept` says that the model is what is wanted, for a file.
     """
     threads = threads_for(settings)
     try:
-        return open_session(model, settings, threads=threads, optimize=True)
+        return open_session(model, settings, threads=threads, optimize=True, is_kept=is_kept)
     except Exception as error:
         refusal = error
     if check is not None:
@@ -43,7 +45,7 @@ def open_as_it_can(
         for form in _retellings(model.proto, refusal, lossy=is_lossy):
             try:
                 told = replace(model, proto=form.given)
-                opened = open_session(told, settings, threads=threads, optimize=True)
+                opened = open_session(told, settings, threads=threads, optimize=True, is_kept=is_kept)
                 return replace(opened, edits=form.edits + opened.edits)
             except Exception as error:
                 form.refused(error)

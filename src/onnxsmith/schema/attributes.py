@@ -6,6 +6,7 @@ graphs, types and sparse tensors pass through as given.
 
 from __future__ import annotations
 
+import math
 import numbers
 import typing
 from collections.abc import Callable, Sequence
@@ -20,6 +21,8 @@ from onnxsmith.types.annotations import read_dtype, read_value_type
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType, ValueType
 
+#: What random numbers are made of.
+_SEED = "seed"
 _INT64 = range(-(2**63), 2**63)
 
 
@@ -39,7 +42,7 @@ def read_attribute(op: OperatorDef, attribute: Attribute, value: Any) -> Any:
         value = value.name  # how Cast named element types before opset 6
     try:
         if attribute.names_dtype:
-            return _read_dtype_code(value)
+            return _checked_dtype_code(op, attribute, _read_dtype_code(value))
         result: Any = _READERS[attribute.type](value)
     except _Refused as refused:
         raise _type_error(op, attribute, value, refused.reason) from None
@@ -49,12 +52,37 @@ def read_attribute(op: OperatorDef, attribute: Attribute, value: Any) -> Any:
     return result
 
 
+def is_limited(attribute: Attribute) -> bool:
+    """Whether only some of the values of its type are values that the operator knows."""
+    is_seed = attribute.name == _SEED and attribute.type is AttributeType.FLOAT
+    return attribute.is_flag or attribute.names_dtype or attribute.choices is not None or is_seed
+
+
+def _checked_dtype_code(op: OperatorDef, attribute: Attribute, code: int) -> int:
+    """Refuse an element type that the operator's result, which it is that of, cannot have."""
+    types = op.outputs[0].types if attribute.name == "dtype" and op.outputs else frozenset[str]()
+    known = [each for each in DType if f"tensor({each.onnx_name})" in types]
+    if code and known and DType(code) not in known:
+        raise AttributeValueError(
+            f"{op.qualified_name} does not know {attribute.name}={DType(code).name}",
+            help=f"it is one of {', '.join(each.name for each in known)}",
+            culprit=("attribute", attribute.name),
+        )
+    return code
+
+
 def _check_choice(op: OperatorDef, attribute: Attribute, result: Any) -> None:
     """Refuse a value, in normal form, that is not among those that the operator knows."""
     if attribute.is_flag and result not in (0, 1):
         raise AttributeValueError(
             f"{op.qualified_name} does not know {attribute.name}={result!r}",
             help="it is 0 or 1",
+            culprit=("attribute", attribute.name),
+        )
+    if attribute.name == _SEED and isinstance(result, float) and math.isinf(result):
+        raise AttributeValueError(
+            f"{op.qualified_name} does not know {attribute.name}={result!r}",
+            help="it is a number; leave it out for other numbers in each run",
             culprit=("attribute", attribute.name),
         )
     if attribute.choices is not None and not all(each in attribute.choices for each in _each(result)):

@@ -15,6 +15,7 @@ from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import RecordingTarget, current_graph, recorded
 from onnxsmith.core.value import Value
 from onnxsmith.errors import OnnxsmithError, RecursiveFunctionError
+from onnxsmith.graphs.carried_conditions import uncertain
 from onnxsmith.schema.definition import AttributeReference
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.scripting.closures import closure_of, run_staged
@@ -218,7 +219,7 @@ def generic_body(
                 kind.element if isinstance(kind, OptionalType) and parameter.has_default else kind
             )
     try:
-        with _in_progress(script):
+        with _in_progress(script), uncertain(scope.shared):
             staged = stage(script, _function_in(scope, script), types, {})
         body: RecordedFunction | None = make_function(script, staged, variants.next_name(script))
     except OnnxsmithError as error:

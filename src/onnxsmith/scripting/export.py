@@ -13,6 +13,7 @@ from onnxsmith.core.recording import OpsetChoice
 from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import AnnotationError, CallError, ModelWarning, OnnxsmithError
 from onnxsmith.graphs.builder import GraphTarget
+from onnxsmith.graphs.carried_conditions import put_into
 from onnxsmith.graphs.function import body_of, self_contained
 from onnxsmith.graphs.interface import describe, read_names, rename
 from onnxsmith.graphs.ir_types import type_from_ir, type_to_ir
@@ -129,6 +130,7 @@ def make_model(script: ScriptFunction, options: ModelOptions) -> Model:
         held.setdefault(function.identifier(), function)
     producer = options.get("producer_name", PRODUCER)
     model = ir.Model(graph, ir_version=10, producer_name=producer, functions=list(held.values()))
+    put_into(model, staged.scope.shared)
     describe(model, options.get("doc_string"), options.get("metadata"), CallError)
     for function in held.values():
         model.opset_imports.setdefault(function.domain, 1)

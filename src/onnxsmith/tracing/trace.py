@@ -21,6 +21,7 @@ from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import TraceError, boundary
 from onnxsmith.graphs.builder import GraphTarget
+from onnxsmith.graphs.carried_conditions import put_into
 from onnxsmith.graphs.interface import GivenNames, describe, read_names, refuse_unknown, rename
 from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.model import Model
@@ -92,6 +93,7 @@ def trace(
     functions = list(program.functions.values())
     model = ir.Model(graph, ir_version=10, producer_name=PRODUCER, functions=functions)
     model.ir_version = lowest_ir_version(model, program.dtypes)
+    put_into(model, program.shared)
     describe(model, doc_string, metadata, TraceError)
     return Model(model)
 

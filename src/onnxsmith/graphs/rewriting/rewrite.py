@@ -68,8 +68,14 @@ class Rewritten:
     edits: tuple[Edit, ...] = field(default=())
 
 
-def rewrite(model: onnx.ModelProto, rules: Rules, weights: ReadWeight | None = None) -> Rewritten:
-    """Apply rules to a model. `weights` gives the initializers of the main graph whose content stands elsewhere."""
+def rewrite(
+    model: onnx.ModelProto, rules: Rules, weights: ReadWeight | None = None, *, mark: str | None = None
+) -> Rewritten:
+    """Apply rules to a model. `weights` gives the initializers of the main graph whose content stands elsewhere.
+
+    `mark` is the key of metadata that emitted nodes get, with the names of the rules, where a rule could concern them;
+    nodes that have it are left alone.
+    """
     functions = functions_of(model)
     concerned = functions_that_use(functions, frozenset(rules)) if functions else set[FunctionKey]()
     for node in all_nodes(model.graph.node):
@@ -78,7 +84,7 @@ def rewrite(model: onnx.ModelProto, rules: Rules, weights: ReadWeight | None = N
             break
     else:
         return Rewritten(model)
-    run = _Run(model, rules, functions, concerned, weights or (lambda _: None))
+    run = _Run(model, rules, functions, concerned, weights or (lambda _: None), mark)
     return run.result()
 
 
@@ -92,12 +98,14 @@ class _Run:
         functions: Mapping[FunctionKey, onnx.FunctionProto],
         concerned: set[FunctionKey],
         weights: ReadWeight,
+        mark: str | None,
     ) -> None:
         self._given = model
         self._rules = rules
         self._functions = functions
         self._concerned = concerned
         self._weights = weights
+        self._mark = mark
         self._names = FreshNames([*value_names(model), *(each.name for each in model.functions)])
         self._edits: list[Edit] = []
         # Edits, and calls that go to a copy.
@@ -175,7 +183,7 @@ class _Run:
                 continue
             domain = plain_domain(node.domain)
             rule = self._rules.get((domain, node.op_type))
-            if rule is None:
+            if rule is None or self._is_marked(node):
                 result.append(node)
                 continue
             stem = next(filter(None, node.output), node.op_type)
@@ -189,10 +197,21 @@ class _Run:
                 for each in emit.nodes:
                     if not each.metadata_props:  # says where the node was written, if anything does
                         each.metadata_props.extend(node.metadata_props)
+                self._put_mark(emit.nodes, ", ".join(name for name, _ in changes))
                 result.extend(emit.nodes)
             else:
                 result.append(node)
         return result if is_changed else None
+
+    def _is_marked(self, node: onnx.NodeProto) -> bool:
+        return self._mark is not None and any(each.key == self._mark for each in node.metadata_props)
+
+    def _put_mark(self, nodes: Iterable[onnx.NodeProto], rules: str) -> None:
+        if self._mark is None:
+            return
+        for node in all_nodes(nodes):
+            if (plain_domain(node.domain), node.op_type) in self._rules and not self._is_marked(node):
+                node.metadata_props.add(key=self._mark, value=rules)
 
     def _retarget(
         self, node: onnx.NodeProto, key: FunctionKey, scope: Scope, path: tuple[str, ...], depth: int

@@ -192,6 +192,7 @@ class Model:
 
         Save it to run it where only ONNX Runtime is installed. The model itself stays as it is. What has no kernel is
         computed in a wider element type; where none is exact, in one that costs precision, and the report says so.
+        What it put into a model before is left alone: metadata of those nodes say so.
 
         >>> from onnxsmith import INT64, opset21 as op, trace
         >>> model = trace(lambda a, b: op.Div(a, b), INT64["N"], INT64["N"])

@@ -47,16 +47,28 @@ def _is_training(site: Site) -> bool:
 
 
 def _has_seed(site: Site) -> bool:
-    is_random = site.node.op_type != "Dropout" or _is_training(site)
-    return site.has_attribute("seed") and is_random
+    if site.node.op_type == "Dropout":
+        return site.has_attribute("seed") and _is_training(site)
+    # As in ONNX's reference, a seed that is no number is none.
+    return site.has_attribute("seed") and not math.isnan(site.number("seed", 0.0))
 
 
 def _seed(site: Site) -> int:
-    """The seed as a number; Dropout's is an integer, the others' are floats."""
+    """The seed as a number below 2**32, as numpy takes it; Dropout's is an integer, the others' are floats."""
     if site.node.op_type == "Dropout":
-        return site.integer("seed", 0)
+        return site.integer("seed", 0) % 2**32
     seed = site.number("seed", 0.0)
-    return int(seed) if math.isfinite(seed) else 0
+    return int(seed) % 2**32 if math.isfinite(seed) else 0  # no model with another one runs
+
+
+def _left_to_the_runtime(site: Site) -> bool | None:
+    """None where numbers are made here; else whether the node is changed: a seed that is none is left out."""
+    if _has_seed(site) or site.emit.version >= 22:
+        return None
+    if not site.has_attribute("seed"):
+        return False
+    site.same_node(site.node.input, without=["seed"])
+    return True
 
 
 @FAMILY.fact(
@@ -83,8 +95,9 @@ def seed_in_an_old_opset(site: Site) -> str | None:
     ),
 )
 def drawn_alike(site: Site) -> bool:
-    if not _has_seed(site) and site.emit.version < 22:
-        return False
+    left = _left_to_the_runtime(site)
+    if left is not None:
+        return left
     dtype = DType(site.integer("dtype", int(site.dtype(0) or DType.FLOAT)))
     return _drawn(site, site.emit.op("Shape", site.input(0)), dtype)
 
@@ -101,8 +114,9 @@ def drawn_alike(site: Site) -> bool:
     ),
 )
 def drawn_in_a_shape(site: Site) -> bool:
-    if not _has_seed(site) and site.emit.version < 22:
-        return False
+    left = _left_to_the_runtime(site)
+    if left is not None:
+        return left
     shape = np.array(site.integers("shape"), np.int64)
     return _drawn(site, site.emit.constant(shape), DType(site.integer("dtype", int(DType.FLOAT))))
 
@@ -152,7 +166,7 @@ def _turned(emit: Emitter, first: str, second: str) -> str:
 
 
 def _generator(site: Site) -> np.random.RandomState:  # the one that ONNX's data is drawn with
-    return np.random.RandomState(_seed(site) % 2**32)
+    return np.random.RandomState(_seed(site))
 
 
 def _after_the_first(emit: Emitter, count: str) -> str:
@@ -269,8 +283,9 @@ def dropped_by_seed(site: Site) -> bool:
     since=_CAN_MIX,
 )
 def chosen(site: Site) -> bool:
-    if not _has_seed(site) and site.emit.version < 22:
-        return False
+    left = _left_to_the_runtime(site)
+    if left is not None:
+        return left
     emit = site.emit
     count = site.integer("sample_size", 1)
     logits = emit.cast(site.input(0), DType.FLOAT)
