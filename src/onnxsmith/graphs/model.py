@@ -191,6 +191,7 @@ class Model:
         limits = isolation(isolated=isolated, timeout=timeout, memory=memory)
         if len(inputs) == 1 and not named and self._is_by_name(inputs[0]):
             inputs, named = (), dict(inputs[0])
+        self._check_options(named)
         if limits is None:
             return self(*inputs, **named)
         active = ACTIVE.get()
@@ -208,6 +209,18 @@ class Model:
         except (OperatorFailedError, NotRunnableError) as error:
             raise self._diagnosed(error, feeds) from error.__cause__
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _check_options(self, named: Mapping[str, Any]) -> None:
+        """Refuse a misspelt option of `run`, which Python takes for an input."""
+        names = [port.name for port in self.inputs]
+        for name in named:
+            meant = did_you_mean(name, ("isolated", "timeout", "memory"))
+            if name not in names and meant is not None and did_you_mean(name, names) is None:
+                raise ModelInputError(
+                    f"run has no option '{name}', and the model no such input",
+                    help=meant,
+                    culprit=("attribute", name),
+                )
 
     def _is_by_name(self, given: object) -> bool:
         """Whether this is a mapping of inputs by name, and not the value of an input that is itself a map."""
