@@ -15,6 +15,7 @@ from onnxsmith.cli.streams import STREAM, check_words, load_model, shown
 from onnxsmith.cli.terminal import progress
 from onnxsmith.errors import AnnotationError, CallError, InvalidModelError, OnnxsmithError
 from onnxsmith.graphs.model import checker_words
+from onnxsmith.graphs.model_runtime import model_runtime
 from onnxsmith.scripting.decorators import collecting
 from onnxsmith.scripting.function import ScriptFunction
 from onnxsmith.types.value_types import TensorType
@@ -77,7 +78,8 @@ def _check(file: str, options: argparse.Namespace) -> tuple[list[str], list[Exce
         else:
             _check_file(file)
         if options.runtime:
-            model.runner()
+            # Not model.runner(): a model that is refused says so when it runs, on its inputs.
+            model_runtime().load(model.handed_over(), None, lambda refusal, feeds: None)
     except OnnxsmithError as error:
         return [], [error]
     return [], []
