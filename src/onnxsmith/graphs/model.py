@@ -44,6 +44,7 @@ from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.schema.promote import Place, given_array
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
+from onnxsmith.types.named_sizes import contradiction
 from onnxsmith.types.value_types import AnyValueType, SequenceType, Shape, TensorType, describe_shape
 
 #: A notebook shows the text of models with fewer nodes than this.
@@ -320,6 +321,8 @@ class Model:
             except (ModelInputError, InputTypeError, LiteralError) as error:
                 error.culprit = ("attribute", port.name) if port.name in kwargs else ("input", position)
                 raise
+        if graph is None:
+            _check_names(self.inputs, feeds, kwargs)
         if self._conditions and graph is None:
             size_conditions.check(self._conditions, _sizes(self.inputs, feeds))
         return feeds
@@ -434,6 +437,19 @@ def _wrong_shape(port: Port, wanted: Shape, given: Shape) -> ModelInputError:
     return ModelInputError(
         f"input '{port.name}' has shape {describe_shape(wanted)}, and was given {describe_shape(given)}"
     )
+
+
+def _check_names(ports: Sequence[Port], feeds: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """Refuse inputs that disagree about the size of a dimension of one name."""
+    found = contradiction((port.name, port.type, feed) for port, feed in zip(ports, feeds, strict=True))
+    if found is not None:
+        raise ModelInputError(
+            f"{found.described}, and the same name is the same size",
+            help=_form(ports),
+            culprit=("attribute", found.second)
+            if found.second in kwargs
+            else ("input", [port.name for port in ports].index(found.second)),
+        )
 
 
 def _sizes(ports: Sequence[Port], feeds: Sequence[Any]) -> dict[str, int]:

@@ -97,11 +97,14 @@ def narrowings(
         symbol: bounds(each) for symbol, each in program.range_constraints.items() if _is_of_inputs(symbol)
     }
     allowed = {each: _allowed(asked.get(each.name)) for each in ranges}
+    same = _same_sizes(ranges, names)
     bounding: dict[Any, list[str]] = {}
     found: list[Narrowing] = []
     for guard in getattr(shape_env, "guards", ()):
         place = _place_in_module(guard.sloc)
         expression = _replaced(guard.expr, shape_env.replacements)
+        if expression.xreplace(same) == sympy.true:  # of sizes with one name, which a call has to keep equal
+            continue
         if place is None or not _is_told(expression, ranges.keys()):
             continue
         symbols = tuple(sorted(expression.free_symbols, key=str))
@@ -124,6 +127,12 @@ def narrowings(
         is not None
     ]
     return [*ranged, *_once(found)]
+
+
+def _same_sizes(symbols: Iterable[Any], names: dict[str, str]) -> dict[Any, Any]:
+    """Symbols by the first one that has the same name of the user's."""
+    first: dict[str, Any] = {}
+    return {each: first.setdefault(names[each.name], each) for each in symbols if each.name in names}
 
 
 def _is_of_inputs(symbol: Any) -> bool:
