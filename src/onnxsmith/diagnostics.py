@@ -219,8 +219,10 @@ def hide_own_frames(error: BaseException) -> None:
         return
     error.__traceback__ = _without_own_frames(error.__traceback__)
     context = error.__context__
-    while context is not None and _was_caught_by_us(context):
-        context = context.__context__
+    if context is not None and _was_caught_by_us(context):
+        # What a library caught on its way to that, as `inspect` does, is as little the user's.
+        while context is not None and _was_caught_by_us(context, or_by_library=True):
+            context = context.__context__
     error.__cause__ = None
     error.__context__ = context
     error.__suppress_context__ = context is None
@@ -230,12 +232,14 @@ def hide_frames_between(error: BaseException) -> None:
     """The same for an exception of the user's own code that came through us; an error in our code keeps its frames."""
     if wants_full_traceback():
         return
-    is_users = False
+    # Text that is no Python has no frame of its own.
+    is_users = isinstance(error, SyntaxError) and not is_library(error.filename or PACKAGE_DIRECTORY)
+    is_text = is_users
     traceback = error.__traceback__
     while traceback is not None:
         file = traceback.tb_frame.f_code.co_filename
         if file.startswith(PACKAGE_DIRECTORY):
-            is_users = False
+            is_users = is_text
         elif not is_library(file):
             is_users = True
         traceback = traceback.tb_next
@@ -255,7 +259,10 @@ def _without_own_frames(traceback: types.TracebackType | None) -> types.Tracebac
     return result
 
 
-def _was_caught_by_us(error: BaseException) -> bool:
+def _was_caught_by_us(error: BaseException, *, or_by_library: bool = False) -> bool:
     """Whether an exception ended in our code: a traceback begins at the frame that caught it."""
     traceback = error.__traceback__
-    return traceback is None or traceback.tb_frame.f_code.co_filename.startswith(PACKAGE_DIRECTORY)
+    if traceback is None:
+        return True
+    file = traceback.tb_frame.f_code.co_filename
+    return file.startswith(PACKAGE_DIRECTORY) or (or_by_library and is_library(file))

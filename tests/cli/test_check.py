@@ -79,3 +79,12 @@ def test_missing_files(run: Run) -> None:
     seen = run("check", "missing.py")
     assert seen.status == 2
     assert "there is no file missing.py" in seen.err
+
+
+def test_a_program_that_ends_itself(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "ending.py").write_text("import sys\nsys.exit(3)\n")
+    seen = run("check", "ending.py")
+    assert seen.status == 1
+    assert "sys.exit(3)" in seen.err
+    assert 'ending.py", line 2' in seen.err
+    assert seen.out == "ending.py: 1 finding\n"

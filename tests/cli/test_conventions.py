@@ -107,11 +107,39 @@ def test_errors_are_in_the_json(run: Run, name: str) -> None:
 
 @pytest.mark.parametrize("name", [each for each in NAMES if COMMANDS[each].takes_several])
 def test_several_are_done_in_order_and_one_does_not_stop_the_rest(run: Run, name: str) -> None:
-    words = ["C402", "C401"] if name == "explain" else [*BAD_WORDS[name], *GOOD_WORDS[name]]
+    words = ["C999", "C401"] if name == "explain" else [*BAD_WORDS[name], *GOOD_WORDS[name]]
     seen = run(name, *words, "--json")
-    assert [each.get("file", each.get("code")) for each in seen.json] == words
-    assert seen.status == (GOOD if name == "explain" else FINDINGS)
+    assert [each.get("file", each.get("code")) for each in seen.json[1:]] == words[1:]
+    assert len(seen.json) == len(words)
+    assert seen.status == (USAGE if name == "explain" else FINDINGS)
     assert "error" not in seen.json[1]
+
+
+def test_a_file_that_is_not_there_does_not_stop_the_rest(run: Run, model: Path) -> None:
+    seen = run("check", "nix.py", "m.onnx")
+    assert seen.status == USAGE
+    assert "there is no file nix.py" in seen.err
+    assert seen.out == "m.onnx: good\n"
+    first, second = run("check", "nix.py", "m.onnx", "--json").json
+    assert first["error"]["kind"] == "Usage"
+    assert second == {"file": "m.onnx", "checked": [], "findings": []}
+
+
+@pytest.mark.parametrize(
+    "words", [["run"], ["run", "m.onnx", "--dim", "N"], ["info", "--nix"], ["info", "-", "-"]]
+)
+def test_wrong_usage_is_an_error_in_the_json(run: Run, model: Path, words: list[str]) -> None:
+    seen = run(*words, "--json")
+    assert seen.status == USAGE
+    assert seen.json["error"].keys() == {"code", "kind", "message", "help", "places", "others", "text"}
+    assert seen.json["error"]["kind"] == "Usage"
+    assert seen.json["error"]["message"] in seen.err
+
+
+def test_whoever_reads_our_errors_may_stop_early(folder: Path) -> None:
+    command = f"{shlex.quote(sys.executable)} -m onnxsmith run m.onnx --json | true"
+    seen = subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True, check=False)
+    assert seen.stderr == ""
 
 
 @pytest.mark.parametrize("name", [each for each in NAMES if COMMANDS[each].reads_stream])

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import onnx
 
+from onnxsmith import FLOAT, trace
+from onnxsmith.graphs.size_conditions import SIZES_KEY, SizeCondition, written
 from tests.cli.conftest import Run
 
 
@@ -81,3 +83,14 @@ def test_errors(run: Run, tmp_path: Path) -> None:
     seen = run("info", "m.onnx", "--json")
     assert seen.json[0]["error"]["code"] == "F101"
     assert seen.json[0]["error"]["kind"] == "UnreadableModelError"
+
+
+def test_the_sizes_that_a_model_is_for(run: Run, tmp_path: Path) -> None:
+    model = trace(
+        lambda x: x + 1.0, FLOAT["N"], metadata={SIZES_KEY: written([SizeCondition("N <= 4", "net.py:3")])}
+    )
+    model.save(tmp_path / "small.onnx")
+    assert "only for sizes\n  N <= 4  net.py:3\n" in run("info", "small.onnx").out
+    assert run("info", "small.onnx", "--json").json[0]["sizes"] == [
+        {"condition": "N <= 4", "because": "net.py:3"}
+    ]

@@ -190,3 +190,14 @@ def test_limits_that_make_no_sense(run: Run, model: Path, words: list[str], told
     seen = run("run", "m.onnx", "--random", *words)
     assert seen.status == 2
     assert told in seen.err
+
+
+def test_a_size_of_no_dimension(run: Run, model: Path) -> None:
+    seen = run("run", "m.onnx", "--random", "--dim", "N=2", "--dim", "K=2", "--dim", "Q=3")
+    assert seen.status == 2
+    assert "--dim Q: no input has such a dimension; their open dimensions are N, K" in seen.err
+
+
+def test_what_is_missing_is_told_in_words_of_the_shell(run: Run, model: Path) -> None:
+    seen = run("run", "m.onnx")
+    assert "--input x=FILE.npy, or say --random" in seen.err

@@ -218,3 +218,27 @@ def test_a_model_that_fails_at_an_end_of_the_range():
         onnxsmith.torch.export(
             nn.ReLU(), (rows(2),), dynamic_shapes={"input": {0: "b"}}, translations=wrong, verify=True
         )
+
+
+def test_what_is_true_of_sizes_with_one_name_is_not_told(recwarn):
+    class Ordered(nn.Module):
+        def forward(self, x, y):
+            return x.sum() + y.sum() if x.shape[0] >= y.shape[0] else x.sum()
+
+    shapes = {"x": {0: "a"}, "y": {0: "a"}}
+    model = onnxsmith.torch.export(Ordered(), (torch.ones(3), torch.ones(3)), dynamic_shapes=shapes)
+    assert not [str(each.message) for each in recwarn if "only" in str(each.message)]
+    assert "onnxsmith.sizes" not in model.ir.metadata_props
+    with pytest.raises(ModelInputError, match="dimension 'a' is 2 in 'x' and 3 in 'y'"):
+        model(np.ones(2, np.float32), np.ones(3, np.float32))
+
+
+def test_one_decision_is_told_once():
+    class Deciding(nn.Module):
+        def forward(self, x):
+            return x + 1 if x.shape[0] > 1 else x * 2
+
+    with pytest.warns(NarrowedDimensionWarning, match="and is 1 in the model: the module decides") as told:
+        model = onnxsmith.torch.export(Deciding(), (torch.ones(1, 3),), dynamic_shapes={"x": {0: "n"}})
+    assert len(told) == 1
+    assert [each.text for each in read(model.ir.metadata_props)] == ["n <= 1"]

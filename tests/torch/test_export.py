@@ -347,3 +347,26 @@ def test_no_warning_without_a_reason():
     with warnings.catch_warnings():
         warnings.simplefilter("error", onnxsmith.errors.SpecialisedDimensionWarning)
         onnxsmith.torch.export(Mlp(), (torch.randn(2, 4),), dynamic_shapes={"x": {0: "batch"}})
+
+
+def test_what_torch_cannot_trace_is_told_in_one_message(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import torch, onnxsmith\nonnxsmith.torch.export(torch.nn.Linear(4, 3), (torch.randn(2, 5),))\n",
+        encoding="utf-8",
+    )
+    seen = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=False)
+    assert seen.returncode == 1
+    assert "ExportError: torch.export cannot trace the module" in seen.stderr
+    assert "[C703]" in seen.stderr
+    assert "program.py:2:1" in seen.stderr
+    assert len(seen.stderr.splitlines()) < 12
+
+
+def test_what_the_module_itself_raises_keeps_its_class():
+    class Refusing(nn.Module):
+        def forward(self, x):
+            raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        onnxsmith.torch.export(Refusing(), (torch.ones(2),))

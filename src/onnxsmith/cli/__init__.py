@@ -10,7 +10,9 @@ import argparse
 import importlib
 import sys
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
+
+from onnxsmith.cli.exit_codes import USAGE
 
 
 class Command(NamedTuple):
@@ -44,6 +46,22 @@ colour is for terminals only; NO_COLOR turns it off
 """
 
 
+class _WrongWordsError(Exception):
+    """What argparse does not understand; `program` is the command whose words they are."""
+
+    def __init__(self, message: str, program: str) -> None:
+        super().__init__(message)
+        self.program = program
+
+
+class _Parser(argparse.ArgumentParser):
+    """Leaves it to `main` to say what is wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        raise _WrongWordsError(message, self.prog)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the result is the exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
@@ -53,7 +71,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = parser.parse_args(words)
         if options.command is None:
             parser.error("say what to do: " + ", ".join(COMMANDS))
-    except SystemExit as stop:  # argparse has said what is wrong, or shown its help
+    except _WrongWordsError as wrong:
+        if "--json" in words:
+            from onnxsmith.cli.report import usage_as_json  # needs the errors; --help does not
+
+            print(usage_as_json(str(wrong)))
+        print(f"{wrong.program}: error: {wrong}", file=sys.stderr)
+        return USAGE
+    except SystemExit as stop:  # argparse has shown its help
         return int(stop.code or 0)
     from onnxsmith.cli.outcome import run_command  # what follows needs the errors; --help does not
 
@@ -62,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _make_parser(words: Sequence[str]) -> argparse.ArgumentParser:
     """The parser; only the command that is used adds its own arguments."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="onnxsmith",
         description="Write, run, read and ship ONNX from Python.",
         epilog=_EPILOG,

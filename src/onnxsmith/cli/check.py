@@ -8,13 +8,14 @@ from typing import Any
 
 import onnx
 
-from onnxsmith.cli.exit_codes import FINDINGS, GOOD
+from onnxsmith.cli.exit_codes import FINDINGS, GOOD, USAGE
 from onnxsmith.cli.program import load_program, scripts_of
-from onnxsmith.cli.report import Report, Usage
+from onnxsmith.cli.report import Report, Usage, usage_entry
 from onnxsmith.cli.streams import STREAM, check_words, load_model, shown
 from onnxsmith.cli.terminal import progress
 from onnxsmith.errors import AnnotationError, CallError, InvalidModelError, OnnxsmithError
 from onnxsmith.graphs.model import checker_words
+from onnxsmith.graphs.model_runtime import model_runtime
 from onnxsmith.scripting.decorators import collecting
 from onnxsmith.scripting.function import ScriptFunction
 from onnxsmith.types.value_types import TensorType
@@ -41,21 +42,29 @@ def run(options: argparse.Namespace, report: Report) -> int:
     check_words(options.files)
     results: list[dict[str, Any]] = []
     lines: list[str] = []
-    is_good = True
+    status = GOOD
     for file in options.files:
-        with progress(f"checking {shown(file)}"):
-            checked, found = _check(file, options)
+        try:
+            with progress(f"checking {shown(file)}"):
+                checked, found = _check(file, options)
+        except Usage as usage:
+            status = USAGE
+            results.append({"file": file, "checked": [], "findings": [], "error": usage_entry(str(usage))})
+            if not report.as_json:
+                report.usage_words(str(usage))
+            continue
         results.append(
             {"file": file, "checked": checked, "findings": [report.finding(each) for each in found]}
         )
-        is_good = is_good and not found
+        status = max(status, FINDINGS if found else GOOD)
         if not report.as_json:
             report.findings(found)
         count = len(found) + sum(len(each.others) for each in found if isinstance(each, OnnxsmithError))
         verdict = "good" if not found else f"{count} finding{'s' * (count != 1)}"
         lines.append(f"{shown(file)}: {verdict}" + (f" ({', '.join(checked)})" if checked else ""))
-    report.result(results, "\n".join(lines))
-    return GOOD if is_good else FINDINGS
+    if lines or report.as_json:
+        report.result(results, "\n".join(lines))
+    return status
 
 
 def _check(file: str, options: argparse.Namespace) -> tuple[list[str], list[Exception]]:
@@ -69,7 +78,8 @@ def _check(file: str, options: argparse.Namespace) -> tuple[list[str], list[Exce
         else:
             _check_file(file)
         if options.runtime:
-            model.runner()
+            # Not model.runner(): a model that is refused says so when it runs, on its inputs.
+            model_runtime().load(model.handed_over(), None, lambda refusal, feeds: None)
     except OnnxsmithError as error:
         return [], [error]
     return [], []

@@ -6,9 +6,11 @@ import argparse
 import sys
 import textwrap
 from dataclasses import asdict
+from typing import Any
 
 from onnxsmith.cli import terminal
-from onnxsmith.cli.report import Report, Usage
+from onnxsmith.cli.exit_codes import GOOD, USAGE
+from onnxsmith.cli.report import Report, usage_entry
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors.pages import AREAS, PRELUDE, Page, find_page, pages
 
@@ -27,17 +29,24 @@ def run(options: argparse.Namespace, report: Report) -> int:
     """Print pages, or the list of all."""
     if not options.codes:
         report.result([asdict(page) for page in pages()], _index())
-        return 0
-    found = [_find(code) for code in options.codes]
-    report.result([asdict(page) for page in found], "\n\n\n".join(map(_page, found)))
-    return 0
-
-
-def _find(code: str) -> Page:
-    page = find_page(code)
-    if page is None:
-        raise Usage(f"there is no error {code!r}; {_suggestion(code)}")
-    return page
+        return GOOD
+    entries: list[dict[str, Any]] = []
+    texts: list[str] = []
+    status = GOOD
+    for code in options.codes:
+        page = find_page(code)
+        if page is not None:
+            entries.append(asdict(page))
+            texts.append(_page(page))
+            continue
+        status = USAGE
+        message = f"there is no error {code!r}; {_suggestion(code)}"
+        entries.append({"error": usage_entry(message)})
+        if not report.as_json:
+            report.usage_words(message)
+    if texts or report.as_json:
+        report.result(entries, "\n\n\n".join(texts))
+    return status
 
 
 def _suggestion(wrong: str) -> str:

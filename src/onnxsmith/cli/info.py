@@ -15,6 +15,7 @@ from onnxsmith.cli.report import Report
 from onnxsmith.cli.sizes import described_bytes
 from onnxsmith.cli.streams import STREAM, check_words, load_model, shown
 from onnxsmith.diagnostics import printable
+from onnxsmith.graphs import size_conditions
 from onnxsmith.graphs.model import Model
 
 
@@ -55,6 +56,10 @@ def describe(model: Model, word: str, *, with_weights: bool) -> dict[str, Any]:
         "opsets": {domain or "ai.onnx": version for domain, version in model.opset_imports.items()},
         "inputs": [{"name": each.name, "type": repr(each.type)} for each in model.inputs],
         "outputs": [{"name": each.name, "type": repr(each.type)} for each in model.outputs],
+        "sizes": [
+            {"condition": each.text, "because": each.because}
+            for each in size_conditions.read(model.ir.metadata_props)
+        ],
         "nodes": _counted(model.ir.graph),
         "functions": [
             {
@@ -126,6 +131,9 @@ def as_text(content: dict[str, Any], called: str) -> str:
     ]
     for title in ("inputs", "outputs"):
         lines += ["", title, *_columns([(each["name"], each["type"]) for each in content[title]])]
+    if content["sizes"]:
+        rows = [(each["condition"], each["because"]) for each in content["sizes"]]
+        lines += ["", "only for sizes", *_columns(rows)]
     total = sum(content["nodes"].values())
     lines += ["", f"nodes: {total}", *_columns([(name, str(n)) for name, n in content["nodes"].items()])]
     if content["functions"]:

@@ -30,13 +30,21 @@ def run_command(command: Command, options: argparse.Namespace, launcher: str) ->
     report = Report(launcher, bool(options.json))
     # A stranger's model may be odd; what is wrong with it we say ourselves.
     logging.getLogger("onnx_ir").setLevel(logging.ERROR)
+    status = GOOD
     try:
-        status = command.run(options, report)
+        status = _status(command, options, report)
         sys.stdout.flush()
-        return status
     except BrokenPipeError:  # whoever read our output has seen enough; nothing more can be flushed to it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return GOOD
+    return status
+
+
+def _status(command: Command, options: argparse.Namespace, report: Report) -> int:
+    """The exit code; what stopped the command is said."""
+    try:
+        return command.run(options, report)
+    except BrokenPipeError:
+        raise
     except Usage as usage:
         report.usage(str(usage))
         return USAGE

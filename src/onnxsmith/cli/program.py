@@ -19,7 +19,20 @@ from onnxsmith.scripting.function import ScriptFunction
 
 
 def load_program(name: str) -> ModuleType:
-    """Run a Python file, or import a module by its dotted name; what it raises comes through."""
+    """Run a Python file, or import a module by its dotted name; what it raises comes through.
+
+    A program that ends itself would end us, without a word: that is an error of its own.
+    """
+    try:
+        return _loaded(name)
+    except SystemExit as stop:
+        ended = RuntimeError(
+            f"{name} ends with sys.exit({stop.code!r}) when it is run; put that under if __name__ == '__main__':"
+        )
+        raise ended.with_traceback(stop.__traceback__) from None
+
+
+def _loaded(name: str) -> ModuleType:
     path = Path(name)
     if path.suffix != ".py" and not path.exists() and all(part.isidentifier() for part in name.split(".")):
         sys.path.insert(0, os.getcwd())

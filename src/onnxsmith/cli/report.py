@@ -16,6 +16,7 @@ from typing import Any
 
 from onnxsmith.cli import terminal
 from onnxsmith.cli.exit_codes import FINDINGS, GOOD
+from onnxsmith.cli.shell_words import in_shell_words
 from onnxsmith.diagnostics import Label, hide_own_frames, printable
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.source import PACKAGE_DIRECTORY, Span, is_library
@@ -63,7 +64,12 @@ class Report:
     def usage(self, message: str) -> None:
         """Say what is wrong with the arguments."""
         if self.as_json:
-            print(_as_json({"usage": message}))
+            print(usage_as_json(message))
+        self.usage_words(message)
+
+    @staticmethod
+    def usage_words(message: str) -> None:
+        """Say it on standard error."""
         print(f"{terminal.styled('onnxsmith', 'bold', sys.stderr)}: {printable(message)}", file=sys.stderr)
         print("see onnxsmith --help, or onnxsmith COMMAND --help", file=sys.stderr)
 
@@ -83,7 +89,7 @@ class Report:
     def text(self, error: Exception) -> str:
         """The text of an error: of one that the user's own code raised, with the traceback in that code."""
         if isinstance(error, OnnxsmithError):
-            self._forget_launcher(error)
+            self._prepare(error)
             return printable(str(error))
         lines = traceback.format_exception(type(error), error, _in_user_code(error))
         return printable("".join(lines)).rstrip()
@@ -97,7 +103,7 @@ class Report:
                 "message": str(error),
                 "text": self.text(error),
             }
-        self._forget_launcher(error)
+        self._prepare(error)
         return {
             "code": error.code,
             "kind": type(error).__name__,
@@ -119,13 +125,36 @@ class Report:
         deepest = ours_or_theirs[-1] if ours_or_theirs else self.launcher
         return not deepest.startswith(PACKAGE_DIRECTORY) and deepest != self.launcher
 
-    def _forget_launcher(self, error: OnnxsmithError) -> None:
+    def _prepare(self, error: OnnxsmithError) -> None:
+        """Make an error one for a command line: without the place that started us, and with help in a shell's words."""
+        if error.help is not None:
+            error.help = in_shell_words(error.help)
+        for each in error.others:
+            self._prepare(each)
         kept = (
             each
             for each in error.labels
             if each.span.file != self.launcher and not is_library(each.span.file)
         )
         error.labels = tuple(kept)
+
+
+def usage_entry(message: str) -> dict[str, Any]:
+    """Wrong usage in JSON, in the form that errors have."""
+    return {
+        "code": None,
+        "kind": "Usage",
+        "message": message,
+        "help": None,
+        "places": [],
+        "others": [],
+        "text": message,
+    }
+
+
+def usage_as_json(message: str) -> str:
+    """The document of a command that its words stopped."""
+    return _as_json({"error": usage_entry(message)})
 
 
 def _as_json(content: Any) -> str:

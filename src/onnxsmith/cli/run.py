@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, TypedDict, cast
@@ -18,9 +18,11 @@ from onnxsmith.cli.streams import shown as shown_file
 from onnxsmith.cli.terminal import progress
 from onnxsmith.cli.type_text import split_assignment
 from onnxsmith.diagnostics import did_you_mean, printable
+from onnxsmith.errors import ModelInputError
 from onnxsmith.graphs.isolation import memory_amount
 from onnxsmith.graphs.model import Port
 from onnxsmith.runtime.settings import using
+from onnxsmith.types.value_types import TensorType
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -121,13 +123,32 @@ def _inputs(ports: Sequence[Port], options: argparse.Namespace) -> dict[str, Any
             raise Usage(f"the model has no input {name!r}; {hint}")
         given[name] = text
     sizes = dict(_size(word) for word in options.dim)
+    _check_dimensions(ports, sizes)
     generator = np.random.default_rng(options.seed)
     inputs: dict[str, Any] = {}
     for port in ports:
         text = given.get(port.name, "random" if options.random else None)
-        if text is not None:  # what is left out, the model itself asks for
+        if text is not None:
             inputs[port.name] = make_input(port, text, sizes, generator)
+    missing = [name for name in names if name not in inputs]
+    if missing:
+        form = ", ".join(f"{each.name}: {each.type!r}" for each in ports)
+        raise ModelInputError(
+            f"input '{missing[0]}' is missing",
+            help=f"give it with --input {missing[0]}=FILE.npy, or say --random; the model takes {form}",
+        )
     return inputs
+
+
+def _check_dimensions(ports: Sequence[Port], sizes: Mapping[str, int]) -> None:
+    """Refuse the size of a dimension that no input has."""
+    shapes = [port.type.shape or () for port in ports if isinstance(port.type, TensorType)]
+    known = dict.fromkeys("?" if each is None else each for shape in shapes for each in shape)
+    names = [each for each in known if isinstance(each, str)]
+    for name in sizes:
+        if name not in names:
+            hint = did_you_mean(name, names) or f"their open dimensions are {', '.join(names) or 'none'}"
+            raise Usage(f"--dim {name}: no input has such a dimension; {hint}")
 
 
 def _size(word: str) -> tuple[str, int]:

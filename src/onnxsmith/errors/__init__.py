@@ -8,8 +8,8 @@ C7 PyTorch, R1 running, F1 files.
 from onnxsmith.errors.base import Culprit as Culprit
 from onnxsmith.errors.base import ModelWarning as ModelWarning
 from onnxsmith.errors.base import OnnxsmithError as OnnxsmithError
-from onnxsmith.errors.base import boundary as boundary
 from onnxsmith.errors.base import combined as combined
+from onnxsmith.errors.boundary import boundary as boundary
 from onnxsmith.errors.files import DecompileError as DecompileError
 from onnxsmith.errors.files import ExternalDataError as ExternalDataError
 from onnxsmith.errors.files import InvalidModelError as InvalidModelError
@@ -71,3 +71,4 @@ from onnxsmith.errors.torch import TrainingModeWarning as TrainingModeWarning
 from onnxsmith.errors.torch import TranslationError as TranslationError
 from onnxsmith.errors.torch import UntranslatedOperatorError as UntranslatedOperatorError
 from onnxsmith.errors.torch import VerificationError as VerificationError
+from onnxsmith.errors.wrong_calls import wrong_call as wrong_call

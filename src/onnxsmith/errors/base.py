@@ -5,11 +5,10 @@ Holds facts; `diagnostics` turns them into text, and the modules beside this one
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Sequence
-from typing import ClassVar, Literal, ParamSpec, Self, TypeVar
+from collections.abc import Sequence
+from typing import ClassVar, Literal, Self
 
-from onnxsmith.diagnostics import Label, clipped, hide_frames_between, hide_own_frames, printable, render
+from onnxsmith.diagnostics import Label, clipped, printable, render
 from onnxsmith.source import Span, argument_span, caller_span, traceback_span
 
 #: Which part of a call is wrong: ("input", position) or ("attribute", name). Lets whoever knows the source
@@ -112,29 +111,3 @@ def combined(errors: Sequence[OnnxsmithError]) -> OnnxsmithError:
     first, *others = errors
     first.others = tuple(others)
     return first
-
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def boundary(function: Callable[P, R]) -> Callable[P, R]:
-    """Mark a public entry point: an error of ours that leaves it says where the user stands, and hides our frames.
-
-    What the user's own code raises while we run it (a KeyError in a helper) keeps its class and text, and loses our
-    frames too. Not for calls that run per operator: those hold the first `except` block inline and save a frame.
-    """
-
-    @functools.wraps(function)
-    def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return function(*args, **kwargs)
-        except OnnxsmithError as error:
-            error.locate_in_traceback()
-            hide_own_frames(error)
-            raise
-        except Exception as error:
-            hide_frames_between(error)
-            raise
-
-    return guarded

@@ -140,7 +140,7 @@ class RecursiveFunctionError(OnnxsmithError, RecursionError):
 
 
 class CallError(OnnxsmithError, TypeError):
-    """A script was called, or exported, with arguments that do not fit its parameters.
+    """A script, or a function of this package, was called with arguments that do not fit its parameters.
 
     Wrong:
 

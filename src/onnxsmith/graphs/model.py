@@ -45,6 +45,7 @@ from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.schema.promote import Place, given_array
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
+from onnxsmith.types.named_sizes import contradiction
 from onnxsmith.types.value_types import (
     AnyValueType,
     Dimension,
@@ -114,8 +115,8 @@ class Model:
     ) -> None:
         """Write the model, whole or not at all, in the place of what is at `path`.
 
-        `external_data` True, or a file name, puts the weights in a file beside it; past 2 GB that happens by itself. A
-        file of that name that is not the data of the model at `path` is left alone, unless `overwrite` is True.
+        `external_data` True, or a file name, puts the weights in a file beside it; past 1.9 GB that happens by itself.
+        A file of that name that is not the data of the model at `path` is left alone, unless `overwrite` is True.
         """
         place = Path(os.fspath(path))
         data = files.data_place(self._ir, place, external_data)
@@ -199,6 +200,7 @@ class Model:
         limits = isolation(isolated=isolated, timeout=timeout, memory=memory)
         if len(inputs) == 1 and not named and self._is_by_name(inputs[0]):
             inputs, named = (), dict(inputs[0])
+        self._check_options(named)
         if limits is None:
             return self(*inputs, **named)
         active = ACTIVE.get()
@@ -216,6 +218,18 @@ class Model:
         except (OperatorFailedError, NotRunnableError) as error:
             raise self._diagnosed(error, feeds) from error.__cause__
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _check_options(self, named: Mapping[str, Any]) -> None:
+        """Refuse a misspelt option of `run`, which Python takes for an input."""
+        names = [port.name for port in self.inputs]
+        for name in named:
+            meant = did_you_mean(name, ("isolated", "timeout", "memory"))
+            if name not in names and meant is not None and did_you_mean(name, names) is None:
+                raise ModelInputError(
+                    f"run has no option '{name}', and the model no such input",
+                    help=meant,
+                    culprit=("attribute", name),
+                )
 
     def _is_by_name(self, given: object) -> bool:
         """Whether this is a mapping of inputs by name, and not the value of an input that is itself a map."""
@@ -324,6 +338,8 @@ class Model:
             except (ModelInputError, InputTypeError, LiteralError) as error:
                 error.culprit = ("attribute", port.name) if port.name in kwargs else ("input", position)
                 raise
+        if graph is None:
+            _check_names(self.inputs, feeds, kwargs)
         if self._conditions and graph is None:
             size_conditions.check(self._conditions, _sizes(self.inputs, feeds))
         elif self._conditions and graph is not None:
@@ -441,6 +457,19 @@ def _wrong_shape(port: Port, wanted: Shape, given: Shape) -> ModelInputError:
     return ModelInputError(
         f"input '{port.name}' has shape {describe_shape(wanted)}, and was given {describe_shape(given)}"
     )
+
+
+def _check_names(ports: Sequence[Port], feeds: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """Refuse inputs that disagree about the size of a dimension of one name."""
+    found = contradiction((port.name, port.type, feed) for port, feed in zip(ports, feeds, strict=True))
+    if found is not None:
+        raise ModelInputError(
+            f"{found.described}, and the same name is the same size",
+            help=_form(ports),
+            culprit=("attribute", found.second)
+            if found.second in kwargs
+            else ("input", [port.name for port in ports].index(found.second)),
+        )
 
 
 def _sizes(ports: Sequence[Port], feeds: Sequence[Any]) -> dict[str, int]:

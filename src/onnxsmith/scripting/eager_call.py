@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
@@ -24,6 +24,7 @@ from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.schema.promote import Place, given_array, number_array
 from onnxsmith.source import argument_span, caller_span
 from onnxsmith.types.annotations import type_of_example
+from onnxsmith.types.named_sizes import contradiction
 from onnxsmith.types.value_types import (
     UNKNOWN_TENSOR,
     AnyValueType,
@@ -53,6 +54,7 @@ def run_eagerly(script: ScriptFunction, arguments: dict[str, Any], active: Targe
         elif parameter.role == "input":
             gives_tensors = gives_tensors or isinstance(value, EagerTensor)
             arguments[parameter.name] = _input(script, parameter, value)
+    check_names(script, arguments)
     arguments = {name: _extra(script, name, value) for name, value in arguments.items()}
     bound = script.signature.bind_partial()
     bound.arguments.update(arguments)  # type: ignore[arg-type]
@@ -186,6 +188,20 @@ def check_input(
             f"{script.name} takes shape {describe_shape(wanted.shape)} as '{parameter.name}', "
             f"not {describe_shape(actual.shape)}"
         )
+        raise _at_argument(error, script, parameter)
+
+
+def check_names(script: ScriptFunction, arguments: Mapping[str, Any]) -> None:
+    """Refuse arguments that disagree about the size of a dimension of one name."""
+    if not script.parameters.repeats_dimensions:
+        return
+    inputs = script.parameters.inputs
+    given = {each.name: arguments.get(each.name) for each in inputs}
+    arrays = {name: each.array if isinstance(each, EagerTensor) else each for name, each in given.items()}
+    found = contradiction((each.name, each.type, arrays[each.name]) for each in inputs)
+    if found is not None:
+        parameter = next(each for each in inputs if each.name == found.second)
+        error = ShapeError(f"{script.name}: {found.described}, and the same name is the same size")
         raise _at_argument(error, script, parameter)
 
 

@@ -8,12 +8,13 @@ import copy
 import functools
 import inspect
 import linecache
+import pickle
 import types
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
 from onnxsmith.core.target import ACTIVE
-from onnxsmith.diagnostics import undefined_name_help
+from onnxsmith.diagnostics import hide_frames_between, hide_own_frames, undefined_name_help
 from onnxsmith.errors import OnnxsmithError, RecursiveFunctionError, UndefinedNameError, boundary, combined
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.scripting.analysis import Analysis, analyze
@@ -160,7 +161,11 @@ class ScriptFunction:
     def __reduce__(self) -> tuple[Any, ...] | str:
         if self._instance is not None:
             return getattr, (self._instance, self.function.__name__)
-        written = reduce_script(self, self.function)
+        try:
+            written = reduce_script(self, self.function)
+        except pickle.PicklingError as error:
+            hide_own_frames(error)
+            raise
         return written if isinstance(written, str) else (_restored, (written, self._options))
 
     def __copy__(self) -> ScriptFunction:
@@ -238,7 +243,14 @@ class ScriptFunction:
 
     def jit(self, *args: Any, **kwargs: Any) -> Any:
         """Run the whole function as one model, kept for inputs of the same types and ranks."""
-        return self._jit(*args, **kwargs)
+        try:
+            return self._jit(*args, **kwargs)
+        except OnnxsmithError as error:  # inline, not a `boundary`: this call is made to cost little
+            hide_own_frames(error)
+            raise
+        except Exception as error:
+            hide_frames_between(error)
+            raise
 
     @functools.cached_property
     def _jit(self) -> Any:

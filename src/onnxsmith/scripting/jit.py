@@ -10,7 +10,7 @@ import numpy as np
 from onnxsmith.diagnostics import hide_own_frames
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.model import Model
-from onnxsmith.scripting.eager_call import input_argument
+from onnxsmith.scripting.eager_call import check_names, input_argument
 from onnxsmith.types.annotations import type_of_example
 from onnxsmith.types.value_types import AnyValueType, OptionalType, TensorType
 
@@ -26,7 +26,8 @@ class Jit:
     def __init__(self, script: ScriptFunction) -> None:
         self.script = script
         self._runs: dict[Any, Callable[[Sequence[Any]], Any]] = {}
-        self._input_count = len(script.parameters.inputs)
+        self._input_names = [each.name for each in script.parameters.inputs]
+        self._input_count = len(self._input_names)
 
     def __reduce__(self) -> tuple[type[Jit], tuple[ScriptFunction]]:
         return Jit, (self.script,)  # the sessions are made anew
@@ -42,6 +43,8 @@ class Jit:
                     key.append(value.ndim)
                 run = self._runs.get(tuple(key))
                 if run is not None:
+                    if self.script.parameters.repeats_dimensions:
+                        check_names(self.script, dict(zip(self._input_names, args, strict=True)))
                     try:
                         return run(args)
                     except OnnxsmithError:
@@ -70,6 +73,7 @@ class Jit:
                 continue
             arrays.append(array)
             types[parameter.name] = _open_type(parameter.type, array)
+        check_names(script, dict(zip(types, arrays, strict=True)))
         attribute_key = repr(sorted(attributes.items()))
         key = (tuple((name, repr(kind)) for name, kind in types.items()), attribute_key)
         run = self._runs.get(key)

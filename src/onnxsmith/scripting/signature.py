@@ -19,6 +19,7 @@ from onnxsmith.scripting.closures import closure_of
 from onnxsmith.scripting.places import Places
 from onnxsmith.source import Span
 from onnxsmith.types.annotations import AttributeAnnotation, read_attribute_annotation, read_value_type
+from onnxsmith.types.named_sizes import has_repeated_names
 from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType, OptionalType
 
 _ATTRIBUTE_TYPES: dict[tuple[type, bool], AttributeType] = {
@@ -95,6 +96,8 @@ class ScriptSignature:
     parameters: tuple[ScriptParameter, ...]
     returns: tuple[AnyValueType, ...] | None
     is_variadic: bool
+    #: Whether a dimension's name stands more than once among the inputs, where it is the same size.
+    repeats_dimensions: bool
 
     @property
     def inputs(self) -> tuple[ScriptParameter, ...]:
@@ -130,7 +133,8 @@ def read_signature(function: types.FunctionType, places: Places) -> ScriptSignat
         returns = _returns(_evaluated(function, "return", annotations.get("return")))
     if errors:
         raise combined(errors)
-    return ScriptSignature(signature, tuple(parameters), returns, is_variadic)
+    repeats = has_repeated_names(each.type for each in parameters if each.role == "input")
+    return ScriptSignature(signature, tuple(parameters), returns, is_variadic, repeats)
 
 
 @contextmanager

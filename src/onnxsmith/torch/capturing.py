@@ -12,6 +12,7 @@ import torch
 from torch.fx.experimental import _config
 from torch.utils._sympy.numbers import int_oo
 
+from onnxsmith.diagnostics import wants_full_traceback
 from onnxsmith.torch.caches import register_caches
 from onnxsmith.torch.checking import Given
 from onnxsmith.torch.conditions import bounds, environment, excludes, hint_of, pinned
@@ -25,7 +26,7 @@ def captured(module: torch.nn.Module, given: Given, strict: bool) -> torch.expor
     shapes = with_torch_dims(given.dynamic_shapes)
 
     def traced(args: Any, kwargs: Any) -> torch.export.ExportedProgram:
-        with torch.no_grad(), open_time(), given.explicit(module):
+        with torch.no_grad(), open_time(), given.explicit(module), _quiet():
             return torch.export.export(module, args, kwargs, dynamic_shapes=shapes, strict=strict)
 
     example = (given.args, given.kwargs or {})
@@ -49,8 +50,7 @@ def captured(module: torch.nn.Module, given: Given, strict: bool) -> torch.expor
     if program is not None and not pinned(program) and not excludes(program, example):
         return _settled(program)
     try:
-        with _quiet():
-            return traced(given.args, given.kwargs)
+        return traced(given.args, given.kwargs)
     except Exception as error:
         _explain(given, error)
         raise
@@ -91,13 +91,22 @@ def _any_size() -> Iterator[None]:
         yield
 
 
+#: Where torch writes about sizes that it fixes, and the traceback of an operator that fails: we say both in our words.
+_LOGGERS = ("torch._export.non_strict_utils", "torch._subclasses.fake_tensor")
+
+
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Without torch's words about sizes that it fixes, which we say in ours."""
-    logger = logging.getLogger("torch._export.non_strict_utils")
-    before = logger.level
-    logger.setLevel(logging.ERROR)
+    """Without what torch writes on standard error before it raises; all of it where full tracebacks are wanted."""
+    if wants_full_traceback():
+        yield
+        return
+    loggers = [logging.getLogger(each) for each in _LOGGERS]
+    before = [each.level for each in loggers]
+    for each in loggers:
+        each.setLevel(logging.CRITICAL)
     try:
         yield
     finally:
-        logger.setLevel(before)
+        for each, level in zip(loggers, before, strict=True):
+            each.setLevel(level)

@@ -20,7 +20,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils import _pytree as pytree
 
 from onnxsmith.errors import ExportError
-from onnxsmith.source import PACKAGE_DIRECTORY, Span
+from onnxsmith.source import PACKAGE_DIRECTORY, Span, is_library
 from onnxsmith.torch.origins import is_torch_file
 from onnxsmith.torch.wishes import asked_range, by_axis, dim_name, flat_wishes
 
@@ -232,7 +232,7 @@ class Given:
     # -- refusals --------------------------------------------------------------------------------------
 
     def explained(self, error: Exception) -> ExportError | None:
-        """torch's error in terms of what was given; None where it says enough itself."""
+        """torch's error in terms of what was given; None for one that the module's own code raises."""
         if isinstance(error, GuardOnDataDependentSymNode):
             return ExportError(
                 "what the module does here depends on the values in a tensor, which only a run of the model has",
@@ -253,7 +253,12 @@ class Given:
                 help="a tuple, list or dict of tensors has its like; of other containers, what torch flattens them to",
             )
         if not any(each in text for each in _ABOUT_SIZES):
-            return None
+            if _is_raised_by_user(error.__traceback__):
+                return None
+            return ExportError(
+                f"torch.export cannot trace the module: {_first_paragraph(text) or type(error).__name__}",
+                help="see that the module runs on the example; ONNXSMITH_TRACEBACK=full shows where torch stopped",
+            ).locate(_place(error.__traceback__))
         if self._small:
             return ExportError(
                 f"{'; '.join(self._small)} in the example, and torch takes sizes of 0 and 1 for fixed",
@@ -289,11 +294,27 @@ def _place(traceback: TracebackType | None) -> Span | None:
     found = None
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        if not is_torch_file(code.co_filename) and not code.co_filename.startswith(PACKAGE_DIRECTORY):
+        # torch runs text of its own, too, which has no file.
+        is_torch = is_torch_file(code.co_filename) or code.co_filename.startswith(
+            ("<string>", "<eval_with_key>")
+        )
+        if not is_torch and not code.co_filename.startswith(PACKAGE_DIRECTORY):
             line = traceback.tb_lineno
             found = Span(code.co_filename, line, 0, line, 0, code.co_name)
         traceback = traceback.tb_next
     return found
+
+
+def _is_raised_by_user(traceback: TracebackType | None) -> bool:
+    """Whether the line that raised is neither torch's nor another library's."""
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return traceback is not None and not is_library(traceback.tb_frame.f_code.co_filename)
+
+
+def _first_paragraph(text: str) -> str:
+    """What torch says before it goes into details, on one line."""
+    return " ".join(text.strip().partition("\n\n")[0].split())
 
 
 def _apart(arguments: Any) -> Any:

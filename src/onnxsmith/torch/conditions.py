@@ -97,16 +97,20 @@ def narrowings(
         symbol: bounds(each) for symbol, each in program.range_constraints.items() if _is_of_inputs(symbol)
     }
     allowed = {each: _allowed(asked.get(each.name)) for each in ranges}
+    same = _same_sizes(ranges, names)
     bounding: dict[Any, list[str]] = {}
     found: list[Narrowing] = []
     for guard in getattr(shape_env, "guards", ()):
         place = _place_in_module(guard.sloc)
         expression = _replaced(guard.expr, shape_env.replacements)
+        if expression.xreplace(same) == sympy.true:  # of sizes with one name, which a call has to keep equal
+            continue
         if place is None or not _is_told(expression, ranges.keys()):
             continue
         symbols = tuple(sorted(expression.free_symbols, key=str))
         if isinstance(expression, _INEQUALITIES) and len(symbols) == 1:
             bounding.setdefault(symbols[0], []).append(place)
+            ranges[symbols[0]] = _tightened(expression, *ranges[symbols[0]])
             if not _fails_somewhere(expression, ranges):
                 continue
         elif not _fails_somewhere(expression, allowed):
@@ -124,6 +128,25 @@ def narrowings(
         is not None
     ]
     return [*ranged, *_once(found)]
+
+
+def _same_sizes(symbols: Iterable[Any], names: dict[str, str]) -> dict[Any, Any]:
+    """Symbols by the first one that has the same name of the user's."""
+    first: dict[str, Any] = {}
+    return {each: first.setdefault(names[each.name], each) for each in symbols if each.name in names}
+
+
+def _tightened(expression: Any, low: int, high: int | None) -> tuple[int, int | None]:
+    """A range with the end that a comparison of its symbol with a number gives it, where torch has left that open."""
+    left, right = expression.args
+    if right.is_Symbol and left.is_Integer:
+        return _tightened(expression.reversed, low, high)
+    if not (left.is_Symbol and right.is_Integer):
+        return low, high
+    if isinstance(expression, sympy.Gt | sympy.Ge):
+        return max(low, int(right) + isinstance(expression, sympy.Gt)), high
+    most = int(right) - isinstance(expression, sympy.Lt)
+    return low, most if high is None else min(high, most)
 
 
 def _is_of_inputs(symbol: Any) -> bool:

@@ -98,8 +98,8 @@ class Model:
     ) -> None:
         """Write the model, whole or not at all, in the place of what is at `path`.
 
-        `external_data` True, or a file name, puts the weights in a file beside it; past 2 GB that happens by itself. A
-        file of that name that is not the data of the model at `path` is left alone, unless `overwrite` is True.
+        `external_data` True, or a file name, puts the weights in a file beside it; past 1.9 GB that happens by itself.
+        A file of that name that is not the data of the model at `path` is left alone, unless `overwrite` is True.
         """
     @property
     def ir(self) -> AnyIrModel:

@@ -1,0 +1,55 @@
+"""The law of named dimensions: in the inputs of one call, the same name is the same size.
+
+Finds where a call breaks it; which error that is, is the caller's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from onnxsmith.types.value_types import AnyValueType, OptionalType, Shape, TensorType
+
+
+class Contradiction(NamedTuple):
+    """A name that stands for two sizes: where it was read first, and where it is another."""
+
+    name: str
+    first: str
+    first_size: int
+    second: str
+    second_size: int
+
+    @property
+    def described(self) -> str:
+        """In words."""
+        here = f"{self.first_size} in '{self.first}'"
+        there = f"{self.second_size}" + (
+            f" in '{self.second}'" if self.second != self.first else " further on"
+        )
+        return f"dimension '{self.name}' is {here} and {there}"
+
+
+def named_shape(kind: AnyValueType) -> Shape:
+    """The dimensions of a tensor type, or of an optional one; none of others."""
+    kind = kind.element if isinstance(kind, OptionalType) else kind
+    return (kind.shape or ()) if isinstance(kind, TensorType) else ()
+
+
+def has_repeated_names(kinds: Iterable[AnyValueType]) -> bool:
+    """Whether a name stands more than once, so that calls can break the law."""
+    names = [each for kind in kinds for each in named_shape(kind) if isinstance(each, str)]
+    return len(names) != len(set(names))
+
+
+def contradiction(inputs: Iterable[tuple[str, AnyValueType, object]]) -> Contradiction | None:
+    """The first name that two of the inputs (label, declared type, value) use for different sizes; None without."""
+    seen: dict[str, tuple[str, int]] = {}
+    for label, kind, value in inputs:
+        sizes: tuple[int, ...] = getattr(value, "shape", ())  # what is no array has none
+        for name, size in zip(named_shape(kind), sizes, strict=False):
+            if isinstance(name, str):
+                first, first_size = seen.setdefault(name, (label, size))
+                if first_size != size:
+                    return Contradiction(name, first, first_size, label, size)
+    return None

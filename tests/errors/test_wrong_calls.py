@@ -1,0 +1,113 @@
+"""Arguments that do not fit: of scripts, of methods and of functions of the package, always in the user's terms."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import traceback
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import onnxsmith
+from onnxsmith import FLOAT, decompile, recompile, script, trace
+from onnxsmith.errors import CallError, ModelInputError, OnnxsmithError, boundary
+
+PACKAGE = os.path.dirname(onnxsmith.__file__) + os.sep
+X = np.ones(3, np.float32)
+MODEL = trace(lambda x: x + 1.0, FLOAT["N"])
+
+
+@script
+def add(a: FLOAT["N"], b: FLOAT["N"]):
+    return a + b
+
+
+@script
+def newton(a: FLOAT["N"], steps: int, tol: float):
+    return a * tol
+
+
+def shown(error: BaseException) -> str:
+    return "".join(traceback.format_exception(error))
+
+
+@pytest.mark.parametrize(
+    ("call", "message", "help_text"),
+    [
+        (lambda: add(X), "add: missing a required argument: 'b'", "add(a: FLOAT['N'], b: FLOAT['N'])"),
+        (lambda: add.jit(X), "add: missing a required argument: 'b'", "add(a: FLOAT['N'], b: FLOAT['N'])"),
+        (lambda: newton(X, 5, tool=0.1), "newton has no parameter 'tool'", "did you mean 'tol'?"),
+        (lambda: MODEL.save(), "save: missing a required argument: 'path'", "save(path: "),
+        (
+            lambda: MODEL.save("m.onnx", True),
+            "save: too many positional arguments",
+            "save(path: str | os.PathLike[str], *, external_data",
+        ),
+        (lambda: MODEL.for_runtime(1), "for_runtime: too many positional arguments", "for_runtime("),
+        (lambda: decompile(MODEL, grup=True), "decompile has no parameter 'grup'", "did you mean 'group'?"),
+        (lambda: onnxsmith.load(), "load: missing a required argument: 'path'", "load(path: "),
+    ],
+)
+def test_it_names_the_parameter_at_the_users_line(
+    call: Callable[[], object], message: str, help_text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ONNXSMITH_TRACEBACK", raising=False)
+    with pytest.raises(CallError) as caught:
+        call()
+    error = caught.value
+    assert isinstance(error, TypeError)
+    assert error.message == message
+    assert (error.help or "").startswith(help_text)
+    assert error.span is not None
+    assert error.span.file == __file__
+    text = shown(error)
+    assert PACKAGE not in text
+    assert "During handling" not in text
+    assert "inspect.py" not in text
+
+
+def test_a_misspelt_option_of_run() -> None:
+    with pytest.raises(ModelInputError, match="did you mean 'isolated'"):
+        MODEL.run(X, isolatd=True)
+    with pytest.raises(ModelInputError, match="the model has no input 'y'"):
+        MODEL.run(y=X)
+
+
+def test_a_type_error_inside_keeps_its_own_words() -> None:
+    @boundary
+    def public(x: object) -> int:
+        return len(x)  # type: ignore[arg-type]
+
+    with pytest.raises(TypeError, match="has no len"):
+        public(1)
+
+
+def test_an_error_of_a_jitted_run_shows_no_frame_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ONNXSMITH_TRACEBACK", raising=False)
+    for other in (np.ones((2, 2), np.float32), np.ones((2, 2), np.float32)):
+        with pytest.raises(OnnxsmithError) as caught:
+            add.jit(X, other)
+        assert PACKAGE not in shown(caught.value)
+
+
+def test_text_that_is_no_python_shows_its_own_line_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ONNXSMITH_TRACEBACK", raising=False)
+    with pytest.raises(SyntaxError) as caught:
+        recompile("a = = 1")
+    assert PACKAGE not in shown(caught.value)
+    assert "a = = 1" in shown(caught.value)
+
+
+def test_a_script_that_cannot_be_pickled_shows_no_frame_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ONNXSMITH_TRACEBACK", raising=False)
+    monkeypatch.setattr("onnxsmith.scripting.pickling._by_value", lambda function: None)
+
+    @script
+    def local(x: FLOAT["N"]):
+        return x + 1.0
+
+    with pytest.raises(pickle.PicklingError) as caught:
+        pickle.dumps(local)
+    assert PACKAGE not in shown(caught.value)
