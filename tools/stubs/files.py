@@ -83,7 +83,15 @@ def surfaces() -> dict[PurePosixPath, str]:
     """The stubs of public modules and classes that checkers see without what is behind them."""
     files: dict[PurePosixPath, str] = {}
     for name, title, names in (
-        ("model", "`Model`", [("onnxsmith.graphs.model", name) for name in ("Port", "Model", "load")]),
+        (
+            "model",
+            "`Model`",
+            [
+                ("onnxsmith.graphs.model_inputs", "Port"),
+                ("onnxsmith.graphs.model", "Model"),
+                ("onnxsmith.graphs.model", "load"),
+            ],
+        ),
         (
             "decompiling",
             "the decompiler, and of where weights may lie",

@@ -7,14 +7,12 @@ import html
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, cast
 
 import onnx
 import onnx_ir as ir
 
-from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import ACTIVE, RecordingTarget
-from onnxsmith.core.value import NumberValue, Value
 from onnxsmith.diagnostics import did_you_mean, printable
 from onnxsmith.errors import (
     AttributeValueError,
@@ -27,7 +25,7 @@ from onnxsmith.errors import (
     OperatorFailedError,
     boundary,
 )
-from onnxsmith.graphs import external_data, files, parcels, raw, size_conditions, soundness
+from onnxsmith.graphs import external_data, files, model_inputs, parcels, raw, size_conditions, soundness
 from onnxsmith.graphs.attribute_values import check_attribute_values
 from onnxsmith.graphs.capabilities import with_capabilities
 from onnxsmith.graphs.carried_conditions import carry
@@ -37,33 +35,20 @@ from onnxsmith.graphs.existing_files import check_data_file
 from onnxsmith.graphs.handover import session_model
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.isolation import isolation
+from onnxsmith.graphs.model_inputs import Port as Port
 from onnxsmith.graphs.model_runtime import model_runtime
 from onnxsmith.graphs.model_text import text_of
 from onnxsmith.graphs.origins import origin_of
 from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.session_model import SessionModel
-from onnxsmith.schema.promote import Place, given_array
 from onnxsmith.source import Span
-from onnxsmith.types.dtypes import DType
-from onnxsmith.types.named_sizes import contradiction
 from onnxsmith.types.value_types import (
-    AnyValueType,
-    Dimension,
     SequenceType,
-    Shape,
     TensorType,
-    describe_shape,
 )
 
 #: A notebook shows the text of models with fewer nodes than this.
 _SHOWN_NODES = 2000
-
-
-class Port(NamedTuple):
-    """An input or output of a model: its name and type."""
-
-    name: str
-    type: AnyValueType
 
 
 @with_capabilities
@@ -252,7 +237,7 @@ class Model:
         ports = self.inputs
 
         def check_and_run(feeds: Sequence[RunValue]) -> list[RunValue]:
-            size_conditions.check(self._conditions, _sizes(ports, feeds))
+            size_conditions.check(self._conditions, model_inputs.sizes(ports, feeds))
             return run(feeds)
 
         return check_and_run
@@ -306,7 +291,7 @@ class Model:
             count = f"{len(ports)} input{'s' * (len(ports) != 1)}"
             raise ModelInputError(
                 f"the model has {count}, and was given {len(args)}",
-                help=_form(ports),
+                help=model_inputs.described_inputs(ports),
                 culprit=("input", len(ports)),
             )
         given = dict(zip(names, args, strict=False))
@@ -314,7 +299,7 @@ class Model:
             if name not in names:
                 raise ModelInputError(
                     f"the model has no input '{name}'",
-                    help=did_you_mean(name, names) or _form(ports),
+                    help=did_you_mean(name, names) or model_inputs.described_inputs(ports),
                     culprit=("attribute", name),
                 )
             if name in given:
@@ -322,7 +307,9 @@ class Model:
             given[name] = value
         missing = [name for name in names if name not in given]
         if missing:
-            raise ModelInputError(f"input '{missing[0]}' is missing", help=_form(ports))
+            raise ModelInputError(
+                f"input '{missing[0]}' is missing", help=model_inputs.described_inputs(ports)
+            )
         return given
 
     def _bind(
@@ -334,17 +321,21 @@ class Model:
         for position, port in enumerate(self.inputs):
             value = given[port.name]
             try:
-                feeds.append(_feed(port, value) if graph is None else _argument(port, value, graph))
+                feeds.append(
+                    model_inputs.feed(port, value)
+                    if graph is None
+                    else model_inputs.argument(port, value, graph)
+                )
             except (ModelInputError, InputTypeError, LiteralError) as error:
                 error.culprit = ("attribute", port.name) if port.name in kwargs else ("input", position)
                 raise
         if graph is None:
-            _check_names(self.inputs, feeds, kwargs)
+            model_inputs.check_names(self.inputs, feeds, kwargs)
         if self._conditions and graph is None:
-            size_conditions.check(self._conditions, _sizes(self.inputs, feeds))
+            size_conditions.check(self._conditions, model_inputs.sizes(self.inputs, feeds))
         elif self._conditions and graph is not None:
             shapes = [getattr(each.known.type, "shape", None) or () for each in feeds]
-            carry(graph.shared, self._conditions, _dimensions(self.inputs, shapes))
+            carry(graph.shared, self._conditions, model_inputs.dimensions(self.inputs, shapes))
         return feeds
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -396,108 +387,6 @@ class Model:
 
 def _port(value: ir.Value) -> Port:
     return Port(value.name or "", type_from_ir(value.type, value.shape))
-
-
-def _form(ports: Sequence[Port]) -> str:
-    return "the model takes " + (", ".join(f"{each.name}: {each.type!r}" for each in ports) or "no inputs")
-
-
-def _feed(port: Port, value: Any) -> Any:
-    """What is given for an input as an array; refused where its type is certainly not the input's."""
-    if isinstance(value, dict) and isinstance(port.type, TensorType):
-        raise InputTypeError(
-            f"the model cannot take dict as '{port.name}'",
-            help="give inputs by name with model(**inputs)",
-        )
-    if value is None or isinstance(value, dict) or not isinstance(port.type, TensorType):
-        return cast(Any, value)
-    dtype, shape = port.type.dtype, port.type.shape
-    remedy = None if dtype is None else f"'{port.name}' is declared as {dtype.name}"
-    array = given_array(value, dtype, Place("the model", f"'{port.name}'", remedy=remedy))
-    given = DType.from_numpy(array.dtype)
-    if dtype is not None and given is not dtype:
-        raise _wrong_dtype(port, dtype, str(array.dtype))
-    if shape is not None and not _fits(array.shape, shape):
-        raise _wrong_shape(port, shape, array.shape)
-    return array
-
-
-def _argument(port: Port, value: Any, graph: RecordingTarget) -> Any:
-    """What is given for an input as a value of a graph; refused where its type is certainly not the input's."""
-    wanted = port.type
-    if isinstance(value, NumberValue) and isinstance(wanted, TensorType) and wanted.dtype is not None:
-        value = value.as_dtype(wanted.dtype)
-    is_of_graph = isinstance(value, Value | Stored) or (
-        isinstance(value, list | tuple)
-        and any(isinstance(each, Value) for each in cast("Sequence[Any]", value))
-    )
-    lifted = graph.lift(cast(Any, value) if is_of_graph else _feed(port, value))
-    actual = lifted.known.type
-    if isinstance(wanted, TensorType) != isinstance(actual, TensorType):
-        raise ModelInputError(
-            f"input '{port.name}' of the model is {wanted.described}, and was given {actual.described}"
-        )
-    if not isinstance(wanted, TensorType) or not isinstance(actual, TensorType):
-        return lifted
-    if None not in (wanted.dtype, actual.dtype) and wanted.dtype is not actual.dtype:
-        raise _wrong_dtype(port, cast(DType, wanted.dtype), cast(DType, actual.dtype).spelling)
-    if wanted.shape is not None and actual.shape is not None and not _fits(actual.shape, wanted.shape):
-        raise _wrong_shape(port, wanted.shape, actual.shape)
-    return lifted
-
-
-def _wrong_dtype(port: Port, wanted: DType, given: str) -> ModelInputError:
-    return ModelInputError(
-        f"input '{port.name}' is {wanted.spelling}, and was given {given}",
-        help=f"convert it with .astype({_numpy_name(wanted)})",
-    )
-
-
-def _wrong_shape(port: Port, wanted: Shape, given: Shape) -> ModelInputError:
-    return ModelInputError(
-        f"input '{port.name}' has shape {describe_shape(wanted)}, and was given {describe_shape(given)}"
-    )
-
-
-def _check_names(ports: Sequence[Port], feeds: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-    """Refuse inputs that disagree about the size of a dimension of one name."""
-    found = contradiction((port.name, port.type, feed) for port, feed in zip(ports, feeds, strict=True))
-    if found is not None:
-        raise ModelInputError(
-            f"{found.described}, and the same name is the same size",
-            help=_form(ports),
-            culprit=("attribute", found.second)
-            if found.second in kwargs
-            else ("input", [port.name for port in ports].index(found.second)),
-        )
-
-
-def _sizes(ports: Sequence[Port], feeds: Sequence[Any]) -> dict[str, int]:
-    """The sizes of named dimensions, where they first stand."""
-    sizes = _dimensions(ports, [getattr(each, "shape", ()) for each in feeds])
-    return {name: size for name, size in sizes.items() if isinstance(size, int)}
-
-
-def _dimensions(ports: Sequence[Port], shapes: Sequence[Shape]) -> dict[str, Dimension]:
-    """What is known of named dimensions, where they first stand with a size or a name."""
-    found: dict[str, Dimension] = {}
-    for port, given in zip(ports, shapes, strict=True):
-        shape = port.type.shape if isinstance(port.type, TensorType) else None
-        for wanted, size in zip(shape or (), given, strict=False):
-            if isinstance(wanted, str) and size is not None:
-                found.setdefault(wanted, size)
-    return found
-
-
-def _numpy_name(dtype: DType) -> str:
-    return f"np.{dtype.spelling}" if dtype.is_native else f"ml_dtypes.{dtype.spelling}"
-
-
-def _fits(given: Shape, wanted: Shape) -> bool:
-    """Whether a tensor of one shape may be one of the other."""
-    return len(given) == len(wanted) and all(
-        not isinstance(a, int) or not isinstance(b, int) or a == b for a, b in zip(given, wanted, strict=True)
-    )
 
 
 def checker_words(error: Exception) -> str:

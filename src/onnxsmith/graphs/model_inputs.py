@@ -1,0 +1,124 @@
+"""What is given for the inputs of a model, as arrays or as values of a graph; refused where it is not right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+from onnxsmith.core.stored import Stored
+from onnxsmith.core.target import RecordingTarget
+from onnxsmith.core.value import NumberValue, Value
+from onnxsmith.errors import InputTypeError, ModelInputError
+from onnxsmith.schema.promote import Place, given_array
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.named_sizes import contradiction
+from onnxsmith.types.value_types import AnyValueType, Dimension, Shape, TensorType, describe_shape
+
+
+class Port(NamedTuple):
+    """An input or output of a model: its name and type."""
+
+    name: str
+    type: AnyValueType
+
+
+def described_inputs(ports: Sequence[Port]) -> str:
+    return "the model takes " + (", ".join(f"{each.name}: {each.type!r}" for each in ports) or "no inputs")
+
+
+def feed(port: Port, value: Any) -> Any:
+    """What is given for an input as an array; refused where its type is certainly not the input's."""
+    if isinstance(value, dict) and isinstance(port.type, TensorType):
+        raise InputTypeError(
+            f"the model cannot take dict as '{port.name}'",
+            help="give inputs by name with model(**inputs)",
+        )
+    if value is None or isinstance(value, dict) or not isinstance(port.type, TensorType):
+        return cast(Any, value)
+    dtype, shape = port.type.dtype, port.type.shape
+    remedy = None if dtype is None else f"'{port.name}' is declared as {dtype.name}"
+    array = given_array(value, dtype, Place("the model", f"'{port.name}'", remedy=remedy))
+    given = DType.from_numpy(array.dtype)
+    if dtype is not None and given is not dtype:
+        raise _wrong_dtype(port, dtype, str(array.dtype))
+    if shape is not None and not _fits(array.shape, shape):
+        raise _wrong_shape(port, shape, array.shape)
+    return array
+
+
+def argument(port: Port, value: Any, graph: RecordingTarget) -> Any:
+    """What is given for an input as a value of a graph; refused where its type is certainly not the input's."""
+    wanted = port.type
+    if isinstance(value, NumberValue) and isinstance(wanted, TensorType) and wanted.dtype is not None:
+        value = value.as_dtype(wanted.dtype)
+    is_of_graph = isinstance(value, Value | Stored) or (
+        isinstance(value, list | tuple)
+        and any(isinstance(each, Value) for each in cast("Sequence[Any]", value))
+    )
+    lifted = graph.lift(cast(Any, value) if is_of_graph else feed(port, value))
+    actual = lifted.known.type
+    if isinstance(wanted, TensorType) != isinstance(actual, TensorType):
+        raise ModelInputError(
+            f"input '{port.name}' of the model is {wanted.described}, and was given {actual.described}"
+        )
+    if not isinstance(wanted, TensorType) or not isinstance(actual, TensorType):
+        return lifted
+    if None not in (wanted.dtype, actual.dtype) and wanted.dtype is not actual.dtype:
+        raise _wrong_dtype(port, cast(DType, wanted.dtype), cast(DType, actual.dtype).spelling)
+    if wanted.shape is not None and actual.shape is not None and not _fits(actual.shape, wanted.shape):
+        raise _wrong_shape(port, wanted.shape, actual.shape)
+    return lifted
+
+
+def _wrong_dtype(port: Port, wanted: DType, given: str) -> ModelInputError:
+    return ModelInputError(
+        f"input '{port.name}' is {wanted.spelling}, and was given {given}",
+        help=f"convert it with .astype({_numpy_name(wanted)})",
+    )
+
+
+def _wrong_shape(port: Port, wanted: Shape, given: Shape) -> ModelInputError:
+    return ModelInputError(
+        f"input '{port.name}' has shape {describe_shape(wanted)}, and was given {describe_shape(given)}"
+    )
+
+
+def check_names(ports: Sequence[Port], feeds: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """Refuse inputs that disagree about the size of a dimension of one name."""
+    found = contradiction((port.name, port.type, feed) for port, feed in zip(ports, feeds, strict=True))
+    if found is not None:
+        raise ModelInputError(
+            f"{found.described}, and the same name is the same size",
+            help=described_inputs(ports),
+            culprit=("attribute", found.second)
+            if found.second in kwargs
+            else ("input", [port.name for port in ports].index(found.second)),
+        )
+
+
+def sizes(ports: Sequence[Port], feeds: Sequence[Any]) -> dict[str, int]:
+    """The sizes of named dimensions, where they first stand."""
+    sizes = dimensions(ports, [getattr(each, "shape", ()) for each in feeds])
+    return {name: size for name, size in sizes.items() if isinstance(size, int)}
+
+
+def dimensions(ports: Sequence[Port], shapes: Sequence[Shape]) -> dict[str, Dimension]:
+    """What is known of named dimensions, where they first stand with a size or a name."""
+    found: dict[str, Dimension] = {}
+    for port, given in zip(ports, shapes, strict=True):
+        shape = port.type.shape if isinstance(port.type, TensorType) else None
+        for wanted, size in zip(shape or (), given, strict=False):
+            if isinstance(wanted, str) and size is not None:
+                found.setdefault(wanted, size)
+    return found
+
+
+def _numpy_name(dtype: DType) -> str:
+    return f"np.{dtype.spelling}" if dtype.is_native else f"ml_dtypes.{dtype.spelling}"
+
+
+def _fits(given: Shape, wanted: Shape) -> bool:
+    """Whether a tensor of one shape may be one of the other."""
+    return len(given) == len(wanted) and all(
+        not isinstance(a, int) or not isinstance(b, int) or a == b for a, b in zip(given, wanted, strict=True)
+    )
