@@ -242,3 +242,15 @@ def test_one_decision_is_told_once():
         model = onnxsmith.torch.export(Deciding(), (torch.ones(1, 3),), dynamic_shapes={"x": {0: "n"}})
     assert len(told) == 1
     assert [each.text for each in read(model.ir.metadata_props)] == ["n <= 1"]
+
+
+def test_a_size_of_1_that_the_module_fixes_is_told_with_its_line():
+    class Deciding(nn.Module):
+        def forward(self, x):
+            return x * 2 if x.shape[0] == 1 else x + 1
+
+    with pytest.warns(
+        SpecialisedDimensionWarning, match=r"decides by sizes at .*test_conditions\.py:\d+, and"
+    ) as told:
+        onnxsmith.torch.export(Deciding(), (torch.ones(1, 3),), dynamic_shapes={"x": {0: "n"}})
+    assert len(told) == 1

@@ -15,7 +15,7 @@ from torch.utils._sympy.numbers import int_oo
 from onnxsmith.diagnostics import wants_full_traceback
 from onnxsmith.torch.caches import register_caches
 from onnxsmith.torch.checking import Given
-from onnxsmith.torch.conditions import bounds, environment, excludes, hint_of, pinned
+from onnxsmith.torch.conditions import bounds, environment, excludes, hint_of, narrowings, pinned
 from onnxsmith.torch.open_time import open_time
 from onnxsmith.torch.wishes import with_torch_dims
 
@@ -39,6 +39,10 @@ def captured(module: torch.nn.Module, given: Given, strict: bool) -> torch.expor
             program = traced(*larger)
     if program is not None and not excludes(program, example):
         return _settled(program)
+    if program is not None:
+        # What fixes a size leaves no trace where it is one number, and is known of the larger example alone.
+        places = [place for each in narrowings(program, {}, {}) for place in each.places]
+        given.decided_at = tuple(dict.fromkeys(places))
     program = None
     try:
         with _any_size():

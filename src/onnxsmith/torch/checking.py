@@ -58,6 +58,8 @@ class Given:
         for name, value in parameters.items():
             for path, leaf in pytree.tree_flatten_with_path(value)[0]:
                 _check_leaf(f"{name}{pytree.keystr(path)}", leaf)
+        #: Where the module goes another way for the example than for a larger one, as far as that is known.
+        self.decided_at: tuple[str, ...] = ()
         self.args, self.kwargs = _apart((self.args, self.kwargs))
         self.dynamic_shapes = self._checked_shapes(dynamic_shapes, parameters)
 

@@ -61,6 +61,7 @@ def export(
         reference: Any = None
         example: Any = None
         notes: list[str] = []
+        decided_at: tuple[str, ...] = ()
         if isinstance(module, torch.export.ExportedProgram):
             program = module
         elif isinstance(module, torch.jit.ScriptModule):
@@ -75,6 +76,7 @@ def export(
             dynamic_shapes = given.dynamic_shapes
             progress.stage("torch.export")
             program = captured(module, given, strict)
+            decided_at = given.decided_at
             notes = _in_training(module, program)
             example = (given.args, given.kwargs or {})
         else:
@@ -84,7 +86,7 @@ def export(
             )
         options = Options(
             dynamic_shapes, opset_version, functions, input_names, output_names, translations, verify,
-            fallback_dtype, keep_mutations, metadata, runtime, name,
+            fallback_dtype, keep_mutations, metadata, runtime, name, decided_at,
         )  # fmt: skip
         with traced_here(isinstance(module, torch.nn.Module)):
             translator = Translator(program, options, progress, reference, example)

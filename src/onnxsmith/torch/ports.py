@@ -103,7 +103,10 @@ class Ports:
             (each.arg.name, node.meta.get("val") if (node := self.placeholders.get(each.arg.name)) else None)
             for each in specs
         ]
-        return Dimensions.of(fakes, self.options.dynamic_shapes, self.program.call_spec.in_spec)
+        options = self.options
+        return Dimensions.of(
+            fakes, options.dynamic_shapes, self.program.call_spec.in_spec, options.decided_at
+        )
 
     # -- inputs ----------------------------------------------------------------------------------------
 

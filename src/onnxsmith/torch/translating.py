@@ -61,6 +61,8 @@ class Options:
     metadata: bool = True
     runtime: Runtime | None = "onnxruntime"
     name: str = "main_graph"
+    #: Where the module decides by sizes that are fixed in the program.
+    decided_at: tuple[str, ...] = ()
 
 
 @boundary

@@ -96,12 +96,19 @@ class Dimensions:
     fixed: list[str] = field(default_factory=list)
     #: What to say of dimensions with two names.
     merged: list[str] = field(default_factory=list)
+    decided_at: tuple[str, ...] = ()
     _examples: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, fakes: list[tuple[str, Any]], dynamic_shapes: Any, in_spec: Any) -> Dimensions:
-        """What became of the flat user inputs, which are given by name."""
-        made = cls()
+    def of(
+        cls,
+        fakes: list[tuple[str, Any]],
+        dynamic_shapes: Any,
+        in_spec: Any,
+        decided_at: tuple[str, ...] = (),
+    ) -> Dimensions:
+        """What became of the flat user inputs, by name; `decided_at` is where the module fixes sizes."""
+        made = cls(decided_at=decided_at)
         wishes = [None] * len(fakes)
         if dynamic_shapes is not None:
             wishes = flat_wishes(dynamic_shapes, in_spec, len(fakes))
@@ -121,9 +128,15 @@ class Dimensions:
         called = dim_name(asked)
         if isinstance(size, int):
             if is_open(asked):
+                because = "the module's code, or its example of size 0 or 1, fixes it"
+                if self.decided_at:
+                    because = (
+                        f"the module decides by sizes at {', '.join(self.decided_at)}, "
+                        "and the model has only the way that the example takes"
+                    )
                 self.fixed.append(
                     f"{place} was asked to be dynamic{f' as {called!r}' if called else ''}, and is {size} in the "
-                    "model: the module's code, or its example of size 0 or 1, fixes it"
+                    f"model: {because}"
                 )
             return
         if not isinstance(size, torch.SymInt):
