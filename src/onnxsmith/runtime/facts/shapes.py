@@ -151,7 +151,12 @@ def fits_together(site: Site) -> Iterator[Requirement]:
 
 def _same_dimension(terms: Terms, position: int, axis: int) -> Condition:
     # By their sizes: nobody makes sure that dimensions of one name have one.
-    return terms.equal(terms.dimension(0, axis), terms.dimension(position, axis))
+    if terms.equal(terms.dimension(0, axis), terms.dimension(position, axis)) is True:
+        return True
+    # Where inference says that they differ, it may be wrong: the run decides.
+    emit = terms.emit
+    sizes = [emit.dimension(terms.site.input(each), axis) for each in (0, position)]
+    return emit.op("Equal", *sizes)
 
 
 def _same_shapes(site: Site, axis: int) -> str:
