@@ -68,7 +68,7 @@ def gate(site: Site, nodes: Sequence[onnx.NodeProto], requirements: Sequence[Req
     emit = site.emit
     certain = next((each for each in requirements if each.holds is False), None)
     if certain is not None:
-        _fail(emit, site, certain.reason, types, {name: name for name in types})
+        _fail(emit, site, certain.reason, types, {name: name for name in types}, None)
         return True
     holds = Terms(site).all([each.holds for each in requirements])
     assert isinstance(holds, str), "what is certain was left out before"
@@ -76,27 +76,30 @@ def gate(site: Site, nodes: Sequence[onnx.NodeProto], requirements: Sequence[Req
     def run(inner: Emitter, names: Mapping[str, str]) -> None:
         inner.nodes.extend(renamed(nodes, names))
 
-    choose(emit, holds, list(types), run, _failing(site, requirements, types))
+    choose(emit, holds, list(types), run, _failing(site, requirements, types, holds))
     return True
 
 
 def _failing(
-    site: Site, requirements: Sequence[Requirement], types: Mapping[str, onnx.TypeProto | str]
+    site: Site,
+    requirements: Sequence[Requirement],
+    types: Mapping[str, onnx.TypeProto | str],
+    holds: str,
 ) -> Way:
     """Fails for the first requirement that does not hold; one of them does not."""
     first, rest = requirements[0], requirements[1:]
 
     def fail(inner: Emitter, names: Mapping[str, str]) -> None:
         if not rest or not isinstance(first.holds, str):
-            _fail(inner, site, first.reason, types, names)
+            _fail(inner, site, first.reason, types, names, holds)
             return
         later = {names[name]: proto for name, proto in types.items()}
         choose(
             inner,
             first.holds,
             list(later),
-            _failing(site, rest, later),
-            _failing(site, [first], later),
+            _failing(site, rest, later, holds),
+            _failing(site, [first], later, holds),
         )
 
     return fail
@@ -108,6 +111,7 @@ def _fail(
     reason: str,
     types: Mapping[str, onnx.TypeProto | str],
     names: Mapping[str, str],
+    holds: str | None,
 ) -> None:
     # A quote, a line end or a NUL would end the name in the runtime's message.
     words = re.sub(r"[\x00-\x1f'|\]]", " ", reason)
@@ -116,7 +120,7 @@ def _fail(
     beyond = emit.op(
         "Gather",
         emit.constant([0]),
-        emit.constant(1 << 62),
+        _far_away(emit, holds),
         named=f"{_TITLE}[{node}] {site.node.op_type}: {words}|",
     )
     for name, proto in types.items():
@@ -133,3 +137,9 @@ def _fail(
 
 def _element(proto: onnx.TypeProto) -> DType | None:
     return element_type(proto.sequence_type.elem_type if proto.HasField("sequence_type") else proto)
+
+
+def _far_away(emit: Emitter, holds: str | None) -> str:
+    """An index that nothing has. Only a run knows it: a runtime that works out constants beforehand would fail then."""
+    far = emit.constant(1 << 62)
+    return far if holds is None else emit.op("Add", far, emit.cast(holds, DType.INT64))
