@@ -120,7 +120,7 @@ def _fail(
     beyond = emit.op(
         "Gather",
         emit.constant([0]),
-        _far_away(emit, holds),
+        _far_away(emit, site, holds),
         named=f"{_TITLE}[{node}] {site.node.op_type}: {words}|",
     )
     for name, proto in types.items():
@@ -139,7 +139,10 @@ def _element(proto: onnx.TypeProto) -> DType | None:
     return element_type(proto.sequence_type.elem_type if proto.HasField("sequence_type") else proto)
 
 
-def _far_away(emit: Emitter, holds: str | None) -> str:
+def _far_away(emit: Emitter, site: Site, holds: str | None) -> str:
     """An index that nothing has. Only a run knows it: a runtime that works out constants beforehand would fail then."""
     far = emit.constant(1 << 62)
-    return far if holds is None else emit.op("Add", far, emit.cast(holds, DType.INT64))
+    if holds is not None:
+        return emit.op("Add", far, emit.cast(holds, DType.INT64))
+    given = next((each for k, each in enumerate(site.node.input) if each and site.dtype(k) is not None), None)
+    return far if given is None else emit.op("Add", far, emit.size(given))
