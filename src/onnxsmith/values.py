@@ -1,6 +1,6 @@
 """Names for code that comes from onnxscript: `values.Opset`, `values.OnnxFunction`."""
 
 from onnxsmith.opset.custom import Opset as Opset
-from onnxsmith.scripting.function import ScriptFunction as OnnxFunction
+from onnxsmith.scripting.functions.function import ScriptFunction as OnnxFunction
 
 __all__ = ["OnnxFunction", "Opset"]

@@ -11,8 +11,8 @@ from onnxsmith import FLOAT, INT64, script, trace
 from onnxsmith import opset18 as op
 from onnxsmith.core.recording import OpsetChoice
 from onnxsmith.core.target import ACTIVE
-from onnxsmith.scripting.export import stage_model
-from onnxsmith.scripting.function import ScriptFunction
+from onnxsmith.scripting.functions.export import stage_model
+from onnxsmith.scripting.functions.function import ScriptFunction
 from tests.core.counting import Count, count_model
 from tests.core.counting_target import CountingTarget
 from tests.scripting.test_snippets import RUN, SNIPPETS, make, model_options

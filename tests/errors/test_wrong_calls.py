@@ -102,7 +102,7 @@ def test_text_that_is_no_python_shows_its_own_line_alone(monkeypatch: pytest.Mon
 
 def test_a_script_that_cannot_be_pickled_shows_no_frame_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ONNXSMITH_TRACEBACK", raising=False)
-    monkeypatch.setattr("onnxsmith.scripting.pickling._by_value", lambda function: None)
+    monkeypatch.setattr("onnxsmith.scripting.functions.pickling._by_value", lambda function: None)
 
     @script
     def local(x: FLOAT["N"]):

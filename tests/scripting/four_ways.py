@@ -11,7 +11,7 @@ import onnx
 import onnxruntime
 from onnx.reference import ReferenceEvaluator
 
-from onnxsmith.scripting.function import ScriptFunction
+from onnxsmith.scripting.functions.function import ScriptFunction
 from onnxsmith.types.value_types import SequenceType, TensorType
 
 PLAIN, EAGER, RUNTIME, REFERENCE = "plain Python", "eager", "ONNX Runtime", "reference evaluator"

@@ -11,7 +11,7 @@ import pytest
 
 from onnxsmith import script
 from onnxsmith.errors import OnnxsmithError
-from onnxsmith.scripting.function import ScriptFunction
+from onnxsmith.scripting.functions.function import ScriptFunction
 from onnxsmith.types.value_types import OptionalType, TensorType
 from tests.scripting import snippets
 from tests.scripting.corpus import Snippet, snippets_of

@@ -33,7 +33,7 @@ FOREIGN = {
 #: Classes of ours that have a stub -> where, and under which name.
 HOMES = {
     ("onnxsmith.graphs.model", "Model"): (f"{_STUBS}.model", "Model"),
-    ("onnxsmith.scripting.function", "ScriptFunction"): (f"{_STUBS}.functions", "OnnxFunction"),
+    ("onnxsmith.scripting.functions.function", "ScriptFunction"): (f"{_STUBS}.functions", "OnnxFunction"),
 }
 #: Packages of ours that a checker may read: they import next to nothing.
 LIGHT = (

@@ -20,8 +20,8 @@ from onnxsmith.cli.type_text import read_type, read_value, split_assignment
 from onnxsmith.errors import AnnotationError, CallError, InvalidModelError, ModelWarning
 from onnxsmith.graphs.existing_files import is_model, refuse
 from onnxsmith.graphs.model import Model
-from onnxsmith.scripting.decorators import script
-from onnxsmith.scripting.function import ScriptFunction
+from onnxsmith.scripting.functions.decorators import script
+from onnxsmith.scripting.functions.function import ScriptFunction
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -16,8 +16,8 @@ from onnxsmith.cli.terminal import progress
 from onnxsmith.errors import AnnotationError, CallError, InvalidModelError, OnnxsmithError
 from onnxsmith.graphs.model import checker_words
 from onnxsmith.graphs.model_runtime import model_runtime
-from onnxsmith.scripting.decorators import collecting
-from onnxsmith.scripting.function import ScriptFunction
+from onnxsmith.scripting.functions.decorators import collecting
+from onnxsmith.scripting.functions.function import ScriptFunction
 from onnxsmith.types.value_types import TensorType
 
 

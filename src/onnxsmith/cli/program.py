@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from onnxsmith.cli.report import Usage
-from onnxsmith.scripting.function import ScriptFunction
+from onnxsmith.scripting.functions.function import ScriptFunction
 
 
 def load_program(name: str) -> ModuleType:

@@ -19,8 +19,8 @@ from onnxsmith.graphs.builder import VARIABLE_KEY
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.weights import Weights
 from onnxsmith.schema.registry import is_known_domain
-from onnxsmith.scripting.export import generic_function
-from onnxsmith.scripting.function import ScriptFunction
+from onnxsmith.scripting.functions.export import generic_function
+from onnxsmith.scripting.functions.function import ScriptFunction
 from onnxsmith.types.value_types import AnyValueType, MapType, OptionalType, SequenceType
 
 #: The tables of a script; a function has its opsets among them.

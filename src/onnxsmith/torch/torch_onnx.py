@@ -11,7 +11,7 @@ import onnx
 import onnx_ir as ir
 
 from onnxsmith.errors import ExportError, MissingDependencyError, boundary
-from onnxsmith.scripting.function import ScriptFunction
+from onnxsmith.scripting.functions.function import ScriptFunction
 
 OpSchema: Any = onnx.defs.OpSchema  # its stubs leave out the constructors
 _TENSORS = sorted(

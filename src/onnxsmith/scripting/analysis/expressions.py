@@ -1,0 +1,151 @@
+"""Expressions of a script as Python code of their own, run by Python itself.
+
+Each expression of a statement becomes a small function of the variables it reads, compiled in the user's file and
+at the user's positions: tracebacks, carets and debuggers point where the user wrote it. Only what Python decides by
+truth value (`and`, `or`, `not`, `if … else`, chained comparisons), calls, and the walrus go through hooks, because
+a tensor's truth value is not known yet.
+"""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from onnxsmith.scripting.analysis.flow import assigned_names
+from onnxsmith.scripting.analysis.rewrite import HOOKS, Rewriter, at
+from onnxsmith.scripting.source.trees import walk
+
+_COLLECT = "__onnxsmith_collect__"
+#: A function is called many times with the same globals, and globals are few.
+_KEPT_INSTANCES = 8
+
+Evaluate = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """An expression to compile; of a test only the truth value matters."""
+
+    node: ast.AST
+    is_test: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One compiled expression: where it is in the table, and which variables it is called with."""
+
+    position: int
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionTable:
+    """All expressions of one function, compiled at once."""
+
+    code: types.CodeType
+    sites: dict[int, Site]
+    #: Keeps the trees alive whose ids are the keys above.
+    roots: tuple[ast.AST, ...]
+    _instances: dict[int, tuple[dict[str, Any], list[Evaluate]]] = field(
+        default_factory=dict[int, tuple[dict[str, Any], list[Evaluate]]]
+    )
+
+    def instantiate(self, global_names: dict[str, Any]) -> list[Evaluate]:
+        """The functions of the table, with a function's own globals."""
+        found = self._instances.get(id(global_names))
+        if found is not None:
+            return found[1]
+        functions: list[Evaluate] = []
+
+        def collect(function: Evaluate) -> None:
+            functions.append(function)
+
+        exec(self.code, global_names, {_COLLECT: collect})  # the user's own expressions, in their own module
+        if len(self._instances) >= _KEPT_INSTANCES:
+            self._instances.clear()
+        self._instances[id(global_names)] = (global_names, functions)
+        return functions
+
+
+def compile_expressions(
+    roots: Sequence[Root],
+    file: str,
+    function_name: str,
+    first_line: int,
+    variables: Collection[str],
+    first_parameter: str | None,
+) -> ExpressionTable:
+    """Compile expressions (and the patterns of match statements); `variables` are the names that are no globals."""
+    sites: dict[int, Site] = {}
+    definitions: list[ast.stmt] = []
+    for root in roots:
+        rewriter = Rewriter(variables, _walrus_names(root.node), first_parameter)
+        body: list[ast.stmt]
+        if isinstance(root.node, ast.Match):
+            body = [_match_body(root.node, rewriter)]
+        else:
+            assert isinstance(root.node, ast.expr)
+            expression = rewriter.rewrite_test(root.node) if root.is_test else rewriter.rewrite(root.node)
+            body = [at(root.node, ast.Return(_without_slices(expression)))]
+        names = tuple(rewriter.direct_names)
+        sites[id(root.node)] = Site(len(definitions), names)
+        definitions.append(_definition(root.node, function_name, first_line, names, body))
+    module = ast.Module(definitions, [])
+    code = compile(module, file, "exec", dont_inherit=True)
+    return ExpressionTable(code, sites, tuple(each.node for each in roots))
+
+
+def _walrus_names(root: ast.AST) -> frozenset[str]:
+    """A walrus binds while the expression runs, so its name is looked up then, by a hook."""
+    return frozenset(each.target.id for each in walk(root) if isinstance(each, ast.NamedExpr))
+
+
+def _definition(
+    root: ast.AST, name: str, first_line: int, names: Iterable[str], body: list[ast.stmt]
+) -> ast.stmt:
+    """One expression as a function. It begins where the user's function does: readers of frames look for it there."""
+    parameters = [at(root, ast.arg(each)) for each in (HOOKS, *names)]
+    arguments = ast.arguments([], parameters, None, [], [], None, [])
+    collect = at(root, ast.Name(_COLLECT, ast.Load()))
+    spelled = name if name.isidentifier() else "lambda_"
+    definition = at(root, ast.FunctionDef(spelled, arguments, body, [collect], None, None))
+    for head in (definition, collect):
+        head.lineno, head.col_offset = first_line, 0
+    return definition
+
+
+def _without_slices(index: ast.expr) -> ast.expr:
+    """The index of `y[1:2] = v` as an expression: a slice is one only between brackets."""
+    if isinstance(index, ast.Slice):
+        parts = [each or at(index, ast.Constant(None)) for each in (index.lower, index.upper, index.step)]
+        return at(index, ast.Call(at(index, ast.Name("slice", ast.Load())), parts, []))
+    if isinstance(index, ast.Tuple) and any(isinstance(each, ast.Slice) for each in index.elts):
+        return at(index, ast.Tuple([_without_slices(each) for each in index.elts], ast.Load()))
+    return index
+
+
+def _match_body(statement: ast.Match, rewriter: Rewriter) -> ast.stmt:
+    """The statement with each case's body replaced by: which case it is, and what its pattern bound."""
+    subject = rewriter.rewrite(statement.subject)
+    cases: list[ast.match_case] = []
+    for position, case in enumerate(statement.cases):
+        bound = list(_pattern_names(case.pattern))
+        values = [at(case.pattern, ast.Name(name, ast.Load())) for name in bound]
+        keys: list[ast.expr | None] = [at(case.pattern, ast.Constant(name)) for name in bound]
+        result = ast.Tuple(
+            [at(case.pattern, ast.Constant(position)), at(case.pattern, ast.Dict(keys, list(values)))],
+            ast.Load(),
+        )
+        with rewriter.binding(bound):
+            guard = rewriter.rewrite_test(case.guard) if case.guard is not None else None
+        pattern = rewriter.rewrite_pattern(case.pattern)
+        returned = at(case.pattern, ast.Return(at(case.pattern, result)))
+        cases.append(ast.match_case(pattern, guard, [returned]))
+    return at(statement, ast.Match(subject, cases))
+
+
+def _pattern_names(pattern: ast.pattern) -> Iterator[str]:
+    yield from assigned_names([ast.Match(ast.Constant(None), [ast.match_case(pattern, None, [])])])

@@ -1,0 +1,267 @@
+"""Rewrites an expression so that Python's own decisions on truth values, and calls, go through hooks.
+
+The user's tree stays as it is: new nodes are made, at the same positions.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Collection, Generator, Iterable
+from contextlib import contextmanager
+from typing import Any, TypeVar, cast
+
+from onnxsmith.scripting.analysis.flow import assigned_names, parameter_names
+
+#: The parameter through which rewritten expressions reach their hooks.
+HOOKS = "__onnxsmith__"
+
+N = TypeVar("N", bound=ast.AST)
+_Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+_COMPARE_HOOKS: dict[type[ast.cmpop], str] = {
+    ast.In: "contains",
+    ast.NotIn: "lacks",
+    ast.Is: "same",
+    ast.IsNot: "different",
+}
+
+
+def at(place: ast.AST, node: N) -> N:
+    """Give a new node the position of the one it stands for."""
+    node.lineno, node.col_offset = place.lineno, place.col_offset  # type: ignore[attr-defined]
+    node.end_lineno, node.end_col_offset = place.end_lineno, place.end_col_offset  # type: ignore[attr-defined]
+    return node
+
+
+class Rewriter(ast.NodeTransformer):
+    """Rewrites the expressions of one site, and notes which variables it has to be called with.
+
+    Those that are read later (in a lambda, or in an operand that may be skipped) are looked up then, by a hook.
+    """
+
+    def __init__(
+        self, variables: Collection[str], walrus_names: Collection[str], first_parameter: str | None
+    ) -> None:
+        self._variables = variables
+        self._walrus_names = walrus_names
+        self._first_parameter = first_parameter
+        self._bound: list[Collection[str]] = []
+        self._is_deferred = False
+        self.direct_names: dict[str, None] = {}
+
+    def rewrite(self, node: ast.expr) -> ast.expr:
+        """The expression, rewritten."""
+        return cast(ast.expr, self.visit(node))
+
+    def rewrite_test(self, node: ast.expr) -> ast.expr:
+        """An expression of which only the truth value matters."""
+        match node:
+            case ast.BoolOp(op=op, values=values):
+                name = "all_true" if isinstance(op, ast.And) else "any_true"
+                return self._hook(node, name, self._operands(values, self.rewrite_test))
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return self._hook(node, "negated", [self.rewrite_test(operand)])
+            case _:
+                return self.rewrite(node)
+
+    def rewrite_pattern(self, pattern: ast.pattern) -> ast.pattern:
+        """A pattern of a case: the names in it are values, constants or classes."""
+        self._note_names(pattern)
+        return pattern
+
+    @contextmanager
+    def binding(self, names: Iterable[str]) -> Generator[None]:
+        """Within the block these names belong to the expression itself."""
+        self._bound.append(frozenset(names))
+        try:
+            yield
+        finally:
+            self._bound.pop()
+
+    # -- nodes -----------------------------------------------------------------------------------------
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        made: ast.AST | None = (
+            None  # the tree belongs to the user's file, and others read it: changes go to a copy
+        )
+        for name in node._fields:
+            old = getattr(node, name, None)
+            new: Any = old
+            if isinstance(old, list):
+                items = cast("list[Any]", old)
+                new = [self.visit(each) if isinstance(each, ast.AST) else each for each in items]
+                if all(a is b for a, b in zip(items, new, strict=True)):
+                    continue
+            elif isinstance(old, ast.AST):
+                new = self.visit(old)
+            if new is not old:
+                made = copy.copy(node) if made is None else made
+                setattr(made, name, new)
+        return node if made is None else made
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        name = node.id
+        if not isinstance(node.ctx, ast.Load) or any(name in names for names in self._bound):
+            return node
+        if name in self._walrus_names or (self._is_deferred and name in self._variables):
+            return self._hook(node, "load", [at(node, ast.Constant(name))])
+        if name in self._variables:
+            self.direct_names[name] = None
+        return node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        name = "both" if isinstance(node.op, ast.And) else "either"
+        return self._hook(node, name, self._operands(node.values, self.rewrite))
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        return self.rewrite_test(node) if isinstance(node.op, ast.Not) else self.generic_visit(node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        test = self.rewrite_test(node.test)
+        with self._deferring():
+            body, orelse = self.rewrite(node.body), self.rewrite(node.orelse)
+        bound = self._names(node, assigned_names([ast.Expr(node.body), ast.Expr(node.orelse)]))
+        return self._hook(node, "choose", [bound, test, self._delayed(body), self._delayed(orelse)])
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        left = self.rewrite(node.left)
+        if len(node.ops) == 1:
+            right = self.rewrite(node.comparators[0])
+            name = _COMPARE_HOOKS.get(type(node.ops[0]))
+            return (
+                at(node, ast.Compare(left, node.ops, [right]))
+                if name is None
+                else self._hook(node, name, [left, right])
+            )
+        # a < b < c: each operand is evaluated once, from the left, as Python does.
+        operators = at(
+            node, ast.Tuple([at(node, ast.Constant(type(op).__name__)) for op in node.ops], ast.Load())
+        )
+        with self._deferring():
+            later = [self._delayed(self.rewrite(each)) for each in node.comparators]
+        return self._hook(node, "chained", [operators, left, *later])
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        match node:
+            case ast.Call(func=ast.Name(id="super"), args=[], keywords=[]) if (
+                self._first_parameter is not None
+            ):
+                # Without arguments, super reads them from the frame that calls it, which is not the method's here.
+                given = [
+                    self.visit(at(node, ast.Name(name, ast.Load())))
+                    for name in ("__class__", self._first_parameter)
+                ]
+                return at(node, ast.Call(node.func, given, []))
+            case ast.Call(func=ast.Name(id="print")):
+                function = self.rewrite(node.func)
+                with self._deferring():
+                    call = self._call(node)
+                bound = self._names(node, assigned_names([ast.Expr(node)]))
+                return self._hook(node, "printed", [bound, function, self._delayed(call)])
+            case _:
+                return self._call(node)
+
+    def _call(self, node: ast.Call) -> ast.Call:
+        made = copy.copy(cast(ast.Call, self.generic_visit(node)))
+        made.func = self._hook(node.func, "callee", [made.func])
+        return made
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        made = copy.copy(cast(ast.Subscript, self.generic_visit(node)))
+        if isinstance(node.ctx, ast.Load):
+            made.value = self._hook(node.value, "container", [made.value])
+        return made
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        made = cast(ast.Attribute, self.generic_visit(node))
+        if node.attr != "dtype" or not isinstance(node.ctx, ast.Load):
+            return made
+        made = copy.copy(made)
+        made.value = self._hook(node.value, "typed", [made.value])
+        return made
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
+        made = copy.copy(cast(ast.FormattedValue, self.generic_visit(node)))
+        made.value = self._hook(node.value, "formatted", [made.value])
+        return made
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.AST:
+        return self._hook(node, "bind", [at(node, ast.Constant(node.target.id)), self.rewrite(node.value)])
+
+    # -- scopes inside an expression -------------------------------------------------------------------
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        arguments = self.visit(node.args)
+        with self._deferring(), self.binding(parameter_names(node.args)):
+            body = self.rewrite(node.body)
+        return at(node, ast.Lambda(arguments, body))
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        return node  # the annotation of a parameter is not evaluated
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
+        return self._comprehension(node)
+
+    def visit_SetComp(self, node: ast.SetComp) -> ast.AST:
+        return self._comprehension(node)
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
+        return self._comprehension(node)
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
+        return self._comprehension(node)
+
+    def _comprehension(self, node: _Comprehension) -> ast.AST:
+        made = copy.copy(node)
+        first = self.rewrite(node.generators[0].iter)
+        targets = assigned_names([ast.Expr(each.target) for each in node.generators])
+        was_deferred = self._is_deferred
+        self._is_deferred = was_deferred or isinstance(
+            node, ast.GeneratorExp
+        )  # a generator runs when it is asked
+        with self.binding(targets):
+            made.generators = [
+                copy.copy(cast(ast.comprehension, self.visit(each))) for each in node.generators
+            ]
+            if isinstance(node, ast.DictComp):
+                cast(ast.DictComp, made).key = self.rewrite(node.key)
+                cast(ast.DictComp, made).value = self.rewrite(node.value)
+            else:
+                cast(ast.ListComp, made).elt = self.rewrite(node.elt)
+        self._is_deferred = was_deferred
+        made.generators[0].iter = first
+        return made
+
+    # -- parts -----------------------------------------------------------------------------------------
+
+    def _operands(self, values: list[ast.expr], rewrite: Any) -> list[ast.expr]:
+        """The operands of `and` or `or`: what the later ones bind, the first, and the others as functions."""
+        first, *others = values
+        made = [self._names(first, assigned_names([ast.Expr(each) for each in others])), rewrite(first)]
+        with self._deferring():
+            return made + [self._delayed(rewrite(each)) for each in others]
+
+    def _names(self, place: ast.AST, names: Iterable[str]) -> ast.expr:
+        return at(place, ast.Tuple([at(place, ast.Constant(name)) for name in names], ast.Load()))
+
+    def _note_names(self, node: ast.AST) -> None:
+        for each in ast.walk(node):
+            if isinstance(each, ast.Name) and each.id in self._variables:
+                self.direct_names[each.id] = None
+
+    @contextmanager
+    def _deferring(self) -> Generator[None]:
+        was_deferred, self._is_deferred = self._is_deferred, True
+        try:
+            yield
+        finally:
+            self._is_deferred = was_deferred
+
+    def _hook(self, place: ast.AST, name: str, arguments: list[ast.expr]) -> ast.expr:
+        hooks = at(place, ast.Name(HOOKS, ast.Load()))
+        return at(place, ast.Call(at(place, ast.Attribute(hooks, name, ast.Load())), arguments, []))
+
+    @staticmethod
+    def _delayed(body: ast.expr) -> ast.expr:
+        return at(body, ast.Lambda(ast.arguments([], [], None, [], [], None, []), body))

@@ -1,0 +1,1 @@
+"""Scripts as users hold them: called, exported, jitted, pickled."""

@@ -1,0 +1,290 @@
+"""Calling a script where a graph is being made: a node that calls an ONNX function, or the body in its place."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+from onnxsmith.core.recording import OpsetChoice, RecordedFunction
+from onnxsmith.core.semantics.number import Number, NumberKind
+from onnxsmith.core.stored import Stored
+from onnxsmith.core.target import RecordingTarget, current_graph, recorded
+from onnxsmith.core.value import Value
+from onnxsmith.errors import OnnxsmithError, RecursiveFunctionError
+from onnxsmith.graphs.carried_conditions import uncertain
+from onnxsmith.schema.definition import AttributeReference
+from onnxsmith.schema.inference.known import Known
+from onnxsmith.scripting.functions.eager_call import attribute_argument, check_input, input_argument
+from onnxsmith.scripting.functions.stage_script import make_function, stage
+from onnxsmith.scripting.staging.closures import closure_of, run_staged
+from onnxsmith.scripting.staging.mistakes import CURED_BY_VALUES, may_be_cured
+from onnxsmith.scripting.staging.stager import stage_frame
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType, OptionalType, TensorType
+
+if TYPE_CHECKING:
+    from onnxsmith.scripting.functions.function import ScriptFunction
+    from onnxsmith.scripting.functions.signature import ScriptParameter
+
+#: The scripts that are being made into functions, or staged in place, one inside the other.
+_IN_PROGRESS: ContextVar[tuple[ScriptFunction, ...]] = ContextVar("onnxsmith_scripts_in_progress", default=())
+
+
+@contextmanager
+def _in_progress(script: ScriptFunction) -> Generator[None]:
+    token = _IN_PROGRESS.set((*_IN_PROGRESS.get(), script))
+    try:
+        yield
+    finally:
+        _IN_PROGRESS.reset(token)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a call gives: the types of the outputs, which of them are Python numbers, and whether they are a tuple."""
+
+    outputs: tuple[Known, ...]
+    numbers: tuple[NumberKind | None, ...]
+    is_tuple: bool
+
+
+def call_in_graph(
+    script: ScriptFunction, arguments: dict[str, Any], *, given: frozenset[str] = frozenset()
+) -> Any:
+    """The outputs of a call, as values of the graph being made; `given` are the arguments that were named."""
+    if script in _IN_PROGRESS.get():
+        raise RecursiveFunctionError(
+            f"'{script.name}' calls itself, and an ONNX function cannot", help="write a loop"
+        )
+    scope = current_graph()
+    inputs: dict[str, Any] = {}
+    attributes: dict[str, Any] = {}
+    for parameter in script.parameters.parameters:
+        value = arguments.get(parameter.name)
+        if parameter.role == "input":
+            inputs[parameter.name] = _lift(script, parameter, value, scope)
+        elif parameter.role == "attribute" and not (script.is_exact and parameter.name not in given):
+            reference = getattr(value, "reference", None)
+            attributes[parameter.name] = value if reference else attribute_argument(script, parameter, value)
+    if script.is_inline or script.parameters.is_variadic or script.fixed_arguments:
+        return _inlined(script, {**arguments, **inputs, **attributes})
+    types = {name: None if value is None else value.known.type for name, value in inputs.items()}
+    resolve = _resolve_exactly if script.is_exact else _resolve
+    body, result = resolve(script, types, attributes, scope)
+    node_attributes = _node_attributes(script, body, attributes)
+    outputs: tuple[Any, ...] = scope.call_function(
+        body, _trimmed(list(inputs.values())), node_attributes, result.outputs
+    )
+    values = tuple(
+        each if kind is None else Number(each, kind)
+        for each, kind in zip(outputs, result.numbers, strict=True)
+    )
+    return values if result.is_tuple else values[0]
+
+
+def _inlined(script: ScriptFunction, arguments: Mapping[str, Any]) -> Any:
+    with _in_progress(script):
+        return run_staged(
+            script.analysis,
+            script.function.__globals__,
+            closure_of(script.function),
+            script.completed(arguments),
+            run=stage_frame,
+        )
+
+
+def _lift(script: ScriptFunction, parameter: ScriptParameter, value: Any, scope: RecordingTarget) -> Any:
+    """An argument as a value of the graph; a literal takes the annotated element type."""
+    if value is None:
+        return None
+    kind = parameter.type.element if isinstance(parameter.type, OptionalType) else parameter.type
+    if isinstance(value, Number):
+        dtype = kind.dtype if isinstance(kind, TensorType) else None
+        # Refuses what a literal of this kind would be refused for, and says which element type it would have.
+        sample = input_argument(script, parameter, value.sample)
+        lifted = value.as_dtype(dtype or cast(DType, DType.from_numpy(sample.dtype)))
+    elif isinstance(value, Value):
+        lifted = recorded(value) if value.is_symbolic else scope.lift(value)
+    elif isinstance(value, Stored):
+        lifted = scope.stored(value)
+    else:
+        lifted = scope.lift(input_argument(script, parameter, value))
+    check_input(script, parameter, lifted.known.type, kind)
+    return lifted
+
+
+@dataclass(slots=True)
+class Variants:
+    """What was made of one script for one model. A later model is made anew: the script may read what has changed."""
+
+    #: By the inputs that are left out; None where the function cannot be written for any types.
+    bodies: dict[tuple[str, ...], RecordedFunction | None] = field(
+        default_factory=dict[tuple[str, ...], "RecordedFunction | None"]
+    )
+    #: By the types of the inputs and the values of the attributes.
+    results: dict[Any, tuple[RecordedFunction | None, Result]] = field(
+        default_factory=dict[Any, tuple["RecordedFunction | None", Result]]
+    )
+    #: Why it cannot be written for any types.
+    error: OnnxsmithError | None = None
+    names: int = 0
+
+    def next_name(self, script: ScriptFunction) -> str:
+        """Functions that are made per type are told apart by number. (ONNX Runtime finds no overload in a function.)"""
+        self.names += 1
+        return script.onnx_name if self.names == 1 else f"{script.onnx_name}_{self.names}"
+
+
+def variants_of(script: ScriptFunction, shared: dict[Any, Any]) -> Variants:
+    """What was made of a script before."""
+    return shared.setdefault(script, Variants())
+
+
+def _function_in(scope: RecordingTarget, script: ScriptFunction) -> Callable[[OpsetChoice], RecordingTarget]:
+    """What makes the target that a function of a graph's model is staged on."""
+    return functools.partial(scope.function, is_exact=script.is_exact)
+
+
+def _resolve(
+    script: ScriptFunction,
+    types: Mapping[str, AnyValueType | None],
+    attributes: Mapping[str, Any],
+    scope: RecordingTarget,
+) -> tuple[RecordedFunction, Result]:
+    """The function to call, and what comes out of it for inputs of these types."""
+    absent = tuple(name for name, kind in types.items() if kind is None)
+    by_value = {name: value for name, value in attributes.items() if not hasattr(value, "reference")}
+    key = (tuple(sorted((name, repr(kind)) for name, kind in types.items())), repr(sorted(by_value.items())))
+    body = generic_body(script, absent, scope)
+    variants = variants_of(script, scope.shared)
+    found = variants.results.get(key)
+    if found is None:
+        with _in_progress(script):
+            staged = stage(script, _function_in(scope, script), types, by_value)
+        result = Result(tuple(each.known for each in staged.outputs), staged.numbers, staged.is_tuple)
+        special = None
+        if body is None:
+            special = make_function(script, staged, variants.next_name(script), bound=tuple(by_value))
+        found = variants.results[key] = (special, result)
+    special, result = found
+    chosen = body if body is not None else special
+    assert chosen is not None
+    return chosen, result
+
+
+def _resolve_exactly(
+    script: ScriptFunction,
+    types: Mapping[str, AnyValueType | None],
+    attributes: Mapping[str, Any],
+    scope: RecordingTarget,
+) -> tuple[RecordedFunction, Result]:
+    """The one function of an exact script, whatever it is called with, and what comes out of it for these types."""
+    body = generic_body(script, (), scope)
+    variants = variants_of(script, scope.shared)
+    if body is None:
+        raise cast(OnnxsmithError, variants.error)
+    key = tuple(repr(kind) for kind in types.values())
+    found = variants.results.get(key)
+    if found is None:
+        given = {name: UNKNOWN_TENSOR if kind is None else kind for name, kind in types.items()}
+        try:
+            with _in_progress(script):
+                staged = stage(script, _function_in(scope, script), given, {})
+                outputs = tuple(each.known for each in staged.outputs)
+        except OnnxsmithError:  # what it is for these types is the runtime's business
+            outputs = (Known(UNKNOWN_TENSOR),) * body.output_count
+        result = Result(outputs, (None,) * len(outputs), len(outputs) > 1)
+        found = variants.results[key] = (None, result)
+    return body, found[1]
+
+
+def generic_body(
+    script: ScriptFunction, absent: tuple[str, ...], scope: RecordingTarget
+) -> RecordedFunction | None:
+    """The function for any types; None where it cannot be written without knowing them."""
+    variants = variants_of(script, scope.shared)
+    if absent in variants.bodies:
+        return variants.bodies[absent]
+    types: dict[str, AnyValueType | None] = {}
+    for parameter in script.parameters.inputs:
+        kind = parameter.type
+        if parameter.name in absent:
+            types[parameter.name] = None
+        else:
+            types[parameter.name] = (
+                kind.element if isinstance(kind, OptionalType) and parameter.has_default else kind
+            )
+    try:
+        with _in_progress(script), uncertain(scope.shared):
+            staged = stage(script, _function_in(scope, script), types, {})
+        body: RecordedFunction | None = make_function(script, staged, variants.next_name(script))
+    except OnnxsmithError as error:
+        if not may_pass_with_types(script, error) and not _passes_with_values(script, types, error, scope):
+            raise
+        variants.error = error
+        body = None
+    variants.bodies[absent] = body
+    return body
+
+
+def may_pass_with_types(script: ScriptFunction, error: OnnxsmithError) -> bool:
+    """Whether a mistake may vanish when types and attribute values are known, as they are in every call."""
+    is_open = script.parameters.attributes or any(_is_open(each.type) for each in script.parameters.inputs)
+    return bool(is_open) and may_be_cured(error)
+
+
+def _passes_with_values(
+    script: ScriptFunction,
+    types: Mapping[str, AnyValueType | None],
+    error: OnnxsmithError,
+    scope: RecordingTarget,
+) -> bool:
+    """Whether a mistake vanishes when the attributes have values: their defaults, or others where they have none."""
+    attributes = script.parameters.attributes
+    if not attributes or error.code not in CURED_BY_VALUES:
+        return False
+    values = {each.name: each.default if each.has_default else each.example for each in attributes}
+    try:
+        with _in_progress(script):
+            stage(script, _function_in(scope, script), types, values)
+    except OnnxsmithError as other:
+        if all(each.has_default for each in attributes) and not may_pass_with_types(script, other):
+            raise
+        return (other.code, other.span) != (error.code, error.span)
+    except Exception:  # the user's own code, on values that mean nothing to it
+        if all(each.has_default for each in attributes):
+            raise
+    return True
+
+
+def _is_open(kind: AnyValueType) -> bool:
+    return not isinstance(kind, TensorType) or kind.dtype is None or kind.shape is None or None in kind.shape
+
+
+def _node_attributes(
+    script: ScriptFunction, body: RecordedFunction, attributes: Mapping[str, Any]
+) -> dict[str, Any]:
+    formal = body.attribute_names
+    result: dict[str, Any] = {}
+    for parameter in script.parameters.attributes:
+        value = attributes.get(parameter.name)
+        if parameter.name not in formal or value is None:
+            continue
+        reference = getattr(value, "reference", None)
+        if isinstance(reference, AttributeReference):
+            result[parameter.name] = reference
+        elif isinstance(value, list):
+            result[parameter.name] = tuple(cast("list[Any]", value))
+        else:
+            result[parameter.name] = int(value) if isinstance(value, bool) else value
+    return result
+
+
+def _trimmed(values: list[Any]) -> list[Any]:
+    while values and values[-1] is None:
+        values.pop()
+    return values

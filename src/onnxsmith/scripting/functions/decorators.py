@@ -1,0 +1,136 @@
+"""`@script` and `@graph`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeVar, cast
+
+from onnxsmith.errors import CallError, OnnxsmithError, boundary
+from onnxsmith.opset.custom import Opset
+from onnxsmith.opset.module import is_opset_module
+from onnxsmith.scripting.functions.function import ScriptFunction
+from onnxsmith.scripting.source.function_source import unwrapped
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@boundary
+def script(
+    function: Any = None,
+    default_opset: Any = None,
+    *,
+    domain: str | None = None,
+    overload: str = "",
+    inline: bool = False,
+    name: str | None = None,
+    exact: bool = False,
+) -> Any:
+    """Make a Python function an ONNX function: `@script`, `@script()`, `@script(default_opset=opset18)`.
+
+    Called with arrays it runs at once; `to_model_proto()` and `to_function_proto()` are the same program in ONNX.
+    `domain` (or an `Opset` as first argument) and `overload` say where the function lives; `inline=True` puts its
+    body where it is called. Without a named opset, Python's own operators use the one that the code uses, or else
+    the newest that the installed ONNX Runtime runs. `name` is the function's name in ONNX where Python cannot spell it.
+    `exact=True` makes the nodes that are written and no others, with the types that are written: what decompiled
+    code asks for.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset18 as op
+    >>> double = script(lambda x: x + x)
+    >>> double(np.float32([1, 2]))
+    array([2., 4.], dtype=float32)
+    """
+    options: dict[str, Any] = {"overload": overload, "inline": inline, "name": name, "exact": exact}
+    if isinstance(function, Opset) and function.domain:
+        domain = function.domain if domain is None else domain
+        return _decorator({**options, "domain": domain, "default_opset": default_opset})
+    if function is None or isinstance(function, Opset | int) or is_opset_module(function):
+        opset = function if default_opset is None else default_opset
+        return _decorator({**options, "domain": domain, "default_opset": opset})
+    return _make(function, {**options, "domain": domain, "default_opset": default_opset})
+
+
+def _decorator(options: Mapping[str, Any]) -> Callable[[Any], ScriptFunction]:
+    @boundary
+    def decorate(function: Any) -> ScriptFunction:
+        return _make(function, options)
+
+    return decorate
+
+
+def _make(function: Any, options: Mapping[str, Any]) -> ScriptFunction:
+    plain = unwrapped(function)
+    if plain is None:
+        raise CallError(
+            f"@script is for Python functions, not {type(function).__name__}",
+            help="define a function with def",
+        )
+    try:
+        made = ScriptFunction(plain, **options)
+        made.check()
+    except OnnxsmithError as error:
+        collected = _collected.get()
+        if collected is None:
+            raise
+        collected.append(error.locate_in_traceback())
+        return cast(ScriptFunction, _Broken(error))
+    return made
+
+
+#: Where a check of a whole file wants the errors of its scripts, so that the first does not hide the others.
+_collected: ContextVar[list[OnnxsmithError] | None] = ContextVar("onnxsmith_collected", default=None)
+
+
+@contextmanager
+def collecting() -> Generator[list[OnnxsmithError]]:
+    """Within the block, decorating a script that is wrong adds its error to the list, and goes on."""
+    found: list[OnnxsmithError] = []
+    token = _collected.set(found)
+    try:
+        yield found
+    finally:
+        _collected.reset(token)
+
+
+class _Broken:
+    """Stands for a script that is wrong; whoever calls it gets the same error."""
+
+    def __init__(self, error: OnnxsmithError) -> None:
+        self._error = error
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        raise self._error
+
+
+def graph(function: Any = None) -> Any:
+    """Mark a nested function as the body of `op.Loop`, `op.Scan`, `op.If` or `op.SequenceMap`.
+
+    The body sees the variables around it. `@graph` and `@graph()` mean the same.
+    """
+    if function is not None:
+        return function
+    return _itself
+
+
+def _itself(function: Any) -> Any:
+    return function
+
+
+@boundary
+def jit(function: Any) -> Any:
+    """A script that runs as one model: `fast = jit(f)`, then `fast(x)`.
+
+    The model is made at the first call for inputs of the same element types and ranks, from what the function refers
+    to then; arrays and helpers that change afterwards are not seen.
+
+    >>> import numpy as np
+    >>> jit(lambda x: x * 2)(np.float32([1, 2]))
+    array([2., 4.], dtype=float32)
+    """
+    from onnxsmith.scripting.functions.jit import Jit  # heavy: onnx-ir is imported when something is staged
+
+    if isinstance(function, ScriptFunction):
+        return Jit(function)
+    return Jit(script(function))

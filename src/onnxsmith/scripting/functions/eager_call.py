@@ -1,0 +1,242 @@
+"""Running a script eagerly: Python runs the function itself, on tensors that execute each operator at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import numpy as np
+
+from onnxsmith.core.target import ACTIVE, Target
+from onnxsmith.core.value import NumberValue, Value
+from onnxsmith.diagnostics import described_type
+from onnxsmith.errors import (
+    AttributeParameterError,
+    DTypeNotAllowedError,
+    InputTypeError,
+    LiteralError,
+    OnnxsmithError,
+    ReturnTypeError,
+    ShapeError,
+)
+from onnxsmith.runtime.target import EagerTarget
+from onnxsmith.runtime.tensor import EagerTensor
+from onnxsmith.schema.promote import Place, given_array, number_array
+from onnxsmith.source import argument_span, caller_span
+from onnxsmith.types.annotations import type_of_example
+from onnxsmith.types.named_sizes import contradiction
+from onnxsmith.types.value_types import (
+    UNKNOWN_TENSOR,
+    AnyValueType,
+    OptionalType,
+    SequenceType,
+    TensorType,
+    describe_shape,
+)
+
+E = TypeVar("E", bound=OnnxsmithError)
+
+if TYPE_CHECKING:
+    from onnxsmith.scripting.functions.function import ScriptFunction
+    from onnxsmith.scripting.functions.signature import ScriptParameter
+
+#: Inside a script every result is a tensor of ours, also of operators that were given arrays or nothing.
+_TARGET = EagerTarget(wraps=True)
+
+
+def run_eagerly(script: ScriptFunction, arguments: dict[str, Any], active: Target | None) -> Any:
+    """Call the function with tensors; arrays in give arrays out."""
+    gives_tensors = active is not None
+    for parameter in script.parameters.parameters:
+        value = arguments.get(parameter.name)
+        if parameter.role == "attribute":
+            arguments[parameter.name] = attribute_argument(script, parameter, value)
+        elif parameter.role == "input":
+            gives_tensors = gives_tensors or isinstance(value, EagerTensor)
+            arguments[parameter.name] = _input(script, parameter, value)
+    check_names(script, arguments)
+    arguments = {name: _extra(script, name, value) for name, value in arguments.items()}
+    bound = script.signature.bind_partial()
+    bound.arguments.update(arguments)  # type: ignore[arg-type]
+    token = ACTIVE.set(_TARGET)
+    try:
+        result = script.function(*bound.args, **bound.kwargs)
+    finally:
+        ACTIVE.reset(token)
+    annotated = script.parameters.returns or (None,)
+    return _results(result, annotated, gives_tensors=gives_tensors, is_inside=active is not None)
+
+
+def _extra(script: ScriptFunction, name: str, value: Any) -> Any:
+    """What came in through `*args` and `**kwargs`."""
+    known = any(each.name == name for each in script.parameters.parameters)
+    if known:
+        return value
+    if isinstance(value, tuple):
+        return tuple(to_tensor(each) for each in cast("tuple[Any, ...]", value))
+    return {key: to_tensor(each) for key, each in cast("dict[str, Any]", value).items()}
+
+
+def to_tensor(value: Any) -> Any:
+    """An array as a tensor; everything else as it is."""
+    return EagerTensor(np.asarray(cast(Any, value))) if isinstance(value, np.ndarray | np.generic) else value
+
+
+def attribute_argument(script: ScriptFunction, parameter: ScriptParameter, value: Any) -> Any:
+    """The value of an attribute parameter, checked."""
+    if value is None and parameter.default is None:
+        return None
+    annotation = parameter.attribute
+    assert annotation is not None
+    word = (
+        f"a list of {annotation.scalar.__name__}s"
+        if annotation.is_list
+        else described_type(annotation.scalar)
+    )
+    items = cast("list[Any]", value) if annotation.is_list and isinstance(value, list | tuple) else [value]
+    accepted = {
+        int: (int, np.integer),
+        float: (int, float, np.integer, np.floating),
+        bool: (bool, np.bool_, int),
+        str: str,
+        np.ndarray: np.ndarray,
+    }
+    if annotation.scalar is np.ndarray and hasattr(cast(object, value), "SerializeToString"):
+        return parameter.attribute_value(value)
+    fits = all(isinstance(each, accepted[annotation.scalar]) for each in items)
+    if not fits or (annotation.is_list and not isinstance(value, list | tuple)):
+        is_tensor = isinstance(value, Value | np.ndarray)
+        error = AttributeParameterError(
+            f"'{parameter.name}' of {script.name} is an attribute, {word}, and was given "
+            + ("a tensor" if is_tensor else repr(cast(object, value))),
+            help="an attribute has its value when the model is made, a tensor when it runs;\n"
+            f"for a tensor, annotate '{parameter.name}' as one, or not at all"
+            if is_tensor
+            else None,
+        )
+        # A number may be computed of an attribute whose value comes with each call of the function that is made.
+        error.needs_values = all(isinstance(each, NumberValue | int | float) for each in items)
+        raise _at_argument(error, script, parameter)
+    return parameter.attribute_value(value)
+
+
+def _input(script: ScriptFunction, parameter: ScriptParameter, value: Any) -> Any:
+    given = input_argument(script, parameter, value)
+    if given is None or isinstance(given, list):
+        return given if given is None else [to_tensor(each) for each in cast("list[Any]", given)]
+    return EagerTensor(np.asarray(given))  # a tensor of a graph says itself that it has no value here
+
+
+def input_argument(script: ScriptFunction, parameter: ScriptParameter, value: Any) -> Any:
+    """What is given for an input as an array (a sequence as a list of arrays), checked against the annotation."""
+    kind = parameter.type.element if isinstance(parameter.type, OptionalType) else parameter.type
+    given: Any = value.array if isinstance(value, EagerTensor) else value
+    if given is None or isinstance(given, Value):
+        return given
+    try:
+        given = _given(
+            given, kind, Place(script.name, f"'{parameter.name}'", remedy=_declared(parameter, kind))
+        )
+    except (InputTypeError, LiteralError) as error:
+        raise _at_argument(error, script, parameter) from None
+    if isinstance(given, np.ndarray):
+        check_input(script, parameter, type_of_example(cast(object, given)), kind)
+    return cast(Any, given)
+
+
+def _given(value: Any, kind: AnyValueType, place: Place) -> Any:
+    if isinstance(value, list | tuple):
+        elements = cast("list[Any]", value)
+        if isinstance(kind, SequenceType):
+            inner = kind.element if isinstance(kind.element, TensorType) else UNKNOWN_TENSOR
+            return [each if isinstance(each, Value) else _given(each, inner, place) for each in elements]
+        if kind == UNKNOWN_TENSOR and isinstance(value, list) and holds_tensors(elements):
+            return [each if isinstance(each, Value) else _given(each, kind, place) for each in elements]
+    return given_array(value, kind.dtype if isinstance(kind, TensorType) else None, place)
+
+
+def holds_tensors(values: Sequence[Any]) -> bool:
+    """Whether there is a tensor with dimensions among the elements of a list."""
+    return any(isinstance(each, Value) or getattr(each, "ndim", 0) for each in values)
+
+
+def _declared(parameter: ScriptParameter, kind: AnyValueType) -> str | None:
+    dtype = kind.dtype if isinstance(kind, TensorType) else None
+    return None if dtype is None else f"'{parameter.name}' is declared as {dtype.name}"
+
+
+def check_input(
+    script: ScriptFunction, parameter: ScriptParameter, actual: AnyValueType, wanted: AnyValueType
+) -> None:
+    """Refuse an argument whose type is certainly not the annotated one."""
+    if not isinstance(actual, TensorType) or not isinstance(wanted, TensorType):
+        return
+    if actual.dtype is not None and wanted.dtype is not None and actual.dtype is not wanted.dtype:
+        error = DTypeNotAllowedError(
+            f"{script.name} takes {wanted.dtype.spelling} as '{parameter.name}', not {actual.dtype.spelling}",
+            help=f"convert it with .astype({wanted.dtype.name}), or leave the parameter without annotation",
+        )
+        raise _at_argument(error, script, parameter)
+    if actual.shape is None or wanted.shape is None:
+        return
+    same = len(actual.shape) == len(wanted.shape) and all(
+        not (isinstance(a, int) and isinstance(b, int)) or a == b
+        for a, b in zip(actual.shape, wanted.shape, strict=True)
+    )
+    if not same:
+        error = ShapeError(
+            f"{script.name} takes shape {describe_shape(wanted.shape)} as '{parameter.name}', "
+            f"not {describe_shape(actual.shape)}"
+        )
+        raise _at_argument(error, script, parameter)
+
+
+def check_names(script: ScriptFunction, arguments: Mapping[str, Any]) -> None:
+    """Refuse arguments that disagree about the size of a dimension of one name."""
+    if not script.parameters.repeats_dimensions:
+        return
+    inputs = script.parameters.inputs
+    given = {each.name: arguments.get(each.name) for each in inputs}
+    arrays = {name: each.array if isinstance(each, EagerTensor) else each for name, each in given.items()}
+    found = contradiction((each.name, each.type, arrays[each.name]) for each in inputs)
+    if found is not None:
+        parameter = next(each for each in inputs if each.name == found.second)
+        error = ShapeError(f"{script.name}: {found.described}, and the same name is the same size")
+        raise _at_argument(error, script, parameter)
+
+
+def _at_argument(error: E, script: ScriptFunction, parameter: ScriptParameter) -> E:
+    """The error at the argument that the user gives for a parameter, and at the parameter's definition."""
+    position = [each.name for each in script.parameters.parameters if each.role != "self"].index(
+        parameter.name
+    )
+    call = caller_span()
+    argument = None if call is None else argument_span(call, parameter.name) or argument_span(call, position)
+    return error.locate(argument or call).also(script.places.parameter(parameter.name), "declared here")
+
+
+def _results(
+    result: Any, annotated: Sequence[AnyValueType | None], *, gives_tensors: bool, is_inside: bool
+) -> Any:
+    """What is returned to the caller: a script that calls another one goes on with tensors and Python numbers."""
+    if isinstance(result, tuple | list):
+        items = cast("Sequence[Any]", result)
+        kinds = annotated if len(annotated) == len(items) else (None,) * len(items)
+        made = [
+            _results(each, (kind,), gives_tensors=gives_tensors, is_inside=is_inside)
+            for each, kind in zip(items, kinds, strict=True)
+        ]
+        return tuple(made) if isinstance(result, tuple) else made
+    if isinstance(result, bool | int | float):
+        kind = annotated[0] if len(annotated) == 1 else None
+        if isinstance(kind, TensorType) and kind.dtype is not None:
+            result = EagerTensor(number_array(result, kind.dtype, "the result", ReturnTypeError))
+        elif is_inside:
+            return result
+        else:  # what a model would give: Python's numbers are INT64, FLOAT and BOOL
+            result = EagerTensor(np.array(result, np.float32 if isinstance(result, float) else None))
+    elif isinstance(result, str):
+        return result if is_inside else np.array(result, object)
+    elif isinstance(result, np.ndarray | np.generic):
+        result = EagerTensor(np.asarray(cast(Any, result)))
+    return result if gives_tensors or not isinstance(result, EagerTensor) else result.array

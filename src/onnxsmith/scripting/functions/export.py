@@ -1,0 +1,303 @@
+"""A script as a file's worth of ONNX: a model, or a function."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import onnx
+import onnx_ir as ir
+
+from onnxsmith.core.recording import OpsetChoice
+from onnxsmith.diagnostics import described_type, did_you_mean
+from onnxsmith.errors import AnnotationError, CallError, ModelWarning, OnnxsmithError
+from onnxsmith.graphs.builder import GraphTarget
+from onnxsmith.graphs.carried_conditions import put_into
+from onnxsmith.graphs.function import body_of, self_contained
+from onnxsmith.graphs.interface import describe, read_names, rename
+from onnxsmith.graphs.ir_types import type_from_ir, type_to_ir
+from onnxsmith.graphs.ir_version import lowest_ir_version
+from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.opsets import OpsetVersions, check_opset_version
+from onnxsmith.graphs.program import Program
+from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.scripting.functions import kept
+from onnxsmith.scripting.functions.calls import generic_body, variants_of
+from onnxsmith.scripting.functions.eager_call import attribute_argument
+from onnxsmith.scripting.functions.model_options import ModelOptions, check_options
+from onnxsmith.scripting.functions.stage_script import ScopeT, Staged, stage
+from onnxsmith.types.annotations import read_value_type
+from onnxsmith.types.value_types import AnyValueType, OptionalType, SequenceType, TensorType
+
+if TYPE_CHECKING:
+    from onnxsmith.scripting.functions.function import ScriptFunction
+    from onnxsmith.scripting.functions.signature import ScriptParameter
+
+PRODUCER = "onnxsmith"
+
+#: Functions that were made to check scripts that call them; a model is never made of these.
+_checked_cache: dict[Any, Any] = {}
+_CHECKED_LIMIT = 256
+
+
+def check_generic(script: ScriptFunction) -> None:
+    """Stage the script for the types its annotations give, so that mistakes show when it is decorated."""
+    if kept.can_keep(script) or (script.is_exact and not script.parameters.attributes and script.is_main):
+        script.kept = kept.Kept(
+            script, stage(script, _model_of(script), _input_types(script, None, None), {})
+        )
+        return
+    for oldest in list(_checked_cache)[: max(0, len(_checked_cache) - _CHECKED_LIMIT)]:
+        _checked_cache.pop(oldest, None)  # the newest are the ones that the next script calls
+    optional = tuple(each.name for each in script.parameters.inputs if each.default is None)
+    for absent in dict.fromkeys([(), optional]):
+        generic_body(script, absent, _nowhere(_checked_cache))
+
+
+def function_proto(script: ScriptFunction) -> onnx.FunctionProto:
+    """The generic function of a script."""
+    return ir.serde.serialize_function(generic_function(script))
+
+
+def generic_function(script: ScriptFunction) -> ir.Function:
+    """The function of a script for any types."""
+    shared: dict[Any, Any] = {}
+    body = generic_body(script, (), _nowhere(shared))
+    if body is None:
+        raise cast(OnnxsmithError, variants_of(script, shared).error)
+    return self_contained(body_of(body))
+
+
+def _model_of(script: ScriptFunction) -> Callable[[OpsetChoice], GraphTarget]:
+    """What makes the graph of a script's model."""
+
+    def make(opset: OpsetChoice) -> GraphTarget:
+        versions = OpsetVersions(opset.version, is_fixed=opset.is_fixed, is_named=opset.is_named)
+        return GraphTarget(Program("model", versions, is_exact=script.is_exact))
+
+    return make
+
+
+def _nowhere(shared: dict[Any, Any]) -> GraphTarget:
+    """A graph that stays empty: functions are made beside it, and none is called."""
+    return GraphTarget(Program("model", OpsetVersions(default_opset_version()), shared))
+
+
+def stage_model(
+    script: ScriptFunction, make_scope: Callable[[OpsetChoice], ScopeT], options: ModelOptions
+) -> Staged[ScopeT]:
+    """Stage a script as its model is made, on a target of anybody's."""
+    types, values = _arguments(script, options)
+    return stage(script, make_scope, types, values, opset_version=options.get("opset_version"))
+
+
+def _arguments(
+    script: ScriptFunction, options: ModelOptions
+) -> tuple[dict[str, AnyValueType | None], dict[str, Any]]:
+    """The types of a model's inputs, and the values of its attributes; refuses options that are none."""
+    check_options(options, [each.name for each in script.parameters.attributes])
+    if script.parameters.is_variadic:
+        raise CallError(
+            f"'{script.name}' takes any number of arguments, and a model has a fixed number of inputs",
+            help="call it from a script that has as many parameters as the model is to have inputs",
+        ).locate(script.definition)
+    check_opset_version(options.get("opset_version"))
+    types = _input_types(script, options.get("input_types"), options.get("io_types"))
+    return types, _attribute_values(script, options.get("attributes"))
+
+
+def make_model(script: ScriptFunction, options: ModelOptions) -> Model:
+    """The model of a script."""
+    types, values = _arguments(script, options)
+    opset_version, ir_version = options.get("opset_version"), options.get("ir_version")
+    is_as_checked = options.get("input_types") is None and opset_version is None
+    staged = script.kept.take(script) if is_as_checked and script.kept is not None else None
+    script.kept = None
+    if staged is None:
+        staged = stage(script, _model_of(script), types, values, opset_version=opset_version)
+    _set_output_types(script, staged, options.get("output_types"))
+    name = options.get("name")
+    graph = staged.scope.finish(staged.outputs, script.onnx_name if name is None else name)
+    if script.is_exact and script.parameters.returns is not None:
+        _declare(script, graph.outputs, script.parameters.returns)
+    if script.__doc__:
+        graph.doc_string = script.__doc__
+    _rename(graph, staged, options)
+    held = dict(staged.scope.program.functions)
+    for each in options.get("functions", ()):
+        function = _as_function(each)
+        held.setdefault(function.identifier(), function)
+    producer = options.get("producer_name", PRODUCER)
+    model = ir.Model(graph, ir_version=10, producer_name=producer, functions=list(held.values()))
+    put_into(model, staged.scope.shared)
+    describe(model, options.get("doc_string"), options.get("metadata"), CallError)
+    for function in held.values():
+        model.opset_imports.setdefault(function.domain, 1)
+    if value_infos := options.get("value_infos"):
+        _set_value_types(graph, value_infos)
+    if options.get("inline", False) and held:
+        model = _dissolved(model)
+    model.ir_version = (
+        lowest_ir_version(model, staged.scope.program.dtypes) if ir_version is None else ir_version
+    )
+    return Model(model)
+
+
+def _rename(graph: ir.Graph, staged: Staged[GraphTarget], options: ModelOptions) -> None:
+    taken = staged.scope.program.names
+    for option, ports in (("input_names", graph.inputs), ("output_names", graph.outputs)):
+        given = options.get(option)
+        if given is not None:
+            current = [each.name or "" for each in ports]
+            rename(graph, taken, ports, read_names(given, current, option, CallError), CallError)
+
+
+def _declare(script: ScriptFunction, outputs: Sequence[ir.Value], types: Sequence[AnyValueType]) -> None:
+    """Give outputs the types that an exact script says they have, and say so where they cannot have them."""
+    for value, kind in zip(outputs, types, strict=True):
+        if value.is_graph_input():  # whose own annotation says what it is
+            continue
+        made = type_from_ir(value.type, value.shape)
+        if _contradict(made, kind):
+            text = f"the annotation of {script.name!r} says that it returns {kind!r}, and the code computes {made!r}"
+            place = script.definition
+            warnings.warn_explicit(ModelWarning(text), None, place.file, place.line)
+        value.type, value.shape = type_to_ir(kind)
+
+
+def _contradict(one: AnyValueType, other: AnyValueType) -> bool:
+    """Whether no tensor can be of both types, as far as they are known."""
+    if not isinstance(one, TensorType) or not isinstance(other, TensorType):
+        return False
+    if None not in (one.dtype, other.dtype) and one.dtype is not other.dtype:
+        return True
+    if one.shape is None or other.shape is None:
+        return False
+    return len(one.shape) != len(other.shape) or any(
+        isinstance(a, int) and isinstance(b, int) and a != b
+        for a, b in zip(one.shape, other.shape, strict=True)
+    )
+
+
+def _dissolved(model: ir.Model) -> ir.Model:
+    import onnx_ir.passes.common as passes  # heavy: only where functions are inlined
+
+    return passes.InlinePass()(model).model
+
+
+def _input_types(
+    script: ScriptFunction, given: Sequence[Any] | Mapping[str, Any] | None, io_types: Any
+) -> dict[str, AnyValueType | None]:
+    parameters = script.parameters.inputs
+    named = _by_name([each.name for each in parameters], given, "input_types", script)
+    types: dict[str, AnyValueType | None] = {}
+    for parameter in parameters:
+        if parameter.name in named:
+            types[parameter.name] = read_value_type(
+                named[parameter.name], f"the type of input '{parameter.name}'"
+            )
+            continue
+        if parameter.default is None:
+            types[parameter.name] = None  # an optional input that the model does not have
+            continue
+        if parameter.has_default:
+            continue
+        types[parameter.name] = _completed(script, parameter, io_types)
+    return types
+
+
+def _completed(script: ScriptFunction, parameter: ScriptParameter, io_types: Any) -> AnyValueType:
+    kind = parameter.type
+    if _is_typed(kind):
+        return kind
+    if io_types is not None:
+        return read_value_type(io_types, "io_types")
+    raise AnnotationError(
+        f"input '{parameter.name}' of {script.name} has no element type, and a model's inputs need one",
+        help=f"annotate it, or say to_model(input_types={{'{parameter.name}': FLOAT[...]}})",
+    ).locate(script.places.parameter(parameter.name))
+
+
+def _is_typed(kind: AnyValueType) -> bool:
+    while isinstance(kind, SequenceType | OptionalType):
+        kind = kind.element
+    return not isinstance(kind, TensorType) or kind.dtype is not None
+
+
+def _by_name(
+    names: Sequence[str], given: Sequence[Any] | Mapping[str, Any] | None, called: str, script: ScriptFunction
+) -> dict[str, Any]:
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        unknown = [name for name in given if name not in names]
+        if unknown:
+            raise CallError(
+                f"{called} names '{unknown[0]}', which {script.name} does not have",
+                help=did_you_mean(unknown[0], names) or f"it has {', '.join(names) or 'none'}",
+                culprit=("attribute", called),
+            )
+        return dict(given)
+    if len(given) > len(names):
+        raise CallError(
+            f"{called} has {len(given)} types, and {script.name} has {len(names)}",
+            help=f"they are {', '.join(names) or 'none'}",
+            culprit=("attribute", called),
+        )
+    return dict(zip(names, given, strict=False))
+
+
+def _attribute_values(script: ScriptFunction, attributes: Mapping[str, Any] | None) -> dict[str, Any]:
+    given: Mapping[str, Any] = {} if attributes is None else attributes
+    if not isinstance(cast(object, given), Mapping):
+        raise CallError(
+            f"attributes is a dict of values by name, not {described_type(type(given))}",
+            culprit=("attribute", "attributes"),
+        )
+    parameters = {each.name: each for each in script.parameters.attributes}
+    for name in given:
+        if name not in parameters:
+            listed = ", ".join(parameters) or "none"
+            raise CallError(
+                f"{script.name} has no attribute '{name}'",
+                help=did_you_mean(name, parameters) or f"its attributes are: {listed}",
+                culprit=("attribute", "attributes"),
+            )
+    values: dict[str, Any] = {}
+    for name, parameter in parameters.items():
+        if name in given:
+            values[name] = attribute_argument(script, parameter, given[name])
+        elif parameter.has_default:
+            values[name] = parameter.default
+        else:
+            raise CallError(
+                f"the attribute '{name}' of {script.name} needs a value in a model",
+                help=f"{script.name}.to_model(attributes={{'{name}': …}})",
+            ).locate(script.places.parameter(name))
+    return values
+
+
+def _set_output_types(
+    script: ScriptFunction, staged: Staged[GraphTarget], given: Sequence[Any] | Mapping[str, Any] | None
+) -> None:
+    names = [each.ir_value.name for each in staged.outputs]
+    for name, kind in _by_name(names, given, "output_types", script).items():
+        value = staged.outputs[names.index(name)].ir_value
+        value.type, value.shape = type_to_ir(read_value_type(kind, f"the type of output '{name}'"))
+
+
+def _set_value_types(graph: ir.Graph, types: Mapping[str, Any]) -> None:
+    values = {value.name: value for node in graph.all_nodes() for value in node.outputs}
+    for name, kind in types.items():
+        if name not in values:
+            raise CallError(f"value_infos names '{name}', and the model has no such value")
+        values[name].type, values[name].shape = type_to_ir(read_value_type(kind, f"the type of '{name}'"))
+
+
+def _as_function(value: Any) -> ir.Function:
+    if isinstance(value, onnx.FunctionProto):
+        return ir.serde.deserialize_function(value)
+    if isinstance(value, ir.Function):
+        return value
+    return generic_function(value)

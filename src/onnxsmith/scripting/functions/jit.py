@@ -1,0 +1,106 @@
+"""`jit`: a whole function as one session, made once per element types and ranks of the inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from onnxsmith.diagnostics import hide_own_frames
+from onnxsmith.errors import OnnxsmithError
+from onnxsmith.graphs.model import Model
+from onnxsmith.scripting.functions.eager_call import check_names, input_argument
+from onnxsmith.types.annotations import type_of_example
+from onnxsmith.types.value_types import AnyValueType, OptionalType, TensorType
+
+if TYPE_CHECKING:
+    from onnxsmith.scripting.functions.function import ScriptFunction
+
+_LIMIT = 256
+
+
+class Jit:
+    """Runs a script as a model; `jit(f)` makes one."""
+
+    def __init__(self, script: ScriptFunction) -> None:
+        self.script = script
+        self._runs: dict[Any, Callable[[Sequence[Any]], Any]] = {}
+        self._input_names = [each.name for each in script.parameters.inputs]
+        self._input_count = len(self._input_names)
+
+    def __reduce__(self) -> tuple[type[Jit], tuple[ScriptFunction]]:
+        return Jit, (self.script,)  # the sessions are made anew
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            if not kwargs and len(args) == self._input_count:
+                key: list[Any] = []
+                for value in args:
+                    if value.__class__ is not np.ndarray:
+                        return self._general(args, kwargs)
+                    key.append(value.dtype)
+                    key.append(value.ndim)
+                run = self._runs.get(tuple(key))
+                if run is not None:
+                    if self.script.parameters.repeats_dimensions:
+                        check_names(self.script, dict(zip(self._input_names, args, strict=True)))
+                    try:
+                        return run(args)
+                    except OnnxsmithError:
+                        self._check(args)
+                        raise
+            return self._general(args, kwargs)
+        except OnnxsmithError as error:
+            error.locate_at_caller()
+            hide_own_frames(error)
+            raise
+
+    def _check(self, args: tuple[Any, ...]) -> None:
+        """Refuse what the annotations refuse; sizes are no part of what is remembered, and show when a run fails."""
+        for parameter, value in zip(self.script.parameters.inputs, args, strict=True):
+            input_argument(self.script, parameter, value)
+
+    def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        script = self.script
+        bound = script.bind(args, kwargs)
+        attributes = {each.name: bound[each.name] for each in script.parameters.attributes}
+        arrays: list[Any] = []
+        types: dict[str, AnyValueType] = {}
+        for parameter in script.parameters.inputs:
+            array = input_argument(script, parameter, bound[parameter.name])
+            if array is None:
+                continue
+            arrays.append(array)
+            types[parameter.name] = _open_type(parameter.type, array)
+        check_names(script, dict(zip(types, arrays, strict=True)))
+        attribute_key = repr(sorted(attributes.items()))
+        key = (tuple((name, repr(kind)) for name, kind in types.items()), attribute_key)
+        run = self._runs.get(key)
+        if run is None:
+            run = self._make(types, attributes)
+            if len(self._runs) >= _LIMIT:
+                self._runs.clear()
+            self._runs[key] = run
+            is_plain = not kwargs and len(args) == self._input_count == len(arrays)
+            if is_plain and all(each.__class__ is np.ndarray for each in args):
+                self._runs[tuple(part for each in args for part in (each.dtype, each.ndim))] = run
+        return run(arrays)
+
+    def _make(
+        self, types: dict[str, AnyValueType], attributes: dict[str, Any]
+    ) -> Callable[[Sequence[Any]], Any]:
+        given = {name: value for name, value in attributes.items() if value is not None}
+        model: Model = self.script.to_model(input_types=types, attributes=given)
+        return model.runner()
+
+
+def _open_type(annotated: AnyValueType, array: Any) -> AnyValueType:
+    """The type that inputs of this element type and rank share, with the dimensions that the annotation names."""
+    actual = type_of_example(array)
+    wanted = annotated.element if isinstance(annotated, OptionalType) else annotated
+    if not isinstance(actual, TensorType) or actual.shape is None:
+        return actual
+    if isinstance(wanted, TensorType) and wanted.shape is not None and len(wanted.shape) == len(actual.shape):
+        return TensorType(actual.dtype, wanted.shape)
+    return TensorType(actual.dtype, (None,) * len(actual.shape))

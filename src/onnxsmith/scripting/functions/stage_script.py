@@ -1,0 +1,237 @@
+"""Stages a whole script on a target that records: as the body of a function, or as a model.
+
+A function's body is generic where its annotations leave types open; a model is typed, and its attributes have values.
+Which it is, is said by the target that it is staged on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+from onnxsmith.core.recording import FormalAttribute, FunctionHead, OpsetChoice, RecordedFunction
+from onnxsmith.core.semantics.number import NumberKind, kind_of
+from onnxsmith.core.target import ACTIVE, RecordingTarget, recorded
+from onnxsmith.core.value import Value
+from onnxsmith.errors import MissingReturnError, OpsetConflictError, ReturnTypeError
+from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.scripting.functions.eager_call import input_argument
+from onnxsmith.scripting.source.location import located
+from onnxsmith.scripting.staging.attribute_values import attribute_value
+from onnxsmith.scripting.staging.closures import closure_of, run_staged
+from onnxsmith.scripting.staging.merge import NUMBER_DTYPES, RESULT_NAME, number_as
+from onnxsmith.scripting.staging.mistakes import Mistakes
+from onnxsmith.scripting.staging.stager import stage_frame
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import AnyValueType, OptionalType, TensorType
+
+if TYPE_CHECKING:
+    from onnxsmith.scripting.functions.function import ScriptFunction
+    from onnxsmith.scripting.functions.signature import ScriptParameter
+
+
+#: The target that a script is staged on.
+ScopeT = TypeVar("ScopeT", bound=RecordingTarget)
+
+
+@dataclass(frozen=True)
+class Staged(Generic[ScopeT]):
+    """A staged script: its graph is open until someone finishes it."""
+
+    scope: ScopeT
+    outputs: list[Any]
+    #: Which outputs are Python numbers to whoever calls the script.
+    numbers: tuple[NumberKind | None, ...]
+    #: Whether the script returned a tuple, so that one output in a tuple stays one.
+    is_tuple: bool
+
+
+def stage(
+    script: ScriptFunction,
+    make_scope: Callable[[OpsetChoice], ScopeT],
+    types: Mapping[str, AnyValueType | None],
+    attributes: Mapping[str, Any],
+    *,
+    opset_version: int | None = None,
+) -> Staged[ScopeT]:
+    """Stage a script on inputs of these types (None: left out); attributes not given stay references.
+
+    `make_scope` makes the target: a new one for each attempt, of which there may be two.
+    """
+    if opset_version is not None:
+        return _stage(script, make_scope(OpsetChoice(opset_version, is_fixed=True)), types, attributes)
+    named = script.named_opset_version
+    version = named or default_opset_version()
+    try:
+        scope = make_scope(OpsetChoice(version, is_named=named is not None))
+        return _stage(script, scope, types, attributes)
+    except OpsetConflictError as error:
+        # An object that the code holds may name an older opset than could be seen in the code itself.
+        if error.named_version is None or error.named_version == version:
+            raise
+        try:
+            return _stage(script, make_scope(OpsetChoice(error.named_version)), types, attributes)
+        except OpsetConflictError:
+            raise error from None
+
+
+def _stage(
+    script: ScriptFunction,
+    scope: ScopeT,
+    types: Mapping[str, AnyValueType | None],
+    attributes: Mapping[str, Any],
+) -> Staged[ScopeT]:
+    arguments = dict(script.fixed_arguments)
+    for parameter in script.parameters.inputs:
+        if parameter.name in types:
+            given = types[parameter.name]
+            arguments[parameter.name] = (
+                None if given is None else scope.input(parameter.name, given, script.definition)
+            )
+        else:
+            arguments[parameter.name] = _default(script, parameter, scope)
+    for parameter in script.parameters.attributes:
+        if parameter.name in attributes:
+            value = attributes[parameter.name]
+            arguments[parameter.name] = value if value is None else parameter.attribute_value(value)
+        else:
+            arguments[parameter.name] = attribute_value(parameter)
+    token = ACTIVE.set(scope)
+    try:
+        result = run_staged(
+            script.analysis,
+            script.function.__globals__,
+            closure_of(script.function),
+            script.completed(arguments),
+            mistakes=Mistakes(script.known_mistakes),
+            run=stage_frame,
+        )
+        with located(script.places.returned):
+            if isinstance(result, list) and script.returns_sequence:
+                result = scope.sequence(cast("list[Any]", result))
+            values = list(cast("Sequence[Any]", result)) if isinstance(result, tuple | list) else [result]
+            outputs = _outputs(script, scope, values)
+    finally:
+        ACTIVE.reset(token)
+    is_annotated = script.parameters.returns is not None
+    numbers: tuple[NumberKind | None, ...] = tuple(None if is_annotated else kind_of(each) for each in values)
+    return Staged(scope, outputs, numbers, isinstance(result, tuple | list))
+
+
+def _default(script: ScriptFunction, parameter: ScriptParameter, scope: RecordingTarget) -> Any:
+    """The default of an input that nobody gives: a tensor of the annotated element type, as in an eager run."""
+    kind = parameter.type.element if isinstance(parameter.type, OptionalType) else parameter.type
+    is_typed = isinstance(kind, TensorType) and kind.dtype is not None
+    if parameter.default is None or not is_typed:
+        return parameter.default
+    return scope.lift(input_argument(script, parameter, parameter.default))
+
+
+def _outputs(script: ScriptFunction, scope: RecordingTarget, values: Sequence[Any]) -> list[Any]:
+    """What a script returns as outputs of its graph; one that is an input, or comes twice, gets an Identity."""
+    returns = script.parameters.returns
+    if returns is not None and len(returns) != len(values):
+        count = f"{len(values)} value{'s' * (len(values) != 1)}"
+        error = ReturnTypeError(
+            f"'{script.name}' returns {count}, and its annotation says {len(returns)}",
+            help="for several results, annotate a tuple: -> tuple[FLOAT[...], INT64[...]]",
+        )
+        raise error.locate(script.places.returned).also(script.places.annotation("return"), "annotated here")
+    tensors: list[Any] = []
+    for position, value in enumerate(values):
+        tensor = _as_output(script, scope, value, None if returns is None else returns[position])
+        if returns is not None and not script.is_exact:
+            _check_result(script, position, tensor.known.type, returns[position])
+        tensors.append(tensor)
+    if script.is_exact:
+        return tensors
+    outputs = scope.outputs_of(tensors)
+    if returns is None:
+        return outputs
+    return [_refined(scope, tensor, kind) for tensor, kind in zip(outputs, returns, strict=True)]
+
+
+def _as_output(
+    script: ScriptFunction, scope: RecordingTarget, value: Any, annotated: AnyValueType | None
+) -> Any:
+    """A result as a tensor; a Python number takes the annotated element type, or else INT64, FLOAT or BOOL."""
+    if value is None or isinstance(value, dict | set):
+        what = "nothing" if value is None else f"a {type(cast(object, value)).__name__}"
+        raise MissingReturnError(
+            f"'{script.name}' returns {what}",
+            help="return the tensors that are the outputs, as a tuple if several",
+        )
+    if isinstance(value, tuple):
+        raise ReturnTypeError(
+            f"'{script.name}' returns a tuple inside a tuple, and the outputs of a model are in a row",
+            help="unpack it: return a, *pair",
+        )
+    kind = kind_of(value)
+    if kind is None:
+        is_symbolic = isinstance(value, Value) and value.is_symbolic
+        return recorded(value) if is_symbolic else scope.lift(value)
+    if isinstance(annotated, TensorType) and annotated.dtype is not None:
+        return number_as(scope, value, annotated.dtype, RESULT_NAME, ReturnTypeError)
+    return number_as(
+        scope, value, DType.FLOAT if kind == "float" else NUMBER_DTYPES[kind], RESULT_NAME, ReturnTypeError
+    )
+
+
+def _check_result(
+    script: ScriptFunction, position: int, actual: AnyValueType, annotated: AnyValueType
+) -> None:
+    """Refuse what certainly differs from the annotation."""
+    differs = type(actual) is not type(annotated)
+    if isinstance(actual, TensorType) and isinstance(annotated, TensorType):
+        differs = (
+            actual.dtype is not None and annotated.dtype is not None and actual.dtype is not annotated.dtype
+        )
+        if not differs and actual.shape is not None and annotated.shape is not None:
+            differs = len(actual.shape) != len(annotated.shape) or any(
+                isinstance(a, int) and isinstance(b, int) and a != b
+                for a, b in zip(actual.shape, annotated.shape, strict=True)
+            )
+    if differs:
+        which = "returns" if position == 0 else f"returns as value {position}"
+        error = ReturnTypeError(
+            f"'{script.name}' {which} {actual.described}, but its annotation says {annotated!r}",
+            help=f"change the annotation to {actual!r}, or convert the result",
+        )
+        raise error.locate(script.places.returned).also(script.places.annotation("return"), "annotated here")
+
+
+def _refined(scope: RecordingTarget, tensor: Any, annotated: AnyValueType) -> Any:
+    """An output with the dimensions that its annotation adds to what is known."""
+    actual = tensor.known.type
+    if not isinstance(actual, TensorType) or not isinstance(annotated, TensorType):
+        return tensor
+    dtype = actual.dtype or annotated.dtype
+    shape = actual.shape
+    if annotated.shape is not None:
+        shape = (
+            annotated.shape
+            if shape is None
+            else tuple(
+                b if a is None or (isinstance(b, str) and not isinstance(a, int)) else a
+                for a, b in zip(shape, annotated.shape, strict=True)
+            )
+        )
+    return scope.refined(tensor, TensorType(dtype, shape))
+
+
+def make_function(
+    script: ScriptFunction, staged: Staged[ScopeT], name: str, bound: Sequence[str] = ()
+) -> RecordedFunction:
+    """The function of a staged script; attributes in `bound` have their values inside already."""
+    formal = [each for each in script.parameters.attributes if each.name not in bound]
+    attributes = tuple(
+        FormalAttribute(
+            each.name,
+            each.attribute_type,
+            each.attribute_value(each.default) if each.has_default and each.default is not None else None,
+        )
+        for each in formal
+    )
+    head = FunctionHead(script.domain, name, script.overload, attributes)
+    return staged.scope.finish_function(staged.outputs, head)

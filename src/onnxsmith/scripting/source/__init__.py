@@ -1,0 +1,1 @@
+"""The source of a script: where its functions stand, and their syntax trees."""

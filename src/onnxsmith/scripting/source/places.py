@@ -1,0 +1,68 @@
+"""Where the parts of a function's definition stand, for errors that are about them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from onnxsmith.scripting.source.function_source import FunctionNode, head_span, span_of
+from onnxsmith.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The spans of one function's definition."""
+
+    node: FunctionNode
+    file: str
+    name: str
+
+    @property
+    def definition(self) -> Span:
+        """`def name`"""
+        return head_span(self.node, self.file, self.name)
+
+    def parameter(self, name: str) -> Span:
+        """A parameter with its annotation; the definition when there is none of that name."""
+        found = self._argument(name)
+        return self.definition if found is None else self._span(found)
+
+    def annotation(self, name: str) -> Span:
+        """The annotation of a parameter, or of what is returned."""
+        if name == "return":
+            node = self.node.returns if isinstance(self.node, ast.FunctionDef) else None
+        else:
+            argument = self._argument(name)
+            node = None if argument is None else argument.annotation
+        return self.parameter(name) if node is None else self._span(node)
+
+    @property
+    def returned(self) -> Span:
+        """What is returned, where one statement does it; else the definition."""
+        if isinstance(self.node, ast.Lambda):
+            return self._span(self.node.body)
+        found = list(_returns(self.node.body))
+        if len(found) != 1:
+            return self.definition
+        return self._span(found[0] if found[0].value is None else found[0].value)
+
+    def _argument(self, name: str) -> ast.arg | None:
+        arguments = self.node.args
+        every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        return next((each for each in every if each.arg == name), None)
+
+    def _span(self, node: ast.AST) -> Span:
+        return span_of(node, self.file, self.name)
+
+
+def _returns(statements: list[ast.stmt]) -> Iterator[ast.Return]:
+    """The return statements of a function, without those of functions inside it."""
+    for statement in statements:
+        if isinstance(statement, ast.Return):
+            yield statement
+        elif not isinstance(statement, ast.FunctionDef):
+            for name in ("body", "orelse"):
+                yield from _returns(getattr(statement, name, []))
+            for case in getattr(statement, "cases", []):
+                yield from _returns(case.body)

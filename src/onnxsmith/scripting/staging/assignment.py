@@ -1,0 +1,153 @@
+"""Assignments: names, patterns of names, elements of Python containers, and `x += y`."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from onnxsmith.core.semantics.indexing import refuse_assignment
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.value import Value
+from onnxsmith.errors import UnpackError, UnsupportedSyntaxError
+from onnxsmith.graphs.unpacking import refuse_rows_for_outputs
+from onnxsmith.graphs.value import SymbolicTensor
+from onnxsmith.scripting.source.location import located
+from onnxsmith.scripting.staging.containers import refuse_change
+
+if TYPE_CHECKING:
+    from onnxsmith.scripting.staging.stager import Stager
+
+
+def _operator(name: str) -> Callable[[Any, Any], Any]:
+    return getattr(operator, name)
+
+
+_IN_PLACE_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: _operator("iadd"),
+    ast.Sub: _operator("isub"),
+    ast.Mult: _operator("imul"),
+    ast.Div: _operator("itruediv"),
+    ast.FloorDiv: _operator("ifloordiv"),
+    ast.Mod: _operator("imod"),
+    ast.Pow: _operator("ipow"),
+    ast.MatMult: _operator("imatmul"),
+    ast.BitAnd: _operator("iand"),
+    ast.BitOr: _operator("ior"),
+    ast.BitXor: _operator("ixor"),
+    ast.LShift: _operator("ilshift"),
+    ast.RShift: _operator("irshift"),
+}
+
+
+def assign(stager: Stager, target: ast.expr, value: Any) -> None:
+    """Bind a target: a name, a pattern of names, an element of a Python container."""
+    match target:
+        case ast.Name(id=name):
+            stager.assign_name(name, value)
+        case ast.Tuple(elts=elements) | ast.List(elts=elements):
+            _unpack(stager, target, elements, value)
+        case ast.Subscript(value=container, slice=index):
+            frame = stager.frame
+            _assign_element(stager, target, frame.evaluate(container), frame.evaluate(index), value)
+        case _:
+            raise UnsupportedSyntaxError("this cannot be assigned to in a script").locate(
+                stager.frame.span(target)
+            )
+
+
+def _unpack(stager: Stager, target: ast.expr, elements: Sequence[ast.expr], value: Any) -> None:
+    values = _elements(stager, target, elements, value)
+    stars = [k for k, each in enumerate(elements) if isinstance(each, ast.Starred)]
+    if stars:
+        first, after = stars[0], len(elements) - stars[0] - 1
+        if len(values) < len(elements) - 1:
+            raise _unpack_error(stager, target, f"at least {len(elements) - 1}", len(values))
+        values = [*values[:first], list(values[first : len(values) - after]), *values[len(values) - after :]]
+    elif len(values) != len(elements):
+        raise _unpack_error(stager, target, str(len(elements)), len(values))
+    for element, each in zip(elements, values, strict=True):
+        assign(stager, element.value if isinstance(element, ast.Starred) else element, each)
+
+
+def _elements(stager: Stager, target: ast.expr, elements: Sequence[ast.expr], value: Any) -> list[Any]:
+    if isinstance(value, Value) and value.is_symbolic:
+        with located(stager.frame.span(target)):
+            return _tensor_elements(stager, target, elements, value)
+    try:
+        return list(cast(Any, value))
+    except TypeError:
+        raise UnpackError(
+            f"a {type(value).__name__} cannot be unpacked into {len(elements)} variables"
+        ).locate(stager.frame.span(target)) from None
+
+
+def _tensor_elements(stager: Stager, target: ast.expr, elements: Sequence[ast.expr], value: Any) -> list[Any]:
+    """The rows of a tensor, or the elements of a sequence: as many as are asked for, where only the model knows."""
+    if isinstance(value, SymbolicTensor):
+        has_star = any(isinstance(each, ast.Starred) for each in elements)
+        refuse_rows_for_outputs(value, None if has_star else len(elements))
+    shape = value.type.shape if isinstance(value, Tensor) else None
+    count = shape[0] if shape else None
+    if shape == ():
+        raise UnpackError(f"a scalar tensor cannot be unpacked into {len(elements)} variables")
+    if not isinstance(count, int):
+        if any(isinstance(each, ast.Starred) for each in elements):
+            raise UnpackError(
+                "only the model knows how many values there are, so a starred variable cannot take the rest",
+                help="index it: x[0], x[1:]",
+            )
+        count = len(elements)
+    elif count < len(elements) and not any(isinstance(each, ast.Starred) for each in elements):
+        raise _unpack_error(stager, target, str(len(elements)), count)
+    return [value[k] for k in range(count)]
+
+
+def _unpack_error(stager: Stager, target: ast.expr, wanted: str, got: int) -> UnpackError:
+    return UnpackError(f"{wanted} values are needed here, and there are {got}").locate(
+        stager.frame.span(target)
+    )
+
+
+def _assign_element(stager: Stager, target: ast.Subscript, container: Any, index: Any, value: Any) -> None:
+    _refuse_tensor(stager, target, container)
+    with located(stager.frame.span(target)):
+        refuse_change(container, stager.frame)
+        container[index] = value
+
+
+def _refuse_tensor(stager: Stager, target: ast.Subscript, container: Any) -> None:
+    if isinstance(container, Value):
+        with located(stager.frame.span(target)):
+            refuse_assignment()
+
+
+def assign_augmented(stager: Stager, statement: ast.AugAssign) -> None:
+    """`x += y`; a list or array that Python knows is changed in place, as Python does."""
+    compute = _IN_PLACE_OPERATORS[type(statement.op)]
+    frame = stager.frame
+    match statement.target:
+        case ast.Name(id=name):
+            current = frame.read(name, statement.target)
+            right = frame.evaluate(statement.value)
+            stager.assign_name(name, _at(stager, statement, compute, current, right))
+        case ast.Subscript(value=container, slice=index):
+            owner, key = frame.evaluate(container), frame.evaluate(index)
+            _refuse_tensor(stager, statement.target, owner)
+            with located(frame.span(statement.target)):
+                refuse_change(owner, frame)
+            right = frame.evaluate(statement.value)
+            owner[key] = _at(stager, statement, compute, owner[key], right)
+        case _:
+            raise UnsupportedSyntaxError("this cannot be assigned to in a script").locate(
+                frame.span(statement.target)
+            )
+
+
+def _at(
+    stager: Stager, statement: ast.stmt, compute: Callable[[Any, Any], Any], left: Any, right: Any
+) -> Any:
+    """Compute at a statement that is no expression: `x += y` has no code of its own to point at."""
+    with located(stager.frame.span(statement)):
+        return compute(left, right)

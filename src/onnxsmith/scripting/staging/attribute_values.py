@@ -1,0 +1,157 @@
+"""Attribute parameters inside a function's body: their values come with each call of the function.
+
+They pass to operators by reference, and become constants that refer to them where a tensor is needed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+import numpy as np
+
+from onnxsmith.core.semantics.number import Number, NumberKind, number
+from onnxsmith.core.target import current_graph
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.errors import AttributeParameterError
+from onnxsmith.schema.definition import AttributeReference, AttributeType
+from onnxsmith.schema.inference.known import Known
+from onnxsmith.types.dtypes import DType
+
+if TYPE_CHECKING:
+    from onnxsmith.core.target import Target
+    from onnxsmith.scripting.functions.signature import ScriptParameter
+
+_CONSTANT_ATTRIBUTE = {
+    AttributeType.INT: "value_int",
+    AttributeType.FLOAT: "value_float",
+    AttributeType.INTS: "value_ints",
+    AttributeType.FLOATS: "value_floats",
+    AttributeType.STRINGS: "value_strings",
+    AttributeType.TENSOR: "value",
+}
+
+
+def attribute_value(parameter: ScriptParameter) -> Any:
+    """What a parameter is inside the body of an ONNX function."""
+    reference = AttributeReference(parameter.name, parameter.attribute_type)
+    annotation = parameter.attribute
+    assert annotation is not None
+    if annotation.scalar is str:
+        return AttributeText(reference)
+    if annotation.is_list:
+        return AttributeList(reference)
+    if annotation.scalar is np.ndarray:
+        return AttributeTensor(reference)
+    return AttributeNumber(reference, cast(NumberKind, annotation.scalar.__name__))
+
+
+def _constant(reference: AttributeReference, made: list[Any], kind: str) -> Any:
+    """The constant that refers to the attribute: made once per graph, and seen from the graphs inside it."""
+    scope = current_graph()
+    for each in made:
+        if scope.sees(each):
+            return each
+    value = scope.operators.Constant(**{_CONSTANT_ATTRIBUTE[reference.type]: reference})
+    if kind == "bool":
+        value = scope.operators.Cast(value, to=DType.BOOL)
+    scope.suggest_name(value, reference.name)
+    made.append(value)
+    return value
+
+
+class AttributeNumber(Number):
+    """An `int`, `float` or `bool` parameter."""
+
+    __slots__ = ("_made", "reference")
+
+    def __init__(self, reference: AttributeReference, kind: NumberKind) -> None:
+        self.reference = reference
+        self.kind = kind
+        self._made: list[Any] = []
+
+    @property
+    def tensor(self) -> Tensor:  # type: ignore[override]  # made when it is first needed
+        return _constant(self.reference, self._made, self.kind)
+
+    @property
+    def target(self) -> Target:
+        return current_graph()
+
+    def __repr__(self) -> str:
+        return f"<attribute {self.reference.name}>"
+
+
+class AttributeTensor(Tensor):
+    """A tensor parameter: by reference as an attribute, a constant as a value."""
+
+    __slots__ = ("_made", "reference")
+    is_symbolic: ClassVar[bool] = True
+
+    def __init__(self, reference: AttributeReference) -> None:
+        self.reference = reference
+        self._made: list[Any] = []
+
+    @property
+    def tensor(self) -> Any:
+        """The constant that holds its values."""
+        return _constant(self.reference, self._made, "tensor")
+
+    @property
+    def known(self) -> Known:
+        return self.tensor.known
+
+    @property
+    def target(self) -> Target:
+        return current_graph()
+
+    @property
+    def span(self) -> Any:
+        return self.tensor.span
+
+    @property
+    def name(self) -> str:
+        return self.reference.name
+
+    def __repr__(self) -> str:
+        return f"<attribute {self.reference.name}>"
+
+
+class AttributeList(AttributeTensor):
+    """A list parameter: a vector as a value, whose elements are numbers, as they are eagerly."""
+
+    __slots__ = ()
+
+    def __getitem__(self, index: Any) -> Any:
+        part = self.tensor[index]
+        return number(part) if part.type.rank == 0 else part
+
+
+class AttributeText:
+    """A `str` or `list[str]` parameter: it can only be passed on."""
+
+    __slots__ = ("reference",)
+
+    def __init__(self, reference: AttributeReference) -> None:
+        self.reference = reference
+
+    def _refuse(self, *_: Any) -> Any:
+        error = AttributeParameterError(
+            f"the attribute '{self.reference.name}' has its value only when the function is called",
+            help="pass it on as an attribute of an operator",
+        )
+        error.needs_values = True
+        raise error
+
+    __eq__ = __ne__ = __lt__ = __gt__ = __contains__ = __len__ = __add__ = __radd__ = __getitem__ = (
+        __iter__
+    ) = _refuse
+    __bool__ = __str__ = __format__ = _refuse
+    __hash__ = object.__hash__
+
+    def __getattr__(self, name: str) -> Any:
+        if hasattr(str, name) or hasattr(list, name):
+            self._refuse()
+        raise AttributeError(name)
+
+    def __repr__(self) -> str:
+        return f"<attribute {self.reference.name}>"

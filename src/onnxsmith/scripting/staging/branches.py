@@ -1,0 +1,204 @@
+"""Branches that only the model decides: both sides are staged, and what they leave is merged into one `If`.
+
+Where one side jumps (return, break, continue), the statements that follow go into the other side. Where both may go
+on, the jump becomes data, and what follows is staged once, behind it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from onnxsmith.core.recording import RecordedBody
+from onnxsmith.core.target import RecordingTarget, current_graph
+from onnxsmith.errors import NestingError
+from onnxsmith.scripting.analysis.flow import assigned_names
+from onnxsmith.scripting.source.location import located
+from onnxsmith.scripting.staging import containers
+from onnxsmith.scripting.staging.call_stack import is_recursive, recursion_error
+from onnxsmith.scripting.staging.jumps import KINDS, Jump, Leaf, Side, record
+from onnxsmith.scripting.staging.merge import (
+    MISSING,
+    Merger,
+    Unassigned,
+    active,
+    fill_slots,
+)
+from onnxsmith.scripting.staging.truth import is_symbolic, truth
+
+if TYPE_CHECKING:
+    from onnxsmith.scripting.staging.stager import Stager
+
+#: A model file nests about three messages per `If`, and protobuf reads a hundred.
+DEEPEST = 28
+
+
+def branch(
+    stager: Stager,
+    condition: Any,
+    then: Sequence[ast.stmt],
+    otherwise: Sequence[ast.stmt],
+    statement: ast.stmt,
+    reason: ast.AST,
+    follow: Leaf,
+) -> Side:
+    """Stage two blocks of a statement as the branches of an `If`, and what follows."""
+    flow = stager.flow
+    if not flow.block_jumps(then) and not flow.block_jumps(otherwise):
+        _merge_blocks(stager, condition, then, otherwise, statement, reason)
+        return follow(Jump("next"))
+    if follow.is_long and flow.can_fall_through(then) and flow.can_fall_through(otherwise):
+        names = assigned_names([*then, *otherwise])
+        leaf = recording(stager, statement, names)
+        side = dynamic_if(
+            stager,
+            condition,
+            lambda: stager.run(then, leaf),
+            lambda: stager.run(otherwise, leaf),
+            place=statement,
+        )
+        return dispatch(stager, side, follow, statement)
+    return dynamic_if(
+        stager,
+        condition,
+        lambda: stager.run(then, follow),
+        lambda: stager.run(otherwise, follow),
+        name="result",
+        place=statement,
+    )
+
+
+def _merge_blocks(
+    stager: Stager,
+    condition: Any,
+    then: Sequence[ast.stmt],
+    otherwise: Sequence[ast.stmt],
+    statement: ast.stmt,
+    reason: ast.AST,
+) -> None:
+    """Blocks without jumps: the variables that are used after the statement are merged."""
+    live = stager.flow.live_after(statement)
+    names = [name for name in assigned_names([*then, *otherwise]) if name in live]
+    frame = stager.frame
+
+    def side(block: Sequence[ast.stmt], when: str) -> Callable[[], Side]:
+        def run() -> Side:
+            for inner in block:
+                stager.perform(inner)
+            missing = Unassigned(frame.span(reason), f"it is assigned only when this is {when}")
+            return Side(None, {name: frame.variables.get(name, missing) for name in names})
+
+        return run
+
+    merged = dynamic_if(stager, condition, side(then, "false"), side(otherwise, "true"), place=statement)
+    frame.variables.update(merged.variables)
+
+
+def recording(stager: Stager, statement: ast.stmt, names: Sequence[str]) -> Leaf:
+    """A leaf that makes the jump data; with it go the variables that are read where the path goes on."""
+    frame = stager.frame
+
+    def end(jump: Jump) -> Side:
+        live = stager.flow.live_after_jump(statement, jump.kind)
+        return Side(
+            record(jump), picked(frame.variables, names, live, Unassigned(frame.span(statement), _SOME_PATH))
+        )
+
+    return Leaf(end)
+
+
+_SOME_PATH = "it is assigned only on some paths through this"
+
+
+def picked(
+    variables: Mapping[str, Any], names: Sequence[str], live: frozenset[str], missing: Unassigned
+) -> dict[str, Any]:
+    """The values of variables; those that nobody reads any more have none."""
+    return {name: variables.get(name, missing) if name in live else MISSING for name in names}
+
+
+def dispatch(stager: Stager, side: Side, follow: Leaf, place: ast.stmt) -> Side:
+    """Go on as merged data says: by the jump that is known, or by an `If` for each that is possible."""
+    stager.frame.variables.update(
+        {name: each for name, each in side.variables.items() if each is not MISSING}
+    )
+    flags: Mapping[str, Any] = side.value
+    possible = [kind for kind in KINDS if flags.get(kind, False) is not False]
+
+    def go(kind: str) -> Side:
+        return follow(Jump(kind, flags["value"] if kind == "return" else None))
+
+    def choose(kinds: Sequence[str]) -> Side:
+        kind, *others = kinds
+        if not others or not is_symbolic(flags[kind]):
+            return go(kind)
+        return dynamic_if(
+            stager, truth(flags[kind]), lambda: go(kind), lambda: choose(others), name="result", place=place
+        )
+
+    return choose(possible)
+
+
+def dynamic_if(
+    stager: Stager,
+    condition: Any,
+    then: Callable[[], Side],
+    otherwise: Callable[[], Side],
+    *,
+    name: str = "",
+    place: ast.AST | None = None,
+) -> Side:
+    """Stage both sides as the branches of an `If`, and give what they have in common."""
+    frame = stager.frame
+    outer = current_graph()
+    span = None if place is None else frame.span(place)
+    if outer.depth >= DEEPEST:
+        if is_recursive(frame.analysis.node):
+            raise recursion_error(frame.analysis.name).locate(span)
+        raise NestingError(
+            f"control flow that hangs on tensors is nested more than {DEEPEST} deep",
+            help="use op.Where, or split the function",
+        ).locate(span)
+    before = frame.variables
+    guard = containers.Guard(frame)
+    sides: list[Side] = []
+    scopes = (outer.subgraph(), outer.subgraph())
+    try:
+        for scope, run in zip(scopes, (then, otherwise), strict=True):
+            frame.variables = dict(before)
+            with active(scope):
+                sides.append(run())
+            guard.check(span)
+    finally:
+        frame.variables = before
+    merger = Merger(*scopes)
+    with located(span):
+        result = merger.merge(sides[0].value, sides[1].value, name, strict=True)
+        variables = {
+            each: merger.merge(sides[0].variables.get(each, MISSING), value, each, strict=False)
+            for each, value in sides[1].variables.items()
+        }
+    if not merger.names:
+        for scope in scopes:
+            scope.discard()
+        return Side(result, variables)
+    bodies = [
+        scope.finish_body(outputs, title)
+        for scope, outputs, title in zip(
+            scopes, (merger.then_outputs, merger.else_outputs), ("then", "else"), strict=True
+        )
+    ]
+    outputs = _emit(outer, condition, bodies, merger.names)
+    return Side(
+        fill_slots(result, outputs), {each: fill_slots(value, outputs) for each, value in variables.items()}
+    )
+
+
+def _emit(
+    outer: RecordingTarget, condition: Any, bodies: Sequence[RecordedBody], names: Sequence[str]
+) -> Sequence[Any]:
+    outputs = outer.operators.If(condition, then_branch=bodies[0], else_branch=bodies[1])
+    results = cast("Sequence[Any]", outputs) if isinstance(outputs, tuple) else (outputs,)
+    outer.name_results(results, names, [(bodies[0], "then"), (bodies[1], "else")])
+    return results

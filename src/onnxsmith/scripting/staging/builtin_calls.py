@@ -1,0 +1,241 @@
+"""Python's built-in functions on values that only the model knows: `len(x)`, `max(a, b)`, `math.sqrt(n)`.
+
+On Python values each does what Python's own does.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import math
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from onnxsmith.core.operands import operators_for
+from onnxsmith.core.semantics.number import Number, kind_of, number
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.errors import (
+    ConditionError,
+    OnnxsmithError,
+    ShapeError,
+    TracedValueError,
+    UnsupportedSyntaxError,
+)
+from onnxsmith.scripting.staging.attribute_values import AttributeList
+from onnxsmith.scripting.staging.merge import NUMBER_DTYPES
+from onnxsmith.scripting.staging.truth import is_symbolic, truth
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import describe_shape
+
+if TYPE_CHECKING:
+    from onnxsmith.scripting.staging.hooks import Hooks
+
+Function = Callable[..., Any]
+
+
+def replacement(function: Any, hooks: Hooks) -> Function | None:
+    """What to call instead of a built-in function; None for all others."""
+    try:
+        make = _REPLACEMENTS.get(function)
+    except TypeError:  # no hash, so none of them
+        return None
+    return None if make is None else make(hooks)
+
+
+def text_error() -> OnnxsmithError:
+    """A tensor that only the model knows has no text."""
+    return TracedValueError(
+        "Python needs the text of a value that is known only when the model runs",
+        help="print it in an eager run; a loop over static_range(…) has Python ints",
+    )
+
+
+def _always(function: Function) -> Callable[[Hooks], Function]:
+    return lambda _: function
+
+
+# -- sizes and numbers -------------------------------------------------------------------------------------
+
+
+def _length(value: Any) -> Any:
+    if is_symbolic(value):
+        if isinstance(value, Tensor):
+            if value.type.shape == ():
+                raise ShapeError(
+                    "a scalar tensor has no length", help="x.size counts elements; it is 1 for a scalar"
+                )
+            return value.shape[0]
+        return number(operators_for(value).SequenceLength(value))
+    return len(value)
+
+
+def _converted(dtype: DType, python: Function) -> Function:
+    def convert(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and is_symbolic(args[0]) and isinstance(args[0], Tensor):
+            value = args[0]
+            if dtype is DType.BOOL:
+                return number(truth(value, "the operand of bool()"))
+            tensor = _scalar(value, f"the operand of {python.__name__}()")
+            return number(tensor if tensor.dtype is dtype else operators_for(tensor).Cast(tensor, to=dtype))
+        return python(*args, **kwargs)
+
+    return convert
+
+
+def _scalar(value: Tensor, what: str) -> Any:
+    """A tensor of one element as a scalar."""
+    if isinstance(value, Number):
+        return value.tensor
+    shape = value.type.shape
+    if shape and any(isinstance(each, int) and each != 1 for each in shape):
+        raise ConditionError(f"{what} has shape {describe_shape(shape)}; it must be one number")
+    return value if shape == () else operators_for(value).Reshape(value, np.array([], np.int64))
+
+
+def _extreme(name: str, python: Function) -> Function:
+    def extreme(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and isinstance(args[0], Tensor) and is_symbolic(args[0]) and not kwargs:
+            return args[0].max() if name == "Max" else args[0].min()
+        values = list(args[0]) if len(args) == 1 else list(args)
+        if kwargs or not any(is_symbolic(each) for each in values) or len(values) < 2:
+            return python(*([values] if len(args) == 1 else args), **kwargs)
+        kinds = [kind_of(each) for each in values]
+        if None not in kinds:
+            dtype = NUMBER_DTYPES["float" if "float" in kinds else "int"]
+            values = [_number_as(each, dtype) for each in values]
+            return number(getattr(operators_for(*values), name)(*values))
+        for each in values:
+            if isinstance(each, Tensor) and each.type.shape:
+                raise ConditionError(
+                    f"{python.__name__}() compares single numbers; this has shape {describe_shape(each.type.shape)}",
+                    help=f"op.{name}(…) compares element by element",
+                )
+        return getattr(operators_for(*values), name)(*values)
+
+    return extreme
+
+
+def _number_as(value: Any, dtype: DType) -> Any:
+    return value.as_dtype(dtype) if isinstance(value, Number) else np.array(value, dtype.numpy)
+
+
+def _total(values: Any, start: Any = 0) -> Any:
+    starts_at_nothing = kind_of(start) == "int" and not is_symbolic(start) and start == 0
+    if is_symbolic(values) and isinstance(values, Tensor):
+        total: Any = values.sum(0)
+        if isinstance(values, AttributeList):
+            total = number(total)
+        return total if starts_at_nothing else total + start
+    items = list(values)
+    if items and any(is_symbolic(each) for each in items) and starts_at_nothing:
+        return functools.reduce(operator.add, items)  # 0 + x is x: no node for it
+    return sum(items, start)
+
+
+# -- truth -------------------------------------------------------------------------------------------------
+
+
+def _any(hooks: Hooks) -> Function:
+    def any_of(values: Any) -> Any:
+        if is_symbolic(values) and isinstance(values, Tensor):
+            return number(values.astype(DType.BOOL).any())
+        return hooks.any_true((), False, *[functools.partial(_itself, each) for each in values])
+
+    return any_of
+
+
+def _all(hooks: Hooks) -> Function:
+    def all_of(values: Any) -> Any:
+        if is_symbolic(values) and isinstance(values, Tensor):
+            return number(values.astype(DType.BOOL).all())
+        return hooks.all_true((), True, *[functools.partial(_itself, each) for each in values])
+
+    return all_of
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+# -- text --------------------------------------------------------------------------------------------------
+
+
+def _textual(python: Function) -> Callable[[Hooks], Function]:
+    def make(hooks: Hooks) -> Function:
+        def convert(*args: Any, **kwargs: Any) -> Any:
+            if args and is_symbolic(args[0]) and not hooks.is_printing:
+                raise text_error()
+            return python(*args, **kwargs)
+
+        return convert
+
+    return make
+
+
+def _nothing(*_: Any, **__: Any) -> None:
+    """A model does not print and does not stop; the eager run does."""
+
+
+def _refused(python: Function, instead: str) -> Callable[[Hooks], Function]:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise UnsupportedSyntaxError(f"a script cannot call {python.__name__}()", help=instead)
+
+    return _always(refuse)
+
+
+# -- mathematics -------------------------------------------------------------------------------------------
+
+
+def _computed(python: Function, compute: Callable[[Any, Any], Any]) -> Function:
+    """A function of `math`: it computes in Python's floats, also where only the model knows them."""
+
+    def function(*args: Any) -> Any:
+        if not any(is_symbolic(each) for each in args):
+            return python(*args)
+        given = [
+            number(_scalar(each, f"the operand of {python.__name__}()")).as_dtype(DType.DOUBLE)
+            if isinstance(each, Tensor)
+            else np.array(each, np.float64)
+            for each in args
+        ]
+        return number(compute(operators_for(*given), given))
+
+    return function
+
+
+_UNARY = ("sqrt", "exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "erf")
+_MATHEMATICS: dict[Function, Callable[[Any, Any], Any]] = {
+    **{getattr(math, name): lambda op, x, name=name: getattr(op, name.capitalize())(*x) for name in _UNARY},
+    math.fabs: lambda op, x: op.Abs(*x),
+    math.pow: lambda op, x: op.Pow(*x),
+    math.floor: lambda op, x: op.Cast(op.Floor(*x), to=DType.INT64),
+    math.ceil: lambda op, x: op.Cast(op.Ceil(*x), to=DType.INT64),
+    math.trunc: lambda op, x: op.Cast(*x, to=DType.INT64),
+    math.isnan: lambda op, x: op.IsNaN(*x),
+    math.isinf: lambda op, x: op.IsInf(*x),
+}
+
+
+_REPLACEMENTS: dict[Any, Callable[[Hooks], Function]] = {
+    builtins.len: _always(_length),
+    builtins.int: _always(_converted(DType.INT64, int)),
+    builtins.float: _always(_converted(DType.DOUBLE, float)),
+    builtins.bool: _always(_converted(DType.BOOL, bool)),
+    builtins.min: _always(_extreme("Min", min)),
+    builtins.max: _always(_extreme("Max", max)),
+    builtins.sum: _always(_total),
+    builtins.any: _any,
+    builtins.all: _all,
+    builtins.str: _textual(str),
+    builtins.repr: _textual(repr),
+    builtins.format: _textual(format),
+    builtins.print: _always(_nothing),
+    builtins.breakpoint: _always(_nothing),
+    builtins.locals: _refused(locals, "name the variables"),
+    builtins.eval: _refused(eval, "write the expression itself"),
+    builtins.exec: _refused(exec, "write the statements themselves"),
+    **{python: _always(_computed(python, compute)) for python, compute in _MATHEMATICS.items()},
+}

@@ -1,0 +1,220 @@
+"""Calling Python functions from a staged function: nested ones, helpers, methods.
+
+A plain helper that is called with symbolic values is staged where it is called, so that its own `if` and `for` on
+tensors work. Libraries are called as they are.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import types
+import typing
+from collections.abc import Mapping
+from typing import Any, cast
+
+from onnxsmith.core.target import current_graph
+from onnxsmith.core.value import Value
+from onnxsmith.errors import SourceNotFoundError, UnsupportedSyntaxError
+from onnxsmith.scripting.analysis.analyze import Analysis, analyze
+from onnxsmith.scripting.analysis.rewrite import HOOKS
+from onnxsmith.scripting.analysis.subset import find_unsupported
+from onnxsmith.scripting.functions.binding import bind_call
+from onnxsmith.scripting.source.function_source import find_function, head_span
+from onnxsmith.scripting.source.user_code import is_user_code
+from onnxsmith.scripting.staging.call_stack import staging
+from onnxsmith.scripting.staging.frame import Frame, Run
+from onnxsmith.scripting.staging.mistakes import Mistakes
+from onnxsmith.source import Span
+from onnxsmith.types.annotations import read_value_type
+from onnxsmith.types.value_types import AnyValueType
+
+
+class StagedClosure:
+    """A function defined inside a staged one."""
+
+    def __init__(self, frame: Frame, node: ast.FunctionDef) -> None:
+        self.frame = frame
+        self.node = node
+        self.__name__ = node.name
+        self.__doc__ = ast.get_docstring(node)
+        self.analysis = analyze(node, frame.analysis.file, node.name, _visible_names(frame))
+        self.signature = _signature(node, frame)
+
+    @property
+    def span(self) -> Span:
+        """Where it is defined."""
+        return self.frame.span(self.node)
+
+    @property
+    def parameter_names(self) -> list[str]:
+        """The names of its parameters, in order."""
+        return list(self.analysis.parameters)
+
+    @property
+    def declared_inputs(self) -> list[AnyValueType | None]:
+        """What the annotations of its parameters say, None where there is none."""
+        arguments = self.node.args
+        return [self._declared(each.annotation) for each in (*arguments.posonlyargs, *arguments.args)]
+
+    @property
+    def declared_outputs(self) -> list[AnyValueType | None]:
+        """What its return annotation says, by output; empty where there is none."""
+        if self.node.returns is None:
+            return []
+        hint = self._evaluated(self.node.returns)
+        hints = typing.get_args(hint) if typing.get_origin(hint) is tuple else (hint,)
+        return [None if each is Any else read_value_type(each, "the return annotation") for each in hints]
+
+    def _declared(self, annotation: ast.expr | None) -> AnyValueType | None:
+        if annotation is None:
+            return None
+        return read_value_type(self._evaluated(annotation), f"an annotation of '{self.__name__}'")
+
+    def _evaluated(self, annotation: ast.expr) -> Any:
+        """An annotation as Python would evaluate it where the function is defined."""
+        frame = self.frame
+        code = compile(ast.fix_missing_locations(ast.Expression(annotation)), frame.analysis.file, "eval")
+        return eval(code, frame.globals, {**frame.closure, **frame.variables})  # the user's own annotation
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        arguments = bind_call(self.__name__, self.signature, args, kwargs, self.span)
+        frame = self.frame
+        return run_staged(self.analysis, frame.globals, frame.closure, arguments, frame, run=frame.run)
+
+
+def _visible_names(frame: Frame) -> set[str]:
+    names: set[str] = set()
+    here: Frame | None = frame
+    while here is not None:
+        names |= here.analysis.local_names | set(here.closure)
+        here = here.outer
+    return names
+
+
+def _signature(node: ast.FunctionDef, frame: Frame) -> inspect.Signature:
+    kinds = inspect.Parameter
+    arguments = node.args
+    parameters: list[inspect.Parameter] = []
+    positional = [*arguments.posonlyargs, *arguments.args]
+    defaults: list[Any] = [kinds.empty] * (len(positional) - len(arguments.defaults))
+    defaults += [frame.evaluate(each) for each in arguments.defaults]
+    for k, (each, default) in enumerate(zip(positional, defaults, strict=True)):
+        kind = kinds.POSITIONAL_ONLY if k < len(arguments.posonlyargs) else kinds.POSITIONAL_OR_KEYWORD
+        parameters.append(kinds(each.arg, kind, default=default))
+    if arguments.vararg:
+        parameters.append(kinds(arguments.vararg.arg, kinds.VAR_POSITIONAL))
+    for each, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        default = kinds.empty if value is None else frame.evaluate(value)
+        parameters.append(kinds(each.arg, kinds.KEYWORD_ONLY, default=default))
+    if arguments.kwarg:
+        parameters.append(kinds(arguments.kwarg.arg, kinds.VAR_KEYWORD))
+    return inspect.Signature(parameters)
+
+
+def run_staged(
+    analysis: Analysis,
+    global_names: dict[str, Any],
+    closure: Mapping[str, Any],
+    arguments: Mapping[str, Any],
+    outer: Frame | None = None,
+    mistakes: Mistakes | None = None,
+    *,
+    run: Run,
+) -> Any:
+    """Stage one call of a function and give what it returns; `mistakes` collects those of several statements.
+
+    `run` is the stager's: it stages a frame, and all that is called from there is staged by it, too.
+    """
+    frame = Frame(analysis, global_names, closure, outer)
+    frame.variables.update(arguments)
+    frame.depth = current_graph().depth
+    frame.mistakes = mistakes
+    frame.run = run
+    with staging(analysis.node, analysis.name):
+        return run(frame)
+
+
+def in_place(function: Any, run: Run) -> Any:
+    """What to call instead of `function` in a staged function."""
+    if isinstance(function, types.MethodType):
+        inner = function.__func__
+        if isinstance(inner, types.FunctionType) and is_user_code(inner):
+            return _InPlace(inner, (function.__self__,), run)
+        return function
+    if isinstance(function, types.FunctionType):
+        if HOOKS in function.__code__.co_freevars:
+            return function  # a lambda of a staged function: what it contains is staged already
+        return _InPlace(function, (), run) if is_user_code(function) else function
+    if isinstance(function, functools.partial):
+        inner = cast("functools.partial[Any]", function)
+        return functools.partial(in_place(inner.func, run), *inner.args, **inner.keywords)
+    if isinstance(function, type):
+        return cast(Any, function)
+    inner = getattr(cast(Any, type(function)), "__call__", None)  # noqa: B004  # the function itself is wanted
+    if isinstance(inner, types.FunctionType) and is_user_code(inner):
+        return _InPlace(inner, (function,), run)
+    return function
+
+
+def has_symbolic(values: Any, depth: int = 3) -> bool:
+    """Whether symbolic values are among these, or in the containers among these."""
+    for value in values:
+        if isinstance(value, Value):
+            if value.is_symbolic:
+                return True
+        elif depth and isinstance(value, tuple | list | set):
+            if has_symbolic(cast("list[Any]", value), depth - 1):
+                return True
+        elif (
+            depth
+            and isinstance(value, dict)
+            and has_symbolic(cast("dict[Any, Any]", value).values(), depth - 1)
+        ):
+            return True
+    return False
+
+
+class _InPlace:
+    """A helper, staged where it is called if it is given symbolic values."""
+
+    __slots__ = ("_bound", "_function", "_run")
+
+    def __init__(self, function: types.FunctionType, bound: tuple[Any, ...], run: Run) -> None:
+        self._function = function
+        self._bound = bound
+        self._run = run
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        function, args = self._function, (*self._bound, *args)
+        if not has_symbolic((*args, *kwargs.values())):
+            return function(*args, **kwargs)
+        analysis = helper_analysis(function)
+        if analysis is None:
+            return function(*args, **kwargs)
+        definition = head_span(analysis.node, analysis.file, analysis.name)
+        arguments = bind_call(function.__name__, inspect.signature(function), args, kwargs, definition)
+        return run_staged(analysis, function.__globals__, closure_of(function), arguments, run=self._run)
+
+
+def helper_analysis(function: types.FunctionType) -> Analysis | None:
+    """The analysis of a helper; None where it has no source or uses what scripts cannot: Python then runs it."""
+    try:
+        node = find_function(function)
+    except (SourceNotFoundError, UnsupportedSyntaxError):
+        return None
+    if find_unsupported(node, function.__code__.co_filename, function.__name__):
+        return None
+    return analyze(node, function.__code__.co_filename, function.__name__, function.__code__.co_freevars)
+
+
+def closure_of(function: types.FunctionType) -> dict[str, Any]:
+    """The variables of the functions around a function, as they are now; those without a value are left out."""
+    found: dict[str, Any] = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:  # assigned later, or deleted
+            continue
+    return found

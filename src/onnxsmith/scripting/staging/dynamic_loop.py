@@ -1,0 +1,319 @@
+"""A loop that the model performs: one `Loop` node, whose state is what lives from one iteration to the next.
+
+The body is staged until the types of that state hold still: a number that meets a tensor becomes a tensor, a dimension
+that changes is left open. An element type that changes is an error.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
+
+from onnxsmith.core.call import constant_like
+from onnxsmith.core.recording import RecordedBody
+from onnxsmith.core.semantics.number import Number, kind_of
+from onnxsmith.core.target import RecordingTarget, current_graph
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.value import Value
+from onnxsmith.errors import LoopTypeError, NestingError
+from onnxsmith.scripting.analysis.flow import is_endless, loop_names
+from onnxsmith.scripting.source.location import located
+from onnxsmith.scripting.staging import containers
+from onnxsmith.scripting.staging.assignment import assign
+from onnxsmith.scripting.staging.branches import DEEPEST
+from onnxsmith.scripting.staging.jumps import Jump, Leaf, Side
+from onnxsmith.scripting.staging.loop_state import State, StateLeaf, carried_states, open_shape, widened
+from onnxsmith.scripting.staging.merge import (
+    MISSING,
+    NUMBER_DTYPES,
+    RESULT_NAME,
+    Differing,
+    Missing,
+    Unassigned,
+    active,
+    make_dummy,
+    needs_types,
+    number_as,
+)
+from onnxsmith.scripting.staging.structure import flatten, unflatten
+from onnxsmith.scripting.staging.truth import is_symbolic, truth
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import TensorType
+
+if TYPE_CHECKING:
+    from onnxsmith.scripting.staging.iteration import Iteration
+    from onnxsmith.scripting.staging.stager import Stager
+
+
+class Ended(NamedTuple):
+    """How a loop ended: whether by break, whether by return, and what was returned."""
+
+    breaks: Any = False
+    returns: Any = False
+    value: Any = MISSING
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """A staged body: how an iteration ends, and whether another one follows."""
+
+    scope: RecordingTarget
+    inputs: list[Any]
+    side: Side
+    go_on: Any
+    #: The input that says whether the iteration before wanted this one.
+    goes_on_before: Any
+
+
+def stage_loop(
+    stager: Stager,
+    statement: ast.For | ast.While,
+    source: Iteration,
+    leaf: Leaf,
+    test: Callable[[], Any] | None,
+    first_test: Any,
+    *,
+    at_least_once: bool,
+) -> Ended:
+    """Stage the loop; the variables have their values after it, and the result tells how it ended."""
+    outer = current_graph()
+    frame = stager.frame
+    place = frame.span(statement)
+    if outer.depth >= DEEPEST:
+        raise NestingError(f"loops and conditions are nested more than {DEEPEST} deep").locate(place)
+    states = carried_states(stager, statement, at_least_once=at_least_once)
+    before = frame.variables
+    try:
+        while True:
+            roll_back = outer.checkpoint()
+            frame.variables = dict(before)
+            attempt = _stage_body(stager, statement, source, leaf, test, states)
+            wider = [widened(each, attempt.side.variables.get(each.name, MISSING), place) for each in states]
+            if wider == states:
+                break
+            # A type only ever becomes wider, and there are few widths: this comes to an end.
+            states = wider
+            attempt.scope.discard()
+            roll_back()
+    finally:
+        frame.variables = before
+    flags = _flags(stager, statement)
+    extra: list[tuple[str, Any]] = []
+    forms = {flag: flatten(attempt.side.value[flag], flag, extra) for flag in flags}
+    names = [leaf.name for each in states for leaf in each.leaves]
+    outputs: Sequence[Any] = ()
+    if not names and not extra:
+        attempt.scope.discard()  # nobody uses what it computes, and a Loop without outputs is not valid
+    else:
+        with located(place):
+            body = _finish(attempt, states, [value for _, value in extra])
+            outputs = _emit(outer, source, first_test, states, body)
+        outer.name_results(outputs, names, [(body, "out")])
+    _assign_variables(stager, statement, states, outputs)
+    results = [_like(value, output) for (_, value), output in zip(extra, outputs[len(names) :], strict=True)]
+    ends = {flag: unflatten(form, results) for flag, form in forms.items()}
+    return Ended(ends.get("break", False), ends.get("return", False), ends.get("value", MISSING))
+
+
+def _flags(stager: Stager, statement: ast.For | ast.While) -> list[str]:
+    """What must be known after the loop besides the variables: whether it was left by break, or by return."""
+    jumps = stager.flow.block_jumps(statement.body)
+    flags: list[str] = []
+    if jumps.breaks and statement.orelse:
+        flags.append("break")
+    if jumps.returns:
+        flags += ["return", "value"]
+    return flags
+
+
+def _like(example: Any, output: Any) -> Any:
+    kind = kind_of(example)
+    return output if kind is None else Number(output, kind)
+
+
+def _stage_body(
+    stager: Stager,
+    statement: ast.For | ast.While,
+    source: Iteration,
+    leaf: Leaf,
+    test: Callable[[], Any] | None,
+    states: Sequence[State],
+) -> _Attempt:
+    outer = current_graph()
+    scope = outer.subgraph()
+    frame = stager.frame
+    guard = containers.Guard(frame)
+    place = frame.span(statement)
+    with active(scope):
+        position: Any = scope.input(_counter_name(statement), TensorType(DType.INT64, ()), place)
+        goes_on_before = scope.input("go_on", TensorType(DType.BOOL, ()), place)
+        every: list[Any] = []
+        for state in states:
+            inputs: list[Any] = [scope.input(f"{each.name}_in", each.type, place) for each in state.leaves]
+            every += inputs
+            if isinstance(state.form, Missing):
+                frame.variables.pop(state.name, None)  # the first iteration says what it is
+                continue
+            values = [
+                value if each.number is None else Number(value, each.number)
+                for value, each in zip(inputs, state.leaves, strict=True)
+            ]
+            frame.variables[state.name] = unflatten(state.form, values)
+        if isinstance(statement, ast.For) and source.element is not None:
+            with located(frame.span(statement.iter)):
+                element = source.element(Number(position, "int"))
+            assign(stager, statement.target, element)
+
+        def end(jump: Jump) -> Side:
+            goes_on: Any = jump.kind in ("next", "continue")
+            if goes_on and test is not None:
+                value = test()  # before the variables are taken: a walrus in the test assigns one
+                with located(frame.span(cast(ast.While, statement).test)):
+                    is_open = is_symbolic(value)
+                    goes_on = (
+                        Number(truth(value, "the condition of 'while'"), "bool") if is_open else bool(value)
+                    )
+            side = leaf(jump)
+            return Side({**side.value, "go_on": goes_on}, side.variables)
+
+        last = _trailing_break(stager, statement)
+        side = (
+            stager.run(statement.body, Leaf(end))
+            if last is None
+            else _run_to_break(stager, statement, last, leaf)
+        )
+    guard.check(place)
+    return _Attempt(scope, every, side, side.value["go_on"], goes_on_before)
+
+
+def _counter_name(statement: ast.For | ast.While) -> str:
+    is_named = isinstance(statement, ast.For) and isinstance(statement.target, ast.Name)
+    return cast(ast.Name, cast(ast.For, statement).target).id if is_named else "iteration"
+
+
+def _trailing_break(stager: Stager, statement: ast.For | ast.While) -> ast.If | None:
+    """The `if …: break` at the end of an iteration that nothing else leaves: it only says whether to go on."""
+    last = statement.body[-1]
+    if not isinstance(last, ast.If) or last.orelse or len(last.body) != 1 or statement.orelse:
+        return None
+    is_endless_loop = isinstance(statement, ast.For) or is_endless(statement)
+    if not isinstance(last.body[0], ast.Break) or not is_endless_loop:
+        return None
+    return None if stager.flow.block_jumps(statement.body[:-1]) else last
+
+
+def _run_to_break(stager: Stager, statement: ast.For | ast.While, last: ast.If, leaf: Leaf) -> Side:
+    frame = stager.frame
+    for inner in statement.body[:-1]:
+        stager.perform(inner)
+    test = last.test
+    is_negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+    operand = cast(ast.UnaryOp, test).operand if is_negated else None
+    if isinstance(operand, ast.Name):
+        go_on = frame.read(operand.id, operand)
+        with located(frame.span(operand)):
+            goes_on: Any = truth(go_on) if is_symbolic(go_on) else bool(go_on)
+    else:
+        value = frame.evaluate(test)
+        with located(frame.span(test)):
+            goes_on = current_graph().operators.Not(truth(value)) if is_symbolic(value) else not value
+    if isinstance(goes_on, Value) and not isinstance(goes_on, Number):
+        goes_on = Number(cast(Tensor, goes_on), "bool")
+    following, leaving = leaf(Jump("next")), leaf(Jump("break"))
+    variables = {
+        name: leaving.variables[name] if value is MISSING else value
+        for name, value in following.variables.items()
+    }
+    return Side({**following.value, "go_on": goes_on}, variables)
+
+
+def _finish(attempt: _Attempt, states: Sequence[State], extra: Sequence[Any]) -> RecordedBody:
+    """The body's graph: whether to go on, the carried values, then what must be known after the loop."""
+    scope = attempt.scope
+    inputs = attempt.inputs
+    with active(scope):
+        is_endless_body = scope.is_exact and attempt.go_on is True
+        outputs: list[Any] = [
+            attempt.goes_on_before if is_endless_body else _tensor(scope, attempt.go_on, DType.BOOL)
+        ]
+        for state in states:
+            result = attempt.side.variables.get(state.name, MISSING)
+            leaves: list[tuple[str, Any]] = []
+            if not isinstance(result, Missing):
+                flatten(result, state.name, leaves)
+            for position, each in enumerate(state.leaves):
+                value = leaves[position][1] if leaves else MISSING
+                outputs.append(_as_carried(scope, each, value, inputs[len(outputs) - 1]))
+        outputs += [_tensor(scope, each, None) for each in extra]
+    return scope.finish_body(outputs, "loop_body")
+
+
+def _tensor(scope: RecordingTarget, value: Any, dtype: DType | None) -> Any:
+    if isinstance(value, Number):
+        return value.tensor if dtype is None or scope.is_exact else value.as_dtype(dtype)
+    if isinstance(value, Value):
+        return value
+    kind = kind_of(value)
+    if dtype is None and kind is not None:
+        dtype = NUMBER_DTYPES[kind]
+    return scope.constant(np.asarray(value) if dtype is None else np.array(value, dtype.numpy))
+
+
+def _as_carried(scope: RecordingTarget, leaf: StateLeaf, value: Any, like: Any) -> Any:
+    """A value of the state as the tensor that it is at every iteration; `like` is one of its type, or None."""
+    if isinstance(value, Missing):
+        return make_dummy(scope, leaf.type, leaf.name) if like is None else like
+    if kind_of(value) is None or not isinstance(leaf.type, TensorType):
+        return _tensor(scope, value, None)
+    if leaf.type.dtype is not None:
+        return number_as(scope, value, leaf.type.dtype, leaf.name, LoopTypeError)
+    if like is None:
+        raise needs_types(LoopTypeError, leaf.name)
+    return value.as_like(like) if isinstance(value, Number) else constant_like(scope, np.asarray(value), like)
+
+
+def _emit(
+    outer: RecordingTarget, source: Iteration, first_test: Any, states: Sequence[State], body: RecordedBody
+) -> Sequence[Any]:
+    count = None if source.count is None else _tensor(outer, source.count, DType.INT64)
+    condition = truth(first_test) if is_symbolic(first_test) else outer.constant(np.array(bool(first_test)))
+    if outer.is_exact and first_test is True:
+        condition = None
+    leaves = [leaf for state in states for leaf in state.leaves]
+    initial = [_as_carried(outer, each, each.initial, None) for each in leaves]
+    for extra in body.outputs[1 + len(leaves) :]:
+        initial.append(make_dummy(outer, extra.type, RESULT_NAME))
+        body.add_unused_input(open_shape(extra.type))
+    outputs = outer.operators.Loop(count, condition, *initial, body=body)
+    return cast("Sequence[Any]", outputs) if isinstance(outputs, tuple) else (outputs,)
+
+
+def _assign_variables(
+    stager: Stager, statement: ast.For | ast.While, states: Sequence[State], outputs: Sequence[Any]
+) -> None:
+    """Give the variables their values after the loop; those that only an iteration assigns may have none."""
+    variables = stager.frame.variables
+    rest = iter(outputs)
+    carried: set[str] = set()
+    for state in states:
+        if isinstance(state.form, Missing):
+            continue
+        carried.add(state.name)
+        values = [
+            value if each.number is None else Number(value, each.number)
+            for each, value in zip(state.leaves, rest, strict=False)
+        ]
+        variables[state.name] = unflatten(state.form, values)
+    for name in loop_names(statement):
+        if name in carried:
+            continue
+        value = variables.get(name, MISSING)
+        if isinstance(value, Missing | Unassigned | Differing):
+            place = statement.iter if isinstance(statement, ast.For) else statement.test
+            variables[name] = Unassigned(
+                stager.frame.span(place), "it is assigned only in this loop, which may run zero times"
+            )

@@ -1,0 +1,169 @@
+"""A function while it is staged: its variables, and how its expressions are evaluated."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from onnxsmith.core.semantics.unknown_method import unknown_method
+from onnxsmith.diagnostics import did_you_mean, undefined_name_help
+from onnxsmith.errors import DynamicPythonValueError, UnassignedVariableError, UndefinedNameError
+from onnxsmith.scripting.analysis.analyze import Analysis
+from onnxsmith.scripting.source.function_source import head_span
+from onnxsmith.scripting.staging.merge import Differing, Unassigned
+from onnxsmith.scripting.staging.mistakes import Mistakes
+from onnxsmith.source import UNPACKED, Span, caller_span
+
+if TYPE_CHECKING:
+    from onnxsmith.scripting.staging.hooks import Hooks
+
+_ABSENT = object()
+#: The value of a variable whose assignment was a mistake.
+BROKEN = Unassigned(None, "its assignment was a mistake")
+
+
+class Tainted(Exception):
+    """A statement uses a variable whose assignment was a mistake; nothing can be said about it."""
+
+
+Run = Callable[["Frame"], Any]
+
+
+def _not_run(frame: Frame) -> Any:
+    raise AssertionError(f"{frame.analysis.name} is not being staged")
+
+
+class Frame:
+    """The variables of one call of a function that is being staged."""
+
+    def __init__(
+        self,
+        analysis: Analysis,
+        global_names: dict[str, Any],
+        closure: Mapping[str, Any],
+        outer: Frame | None = None,
+    ) -> None:
+        self.analysis = analysis
+        self.globals = global_names
+        self.closure = closure
+        self.outer = outer
+        self.variables: dict[str, Any] = {}
+        self.hooks: Hooks | None = None
+        #: How deep in subgraphs the call stands; deeper means under a condition only the model knows.
+        self.depth = 0
+        #: Where the mistakes of a script's own statements are collected; None in helpers, whose callers collect.
+        self.mistakes: Mistakes | None = None
+        #: How a frame is staged; set by whoever makes one, and handed on to the frames of what it calls.
+        self.run: Run = _not_run
+        self._functions = analysis.expressions.instantiate(global_names)
+
+    def evaluate(self, root: ast.AST) -> Any:
+        """The value of an expression, computed by Python at the user's own position."""
+        site = self.analysis.expressions.sites[id(root)]
+        variables = self.variables
+        values: list[Any] = []
+        for name in site.names:
+            value = variables.get(name, _ABSENT)
+            if value is _ABSENT or value.__class__ is Unassigned or value.__class__ is Differing:
+                value = self._look_further(name, value, root)
+            values.append(value)
+        try:
+            return self._functions[site.position](self.hooks, *values)
+        except AttributeError as error:
+            raise unknown_method(error) or error from None
+
+    def evaluate_for(self, root: ast.AST, targets: Sequence[ast.expr]) -> Any:
+        """The value of an expression that is assigned: an operator gives as many outputs as are unpacked."""
+        first = targets[0]
+        if not isinstance(root, ast.Call) or not isinstance(first, ast.Tuple | ast.List):
+            return self.evaluate(root)
+        if any(isinstance(each, ast.Starred) for each in first.elts):
+            return self.evaluate(root)
+        code = self._functions[self.analysis.expressions.sites[id(root)].position].__code__
+        token = UNPACKED.set((code, len(first.elts)))
+        try:
+            return self.evaluate(root)
+        finally:
+            UNPACKED.reset(token)
+
+    def read(self, name: str, place: ast.AST | None = None) -> Any:
+        """The value of a variable that is used at `place`, or in the expression that runs now."""
+        value = self.variables.get(name, _ABSENT)
+        if value is _ABSENT or isinstance(value, Unassigned | Differing):
+            value = self._look_further(name, value, place)
+        return value
+
+    def span(self, node: ast.AST) -> Span:
+        """Where a node stands."""
+        return head_span(node, self.analysis.file, self.analysis.name)
+
+    def _look_further(self, name: str, value: Any, place: ast.AST | None) -> Any:
+        if value is _ABSENT and name not in self.analysis.local_names:
+            found = self._outside(name, place)
+            if found is not _ABSENT:
+                return found
+        raise self._mistake(name, value, place)
+
+    def _outside(self, name: str, place: ast.AST | None) -> Any:
+        frame = self.outer
+        while frame is not None:
+            if name in frame.analysis.local_names:
+                return frame.read(name, place)
+            if name in frame.closure:
+                return frame.closure[name]
+            frame = frame.outer
+        if name in self.closure:
+            return self.closure[name]
+        if name in self.globals:
+            return self.globals[name]
+        return getattr(builtins, name, _ABSENT)
+
+    def _mistake(self, name: str, value: Any, place: ast.AST | None) -> Exception:
+        if value is BROKEN:
+            return Tainted()
+        span = caller_span() if place is None else self._use_span(name, place)
+        if isinstance(value, Unassigned):
+            error = UnassignedVariableError(
+                f"'{name}' may have no value here",
+                help=f"give '{name}' a value before, on every path",
+            ).locate(span, "used here")
+            return error.also(value.span, value.reason)
+        if isinstance(value, Differing):
+            return DynamicPythonValueError(
+                f"'{name}' is {_shown(value.then)} or {_shown(value.otherwise)}, depending on a tensor's value",
+                help="only tensors and numbers can depend on a tensor; choose between tensors instead",
+            ).locate(span)
+        known = [*self.analysis.local_names, *self.closure, *self.globals, *dir(builtins)]
+        if name in self.analysis.local_names:
+            return self._without_value(name, span, known)
+        return UndefinedNameError(f"'{name}' is not defined", help=undefined_name_help(name, known)).locate(
+            span
+        )
+
+    def _without_value(self, name: str, span: Span | None, known: Sequence[str]) -> UnassignedVariableError:
+        """The error for a variable that gets its value later, or was deleted."""
+        uses = [
+            each for each in ast.walk(self.analysis.node) if isinstance(each, ast.Name) and each.id == name
+        ]
+        line = 0 if span is None else span.line
+        for each in uses:
+            if isinstance(each.ctx, ast.Del) and each.lineno < line:
+                error = UnassignedVariableError(f"'{name}' was deleted before it is used here").locate(span)
+                return error.also(self.span(each), "deleted here")
+        error = UnassignedVariableError(
+            f"'{name}' is used before it has a value",
+            help=did_you_mean(name, set(known) - {name}) or f"give '{name}' a value before this line",
+        ).locate(span)
+        first = next((each for each in uses if isinstance(each.ctx, ast.Store) and each.lineno >= line), None)
+        return error if first is None else error.also(self.span(first), "it gets one only here")
+
+    def _use_span(self, name: str, place: ast.AST) -> Span:
+        uses = [each for each in ast.walk(place) if isinstance(each, ast.Name) and each.id == name]
+        return self.span(uses[0] if uses else place)
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"a {type(value).__name__}"

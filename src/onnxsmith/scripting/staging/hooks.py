@@ -1,0 +1,316 @@
+"""What Python's own syntax does when it meets a tensor whose value is not known: truth, choice, calls.
+
+On Python values every hook does what Python does. None knows an operator's name that `core` does not.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import operator
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from onnxsmith.core.operands import operators_for
+from onnxsmith.core.semantics.number import Number, number
+from onnxsmith.core.target import current_graph
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.errors import DTypeNotAllowedError
+from onnxsmith.scripting.staging.branches import dynamic_if
+from onnxsmith.scripting.staging.builtin_calls import replacement, text_error
+from onnxsmith.scripting.staging.closures import has_symbolic, in_place
+from onnxsmith.scripting.staging.containers import refuse_change_by
+from onnxsmith.scripting.staging.jumps import Side
+from onnxsmith.scripting.staging.merge import CHOICE, Unassigned, active
+from onnxsmith.scripting.staging.truth import is_symbolic, is_truth_value, truth
+from onnxsmith.source import caller_span
+from onnxsmith.types.value_types import OptionalType
+
+if TYPE_CHECKING:
+    from onnxsmith.scripting.staging.frame import Frame
+    from onnxsmith.scripting.staging.stager import Stager
+
+Thunk = Callable[[], Any]
+
+_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "Eq": operator.eq,
+    "NotEq": operator.ne,
+    "Lt": operator.lt,
+    "LtE": operator.le,
+    "Gt": operator.gt,
+    "GtE": operator.ge,
+}
+
+
+class Hooks:
+    """The hooks of one frame."""
+
+    def __init__(self, frame: Frame, stager: Stager) -> None:
+        self._frame = frame
+        self._stager = stager
+        self._is_printing = False
+
+    # -- truth -----------------------------------------------------------------------------------------
+
+    def all_true(self, bound: tuple[str, ...], first: Any, *others: Thunk) -> Any:
+        """`a and b` where only its truth matters."""
+        return self._truth_of(bound, first, others, stops_at=False)
+
+    def any_true(self, bound: tuple[str, ...], first: Any, *others: Thunk) -> Any:
+        """`a or b` where only its truth matters."""
+        return self._truth_of(bound, first, others, stops_at=True)
+
+    def _truth_of(
+        self, bound: tuple[str, ...], first: Any, others: tuple[Thunk, ...], *, stops_at: bool
+    ) -> Any:
+        value, collected, has_tensor = first, None, False
+        for position in range(len(others) + 1):
+            if position and bound and collected is not None:
+                # What the others bind counts only where they are reached, so they go into a branch.
+                rest = functools.partial(self._truth_of, bound, stops_at=stops_at)
+                return self._choose_rest(bound, number(collected), others[position - 1 :], rest, stops_at)
+            value = others[position - 1]() if position else first
+            if not is_symbolic(value):
+                if bool(value) is stops_at:
+                    return value if collected is None else stops_at
+                continue
+            has_tensor = has_tensor or not isinstance(value, Number)
+            word, symbol = ("or", "|") if stops_at else ("and", "&")
+            scalar = truth(value, f"an operand of '{word}'", f"; for each element: (…) {symbol} (…)")
+            name = "Or" if stops_at else "And"
+            collected = (
+                scalar if collected is None else getattr(operators_for(scalar), name)(collected, scalar)
+            )
+        if collected is None:
+            return value
+        return collected if has_tensor else number(collected)
+
+    def _choose_rest(
+        self,
+        bound: tuple[str, ...],
+        test: Any,
+        others: tuple[Thunk, ...],
+        rest: Callable[..., Any],
+        stops_at: bool,
+    ) -> Any:
+        def go_on() -> Any:
+            return rest(others[0](), others[1:])
+
+        def stop() -> Any:
+            return stops_at
+
+        return self.choose(bound, test, stop, go_on) if stops_at else self.choose(bound, test, go_on, stop)
+
+    def both(self, bound: tuple[str, ...], first: Any, *others: Thunk) -> Any:
+        """`a and b` as a value: one of its operands."""
+        return self._operand_of(bound, first, others, stops_at=False)
+
+    def either(self, bound: tuple[str, ...], first: Any, *others: Thunk) -> Any:
+        """`a or b` as a value: one of its operands."""
+        return self._operand_of(bound, first, others, stops_at=True)
+
+    def _operand_of(
+        self, bound: tuple[str, ...], first: Any, others: tuple[Thunk, ...], *, stops_at: bool
+    ) -> Any:
+        if not others:
+            return first
+        if not is_symbolic(first):
+            if bool(first) is stops_at:
+                return first
+            return self._operand_of(bound, others[0](), others[1:], stops_at=stops_at)
+
+        def rest() -> Any:
+            return self._operand_of(bound, others[0](), others[1:], stops_at=stops_at)
+
+        if is_truth_value(first) and not bound:
+            # Truth values need no branch: both operands are computed, and one operator joins them.
+            second = rest()
+            if is_truth_value(second):
+                return self._truth_of((), first, (lambda: second,), stops_at=stops_at)
+            return self._chosen_operand(bound, first, lambda: second, stops_at)
+        return self._chosen_operand(bound, first, rest, stops_at)
+
+    def _chosen_operand(self, bound: tuple[str, ...], first: Any, rest: Thunk, stops_at: bool) -> Any:
+        keep: Thunk = lambda: first  # noqa: E731  # a name for one of two functions
+        return self.choose(bound, first, keep, rest) if stops_at else self.choose(bound, first, rest, keep)
+
+    def negated(self, value: Any) -> Any:
+        """`not a`"""
+        if not is_symbolic(value):
+            return not value
+        scalar = truth(value, "the operand of 'not'", "; for each element: ~(…)")
+        return number(operators_for(scalar).Not(scalar))
+
+    def choose(self, bound: tuple[str, ...], test: Any, then: Thunk, otherwise: Thunk) -> Any:
+        """`then if test else otherwise`; `bound` are the variables that a walrus in them may assign."""
+        if not is_symbolic(test):
+            return then() if test else otherwise()
+        frame = self._frame
+        missing = Unassigned(caller_span(), "it is assigned only in one of the two")
+
+        def side(thunk: Thunk) -> Callable[[], Side]:
+            def run() -> Side:
+                value = thunk()
+                return Side(value, {name: frame.variables.get(name, missing) for name in bound})
+
+            return run
+
+        chosen = dynamic_if(self._stager, truth(test), side(then), side(otherwise), name=CHOICE)
+        frame.variables.update(chosen.variables)
+        return chosen.value
+
+    # -- comparisons -----------------------------------------------------------------------------------
+
+    def chained(self, names: tuple[str, ...], left: Any, *operands: Thunk) -> Any:
+        """`a < b < c`"""
+        values: list[Any] = []
+        before, value = left, None
+        for name, operand in zip(names, operands, strict=True):
+            after = operand()
+            value = self._compare(name, before, after)
+            if is_symbolic(value):
+                values.append(value)
+            elif not value:
+                return value
+            before = after
+        if not values:
+            return value
+        return self._truth_of(
+            (), values[0], tuple(functools.partial(_itself, each) for each in values[1:]), stops_at=False
+        )
+
+    def _compare(self, name: str, a: Any, b: Any) -> Any:
+        special = {"In": self.contains, "NotIn": self.lacks, "Is": self.same, "IsNot": self.different}
+        return (special.get(name) or _COMPARISONS[name])(a, b)
+
+    def same(self, a: Any, b: Any) -> Any:
+        """`a is b`; an optional input that only the model knows may be None."""
+        for value, other in ((a, b), (b, a)):
+            if other is None and is_symbolic(value) and isinstance(value.known.type, OptionalType):
+                op = operators_for(value)
+                return number(op.Not(op.OptionalHasElement(value)))
+        return a is b
+
+    def different(self, a: Any, b: Any) -> Any:
+        """`a is not b`"""
+        return self.negated(self.same(a, b))
+
+    def contains(self, item: Any, container: Any) -> Any:
+        """`item in container`"""
+        if is_symbolic(container) and isinstance(container, Tensor):
+            return number((container == item).any())
+        if isinstance(container, tuple | list | range | set | frozenset | dict):
+            options = list(cast("Iterable[Any]", container))
+            if is_symbolic(item) or has_symbolic(options, 0):
+                if any(each is item for each in options):
+                    return True
+                if isinstance(container, set | frozenset):
+                    options.sort(key=repr)  # the order of a set is not the same in every run
+                equal = [functools.partial(operator.eq, item, each) for each in options]
+                return self._truth_of((), False, tuple(equal), stops_at=True)
+        return item in container
+
+    def lacks(self, item: Any, container: Any) -> Any:
+        """`item not in container`"""
+        return self.negated(self.contains(item, container))
+
+    # -- variables -------------------------------------------------------------------------------------
+
+    def bind(self, name: str, value: Any) -> Any:
+        """`name := value`"""
+        self._stager.assign_name(name, value)
+        return value
+
+    def load(self, name: str) -> Any:
+        """A variable, when it is needed: in a lambda, or in an operand that may be skipped."""
+        return self._frame.read(name)
+
+    # -- text ------------------------------------------------------------------------------------------
+
+    def formatted(self, value: Any) -> Any:
+        """A value in an f-string."""
+        if not is_symbolic(value):
+            return value
+        if not self._is_printing:
+            raise text_error()
+        return _Shown(value)
+
+    def printed(self, bound: tuple[str, ...], function: Any, call: Thunk) -> Any:
+        """A call of `print`: the eager run prints. What is computed for it only is not part of the model."""
+        if function is not builtins.print or self._is_printing:
+            return call()
+        self._is_printing = True
+        graph = current_graph()
+        scope = graph if bound else graph.draft()
+        try:
+            with active(scope):
+                call()
+        finally:
+            self._is_printing = False
+            if scope is not graph:
+                scope.discard()
+        return None
+
+    # -- calls and indices -----------------------------------------------------------------------------
+
+    def callee(self, function: Any) -> Any:
+        """What is called when the user's code calls `function`."""
+        refuse_change_by(function, self._frame)
+        found = replacement(function, self)
+        return in_place(function, self._frame.run) if found is None else found
+
+    def container(self, value: Any) -> Any:
+        """What is indexed when the user's code indexes `value`: an array meets symbolic indices as a tensor does."""
+        return _Indexed(value) if value.__class__ is np.ndarray else value
+
+    def typed(self, value: Any) -> Any:
+        """What the user's code asks the element type of: a function that is made for any types does not know it."""
+        if is_symbolic(value) and isinstance(value, Tensor) and value.dtype is None:
+            raise DTypeNotAllowedError(
+                "the element type is not known here", help="annotate the parameter", needs_values=True
+            ).locate_at_caller()
+        return value
+
+    @property
+    def is_printing(self) -> bool:
+        """Whether what is evaluated now is only to be printed."""
+        return self._is_printing
+
+
+class _Shown:
+    """A symbolic value in what the eager run would print: any format will do."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def __format__(self, spec: str) -> str:
+        return repr(self._value)
+
+
+class _Indexed:
+    """An array from outside the model, between the brackets of an index."""
+
+    __slots__ = ("_array",)
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        self._array = array
+
+    def __getitem__(self, index: Any) -> Any:
+        items = cast("tuple[Any, ...]", index) if isinstance(index, tuple) else (index,)
+        if any(
+            is_symbolic(each) or (isinstance(each, slice) and _is_open(cast(Any, each))) for each in items
+        ):
+            return current_graph().constant(self._array)[index]
+        return self._array[index]
+
+
+def _is_open(each: slice) -> bool:
+    return any(is_symbolic(bound) for bound in (each.start, each.stop, each.step))
+
+
+def _itself(value: Any) -> Any:
+    return value

@@ -1,0 +1,162 @@
+"""What a `for` runs over: a Python iterable, or positions that the model counts."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from onnxsmith.core.operands import operators_for
+from onnxsmith.core.semantics.number import Number, number
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.errors import LoopTypeError, UnsupportedSyntaxError
+from onnxsmith.scripting.analysis.analyze import is_taken_apart
+from onnxsmith.scripting.source.location import located
+from onnxsmith.scripting.staging.truth import is_symbolic
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import SequenceType
+
+if TYPE_CHECKING:
+    from onnxsmith.scripting.staging.stager import Stager
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """What the model runs over: how many elements (None: a test decides), and the one at a position."""
+
+    count: Any
+    element: Callable[[Any], Any] | None
+
+
+def iteration_source(stager: Stager, statement: ast.For) -> Any:
+    """A range, an Iteration that the model performs, or a Python iterable."""
+    source = _source(stager, statement.iter)
+    with located(stager.frame.span(statement.iter)):
+        return _over(source)
+
+
+def _source(stager: Stager, node: ast.expr) -> Any:
+    if not is_taken_apart(node):
+        return stager.frame.evaluate(node)
+    function: Any = stager.frame.evaluate(node.func)
+    arguments = [_source(stager, each) for each in node.args]
+    options = {cast(str, each.arg): _source(stager, each.value) for each in node.keywords}
+    with located(stager.frame.span(node)):
+        if function is reversed and isinstance(arguments[0], range):
+            return arguments[0][::-1]
+        if not any(
+            is_symbolic(each) or isinstance(each, Iteration) for each in (*arguments, *options.values())
+        ):
+            return cast(Any, function(*arguments, **options))
+        make = _ITERATIONS.get(function)
+        return cast(Any, function(*arguments, **options) if make is None else make(*arguments, **options))
+
+
+def range_iteration(bounds: range) -> Iteration:
+    """A range whose bounds are known, for the model to count."""
+
+    def element(i: Any) -> Any:
+        scaled = i if bounds.step == 1 else i * bounds.step
+        return scaled if bounds.start == 0 else scaled + bounds.start
+
+    return Iteration(len(bounds), element)
+
+
+def _over(value: Any) -> Any:
+    """A tensor is run over along its first dimension, a sequence element by element."""
+    if not is_symbolic(value):
+        return value  # also an Iteration
+    if isinstance(value, Tensor):
+        if value.type.shape == ():
+            raise LoopTypeError("a scalar tensor cannot be looped over", help="loop over range(n)")
+        return Iteration(value.shape[0], lambda i: value[i])
+    if not isinstance(value.known.type, SequenceType):
+        raise LoopTypeError(f"a value of type {value.known.type!r} cannot be looped over")
+    return Iteration(number(operators_for(value).SequenceLength(value)), lambda i: value[i])
+
+
+def _enumerated(iterable: Any, start: Any = 0) -> Any:
+    inner = _over(iterable)
+    if not isinstance(inner, Iteration):  # only the start is the model's: the loop runs now
+        return ((start + k, each) for k, each in enumerate(inner))
+    element = inner.element
+    assert element is not None
+    return Iteration(inner.count, lambda i: (i + start, element(i)))
+
+
+def _reversed(items: Any) -> Any:
+    inner = _over(items)
+    if not isinstance(inner, Iteration):
+        return reversed(inner)
+    element = inner.element
+    assert element is not None
+    return Iteration(inner.count, lambda i: element(inner.count - 1 - i))
+
+
+def _zipped(*items: Any, strict: bool = False) -> Iteration:
+    """zip of tensors: as long as the shortest, as Python's; that all are as long is checked eagerly."""
+    counts: list[Any] = []
+    elements: list[Callable[[Any], Any]] = []
+    for each in items:
+        source = _over(each)
+        if isinstance(source, range):
+            source = range_iteration(source)
+        if not isinstance(source, Iteration) or source.element is None:
+            raise UnsupportedSyntaxError(
+                "zip cannot mix tensors with Python iterables",
+                help="loop over a range and index each of them",
+            )
+        counts.append(source.count)
+        elements.append(source.element)
+    if all(isinstance(each, int) for each in counts):
+        shortest: Any = min(counts)
+    else:
+        shortest = counts[0]
+        for count in counts[1:]:
+            a, b = _int64(shortest), _int64(count)
+            shortest = number(operators_for(a, b).Min(a, b))
+    return Iteration(shortest, lambda i: tuple(element(i) for element in elements))
+
+
+def _int64(value: Any) -> Any:
+    return value.as_dtype(DType.INT64) if isinstance(value, Number) else np.array(value, np.int64)
+
+
+def _dynamic_range(*arguments: Any) -> Iteration:
+    values: list[Any] = [each if isinstance(each, Number | int) else _as_number(each) for each in arguments]
+    start, stop, step = (0, values[0], 1) if len(values) == 1 else (*values, 1)[:3]
+    distance: Any = stop if _is(start, 0) else stop - start
+    count: Any = distance if _is(step, 1) else -((-distance) // step)
+
+    def element(i: Any) -> Any:
+        scaled = i if _is(step, 1) else i * step
+        return scaled if _is(start, 0) else scaled + start
+
+    return Iteration(count, element)
+
+
+def _as_number(value: Any) -> Number:
+    if not isinstance(value, Tensor) or (value.dtype is not None and not value.dtype.is_integer):
+        shown = value.type.described if isinstance(value, Tensor) else type(value).__name__
+        raise LoopTypeError(f"range needs integers, not {shown}", help="convert it with int(…)")
+    if value.target.is_exact:
+        return Number(value, "int")  # a given model is taken as it is
+    scalar = value if value.type.shape == () else value.reshape(())
+    if value.dtype is not DType.INT64:
+        scalar = operators_for(scalar).Cast(scalar, to=DType.INT64)
+    return number(scalar)
+
+
+def _is(value: Any, wanted: int) -> bool:
+    return isinstance(value, int) and value == wanted
+
+
+_ITERATIONS: dict[Any, Callable[..., Any]] = {
+    range: _dynamic_range,
+    enumerate: _enumerated,
+    zip: _zipped,
+    reversed: _reversed,
+}

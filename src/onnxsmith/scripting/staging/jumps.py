@@ -1,0 +1,53 @@
+"""How a path through statements ends, and what is done at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from onnxsmith.scripting.staging.merge import MISSING
+
+
+class Jump(NamedTuple):
+    """Where a path goes on: after the block ("next"), after or at the head of a loop, or in the caller."""
+
+    kind: str
+    value: Any = None
+
+
+NEXT, BREAK, CONTINUE = Jump("next"), Jump("break"), Jump("continue")
+KINDS = ("next", "return", "break", "continue")
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What one side of a branch leaves: a result that must fit the other side's, and variables that may differ."""
+
+    value: Any
+    variables: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+class Leaf:
+    """What the end of a path yields. A long one goes on to further statements: it pays to stage them only once."""
+
+    __slots__ = ("_end", "is_long")
+
+    def __init__(self, end: Callable[[Jump], Side], *, is_long: bool = False) -> None:
+        self._end = end
+        self.is_long = is_long
+
+    def __call__(self, jump: Jump) -> Side:
+        return self._end(jump)
+
+
+#: The end of statements that control leaves only at their end.
+NOTHING = Leaf(lambda _: Side(None))
+#: The end of a function.
+RESULT = Leaf(lambda jump: Side(jump.value))
+
+
+def record(jump: Jump) -> dict[str, Any]:
+    """A jump as data, which can be merged with that of another path."""
+    flags: dict[str, Any] = {kind: jump.kind == kind for kind in KINDS}
+    return {**flags, "value": jump.value if jump.kind == "return" else MISSING}

@@ -1,0 +1,252 @@
+"""Loops: over what Python knows they run now; over ranges, tensors and conditions they become `Loop`.
+
+`for i in range(…)` with known bounds is a `Loop` too, unless its body needs `i` as a Python number: then it runs now.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, cast
+
+from onnxsmith.core.target import current_graph
+from onnxsmith.diagnostics import described_type
+from onnxsmith.errors import LoopTypeError, OnnxsmithError, UnsupportedSyntaxError
+from onnxsmith.scripting.analysis.flow import is_endless, loop_names
+from onnxsmith.scripting.staging.assignment import assign
+from onnxsmith.scripting.staging.branches import branch, dynamic_if, picked
+from onnxsmith.scripting.staging.dynamic_loop import Ended, stage_loop
+from onnxsmith.scripting.staging.iteration import Iteration, iteration_source, range_iteration
+from onnxsmith.scripting.staging.jumps import NEXT, Jump, Leaf, Side, record
+from onnxsmith.scripting.staging.merge import MISSING, Unassigned, active
+from onnxsmith.scripting.staging.mistakes import CURED_BY_VALUES
+from onnxsmith.scripting.staging.truth import is_symbolic, truth
+
+if TYPE_CHECKING:
+    from onnxsmith.scripting.staging.stager import Stager
+
+#: A loop that runs now makes the model longer with every iteration.
+_MOST_ITERATIONS = 20_000
+
+
+class static_range:
+    """`for i in static_range(n)`: the loop runs when the model is made, and `i` is a Python int.
+
+    >>> list(static_range(3))
+    [0, 1, 2]
+    """
+
+    def __init__(self, *bounds: int) -> None:
+        self._range = range(*bounds)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._range)
+
+    def __len__(self) -> int:
+        return len(self._range)
+
+
+def run_loop(stager: Stager, statement: ast.For | ast.While, follow: Leaf) -> Side:
+    """Carry out a loop and what follows it."""
+    if isinstance(statement, ast.While):
+        return _while(stager, statement, follow)
+    source = iteration_source(stager, statement)
+    if isinstance(source, range):
+        return _known_range(stager, statement, source, follow)
+    if isinstance(source, Iteration):
+        return _after(stager, statement, _stage(stager, statement, source), follow)
+    return _unrolled(stager, statement, source, follow)
+
+
+def _stage(stager: Stager, statement: ast.For, source: Iteration, *, at_least_once: bool = False) -> Ended:
+    leaf = _ends_of(stager, statement)
+    return stage_loop(stager, statement, source, leaf, None, True, at_least_once=at_least_once)
+
+
+# -- loops that run now ------------------------------------------------------------------------------------
+
+
+def _known_range(stager: Stager, statement: ast.For, bounds: range, follow: Leaf) -> Side:
+    """A range with known bounds: a `Loop` if its body can be one, else it runs now."""
+    if not bounds:
+        return _finished(stager, statement, follow)
+    roll_back = current_graph().checkpoint()
+    variables = dict(stager.frame.variables)
+    try:
+        ended = _stage(stager, statement, range_iteration(bounds), at_least_once=True)
+    except (OnnxsmithError, TypeError, IndexError, KeyError, ValueError, AttributeError) as error:
+        if len(bounds) > _MOST_ITERATIONS or not _needs_python_value(error):
+            raise
+        roll_back()
+        stager.frame.variables = variables
+    else:
+        return _after(stager, statement, ended, follow)
+    return _unrolled(stager, statement, bounds, follow)
+
+
+def _needs_python_value(error: Exception) -> bool:
+    """Whether a loop's body failed because something in it must be known now; running it now may then work."""
+    return not isinstance(error, OnnxsmithError) or error.code in CURED_BY_VALUES
+
+
+def _unrolled(stager: Stager, statement: ast.For, items: Iterable[Any], follow: Leaf) -> Side:
+    """Run the loop now, one copy of the body per element."""
+    has_jumps = bool(stager.flow.block_jumps(statement.body))
+    leaf = _ends_of(stager, statement)
+    iterator = _iterator(stager, statement, items)
+    for position, item in enumerate(iterator):
+        if position >= _MOST_ITERATIONS:
+            raise UnsupportedSyntaxError(
+                f"this loop runs when the model is made, and has more than {_MOST_ITERATIONS} iterations",
+                help="loop over a range, so that it becomes a Loop",
+            ).locate(stager.frame.span(statement.iter))
+        assign(stager, statement.target, item)
+        if not has_jumps:
+            for inner in statement.body:
+                stager.perform(inner)
+            continue
+        side = stager.run(statement.body, leaf)
+        if not _is_known(side.value):
+            # Only the model knows whether the loop goes on: the iterations that are left are guarded by it.
+            return _guarded_rest(stager, statement, side, iterator, follow)
+        _take(stager, side)
+        if side.value["return"]:
+            return follow(Jump("return", side.value["value"]))
+        if side.value["break"]:
+            return follow(NEXT)
+    return _finished(stager, statement, follow)
+
+
+def _finished(stager: Stager, statement: ast.For | ast.While, follow: Leaf) -> Side:
+    """A loop that came to its end: its `else`, then what follows."""
+    return stager.run(statement.orelse, follow)
+
+
+def _iterator(stager: Stager, statement: ast.For, items: Any) -> Iterator[Any]:
+    try:
+        return iter(items)
+    except TypeError:
+        instead = f"range({items})" if isinstance(items, int) else None
+        raise LoopTypeError(
+            f"{described_type(type(cast(object, items)))} cannot be looped over", help=instead
+        ).locate(stager.frame.span(statement.iter)) from None
+
+
+def _guarded_rest(stager: Stager, statement: ast.For, side: Side, left: Iterator[Any], follow: Leaf) -> Side:
+    """The iterations after one that may have left the loop: each is an `If` on whether the loop still runs."""
+    frame = stager.frame
+    leaf = _ends_of(stager, statement)
+    _take(stager, side)
+    for item in left:
+
+        def one_more(item: Any = item) -> Side:
+            assign(stager, statement.target, item)
+            return stager.run(statement.body, leaf)
+
+        def stay(before: Side = side) -> Side:
+            return Side(before.value, {name: frame.variables.get(name, MISSING) for name in before.variables})
+
+        goes_on = side.value["next"]
+        if is_symbolic(goes_on):
+            side = dynamic_if(stager, truth(goes_on), one_more, stay, place=statement)
+        elif goes_on:
+            side = one_more()
+        else:
+            break
+        _take(stager, side)
+    return _after(
+        stager, statement, Ended(side.value["break"], side.value["return"], side.value["value"]), follow
+    )
+
+
+def _take(stager: Stager, side: Side) -> None:
+    """Give the variables the values that an iteration leaves them."""
+    stager.frame.variables.update(
+        {name: each for name, each in side.variables.items() if each is not MISSING}
+    )
+
+
+def _ends_of(stager: Stager, statement: ast.For | ast.While) -> Leaf:
+    """The leaf of one iteration: how it ended, and the variables it leaves."""
+    names = loop_names(statement)
+    after, again = stager.flow.live_after(statement), stager.flow.live_in_loop(statement)
+    live = {"next": again, "continue": again, "break": after, "return": frozenset[str]()}
+    missing = Unassigned(stager.frame.span(statement), "it is assigned only on some paths through this loop")
+
+    def end(jump: Jump) -> Side:
+        flags = record(jump)
+        flags["next"] = flags["next"] or flags.pop("continue")
+        flags.pop("continue", None)
+        return Side(flags, picked(stager.frame.variables, names, live[jump.kind], missing))
+
+    return Leaf(end)
+
+
+def _is_known(flags: dict[str, Any]) -> bool:
+    return not any(is_symbolic(flags[each]) for each in ("next", "break", "return"))
+
+
+def _while(stager: Stager, statement: ast.While, follow: Leaf) -> Side:
+    """A `while`: it runs now as long as its test is known, and becomes a `Loop` when only the model knows."""
+    frame, graph = stager.frame, current_graph()
+    leaf = _ends_of(stager, statement)
+
+    def test() -> Any:
+        return frame.evaluate(statement.test)
+
+    for _ in range(_MOST_ITERATIONS):
+        roll_back, before = graph.checkpoint(), dict(frame.variables)
+        draft = graph.draft()
+        with active(draft):
+            value = test()
+            if is_symbolic(value) or not value:
+                side = None
+            else:
+                side = stager.run(statement.body, leaf)
+        if side is not None and _is_known(side.value):
+            draft.keep()
+            _take(stager, side)
+            if side.value["return"]:
+                return follow(Jump("return", side.value["value"]))
+            if side.value["break"]:
+                return follow(NEXT)
+            continue
+        if side is None:
+            draft.keep()
+            if not is_symbolic(value):
+                return _finished(stager, statement, follow)
+        else:
+            # `while True` with a break that only the model decides: the whole loop is the model's.
+            draft.discard()
+            roll_back()
+            frame.variables = before
+            value = True
+        ended = stage_loop(stager, statement, Iteration(None, None), leaf, test, value, at_least_once=False)
+        return _after(stager, statement, ended, follow)
+    raise UnsupportedSyntaxError(
+        f"this loop runs when the model is made, and does not end within {_MOST_ITERATIONS} iterations",
+        help="let its condition depend on a tensor",
+    ).locate(stager.frame.span(statement.test))
+
+
+# -- after a loop that the model performs ------------------------------------------------------------------
+
+
+def _after(stager: Stager, statement: ast.For | ast.While, ended: Ended, follow: Leaf) -> Side:
+    """What follows a loop whose end only the model knows: its `else`, the rest, or a return from inside it."""
+
+    def went_on() -> Side:
+        if not statement.orelse:
+            return follow(NEXT)
+        if not is_symbolic(ended.breaks):
+            return follow(NEXT) if ended.breaks else _finished(stager, statement, follow)
+        return branch(stager, truth(ended.breaks), (), statement.orelse, statement, statement, follow)
+
+    def returned() -> Side:
+        return follow(Jump("return", ended.value))
+
+    if not is_symbolic(ended.returns):
+        return returned() if ended.returns else went_on()
+    if is_endless(statement) and not stager.flow.block_jumps(statement.body).breaks:
+        return returned()
+    return dynamic_if(stager, truth(ended.returns), returned, went_on, name="result", place=statement)

@@ -1,0 +1,325 @@
+"""Two paths that meet again: what a variable is after an `if` that only the model decides.
+
+Tensors and numbers become outputs of the `If` node. Python objects that are the same on both sides stay; those
+that differ are remembered as differing, and reported where they are used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+
+from onnxsmith.core.call import constant_like
+from onnxsmith.core.semantics.number import Number, NumberKind, kind_of
+from onnxsmith.core.target import ACTIVE, RecordingTarget
+from onnxsmith.core.value import Value
+from onnxsmith.errors import BranchTypeError, DynamicPythonValueError, MissingReturnError, OnnxsmithError
+from onnxsmith.schema.inference.merging import Different, merge_types
+from onnxsmith.schema.promote import number_array, refuse_loss
+from onnxsmith.scripting.staging.structure import is_plain, is_tensor_like, joined, parts, rebuilt
+from onnxsmith.source import Span
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import AnyValueType, OptionalType, SequenceType, TensorType
+
+#: Python's numbers have 64 bits where ONNX has to choose.
+NUMBER_DTYPES: dict[NumberKind, DType] = {"int": DType.INT64, "float": DType.DOUBLE, "bool": DType.BOOL}
+#: A value that nobody reads is not worth storing more than this many elements.
+_LARGEST_DUMMY = 256
+
+
+class Missing:
+    """No value on this path, and none is needed: whoever reads it has checked another value first."""
+
+
+MISSING = Missing()
+
+
+@dataclass(frozen=True, slots=True)
+class Unassigned:
+    """A variable without a value on some path; using it is the mistake."""
+
+    span: Span | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Differing:
+    """A Python value that hangs on a condition only the model knows; using it is the mistake."""
+
+    then: object
+    otherwise: object
+
+
+@dataclass(frozen=True, slots=True)
+class _Output:
+    """Stands for an output in the merged structure; a number stays a number."""
+
+    position: int
+    number: NumberKind | None
+
+
+@dataclass(slots=True)
+class Merger:
+    """Collects the outputs that two branches need so that their results agree."""
+
+    then_scope: RecordingTarget
+    else_scope: RecordingTarget
+    then_outputs: list[Any] = field(default_factory=list[Any])
+    else_outputs: list[Any] = field(default_factory=list[Any])
+    names: list[str] = field(default_factory=list[str])
+
+    def merge(self, then: Any, otherwise: Any, name: str, *, strict: bool) -> Any:
+        """The structure both sides have in common, to be filled with outputs. `strict` reports what differs."""
+        if then is otherwise and not self._is_inside(then):
+            return then
+        for value, other in ((then, otherwise), (otherwise, then)):
+            if isinstance(value, Unassigned | Differing):
+                return value
+            if isinstance(value, Missing):
+                return other if isinstance(other, Missing) else self._with_dummy(value is then, other, name)
+        if is_tensor_like(then) and is_tensor_like(otherwise):
+            return self._tensors(then, otherwise, name)
+        first, second = parts(then), parts(otherwise)
+        if first is not None and second is not None and type(then) is type(otherwise):
+            if [key for key, _ in first] == [key for key, _ in second]:
+                pairs = zip(first, second, strict=True)
+                items = [self.merge(a, b, joined(name, key), strict=strict) for (key, a), (_, b) in pairs]
+                return rebuilt(then, items)
+        elif is_plain(then) and is_plain(otherwise) and then == otherwise:
+            return then
+        if not strict:
+            return Differing(then, otherwise)
+        if is_plain(then) and is_plain(otherwise) and None not in (then, otherwise):
+            raise DynamicPythonValueError(
+                f"{_called(name)} is {then!r} or {otherwise!r}, depending on a tensor's value",
+                help="only tensors and numbers can depend on a tensor; choose between tensors instead",
+            )
+        if (then is None or otherwise is None) and name != CHOICE:
+            raise MissingReturnError(
+                "the function returns a value when the condition is "
+                f"{'false' if then is None else 'true'} and nothing when it is not",
+                help="return a tensor on every path",
+            )
+        raise BranchTypeError(
+            f"{_called(name)} is {_described(then)} when the condition is true "
+            f"and {_described(otherwise)} when it is not",
+            help="give the same kind of value, and as many, in both cases",
+        )
+
+    def _is_inside(self, value: Any) -> bool:
+        is_symbolic = isinstance(value, Value) and value.is_symbolic
+        return is_symbolic and (self.then_scope.owns(value) or self.else_scope.owns(value))
+
+    def _with_dummy(self, is_then: bool, present: Any, name: str) -> Any:
+        """One side has nothing to say: a value of the same type, which nobody reads, stands there."""
+        inner = parts(present) if not isinstance(present, Unassigned | Differing) else None
+        if inner is not None:
+            return rebuilt(
+                present, [self._with_dummy(is_then, each, joined(name, key)) for key, each in inner]
+            )
+        if not isinstance(present, Value):
+            return present  # the same Python value on both sides, as far as anybody can tell
+        scope = self.then_scope if is_then else self.else_scope
+        dummy = present if scope.sees(present) else make_dummy(scope, present.known.type, name)
+        pair = (dummy, present) if is_then else (present, dummy)
+        return self._output(*pair, name, kind_of(present))
+
+    def _tensors(self, then: Any, otherwise: Any, name: str) -> Any:
+        kinds = kind_of(then), kind_of(otherwise)
+        if kinds[0] is not None and kinds[1] is not None:
+            if (
+                not isinstance(then, Value)
+                and not isinstance(otherwise, Value)
+                and _is_same_literal(then, otherwise)
+            ):
+                return then
+            return self._numbers(then, otherwise, kinds, name)
+        sides = [
+            _as_tensor(then, otherwise, self.then_scope, name),
+            _as_tensor(otherwise, then, self.else_scope, name),
+        ]
+        first, second = (cast(AnyValueType, each.known.type) for each in sides)
+        try:
+            merge_types(first, second)
+        except Different:
+            raise _differing_types(first, second, then, otherwise, name) from None
+        if type(first) is not type(second):  # a value where an optional may stand is none in the model
+            raise _differing_types(first, second, then, otherwise, name)
+        return self._output(sides[0], sides[1], name, None)
+
+    def _numbers(self, then: Any, otherwise: Any, kinds: tuple[Any, Any], name: str) -> Any:
+        kind: NumberKind = "float" if "float" in kinds else "int" if kinds != ("bool", "bool") else "bool"
+        dtype = NUMBER_DTYPES[kind]
+        sides: list[Any] = []
+        for value, scope in ((then, self.then_scope), (otherwise, self.else_scope)):
+            with active(scope):
+                if isinstance(value, Number):
+                    sides.append(value.as_dtype(dtype))
+                else:
+                    sides.append(scope.constant(np.array(value, dtype.numpy)))
+        return self._output(sides[0], sides[1], name, kind)
+
+    def _output(self, then: Any, otherwise: Any, name: str, number: NumberKind | None) -> _Output:
+        self.then_outputs.append(then)
+        self.else_outputs.append(otherwise)
+        self.names.append(name)
+        return _Output(len(self.then_outputs) - 1, number)
+
+
+def _differing_types(
+    first: AnyValueType, second: AnyValueType, then: Any, otherwise: Any, name: str
+) -> BranchTypeError:
+    """The error for two values that no type has both of."""
+    are_tensors = isinstance(first, TensorType) and isinstance(second, TensorType)
+    is_same_kind = type(first) is type(second)
+    shown = [
+        cast(DType, each.dtype).spelling
+        if are_tensors and isinstance(each, TensorType)
+        else repr(each)
+        if is_same_kind
+        else f"a {each.described}"
+        for each in (first, second)
+    ]
+    error = BranchTypeError(
+        f"{_called(name)} is {shown[0]} when the condition is true and {shown[1]} when it is not",
+        help="convert one of them with x.astype(…)" if is_same_kind else None,
+    )
+    spans = [getattr(each, "span", None) for each in (then, otherwise)]
+    # An input was made where the function begins, which tells nobody where the branches differ.
+    if is_same_kind and not any(_is_input(each) for each in (then, otherwise)) and spans[0] != spans[1]:
+        error.locate(spans[0], shown[0])
+        if error.labels:
+            error.also(spans[1], shown[1])
+    return error
+
+
+def _is_input(value: Any) -> bool:
+    is_tensor = isinstance(value, Value) and not isinstance(value, Number)
+    recording = value.target.recording if is_tensor else None
+    return recording is not None and recording.is_given(value)
+
+
+class active:
+    """Makes a graph the one that operators go to, within a `with` block."""
+
+    __slots__ = ("_scope", "_token")
+
+    def __init__(self, scope: RecordingTarget) -> None:
+        self._scope = scope
+
+    def __enter__(self) -> RecordingTarget:
+        self._token = ACTIVE.set(self._scope)
+        return self._scope
+
+    def __exit__(self, *_: object) -> None:
+        ACTIVE.reset(self._token)
+
+
+def fill_slots(template: Any, outputs: Sequence[Any]) -> Any:
+    """The merged structure with the outputs in it."""
+    if isinstance(template, _Output):
+        value = outputs[template.position]
+        return value if template.number is None else Number(value, template.number)
+    if isinstance(template, Unassigned | Differing):
+        return template
+    inner = parts(template)
+    return template if inner is None else rebuilt(template, [fill_slots(each, outputs) for _, each in inner])
+
+
+def make_dummy(scope: RecordingTarget, kind: AnyValueType, name: str) -> Any:
+    """A value of a type that nobody will read: zeros, with open dimensions empty."""
+    with active(scope):
+        if not isinstance(kind, TensorType):
+            element: Any = kind
+            while isinstance(element, SequenceType | OptionalType):
+                element = element.element
+            if element.dtype is None:
+                raise needs_types(BranchTypeError, name)
+            empty = scope.operators.SequenceEmpty(dtype=element.dtype)
+            return empty if isinstance(kind, SequenceType) else scope.operators.Optional(type=element)
+        dtype = kind.dtype
+        if dtype is None:
+            raise needs_types(BranchTypeError, name)
+        shape = tuple(each if isinstance(each, int) else 0 for each in kind.shape or ())
+        if dtype is DType.STRING:
+            return scope.constant(np.full(shape, "", object))
+        if int(np.prod(shape)) > _LARGEST_DUMMY:
+            zero = np.zeros(1, dtype.numpy)
+            return scope.operators.ConstantOfShape(np.array(shape, np.int64), value=zero)
+        return scope.constant(np.zeros(shape, dtype.numpy))
+
+
+def _as_tensor(value: Any, other: Any, scope: RecordingTarget, name: str) -> Any:
+    """A side of a merge as a tensor; a number takes the element type of the tensor on the other side."""
+    if isinstance(value, Value) and not isinstance(value, Number):
+        return value
+    with active(scope):
+        if kind_of(value) is None:
+            return scope.lift(value)
+        other_type = other.known.type if isinstance(other, Value) else type_of_array(other)
+        if not isinstance(other_type, TensorType):
+            return value.tensor if isinstance(value, Number) else scope.lift(value)
+        if other_type.dtype is not None:
+            return number_as(scope, value, other_type.dtype, name, BranchTypeError)
+        if not scope.sees(other):
+            raise needs_types(BranchTypeError, name)
+        return (
+            value.as_like(other)
+            if isinstance(value, Number)
+            else constant_like(scope, np.asarray(value), other)
+        )
+
+
+def type_of_array(value: Any) -> TensorType:
+    """The type of an array or numpy scalar."""
+    array = np.asarray(value)
+    return TensorType(DType.from_numpy(array.dtype), array.shape)
+
+
+def number_as(
+    scope: RecordingTarget, value: Any, dtype: DType, name: str, error: type[OnnxsmithError]
+) -> Any:
+    """A number, known or not, as a scalar of an element type; refused where a literal would be."""
+    if isinstance(value, Number):
+        refuse_loss(value.sample, dtype, _called(name), f"a Python {value.kind}", error)
+        return value.as_dtype(dtype)
+    return scope.constant(number_array(value, dtype, _called(name), error))
+
+
+def needs_types(error: type[OnnxsmithError], name: str) -> OnnxsmithError:
+    """A number stands for a tensor whose element type is not known, or nothing does: whoever calls knows it."""
+    raised = error(
+        f"{_called(name)} is a tensor of unknown element type in one place, "
+        "and in another it has to be made without knowing it",
+        help="annotate the parameters, so that the element type is known",
+    )
+    raised.needs_values = True
+    return raised
+
+
+def _is_same_literal(a: Any, b: Any) -> bool:
+    return type(a) is type(b) and (a == b) and (not isinstance(a, float) or repr(a) == repr(b))
+
+
+#: What the branches of `a if test else b` give, and what a function returns.
+CHOICE = "choice"
+RESULT_NAME = "result"
+
+
+def _called(name: str) -> str:
+    if name == CHOICE:
+        return "this"
+    return "the result" if name.startswith(RESULT_NAME) else f"'{name}'"
+
+
+def _described(value: Any) -> str:
+    if value is None:
+        return "None"
+    if isinstance(value, Value):
+        return f"a {value.known.type.described}"
+    if isinstance(value, tuple | list):
+        return f"a {type(cast(object, value)).__name__} of {len(cast('Sequence[Any]', value))}"
+    return f"a {type(value).__name__}"
