@@ -11,7 +11,7 @@ import linecache
 import pickle
 import types
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.diagnostics import hide_frames_between, hide_own_frames, undefined_name_help
@@ -49,6 +49,9 @@ if TYPE_CHECKING:
 _MAIN_DOMAIN = "this"
 
 
+_CallT = TypeVar("_CallT", bound=Callable[..., Any])
+
+
 class _Called:
     """`__call__` of scripts: while a debugger watches, a call of a script on values is a call of its function."""
 
@@ -68,6 +71,10 @@ class _Called:
             if watched is not None:
                 return watched
         return types.MethodType(self._call, script)
+
+
+def _called(call: _CallT) -> _CallT:
+    return cast(_CallT, _Called(call))  # to checkers a method like any other
 
 
 class ScriptFunction:
@@ -251,7 +258,7 @@ class ScriptFunction:
 
     # -- running ---------------------------------------------------------------------------------------
 
-    @_Called
+    @_called
     @boundary
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Run it: eagerly on arrays, as a call of an ONNX function where a graph is being made."""
