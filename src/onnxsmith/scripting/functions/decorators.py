@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 from onnxsmith.errors import CallError, OnnxsmithError, boundary
 from onnxsmith.opset.custom import Opset
 from onnxsmith.opset.module import is_opset_module
+from onnxsmith.scripting.functions.debuggers import paused, resume
 from onnxsmith.scripting.functions.function import ScriptFunction
 from onnxsmith.scripting.source.function_source import unwrapped
 
@@ -67,6 +68,7 @@ def _make(function: Any, options: Mapping[str, Any]) -> ScriptFunction:
             f"@script is for Python functions, not {type(function).__name__}",
             help="define a function with def",
         )
+    tracer = paused()
     try:
         made = ScriptFunction(plain, **options)
         made.check()
@@ -76,6 +78,8 @@ def _make(function: Any, options: Mapping[str, Any]) -> ScriptFunction:
             raise
         collected.append(error.locate_in_traceback())
         return cast(ScriptFunction, _Broken(error))
+    finally:
+        resume(tracer)
     return made
 
 

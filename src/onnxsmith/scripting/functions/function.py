@@ -10,8 +10,8 @@ import inspect
 import linecache
 import pickle
 import types
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Unpack
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.diagnostics import hide_frames_between, hide_own_frames, undefined_name_help
@@ -22,6 +22,7 @@ from onnxsmith.scripting.analysis.flow import assigned_names, free_names, parame
 from onnxsmith.scripting.analysis.subset import find_unsupported
 from onnxsmith.scripting.functions.binding import bind_call
 from onnxsmith.scripting.functions.bound_scripts import Methods
+from onnxsmith.scripting.functions.debuggers import is_watched, paused, resume
 from onnxsmith.scripting.functions.eager_call import run_eagerly
 from onnxsmith.scripting.functions.opset_choice import found_version, named_version
 from onnxsmith.scripting.functions.pickling import Parcel, find, reduce_script
@@ -46,6 +47,34 @@ if TYPE_CHECKING:
 
 #: The domain of functions of a program that is run as a script or typed in.
 _MAIN_DOMAIN = "this"
+
+
+_CallT = TypeVar("_CallT", bound=Callable[..., Any])
+
+
+class _Called:
+    """`__call__` of scripts: while a debugger watches, a call of a script on values is a call of its function."""
+
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self._call = call
+        self.__doc__ = call.__doc__
+
+    def __get__(self, script: ScriptFunction | None, owner: type | None = None) -> Callable[..., Any]:
+        if script is None:
+            return self._call
+        if is_watched():
+            tracer = paused()
+            try:
+                watched = script.watched
+            finally:
+                resume(tracer)
+            if watched is not None:
+                return watched
+        return types.MethodType(self._call, script)
+
+
+def _called(call: _CallT) -> _CallT:
+    return cast(_CallT, _Called(call))  # to checkers a method like any other
 
 
 class ScriptFunction:
@@ -229,6 +258,7 @@ class ScriptFunction:
 
     # -- running ---------------------------------------------------------------------------------------
 
+    @_called
     @boundary
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Run it: eagerly on arrays, as a call of an ONNX function where a graph is being made."""
@@ -241,6 +271,22 @@ class ScriptFunction:
 
             return call_in_graph(self, arguments, given=frozenset(kwargs))
         return run_eagerly(self, arguments, active)
+
+    @property
+    def watched(self) -> Callable[..., Any] | None:
+        """What a debugger should see called instead of the script; None where a graph is being made, or of a lambda."""
+        active = ACTIVE.get()
+        if self._watched is None or (active is not None and active.recording is not None):
+            return None
+        function = self._watched
+        return function if self._instance is None else types.MethodType(function, self._instance)
+
+    @functools.cached_property
+    def _watched(self) -> types.FunctionType | None:
+        from onnxsmith.scripting.functions.watched import watched_function  # only for who debugs
+
+        node = self.places.node
+        return watched_function(self, node) if isinstance(node, ast.FunctionDef) else None
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         fixed = () if self._instance is None else tuple(self.fixed_arguments.values())
