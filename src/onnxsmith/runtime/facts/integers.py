@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
 import numpy as np
 
 from onnxsmith.graphs.rewriting.site import Site
-from onnxsmith.runtime.facts.fact import Family, Probe, Rewrite
+from onnxsmith.graphs.run_values import Array as RunArray
+from onnxsmith.runtime.facts.fact import Check, Family, Probe, Requirement, Rewrite
 from onnxsmith.types.dtypes import DType
 
 FAMILY = Family()
@@ -14,6 +18,8 @@ FAMILY = Family()
 _CAST_LIKE = 15
 _LOWEST = np.array([-(2**31)], np.int32)
 _MINUS_ONE = np.array([-1], np.int32)
+_INTEGERS = [each for each in DType if each.kind in ("signed", "unsigned")]
+_BY_ZERO = "integer division by zero"
 
 
 def _may_be_minus_one(site: Site) -> bool:
@@ -71,3 +77,36 @@ def remainder_of_lowest(site: Site) -> bool:
     safe = emit.op("Add", divisor, emit.op("Add", is_minus_one, is_minus_one))
     site.same_node([site.input(0), safe])
     return True
+
+
+def _found_by_zero(_: Mapping[str, int], inputs: Sequence[RunArray]) -> str | None:
+    return None if np.all(inputs[1]) else _BY_ZERO
+
+
+@FAMILY.fact(
+    "Div",
+    "Mod",
+    met_by=partial(Check, at_once=_found_by_zero),
+    reason="an integer divided by 0 ends the process",
+    dtypes=_INTEGERS,
+    last="1.24",
+    probe=Probe(
+        "g (int64[N] a, int64[N] b) => (int64[N] y) { y = Div(a, b) }",
+        {"a": np.array([5]), "b": np.array([0])},
+    ),
+)
+def divided_by_something(site: Site) -> Iterator[Requirement]:
+    dtype, known = site.dtype(0) or site.dtype(1), site.constant(1)
+    if known is not None and known.all():
+        return
+    if dtype is None and (site.emit.version < _CAST_LIKE or known is not None):
+        return
+    emit, divisor = site.emit, site.input(1)
+    # Few element types can be compared; of every integer the cast to int64 is 0 only for 0.
+    is_zero = emit.op("Equal", emit.cast(divisor, DType.INT64), emit.constant(0))
+    if dtype is None:
+        # A half is 0 as an integer, and only there.
+        half = emit.op("CastLike", emit.constant(0.5, DType.DOUBLE), divisor)
+        is_integer = emit.op("Equal", emit.cast(half, DType.DOUBLE), emit.constant(0.0, DType.DOUBLE))
+        is_zero = emit.both(is_zero, is_integer)
+    yield Requirement(emit.all(emit.negated(is_zero)), _BY_ZERO)
