@@ -138,7 +138,7 @@ class _Run:
         depth: int,
     ) -> None:
         """Rewrite a graph where it stands. `inferred` is the same graph, with what inference finds."""
-        scope = Scope(inferred.graph, outer)
+        scope = Scope(inferred.graph, outer, graph.node)
         if outer is None:
             for info in graph.input:
                 scope.types[info.name] = info.type
@@ -262,7 +262,7 @@ class _Run:
         )
         before = self._changes
         inferred = _Inferred(functools.partial(inferred_graph, around))
-        scope = Scope(inferred.graph)
+        scope = Scope(inferred.graph, None, copy.node)
         for info in graph.input:
             scope.types[info.name] = info.type
         nodes = self._nodes(copy.node, inferred, scope, _with_standard(copy.opset_import), path, depth + 1)

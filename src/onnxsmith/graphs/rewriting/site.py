@@ -34,8 +34,15 @@ class Scope:
     Inference is asked when a type is not declared, and not before: most rules need no more than attributes.
     """
 
-    def __init__(self, infer: Callable[[], onnx.GraphProto], outer: Scope | None = None) -> None:
+    def __init__(
+        self,
+        infer: Callable[[], onnx.GraphProto],
+        outer: Scope | None = None,
+        nodes: Sequence[onnx.NodeProto] = (),
+    ) -> None:
         self._outer = outer
+        self._nodes = nodes
+        self._producers: dict[str, onnx.NodeProto] | None = None
         self._infer: Callable[[], onnx.GraphProto] | None = infer
         self.types: dict[str, onnx.TypeProto] = {}
         self._tensors: dict[str, Held] = {}
@@ -80,6 +87,20 @@ class Scope:
                     found = found()
                 scope._tensors[name] = found
                 return found
+            scope = scope._outer
+        return None
+
+    def producer(self, name: str) -> onnx.NodeProto | None:
+        """The node that makes a value; None for inputs and initializers."""
+        scope: Scope | None = self
+        while scope is not None:
+            if scope._producers is None:
+                made = {each: node for node in scope._nodes for each in node.output if each}
+                scope._producers, scope._nodes = made, ()
+            if name in scope._producers:
+                return scope._producers[name]
+            if name in scope._tensors:  # hides what is called so around it
+                return None
             scope = scope._outer
         return None
 
