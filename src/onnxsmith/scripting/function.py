@@ -11,7 +11,7 @@ import linecache
 import pickle
 import types
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.diagnostics import hide_frames_between, hide_own_frames, undefined_name_help
@@ -43,6 +43,10 @@ if TYPE_CHECKING:
 _MAIN_DOMAIN = "this"
 
 
+#: `exact` of `script`: whether the graph has the nodes that are written and no others, and whether they are checked.
+Exactness = bool | Literal["unchecked"]
+
+
 class ScriptFunction:
     """A function made by `@script`."""
 
@@ -55,7 +59,7 @@ class ScriptFunction:
         default_opset: Any = None,
         inline: bool = False,
         name: str | None = None,
-        exact: bool = False,
+        exact: Exactness = False,
         instance: Any = None,
     ) -> None:
         functools.update_wrapper(self, function)
@@ -66,7 +70,9 @@ class ScriptFunction:
         #: What ONNX calls it.
         self.onnx_name = self.name if name is None else name
         #: Whether its graph has the nodes and types that are written, and nothing else.
-        self.is_exact = exact
+        self.is_exact = bool(exact)
+        #: Whether what cannot work is a warning: it is as somebody else's model has it.
+        self.is_lenient = exact == "unchecked"
         #: Whether it is meant as a model, not as a function that others call: nobody said where it lives.
         self.is_main = domain is None
         self.domain = domain if domain is not None else _domain_of(function)
