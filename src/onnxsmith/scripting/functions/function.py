@@ -11,7 +11,7 @@ import linecache
 import pickle
 import types
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, cast
 
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.diagnostics import hide_frames_between, hide_own_frames, undefined_name_help
@@ -77,6 +77,10 @@ def _called(call: _CallT) -> _CallT:
     return cast(_CallT, _Called(call))  # to checkers a method like any other
 
 
+#: `exact` of `script`: whether the graph has the nodes that are written and no others, and whether they are checked.
+Exactness = bool | Literal["unchecked"]
+
+
 class ScriptFunction:
     """A function made by `@script`."""
 
@@ -89,7 +93,7 @@ class ScriptFunction:
         default_opset: Any = None,
         inline: bool = False,
         name: str | None = None,
-        exact: bool = False,
+        exact: Exactness = False,
         instance: Any = None,
     ) -> None:
         functools.update_wrapper(self, function)
@@ -100,7 +104,9 @@ class ScriptFunction:
         #: What ONNX calls it.
         self.onnx_name = self.name if name is None else name
         #: Whether its graph has the nodes and types that are written, and nothing else.
-        self.is_exact = exact
+        self.is_exact = bool(exact)
+        #: Whether what cannot work is a warning: it is as somebody else's model has it.
+        self.is_lenient = exact == "unchecked"
         #: Whether it is meant as a model, not as a function that others call: nobody said where it lives.
         self.is_main = domain is None
         self.domain = domain if domain is not None else _domain_of(function)
