@@ -327,8 +327,7 @@ def _recover(
     reason = plain_reason(error)
     if isinstance(error, ImportError):
         raise MissingDependencyError(f"{call.op.qualified_name} cannot run: {reason}") from error
-    is_lack = says_not_supported(error) or policy.is_mere_refusal(call.op, reason)
-    if not is_lack or isinstance(error, MemoryError):
+    if not says_not_supported(error) or isinstance(error, MemoryError):
         raise operator_failed(call, inputs, reason) from error
     tried = [(_TITLES[source], reason)]
     while rest:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -46,6 +46,8 @@ class Scope:
         self._infer: Callable[[], onnx.GraphProto] | None = infer
         self.types: dict[str, onnx.TypeProto] = {}
         self._tensors: dict[str, Held] = {}
+        #: What rules made in this graph for nodes that come later, too, under keys of theirs.
+        self.made: dict[Hashable, tuple[str, ...]] = {}
 
     def hold(self, name: str, tensor: Held) -> None:
         """Note a constant of this graph; None for a value that hides one of the same name around it."""
@@ -132,6 +134,18 @@ class Site:
         self.version = version
         self.scope = scope
         self.emit = emit
+        #: Nodes that come before those of the emitter, for good, and what they make.
+        self.ahead: list[onnx.NodeProto] = []
+        self.made: dict[Hashable, tuple[str, ...]] = {}
+
+    def once(self, key: Hashable, make: Callable[[Emitter], tuple[str, ...]]) -> tuple[str, ...]:
+        """Names of values that depend on `key` alone: made here, unless an earlier node of the graph has them made."""
+        found = self.made.get(key) or self.scope.made.get(key)
+        if found is None:
+            emit = self.emit.inner()
+            found = self.made[key] = make(emit)
+            self.ahead.extend(emit.nodes)
+        return found
 
     # -- inputs and outputs -----------------------------------------------------------------------------
 

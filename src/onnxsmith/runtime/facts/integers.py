@@ -47,16 +47,16 @@ def quotient_of_lowest(site: Site) -> bool:
     dtype = site.dtype(0) or site.dtype(1)
     if (dtype is None and site.emit.version < _CAST_LIKE) or not _may_be_minus_one(site):
         return False
-    emit, divisor = site.emit, site.input(1)
-    # 1 where the divisor is -1, and the sign put in afterwards. Arithmetic, because Where came with opset 9.
-    is_minus_one = emit.op("Equal", divisor, emit.constant_like(-1, divisor, dtype))
-    is_minus_one = emit.cast_like(is_minus_one, divisor, dtype)
-    twice = emit.op("Add", is_minus_one, is_minus_one)
-    safe = emit.op("Add", divisor, twice)
-    quotient = emit.names.after(site.output(0))
+    divisor = site.input(1)
+    safe, twice = _safe_divisor(site, dtype)
+
+    def signs(emit: Emitter) -> tuple[str, ...]:
+        return (emit.op("Sub", emit.constant_like(1, divisor, dtype), twice),)
+
+    quotient = site.emit.names.after(site.output(0))
     site.same_node([site.input(0), safe], [quotient])
-    sign = emit.op("Sub", emit.constant_like(1, divisor, dtype), twice)
-    emit.op("Mul", quotient, sign, into=site.output(0))
+    (sign,) = site.once(("signs", divisor, dtype), signs)
+    site.emit.op("Mul", quotient, sign, into=site.output(0))
     return True
 
 
@@ -89,6 +89,25 @@ def remainder_in_doubles(site: Site) -> bool:
     return True
 
 
+def _safe_divisor(site: Site, dtype: DType | None) -> tuple[str, str]:
+    """The divisor with 1 in the place of -1, and 2 where that is so and else 0; made once for each divisor.
+
+    ONNX Runtime takes time with the square of the nodes that wait for a chain of others. In a chain of divisions by
+    one number these would.
+    """
+    divisor = site.input(1)
+
+    def make(emit: Emitter) -> tuple[str, ...]:
+        # Arithmetic, because Where came with opset 9.
+        is_minus_one = emit.op("Equal", divisor, emit.constant_like(-1, divisor, dtype))
+        is_minus_one = emit.cast_like(is_minus_one, divisor, dtype)
+        twice = emit.op("Add", is_minus_one, is_minus_one)
+        return emit.op("Add", divisor, twice), twice
+
+    safe, twice = site.once(("safe divisor", divisor, dtype), make)
+    return safe, twice
+
+
 @FAMILY.fact(
     "Mod",
     met_by=Rewrite,
@@ -104,11 +123,8 @@ def remainder_of_lowest(site: Site) -> bool:
     dtype = site.dtype(0) or site.dtype(1)
     if (dtype is None and site.emit.version < _CAST_LIKE) or not _may_be_minus_one(site):
         return False
-    emit, divisor = site.emit, site.input(1)
     # Dividing by 1 leaves what dividing by -1 leaves: nothing.
-    is_minus_one = emit.op("Equal", divisor, emit.constant_like(-1, divisor, dtype))
-    is_minus_one = emit.cast_like(is_minus_one, divisor, dtype)
-    safe = emit.op("Add", divisor, emit.op("Add", is_minus_one, is_minus_one))
+    safe, _ = _safe_divisor(site, dtype)
     site.same_node([site.input(0), safe])
     return True
 
