@@ -1,4 +1,4 @@
-"""Operators on integers that doubles do not hold, as cases: every road must give what numpy gives, which wraps around."""
+"""Operators on integers that doubles do not hold, as cases: every road must give what numpy does, wrapped around."""
 
 from __future__ import annotations
 

@@ -25,7 +25,6 @@ from onnxsmith.runtime.failure import (
     not_runnable,
     operator_failed,
     plain_reason,
-    refuses_attributes,
     says_not_supported,
 )
 from onnxsmith.runtime.feeds import Recover, Run, session_runner
@@ -235,8 +234,6 @@ def _onnxruntime_run(call: Call, settings: Settings, recover: Recover) -> Run:
         raise
     except Exception as error:
         refused = error
-    if refuses_attributes(refused):
-        raise _IllFormed(plain_reason(refused)) from refused
     if call.op.is_known and not onnxruntime_api.is_not_implemented(refused):
         wrong = validity.objection(model)
         if wrong is not None:

@@ -131,14 +131,6 @@ def says_not_supported(error: BaseException) -> bool:
     return isinstance(error, NotImplementedError) or _NOT_SUPPORTED.search(str(error)) is not None
 
 
-def refuses_attributes(error: BaseException) -> bool:
-    """Whether a kernel says, when it is made, that it was given attributes that cannot work."""
-    text = str(error)
-    # An assertion of the kernel's, or its own words; what it throws otherwise is about the machine, or what it lacks.
-    is_about_values = " was false" in text or "invalid value" in text
-    return "Exception during initialization" in text and is_about_values and not says_not_supported(error)
-
-
 def described_value(value: Any) -> str:
     """An input's element type and shape, or what else it is."""
     if isinstance(value, np.ndarray):

@@ -60,6 +60,26 @@ def quotient_of_lowest(site: Site) -> bool:
     return True
 
 
+@FAMILY.fact(
+    "Div",
+    "Mod",
+    met_by=Check,
+    reason="a divisor that is 0 in every run keeps the model from being loaded, also where it is never divided by",
+    dtypes=[each for each in DType if each.is_integer],
+    probe=Probe(
+        "g (bool c, int64[N] a) => (int64[N] y) { y = If (c) <"
+        " then_branch = t () => (int64[N] p) { z = Constant <value = int64 {0}> ()  p = Div(a, z) },"
+        " else_branch = e () => (int64[N] q) { q = Identity(a) }> }",
+        {"c": np.array(False), "a": np.array([1])},
+        right=[np.array([1])],
+    ),
+)
+def divisor_is_not_zero(site: Site) -> Iterator[Requirement]:
+    divisor = site.constant(1)
+    if divisor is not None and divisor.dtype.kind in "iu":
+        yield Requirement(bool((divisor != 0).all()), "integer division by zero")
+
+
 _LARGE = np.array([2**62 + 1, -(2**62) - 1, 5])
 
 
