@@ -14,14 +14,13 @@ import onnx_ir as ir
 from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
 from onnxsmith.graphs.names import Names
 from onnxsmith.graphs.opsets import OpsetVersions
+from onnxsmith.graphs.records import AnyFunction, ValueRecord
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.schema.inference.known import NOTHING, Known
 from onnxsmith.source import caller_frame
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
-#: The key of a value's own notes, which are in no file, that holds the name of the weight it was made of.
-WEIGHT_KEY = "onnxsmith.weight"
 #: Arrays up to this many bytes are shared when they are equal, larger ones when they are the same object.
 #: Comparing costs a copy of the bytes, which nobody notices here.
 _COMPARED_BYTES = 256
@@ -50,19 +49,19 @@ class Program:
         self.node_names = Names()
         #: Names that the user's variables gave.
         self.named: set[str] = set()
-        self.functions: dict[ir.OperatorIdentifier, ir.Function] = {}
+        self.functions: dict[ir.OperatorIdentifier, AnyFunction] = {}
         #: The element types of all values.
         self.dtypes: set[DType] = set()
-        self.initializers: list[ir.Value] = []
+        self.initializers: list[ValueRecord] = []
         #: Inputs that a function has besides its parameters, for weights: whoever calls it passes them on.
-        self.hidden_inputs: list[tuple[ir.Value, ir.TensorProtocol]] = []
-        self._by_content: dict[tuple[Any, ...], tuple[ir.Value, Known]] = {}
+        self.hidden_inputs: list[tuple[ValueRecord, ir.TensorProtocol]] = []
+        self._by_content: dict[tuple[Any, ...], tuple[ValueRecord, Known]] = {}
         # id -> (array, ...): the array is kept alive here, so that its id stays its own.
         self._by_identity: dict[
-            int, tuple[np.ndarray[Any, Any] | Weight | ir.TensorProtocol, ir.Value, Known]
+            int, tuple[np.ndarray[Any, Any] | Weight | ir.TensorProtocol, ValueRecord, Known]
         ] = {}
 
-    def initializer(self, array: np.ndarray[Any, Any]) -> tuple[ir.Value, Known]:
+    def initializer(self, array: np.ndarray[Any, Any]) -> tuple[ValueRecord, Known]:
         """The initializer for an array; the same array gives the same one, and no array is copied."""
         found = self._by_identity.get(id(array))
         if found is not None:
@@ -75,8 +74,8 @@ class Program:
                 return equal
         known = known_of_array(array)
         wish = _name_of(array) or ("const" if array.size <= 1 else "weight")
-        value = ir.Value(name=self.names.unique(wish))
-        fill(value, array, known)
+        value = ValueRecord(self.names.unique(wish), known.type)
+        value.tensor = array_to_ir(array, value.name)
         self.initializers.append(value)
         if key is not None:
             self._by_content[key] = (value, known)
@@ -84,23 +83,19 @@ class Program:
             self._by_identity[id(array)] = (array, value, known)
         return value, known
 
-    def weight(self, weight: Weight) -> ir.Value:
+    def weight(self, weight: Weight) -> ValueRecord:
         """The initializer for a weight: one, however often it is used."""
         found = self._by_identity.get(id(weight))
         if found is not None:
             return found[1]
-        value = ir.Value(
-            name=self.names.unique(weight.name),
-            type=ir.TensorType(weight.tensor.dtype),
-            shape=ir.Shape(weight.shape),
-            const_value=weight.tensor,
-        )
-        value.meta[WEIGHT_KEY] = weight.name
+        value = ValueRecord(self.names.unique(weight.name), weight.type)
+        value.tensor = weight.tensor
+        value.weight = weight.name
         self.initializers.append(value)
         self._by_identity[id(weight)] = (weight, value, weight.known)
         return value
 
-    def tensor(self, tensor: ir.TensorProtocol, name: str) -> ir.Value:
+    def tensor(self, tensor: ir.TensorProtocol, name: str) -> ValueRecord:
         """A tensor of another model: an initializer, or an input of a function, one however often it is used."""
         # An array that both models refer to is one initializer.
         raw = cast(object, getattr(tensor, "raw", None))
@@ -109,13 +104,12 @@ class Program:
         found = self._by_identity.get(id(held))
         if found is not None:
             return found[1]
-        value = ir.Value(name=self.names.unique(name))
+        value = ValueRecord(self.names.unique(name))
         if self.kind == "function":
             self.hidden_inputs.append((value, tensor))
         else:
-            value.type = ir.TensorType(tensor.dtype)
-            value.shape = ir.Shape(dimensions_of(tensor))
-            value.const_value = tensor
+            value.type = TensorType(DType(int(tensor.dtype)), dimensions_of(tensor))
+            value.tensor = tensor
             self.initializers.append(value)
         known = NOTHING if array is None else known_of_array(array)
         self._by_identity[id(held)] = (held, value, known)
@@ -141,21 +135,14 @@ class Program:
 
         return roll_back
 
-    def named_initializer(self, array: np.ndarray[Any, Any], name: str) -> tuple[ir.Value, Known]:
+    def named_initializer(self, array: np.ndarray[Any, Any], name: str) -> tuple[ValueRecord, Known]:
         """An initializer of exactly this name, shared with no other."""
         known = known_of_array(array)
-        value = ir.Value(name=self.names.unique(name))
-        fill(value, array, known)
+        value = ValueRecord(self.names.unique(name), known.type)
+        value.tensor = array_to_ir(array, value.name)
         self.initializers.append(value)
         self._by_identity[id(array)] = (array, value, known)
         return value, known
-
-
-def fill(value: ir.Value, array: np.ndarray[Any, Any], known: Known) -> None:
-    """Give an initializer its array, type and shape."""
-    value.const_value = array_to_ir(array, value.name)
-    value.type = ir.TensorType(ir.DataType(int(_dtype(known))))
-    value.shape = ir.Shape(array.shape)
 
 
 def known_of_array(array: np.ndarray[Any, Any]) -> Known:
@@ -164,12 +151,6 @@ def known_of_array(array: np.ndarray[Any, Any]) -> Known:
         TensorType(DType.from_numpy(array.dtype), array.shape),
         array if array.size <= _DATA_ELEMENTS else None,
     )
-
-
-def _dtype(known: Known) -> DType:
-    assert isinstance(known.type, TensorType)
-    assert known.type.dtype is not None
-    return known.type.dtype
 
 
 def _name_of(array: np.ndarray[Any, Any]) -> str | None:
