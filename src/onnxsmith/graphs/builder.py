@@ -342,7 +342,7 @@ class GraphTarget:
         self.program.names.release(record.name)
         record.name = self.program.names.unique(wish)
         record.variable = wish
-        self.program.named.add(record.name)
+        self.program.named[record.name] = None
 
     def name_results(
         self, outputs: Sequence[Value], wishes: Sequence[str], bodies: Sequence[tuple[RecordedBody, str]]

@@ -6,7 +6,7 @@ Names, opset versions, initializers and called functions; the nodes themselves a
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 import onnx_ir as ir
@@ -26,6 +26,10 @@ from onnxsmith.types.value_types import TensorType
 _COMPARED_BYTES = 256
 #: And only up to this size does what is known of a value carry its content: shapes are computed from small arrays.
 _DATA_ELEMENTS = 1024
+
+
+#: A dict that entries are only added to.
+_Growing: TypeAlias = dict[Any, Any]
 
 
 class Program:
@@ -48,7 +52,7 @@ class Program:
         self.names = Names()
         self.node_names = Names()
         #: Names that the user's variables gave.
-        self.named: set[str] = set()
+        self.named: dict[str, None] = {}
         self.functions: dict[ir.OperatorIdentifier, AnyFunction] = {}
         #: The element types of all values.
         self.dtypes: set[DType] = set()
@@ -116,22 +120,25 @@ class Program:
         return value
 
     def checkpoint(self) -> Callable[[], None]:
-        """Remember the state; the function returned brings it back, for an attempt that did not work out."""
-        names, node_names = self.names.copy(), self.node_names.copy()
-        named, functions = set(self.named), dict(self.functions)
-        count, by_content, by_identity = (
-            len(self.initializers),
-            dict(self._by_content),
-            dict(self._by_identity),
-        )
-        opsets, hidden_count = self.opsets.copy(), len(self.hidden_inputs)
+        """Remember the state; the function returned brings it back, once, for an attempt that did not work out.
+
+        It costs what the attempt made, and not what was there before: the attempts at a loop may be many.
+        """
+        marks = [(each, each.mark()) for each in (self.names, self.node_names)]
+        held: list[_Growing] = [self.named, self.functions, self._by_content, self._by_identity]
+        sizes = [(each, len(each)) for each in held]
+        count, hidden_count = len(self.initializers), len(self.hidden_inputs)
+        opsets = self.opsets.copy()  # as long as there are operators of different names
 
         def roll_back() -> None:
-            self.names, self.node_names, self.named = names, node_names, named
-            self.functions, self.opsets = functions, opsets
+            for names, mark in marks:
+                names.back_to(mark)
+            for entries, size in sizes:
+                while len(entries) > size:
+                    entries.popitem()  # the last that was entered; none is ever changed or taken out
             del self.initializers[count:]
             del self.hidden_inputs[hidden_count:]
-            self._by_content, self._by_identity = by_content, by_identity
+            self.opsets = opsets
 
         return roll_back
 
@@ -141,7 +148,7 @@ class Program:
         value = ValueRecord(self.names.unique(name), known.type)
         value.tensor = array_to_ir(array, value.name)
         self.initializers.append(value)
-        self._by_identity[id(array)] = (array, value, known)
+        self._by_identity.setdefault(id(array), (array, value, known))
         return value, known
 
 
