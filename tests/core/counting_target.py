@@ -264,6 +264,10 @@ class CountingTarget:
     def subgraph(self) -> CountingTarget:
         return CountingTarget(self.held, self)
 
+    @property
+    def is_empty(self) -> bool:
+        return not self.count.nodes
+
     def draft(self) -> CountingTarget:
         result = self.subgraph()
         result.depth = self.depth

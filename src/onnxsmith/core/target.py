@@ -172,6 +172,11 @@ class RecordingTarget(Target, Protocol):
         """A graph inside this one."""
         ...
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no call was made in this very graph."""
+        ...
+
     def draft(self) -> RecordingTarget:
         """Calls for this graph that are not certain yet: until `keep` or `discard`."""
         ...

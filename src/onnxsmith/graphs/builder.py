@@ -198,6 +198,11 @@ class GraphTarget:
         """A graph inside this one, which sees its values."""
         return GraphTarget(self.program, self)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no node."""
+        return not self.nodes
+
     def draft(self) -> GraphTarget:
         """Nodes for this graph that are not certain yet: `keep` adds them, `discard` forgets them."""
         result = self.subgraph()

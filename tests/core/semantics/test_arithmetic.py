@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onnxsmith import tensor, trace
+from onnxsmith.errors import OnnxsmithError
 from tests.core.laws import (
     ALL,
     FLOATS,
@@ -24,6 +26,7 @@ from tests.core.laws import (
     law,
     quiet,
     shapes,
+    types_of,
 )
 
 _TYPES: dict[str, tuple[Callable[[Any, Any], Any], tuple[str, ...]]] = {
@@ -51,9 +54,29 @@ def test_two_tensors(symbol: str, data: Any) -> None:
     compute, dtypes = _TYPES[symbol]
     dtype = data.draw(st.sampled_from(dtypes))
     a, b = data.draw(broadcast_pairs(dtype))
+    b = _divisor(symbol, b)
     with quiet():
         expected = compute(a, b)
     check(compute, [a, b], expected)
+
+
+def _divisor(symbol: str, b: Any) -> Any:
+    """Integers have no quotient over 0: see `test_integers_over_zero`."""
+    divides_integers = symbol in ("//", "%") and np.asarray(b).dtype.kind in "iu"
+    return np.where(b == 0, np.array(3, b.dtype), b) if divides_integers else b
+
+
+@pytest.mark.parametrize("symbol", ["//", "%"])
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_integers_over_zero(symbol: str, dtype: str) -> None:
+    """An error in every way to run it, as in Python; where the divisor is known, too."""
+    compute = _TYPES[symbol][0]
+    a, b = np.array([5, 0], dtype), np.array([0, 1], dtype)
+    model = trace(compute, *types_of([a, b], "named"))
+    known = trace(lambda a: compute(a, b), *types_of([a], "named"))
+    for run in (lambda: compute(tensor(a), tensor(b)), lambda: model(a, b), lambda: known(a)):
+        with pytest.raises(OnnxsmithError, match="by zero"):
+            run()
 
 
 @pytest.mark.parametrize("dtype", NUMBERS)
@@ -62,6 +85,7 @@ def test_two_tensors(symbol: str, data: Any) -> None:
 def test_division_edges(dtype: str, data: Any) -> None:
     """The two operators that go wrong most easily get every type."""
     a, b = data.draw(broadcast_pairs(dtype, rank=1))
+    b = _divisor("//", b)
     with quiet():
         check(operator.floordiv, [a, b], a // b, kinds=("named",))
         check(operator.mod, [a, b], a % b, kinds=("named",))
@@ -93,10 +117,12 @@ def test_a_literal_on_either_side(symbol: str, data: Any) -> None:
         literal = bool(literal)
     elif dtype not in FLOATS:
         literal = abs(int(literal)) if dtype not in SIGNED else int(literal)
+        literal = 3 if symbol in ("//", "%") and literal == 0 else literal
+    divisor = _divisor(symbol, array)
     with quiet(), as_numpy_2():
-        right, left = compute(array, literal), compute(literal, array)
+        right, left = compute(array, literal), compute(literal, divisor)
     check(lambda x: compute(x, literal), [array], right, kinds=("named",))
-    check(lambda x: compute(literal, x), [array], left, kinds=("named",))
+    check(lambda x: compute(literal, x), [divisor], left, kinds=("named",))
 
 
 @pytest.mark.parametrize("symbol", _TYPES)
@@ -106,6 +132,7 @@ def test_an_array_on_either_side(symbol: str, data: Any) -> None:
     """numpy hands over to the tensor, and an array that the program holds is a constant."""
     compute, dtypes = _TYPES[symbol]
     a, b = data.draw(broadcast_pairs(data.draw(st.sampled_from(dtypes))))
+    b = _divisor(symbol, b)
     with quiet():
         expected = compute(a, b)
     check(lambda y: compute(a, y), [b], expected, kinds=("named",))
@@ -122,7 +149,7 @@ def test_division_with_slash(data: Any) -> None:
         with quiet():
             check(operator.truediv, [a, b], a / b)
         return
-    b = np.where((b == 0) | (b == np.array(-1).astype(dtype)), np.array(3, dtype), b)
+    b = np.where(b == 0, np.array(3, dtype), b)
     truncated = [
         abs(int(p)) // abs(int(q)) * (1 if (p < 0) == (q < 0) else -1) for p, q in np.broadcast(a, b)
     ]
@@ -241,6 +268,7 @@ def test_round(data: Any) -> None:
 def test_divmod(data: Any) -> None:
     dtype = data.draw(st.sampled_from(NUMBERS))
     a, b = data.draw(broadcast_pairs(dtype, rank=1))
+    b = _divisor("//", b)
     with quiet():
         check(lambda x, y: divmod(x, y)[0], [a, b], a // b, kinds=("named",))
         check(lambda x, y: divmod(x, y)[1], [a, b], a % b, kinds=("named",))

@@ -42,7 +42,7 @@ indented = runs(vector(1, 2))(
     _executed(_HEAD + "if True:\n    @script\n    def program(x: FLOAT['N']):\n        return x - 1\n")
 )
 
-_DEEP = "".join(f"    if x == {k}:\n        return y\n    y = y + {k}\n" for k in range(30))
+_DEEP = "".join(f"{'    ' * (k + 1)}if x > {k}:\n" for k in range(30)) + "    " * 31 + "y = y + 1\n"
 
 
 def _function(source: str) -> object:

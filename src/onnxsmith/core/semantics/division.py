@@ -1,12 +1,11 @@
 """`//`, `%` and `divmod` on tensors, with Python's rounding and numpy's answers at the edges.
 
-ONNX has a division that truncates and a remainder of either sign; runtimes stop, or end the process, on some
-integers that numpy divides. Each definition here says how it goes around that.
+ONNX has a division that truncates and a remainder of either sign. Integers over 0 are an error where the model runs, as
+in Python. What a runtime gets wrong of these operators is in its table of facts, and not here.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -31,13 +30,13 @@ def floor_divide(a: Operand, b: Operand) -> TensorValue:
     if not dtype.is_integer:
         return _in_wider_floats(op, dtype, a, b, _float_quotient)
     if dtype.kind == "unsigned" or (_is_at_least(a, 0) and _is_at_least(b, 1)):
-        return _without_zero(op, op.Div, dtype, a, b)
+        return op.Div(a, b)
+    divisors = _data(b)
+    if is_array(divisors) and divisors.ndim == 0 and divisors == -1:
+        return op.Neg(a)
     sign = _known_sign(b)
     if sign is None:
-        return _guarded_quotient(op, dtype, a, b)
-    divisors = _data(b)
-    if is_array(divisors) and (divisors == -1).any():
-        return op.Neg(a) if divisors.ndim == 0 else _guarded_quotient(op, dtype, a, b)
+        return _signed_quotient(op, a, b)
     quotient = op.Div(a, b)
     product = op.Mul(quotient, b)
     rounded_up = op.Less(a, product) if sign > 0 else op.Greater(a, product)
@@ -49,11 +48,7 @@ def remainder(a: Operand, b: Operand) -> TensorValue:
     op, dtype, a, b = _prepare_division("%", a, b)
     if not dtype.is_integer:
         return _in_wider_floats(op, dtype, a, b, _float_remainder)
-    if dtype.kind == "signed" and dtype.bits >= 32 and _known_sign(b) is None:
-        # The smallest integer over -1 overflows, which ends a process on x86; whatever is divided by 1 has no rest.
-        b = op.Where(_is_zero_or_minus_one(op, b), np.array(1, dtype.numpy), b)
-        return op.Mod(a, b)
-    return op.Mod(a, b if _known_sign(b) is not None else _one_for_zero(op, dtype, b)[0])
+    return op.Mod(a, b)
 
 
 def divide_with_remainder(a: Operand, b: Operand) -> tuple[TensorValue, TensorValue]:
@@ -105,42 +100,6 @@ def _data(value: Operand) -> Data:
     computed as a traced one is.
     """
     return None if isinstance(value, Value) and not value.is_symbolic else data_of(value)
-
-
-def _one_for_zero(op: StandardOperators, dtype: DType, b: Operand) -> tuple[TensorValue, TensorValue]:
-    """`b` with 1 in place of 0, and where that was."""
-    is_zero = op.Equal(b, np.array(0, dtype.numpy))
-    return op.Add(b, op.Cast(is_zero, to=dtype)), is_zero
-
-
-def _without_zero(
-    op: StandardOperators,
-    divide_by: Callable[[Operand, Operand], TensorValue],
-    dtype: DType,
-    a: Operand,
-    b: Operand,
-) -> TensorValue:
-    """A division that gives 0 where numpy does: over 0."""
-    if _known_sign(b) is not None:
-        return divide_by(a, b)
-    safe, is_zero = _one_for_zero(op, dtype, b)
-    return op.Mul(divide_by(a, safe), op.Cast(op.Not(is_zero), to=dtype))
-
-
-def _is_zero_or_minus_one(op: StandardOperators, b: Operand) -> TensorValue:
-    dtype = dtype_of(b)
-    assert dtype is not None
-    return op.Or(op.Equal(b, np.array(0, dtype.numpy)), op.Equal(b, np.array(-1, dtype.numpy)))
-
-
-def _guarded_quotient(op: StandardOperators, dtype: DType, a: Operand, b: Operand) -> TensorValue:
-    """Signed integers over anything: over 0 and -1 the quotient is a product, because dividing may trap."""
-    if dtype.bits < 32:  # C computes these in int, where -128 over -1 does not overflow
-        return _without_zero(op, functools.partial(_signed_quotient, op), dtype, a, b)
-    one = np.array(1, dtype.numpy)
-    is_special = _is_zero_or_minus_one(op, b)
-    quotient = _signed_quotient(op, a, op.Where(is_special, one, b))
-    return op.Mul(quotient, op.Where(is_special, b, one))
 
 
 def _signed_quotient(op: StandardOperators, a: Operand, b: Operand) -> TensorValue:

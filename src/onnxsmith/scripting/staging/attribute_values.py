@@ -5,7 +5,7 @@ They pass to operators by reference, and become constants that refer to them whe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 import numpy as np
 
@@ -15,11 +15,11 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import AttributeParameterError
 from onnxsmith.schema.definition import AttributeReference, AttributeType
 from onnxsmith.schema.inference.known import Known
+from onnxsmith.types.annotations import AttributeAnnotation
 from onnxsmith.types.dtypes import DType
 
 if TYPE_CHECKING:
     from onnxsmith.core.target import Target
-    from onnxsmith.scripting.functions.signature import ScriptParameter
 
 _CONSTANT_ATTRIBUTE = {
     AttributeType.INT: "value_int",
@@ -31,7 +31,18 @@ _CONSTANT_ATTRIBUTE = {
 }
 
 
-def attribute_value(parameter: ScriptParameter) -> Any:
+class AttributeParameter(Protocol):
+    """What has to be known of a parameter."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def attribute(self) -> AttributeAnnotation | None: ...
+    @property
+    def attribute_type(self) -> AttributeType: ...
+
+
+def attribute_value(parameter: AttributeParameter) -> Any:
     """What a parameter is inside the body of an ONNX function."""
     reference = AttributeReference(parameter.name, parameter.attribute_type)
     annotation = parameter.attribute

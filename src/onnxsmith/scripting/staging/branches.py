@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from onnxsmith.core.recording import RecordedBody
 from onnxsmith.core.target import RecordingTarget, current_graph
+from onnxsmith.core.value import Value
 from onnxsmith.errors import NestingError
 from onnxsmith.scripting.analysis.flow import assigned_names
 from onnxsmith.scripting.source.location import located
@@ -25,7 +26,9 @@ from onnxsmith.scripting.staging.merge import (
     active,
     fill_slots,
 )
-from onnxsmith.scripting.staging.truth import is_symbolic, truth
+from onnxsmith.scripting.staging.truth import Negation, is_symbolic, truth
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import TensorType
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.staging.stager import Stager
@@ -102,13 +105,13 @@ def recording(stager: Stager, statement: ast.stmt, names: Sequence[str]) -> Leaf
     def end(jump: Jump) -> Side:
         live = stager.flow.live_after_jump(statement, jump.kind)
         return Side(
-            record(jump), picked(frame.variables, names, live, Unassigned(frame.span(statement), _SOME_PATH))
+            record(jump), picked(frame.variables, names, live, Unassigned(frame.span(statement), SOME_PATH))
         )
 
     return Leaf(end)
 
 
-_SOME_PATH = "it is assigned only on some paths through this"
+SOME_PATH = "it is assigned only on some paths through this"
 
 
 def picked(
@@ -125,6 +128,7 @@ def dispatch(stager: Stager, side: Side, follow: Leaf, place: ast.stmt) -> Side:
     )
     flags: Mapping[str, Any] = side.value
     possible = [kind for kind in KINDS if flags.get(kind, False) is not False]
+    possible.sort(key=lambda kind: isinstance(flags[kind], Negation))  # the last one needs no test
 
     def go(kind: str) -> Side:
         return follow(Jump(kind, flags["value"] if kind == "return" else None))
@@ -172,27 +176,56 @@ def dynamic_if(
             guard.check(span)
     finally:
         frame.variables = before
-    merger = Merger(*scopes)
+    if outer.is_exact:
+        merger = Merger(*scopes)
+    elif scopes[0].is_empty and scopes[1].is_empty:
+        merger = Merger(outer, outer, condition, is_choice=True)
+    else:
+        merger = Merger(*scopes, condition)
     with located(span):
         result = merger.merge(sides[0].value, sides[1].value, name, strict=True)
         variables = {
             each: merger.merge(sides[0].variables.get(each, MISSING), value, each, strict=False)
             for each, value in sides[1].variables.items()
         }
+        outputs = _selected(outer, condition, merger)
     if not merger.names:
         for scope in scopes:
             scope.discard()
-        return Side(result, variables)
-    bodies = [
-        scope.finish_body(outputs, title)
-        for scope, outputs, title in zip(
-            scopes, (merger.then_outputs, merger.else_outputs), ("then", "else"), strict=True
-        )
-    ]
-    outputs = _emit(outer, condition, bodies, merger.names)
+    elif outputs is None:
+        bodies = [
+            scope.finish_body(each, title)
+            for scope, each, title in zip(
+                scopes, (merger.then_outputs, merger.else_outputs), ("then", "else"), strict=True
+            )
+        ]
+        outputs = _emit(outer, condition, bodies, merger.names)
     return Side(
-        fill_slots(result, outputs), {each: fill_slots(value, outputs) for each, value in variables.items()}
+        fill_slots(result, outputs or ()),
+        {each: fill_slots(value, outputs or ()) for each, value in variables.items()},
     )
+
+
+#: Element types that every runtime selects, and the opset that brought `Where`.
+_SELECTED = (DType.FLOAT, DType.DOUBLE, DType.INT32, DType.INT64)
+_WHERE = 9
+
+
+def _selected(outer: RecordingTarget, condition: Any, merger: Merger) -> Sequence[Any] | None:
+    """The outputs of a choice between single values that are there already: a `Where` for each, and no branches."""
+    if not merger.is_choice or outer.operators.version < _WHERE:
+        return None
+    pairs = list(zip(merger.then_outputs, merger.else_outputs, strict=True))
+    if not all(_is_single(each) and each.known.type == pair[0].known.type for pair in pairs for each in pair):
+        return None
+    outputs = [outer.operators.Where(condition, *pair) for pair in pairs]
+    outer.name_results(outputs, merger.names, ())
+    return outputs
+
+
+def _is_single(value: Value) -> bool:
+    kind = value.known.type
+    return isinstance(kind, TensorType) and kind.dtype in _SELECTED and kind.shape == ()
 
 
 def _emit(

@@ -130,6 +130,11 @@ def _flags(stager: Stager, statement: ast.For | ast.While) -> list[str]:
     return flags
 
 
+def _told(side: Side, flags: Sequence[str]) -> dict[str, Any]:
+    """Of how an iteration ended, what somebody asks for after the loop."""
+    return {flag: side.value[flag] for flag in flags}
+
+
 def _like(example: Any, output: Any) -> Any:
     kind = kind_of(example)
     return output if kind is None else Number(output, kind)
@@ -148,6 +153,7 @@ def _stage_body(
     frame = stager.frame
     guard = containers.Guard(frame)
     place = frame.span(statement)
+    flags = _flags(stager, statement)
     with active(scope):
         position: Any = scope.input(_counter_name(statement), TensorType(DType.INT64, ()), place)
         goes_on_before = scope.input("go_on", TensorType(DType.BOOL, ()), place)
@@ -178,7 +184,7 @@ def _stage_body(
                         Number(truth(value, "the condition of 'while'"), "bool") if is_open else bool(value)
                     )
             side = leaf(jump)
-            return Side({**side.value, "go_on": goes_on}, side.variables)
+            return Side({**_told(side, flags), "go_on": goes_on}, side.variables)
 
         last = _trailing_break(stager, statement)
         side = (
@@ -228,7 +234,7 @@ def _run_to_break(stager: Stager, statement: ast.For | ast.While, last: ast.If, 
         name: leaving.variables[name] if value is MISSING else value
         for name, value in following.variables.items()
     }
-    return Side({**following.value, "go_on": goes_on}, variables)
+    return Side({**_told(following, _flags(stager, statement)), "go_on": goes_on}, variables)
 
 
 def _finish(attempt: _Attempt, states: Sequence[State], extra: Sequence[Any]) -> RecordedBody:

@@ -6,7 +6,7 @@ that differ are remembered as differing, and reported where they are used.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -20,6 +20,7 @@ from onnxsmith.errors import BranchTypeError, DynamicPythonValueError, MissingRe
 from onnxsmith.schema.inference.merging import Different, merge_types
 from onnxsmith.schema.promote import number_array, refuse_loss
 from onnxsmith.scripting.staging.structure import is_plain, is_tensor_like, joined, parts, rebuilt
+from onnxsmith.scripting.staging.truth import Negation, visible
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, OptionalType, SequenceType, TensorType
@@ -67,9 +68,14 @@ class Merger:
 
     then_scope: RecordingTarget
     else_scope: RecordingTarget
+    #: What decides, where truth values that differ need no output: they are the condition or its opposite.
+    condition: Any = None
+    #: Whether nothing was recorded on either side: both are the graph around them.
+    is_choice: bool = False
     then_outputs: list[Any] = field(default_factory=list[Any])
     else_outputs: list[Any] = field(default_factory=list[Any])
     names: list[str] = field(default_factory=list[str])
+    _positions: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
 
     def merge(self, then: Any, otherwise: Any, name: str, *, strict: bool) -> Any:
         """The structure both sides have in common, to be filled with outputs. `strict` reports what differs."""
@@ -110,8 +116,10 @@ class Merger:
         )
 
     def _is_inside(self, value: Any) -> bool:
-        is_symbolic = isinstance(value, Value) and value.is_symbolic
-        return is_symbolic and (self.then_scope.owns(value) or self.else_scope.owns(value))
+        if self.is_choice or not isinstance(value, Value) or not value.is_symbolic:
+            return False
+        value = visible(value)
+        return self.then_scope.owns(value) or self.else_scope.owns(value)
 
     def _with_dummy(self, is_then: bool, present: Any, name: str) -> Any:
         """One side has nothing to say: a value of the same type, which nobody reads, stands there."""
@@ -122,8 +130,10 @@ class Merger:
             )
         if not isinstance(present, Value):
             return present  # the same Python value on both sides, as far as anybody can tell
+        if not self._is_inside(present):
+            return present  # nobody reads it on this path, so it may be the same
         scope = self.then_scope if is_then else self.else_scope
-        dummy = present if scope.sees(present) else make_dummy(scope, present.known.type, name)
+        dummy = make_dummy(scope, present.known.type, name)
         pair = (dummy, present) if is_then else (present, dummy)
         return self._output(*pair, name, kind_of(present))
 
@@ -136,6 +146,8 @@ class Merger:
                 and _is_same_literal(then, otherwise)
             ):
                 return then
+            if self.condition is not None and then is not otherwise and _are_truths(then, otherwise):
+                return Number(self.condition, "bool") if then else Negation(self.condition)
             return self._numbers(then, otherwise, kinds, name)
         sides = [
             _as_tensor(then, otherwise, self.then_scope, name),
@@ -152,6 +164,9 @@ class Merger:
 
     def _numbers(self, then: Any, otherwise: Any, kinds: tuple[Any, Any], name: str) -> Any:
         kind: NumberKind = "float" if "float" in kinds else "int" if kinds != ("bool", "bool") else "bool"
+        key = (kind, _identity(then), _identity(otherwise))
+        if key in self._positions:
+            return _Output(self._positions[key], kind)
         dtype = NUMBER_DTYPES[kind]
         sides: list[Any] = []
         for value, scope in ((then, self.then_scope), (otherwise, self.else_scope)):
@@ -160,6 +175,7 @@ class Merger:
                     sides.append(value.as_dtype(dtype))
                 else:
                     sides.append(scope.constant(np.array(value, dtype.numpy)))
+        self._positions[key] = len(self.names)
         return self._output(sides[0], sides[1], name, kind)
 
     def _output(self, then: Any, otherwise: Any, name: str, number: NumberKind | None) -> _Output:
@@ -167,6 +183,17 @@ class Merger:
         self.else_outputs.append(otherwise)
         self.names.append(name)
         return _Output(len(self.then_outputs) - 1, number)
+
+
+def _are_truths(then: Any, otherwise: Any) -> bool:
+    return isinstance(then, bool) and isinstance(otherwise, bool)
+
+
+def _identity(value: Any) -> Hashable:
+    """What two numbers must have in common to be the same output."""
+    if isinstance(value, Negation):
+        return "not", id(value.opposite)
+    return ("value", id(value.tensor)) if isinstance(value, Number) else ("literal", repr(value))
 
 
 def _differing_types(
@@ -264,7 +291,7 @@ def _as_tensor(value: Any, other: Any, scope: RecordingTarget, name: str) -> Any
             return value.tensor if isinstance(value, Number) else scope.lift(value)
         if other_type.dtype is not None:
             return number_as(scope, value, other_type.dtype, name, BranchTypeError)
-        if not scope.sees(other):
+        if not scope.sees(visible(other)):
             raise needs_types(BranchTypeError, name)
         return (
             value.as_like(other)

@@ -18,7 +18,7 @@ from onnxsmith.core.value import Value
 from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.flow import assigned_names
 from onnxsmith.scripting.source.location import located
-from onnxsmith.scripting.staging import loops
+from onnxsmith.scripting.staging import chains, loops
 from onnxsmith.scripting.staging.assignment import assign, assign_augmented
 from onnxsmith.scripting.staging.branches import branch, dispatch, recording
 from onnxsmith.scripting.staging.closures import StagedClosure
@@ -65,6 +65,8 @@ class Stager:
         for position in range(start, len(statements)):
             statement = statements[position]
             if self.flow.jumps(statement):
+                if chains.is_long_block(self, statements, position):
+                    return chains.run_block(self, statements, position, leaf)
                 return self._run_jumping(statement, self._follow(statements, position + 1, leaf))
             if self.frame.mistakes is not None and statements is self.frame.analysis.body:
                 self._perform_or_note(statement)
@@ -185,6 +187,8 @@ class Stager:
             current_graph().suggest_name(value, name)
 
     def _if(self, statement: ast.If, follow: Leaf) -> Side:
+        if chains.is_long_elif(statement):
+            return chains.run_elif(self, statement, follow)
         test = self.frame.evaluate(statement.test)
         if not is_symbolic(test):
             return self.run(statement.body if test else statement.orelse, follow)

@@ -8,8 +8,10 @@ import numpy as np
 
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import Value
 from onnxsmith.errors import ConditionError, DTypeNotAllowedError
+from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import OptionalType, SequenceType, TensorType, describe_shape
 
@@ -46,6 +48,39 @@ def truth(value: Any, what: str = "the condition", elementwise: str = "") -> Any
     if kind.shape:
         tensor = operators_for(tensor).Reshape(tensor, np.array([], np.int64))
     return tensor
+
+
+class Negation(Number):
+    """The opposite of a truth value of the model. Its `Not` is made where somebody needs it, once for each graph."""
+
+    __slots__ = ("_made", "opposite")
+
+    def __init__(self, opposite: Any) -> None:
+        self.opposite = opposite
+        self.kind = "bool"
+        self._made: list[Any] = []
+
+    @property
+    def known(self) -> Known:
+        return Known(TensorType(DType.BOOL, ()))
+
+    @property
+    def target(self) -> Any:
+        return self.opposite.target
+
+    @property
+    def tensor(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]  # made on demand
+        graph = current_graph()
+        for each in self._made:
+            if graph.sees(each):
+                return each
+        self._made.append(graph.operators.Not(self.opposite))
+        return self._made[-1]
+
+
+def visible(value: Value) -> Value:
+    """What says where a value can be used: a negation can be wherever its opposite can."""
+    return value.opposite if isinstance(value, Negation) else value
 
 
 def is_truth_value(value: Any) -> bool:
