@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 _ABSENT = object()
 _ALL = slice(None)
 Part = tuple[object, object]
+# The methods of these types are called by name, so that those of a user's subclass are not.
+_List = list[object]
+_Dict = dict[object, object]
+_OrderedDict = collections.OrderedDict[object, object]
+_Set = set[object]
+_ORDERED: type = collections.OrderedDict
 
 
 def _are_same(a: Iterable[object], b: Iterable[object]) -> bool:
@@ -68,16 +74,16 @@ class ListPicture(Picture):
 
     def __init__(self, owner: list[object]) -> None:
         super().__init__(owner)
-        self._items: list[object] = list.__getitem__(owner, _ALL)  # not what a subclass says
+        self._items: list[object] = _List.__getitem__(owner, _ALL)  # not what a subclass says
 
     def is_changed(self) -> bool:
         """Whether there are others, or as many in another order."""
         now = cast("list[object]", self.owner)
-        return list.__len__(now) != len(self._items) or not _are_same(self._items, list.__iter__(now))
+        return _List.__len__(now) != len(self._items) or not _are_same(self._items, _List.__iter__(now))
 
     def put_back(self) -> None:
         """All elements."""
-        list.__setitem__(cast("list[object]", self.owner), _ALL, self._items)
+        _List.__setitem__(cast("list[object]", self.owner), _ALL, self._items)
 
     def parts(self) -> Iterable[Part]:
         """The elements by position."""
@@ -119,10 +125,10 @@ class DictPicture(Picture):
         self._items = self._read()
 
     def _read(self) -> list[Part]:
-        if isinstance(self.owner, collections.OrderedDict):  # which has an order of its own
+        if isinstance(self.owner, _ORDERED):  # which has an order of its own
             ordered = cast("collections.OrderedDict[object, object]", self.owner)
-            return list(collections.OrderedDict.items(ordered))
-        return list(dict.items(cast("dict[object, object]", self.owner)))
+            return list(_OrderedDict.items(ordered))
+        return list(_Dict.items(cast("dict[object, object]", self.owner)))
 
     def is_changed(self) -> bool:
         """Whether there are other keys or values, or the keys have another order."""
@@ -133,11 +139,16 @@ class DictPicture(Picture):
 
     def put_back(self) -> None:
         """All items, in their order."""
-        kind = collections.OrderedDict if isinstance(self.owner, collections.OrderedDict) else dict
-        owner = cast("collections.OrderedDict[object, object]", self.owner)
-        kind.clear(owner)
+        if isinstance(self.owner, _ORDERED):
+            ordered = cast("_OrderedDict", self.owner)
+            _OrderedDict.clear(ordered)
+            for key, value in self._items:
+                _OrderedDict.__setitem__(ordered, key, value)
+            return
+        plain = cast("_Dict", self.owner)
+        _Dict.clear(plain)
         for key, value in self._items:
-            kind.__setitem__(owner, key, value)
+            _Dict.__setitem__(plain, key, value)
 
     def parts(self) -> Iterable[Part]:
         """The values by key; a key that can change is one, too."""
@@ -153,17 +164,17 @@ class SetPicture(Picture):
 
     def __init__(self, owner: set[object]) -> None:
         super().__init__(owner)
-        self._items = set.copy(owner)
+        self._items = _Set.copy(owner)
 
     def is_changed(self) -> bool:
         """Whether there are other members."""
-        return set(map(id, self._items)) != set(map(id, set.__iter__(cast("set[object]", self.owner))))
+        return set(map(id, self._items)) != set(map(id, _Set.__iter__(cast("set[object]", self.owner))))
 
     def put_back(self) -> None:
         """All members."""
         owner = cast("set[object]", self.owner)
-        set.clear(owner)
-        set.update(owner, self._items)
+        _Set.clear(owner)
+        _Set.update(owner, self._items)
 
     def parts(self) -> Iterable[Part]:
         """The members."""
@@ -489,7 +500,7 @@ def picture_of_text(owner: io.StringIO | io.BytesIO) -> StatePicture:
 
     def write(state: object) -> None:
         if state is not None and not owner.closed:
-            cast("io.StringIO", owner).__setstate__(cast("tuple[str, str, int, None]", state))
+            getattr(owner, "__setstate__")(state)  # noqa: B009  # which the stubs do not know
 
     return StatePicture(owner, read, write)
 

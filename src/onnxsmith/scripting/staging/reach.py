@@ -138,10 +138,9 @@ _HARMLESS_MODULES = frozenset(
         "os",
     ]
 )
-#: Library classes that add no state of their own to a class of the user's.
-_STATELESS_BASES = frozenset(
-    ["builtins", "typing", "abc", "enum", "collections", "_collections", "collections.abc"]
-)
+#: Library classes that add no attributes of their own to a class of the user's, by module or themselves.
+_STATELESS_BASES = frozenset(["builtins", "typing", "abc", "enum", "collections.abc"])
+_CONTAINER_BASES = (collections.deque, collections.OrderedDict, collections.defaultdict, collections.Counter)
 #: Names through which code reaches attributes that it does not name.
 _BY_TEXT = frozenset(
     [
@@ -192,7 +191,7 @@ def is_plain(kind: type) -> bool:
     """Whether objects of a type can be passed over: they do not change, or are left alone."""
     if issubclass(kind, _PLAIN):
         return True
-    if issubclass(kind, np.ndarray) or kind.__module__.startswith("numpy.random"):
+    if kind.__module__.startswith("numpy.random") or np.ndarray in kind.__mro__:
         return False
     package = kind.__module__.partition(".")[0]
     return package in _LEFT_ALONE and not _is_iterator(kind) and not is_staged(kind) and not _is_script(kind)
@@ -235,7 +234,8 @@ def _slots_of(kind: type) -> Mapping[str, types.MemberDescriptorType]:
 def _names_its_attributes(kind: type) -> bool:
     """Whether all code that reads the attributes of a class's objects is the user's, and so is seen."""
     return not any(
-        is_library_class(base) and base.__module__ not in _STATELESS_BASES for base in kind.__mro__
+        is_library_class(base) and base.__module__ not in _STATELESS_BASES and base not in _CONTAINER_BASES
+        for base in kind.__mro__
     )
 
 
