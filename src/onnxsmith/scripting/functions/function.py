@@ -21,7 +21,7 @@ from onnxsmith.scripting.analysis.analyze import Analysis, analyze
 from onnxsmith.scripting.analysis.flow import assigned_names, free_names, parameter_names
 from onnxsmith.scripting.analysis.subset import find_unsupported
 from onnxsmith.scripting.functions.binding import bind_call
-from onnxsmith.scripting.functions.bound_scripts import Methods
+from onnxsmith.scripting.functions.bound_scripts import METHODS, Methods
 from onnxsmith.scripting.functions.debuggers import is_watched, paused, resume
 from onnxsmith.scripting.functions.eager_call import run_eagerly
 from onnxsmith.scripting.functions.opset_choice import found_version, named_version
@@ -34,7 +34,6 @@ from onnxsmith.scripting.source.function_source import (
     span_of,
 )
 from onnxsmith.scripting.source.places import Places
-from onnxsmith.scripting.staging.containers import METHODS
 from onnxsmith.source import Span
 from onnxsmith.types.value_types import SequenceType
 

@@ -18,6 +18,7 @@ from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import Value
 from onnxsmith.errors import SourceNotFoundError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.analyze import Analysis, analyze
+from onnxsmith.scripting.analysis.effects import Names, names_in
 from onnxsmith.scripting.analysis.rewrite import HOOKS
 from onnxsmith.scripting.analysis.subset import find_unsupported
 from onnxsmith.scripting.functions.binding import bind_call
@@ -26,6 +27,7 @@ from onnxsmith.scripting.source.user_code import is_user_code
 from onnxsmith.scripting.staging.call_stack import staging
 from onnxsmith.scripting.staging.frame import Frame, Run
 from onnxsmith.scripting.staging.mistakes import Mistakes
+from onnxsmith.scripting.staging.watch import values_of, watch_call
 from onnxsmith.source import Span
 from onnxsmith.types.annotations import read_value_type
 from onnxsmith.types.value_types import AnyValueType
@@ -77,6 +79,12 @@ class StagedClosure:
         frame = self.frame
         code = compile(ast.fix_missing_locations(ast.Expression(annotation)), frame.analysis.file, "eval")
         return eval(code, frame.globals, {**frame.closure, **frame.variables})  # the user's own annotation
+
+    def reached(self) -> tuple[Names, dict[str, Any]]:
+        """What its code names, with the values of the variables around it."""
+        names = names_in([self.node])
+        defaults = {name: each.default for name, each in self.signature.parameters.items()}
+        return names, {**values_of(self.frame, names.variables), **defaults}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         arguments = bind_call(self.__name__, self.signature, args, kwargs, self.span)
@@ -133,7 +141,10 @@ def run_staged(
     frame.mistakes = mistakes
     frame.run = run
     with staging(analysis.node, analysis.name):
-        return run(frame)
+        if mistakes is None:
+            return run(frame)
+        with watch_call(frame, arguments):  # a script, not what it calls
+            return run(frame)
 
 
 def in_place(function: Any, run: Run) -> Any:

@@ -18,13 +18,14 @@ from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import DTypeNotAllowedError
+from onnxsmith.scripting.analysis.effects import NO_NAMES, Names
 from onnxsmith.scripting.staging.branches import dynamic_if
 from onnxsmith.scripting.staging.builtin_calls import replacement, text_error
 from onnxsmith.scripting.staging.closures import has_symbolic, in_place
-from onnxsmith.scripting.staging.containers import refuse_change_by
 from onnxsmith.scripting.staging.jumps import Side
 from onnxsmith.scripting.staging.merge import CHOICE, Unassigned, active
 from onnxsmith.scripting.staging.truth import is_symbolic, is_truth_value, truth
+from onnxsmith.scripting.staging.watch import names_of, values_of, watch_path, watched
 from onnxsmith.source import caller_span
 from onnxsmith.types.value_types import OptionalType
 
@@ -71,7 +72,7 @@ class Hooks:
                 # What the others bind counts only where they are reached, so they go into a branch.
                 rest = functools.partial(self._truth_of, bound, stops_at=stops_at)
                 return self._choose_rest(bound, number(collected), others[position - 1 :], rest, stops_at)
-            value = others[position - 1]() if position else first
+            value = first if not position else self._operand(others[position - 1], collected is not None)
             if not is_symbolic(value):
                 if bool(value) is stops_at:
                     return value if collected is None else stops_at
@@ -86,6 +87,13 @@ class Hooks:
         if collected is None:
             return value
         return collected if has_tensor else number(collected)
+
+    def _operand(self, operand: Thunk, is_open: bool) -> Any:
+        """The value of an operand; where only the model knows whether it is reached, it may change nothing."""
+        if not is_open:
+            return operand()
+        with watch_path(self._frame, names_of(operand), None):
+            return operand()
 
     def _choose_rest(
         self,
@@ -126,7 +134,8 @@ class Hooks:
 
         if is_truth_value(first) and not bound:
             # Truth values need no branch: both operands are computed, and one operator joins them.
-            second = rest()
+            with watch_path(self._frame, names_of(*others), None):
+                second = rest()
             if is_truth_value(second):
                 return self._truth_of((), first, (lambda: second,), stops_at=stops_at)
             return self._chosen_operand(bound, first, lambda: second, stops_at)
@@ -157,7 +166,8 @@ class Hooks:
 
             return run
 
-        chosen = dynamic_if(self._stager, truth(test), side(then), side(otherwise), name=CHOICE)
+        names = names_of(then, otherwise)
+        chosen = dynamic_if(self._stager, truth(test), side(then), side(otherwise), names, name=CHOICE)
         frame.variables.update(chosen.variables)
         return chosen.value
 
@@ -168,7 +178,7 @@ class Hooks:
         values: list[Any] = []
         before, value = left, None
         for name, operand in zip(names, operands, strict=True):
-            after = operand()
+            after = self._operand(operand, bool(values))
             value = self._compare(name, before, after)
             if is_symbolic(value):
                 values.append(value)
@@ -257,9 +267,8 @@ class Hooks:
 
     def callee(self, function: Any) -> Any:
         """What is called when the user's code calls `function`."""
-        refuse_change_by(function, self._frame)
         found = replacement(function, self)
-        return in_place(function, self._frame.run) if found is None else found
+        return watched(function, in_place(function, self._frame.run) if found is None else found)
 
     def container(self, value: Any) -> Any:
         """What is indexed when the user's code indexes `value`: an array meets symbolic indices as a tensor does."""
@@ -272,6 +281,10 @@ class Hooks:
                 "the element type is not known here", help="annotate the parameter", needs_values=True
             ).locate_at_caller()
         return value
+
+    def reached(self) -> tuple[Names, dict[str, Any]]:
+        """What a lambda of the user's can read through these hooks: any variable."""
+        return NO_NAMES, values_of(self._frame, self._frame.variables)
 
     @property
     def is_printing(self) -> bool:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, cast
 from onnxsmith.core.target import current_graph
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import LoopTypeError, OnnxsmithError, UnsupportedSyntaxError
+from onnxsmith.scripting.analysis.effects import names_in
 from onnxsmith.scripting.analysis.flow import is_endless, loop_names
 from onnxsmith.scripting.staging.assignment import assign
-from onnxsmith.scripting.staging.branches import branch, dynamic_if, picked
+from onnxsmith.scripting.staging.branches import branch, dynamic_if, names_from, picked
 from onnxsmith.scripting.staging.dynamic_loop import Ended, stage_loop
 from onnxsmith.scripting.staging.iteration import Iteration, iteration_source, range_iteration
 from onnxsmith.scripting.staging.jumps import NEXT, Jump, Leaf, Side, record
@@ -148,7 +149,8 @@ def _guarded_rest(stager: Stager, statement: ast.For, side: Side, left: Iterator
 
         goes_on = side.value["next"]
         if is_symbolic(goes_on):
-            side = dynamic_if(stager, truth(goes_on), one_more, stay, place=statement)
+            names = names_in([statement])
+            side = dynamic_if(stager, truth(goes_on), one_more, stay, names, place=statement)
         elif goes_on:
             side = one_more()
         else:
@@ -249,4 +251,5 @@ def _after(stager: Stager, statement: ast.For | ast.While, ended: Ended, follow:
         return returned() if ended.returns else went_on()
     if is_endless(statement) and not stager.flow.block_jumps(statement.body).breaks:
         return returned()
-    return dynamic_if(stager, truth(ended.returns), returned, went_on, name="result", place=statement)
+    names = names_from(stager, statement)
+    return dynamic_if(stager, truth(ended.returns), returned, went_on, names, name="result", place=statement)
