@@ -22,6 +22,7 @@ from onnxsmith.scripting.analysis.rewrite import HOOKS
 from onnxsmith.scripting.analysis.subset import find_unsupported
 from onnxsmith.scripting.functions.binding import bind_call
 from onnxsmith.scripting.source.function_source import find_function, head_span
+from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.source.user_code import is_user_code
 from onnxsmith.scripting.staging.call_stack import staging
 from onnxsmith.scripting.staging.frame import Frame, Run
@@ -207,14 +208,3 @@ def helper_analysis(function: types.FunctionType) -> Analysis | None:
     if find_unsupported(node, function.__code__.co_filename, function.__name__):
         return None
     return analyze(node, function.__code__.co_filename, function.__name__, function.__code__.co_freevars)
-
-
-def closure_of(function: types.FunctionType) -> dict[str, Any]:
-    """The variables of the functions around a function, as they are now; those without a value are left out."""
-    found: dict[str, Any] = {}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            found[name] = cell.cell_contents
-        except ValueError:  # assigned later, or deleted
-            continue
-    return found
