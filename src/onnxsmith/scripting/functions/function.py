@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.diagnostics import hide_frames_between, hide_own_frames
-from onnxsmith.errors import OnnxsmithError, boundary, combined
+from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError, boundary, combined
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.scripting.analysis.analyze import Analysis, analyze
-from onnxsmith.scripting.analysis.flow import assigned_names, parameter_names
+from onnxsmith.scripting.analysis.names import assigned_names, parameter_names
 from onnxsmith.scripting.analysis.straight import StraightCode, read_straight
-from onnxsmith.scripting.analysis.subset import find_unsupported
 from onnxsmith.scripting.functions.binding import bind_call
 from onnxsmith.scripting.functions.bound_scripts import Methods
 from onnxsmith.scripting.functions.eager_call import run_eagerly
@@ -119,21 +118,23 @@ class ScriptFunction(Script):
     @property
     def analysis(self) -> Analysis:
         """What its syntax tree tells; raises an error for all that a script cannot contain."""
-        if self._analysis is not None:
-            return self._analysis
-        node, code = self.places.node, self.function.__code__
-        unsupported = find_unsupported(node, code.co_filename, self.name)
-        if unsupported:
-            body = node.body if isinstance(node, ast.FunctionDef) else [ast.Expr(node.body)]
-            variables = [*parameter_names(node.args), *assigned_names(body)]
-            raise combined([*unsupported, *self._undefined.errors(variables)])
-        self._analysis = analyze(node, code.co_filename, self.name, code.co_freevars)
+        code, global_names = self.function.__code__, self.function.__globals__
+        if self._analysis is None or not self._analysis.fits(global_names):
+            node = self.places.node
+            try:
+                self._analysis = analyze(node, code.co_filename, self.name, code.co_freevars, global_names)
+            except UnsupportedSyntaxError as error:
+                body = node.body if isinstance(node, ast.FunctionDef) else [ast.Expr(node.body)]
+                variables = [*parameter_names(node.args), *assigned_names(body)]
+                raise combined([error, *error.others, *self._undefined.errors(variables)]) from None
         return self._analysis
 
     @property
     def _undefined(self) -> UndefinedNames:
         if self._undefined_names is None:
-            self._undefined_names = UndefinedNames(self.places.node, self.function, self.name)
+            analysis = self._analysis
+            reads = None if analysis is None else set(analysis.facts.reads) - analysis.local_names
+            self._undefined_names = UndefinedNames(self.places.node, self.function, self.name, reads)
         return self._undefined_names
 
     @property

@@ -9,18 +9,22 @@ from collections.abc import Iterable
 
 from onnxsmith.diagnostics import undefined_name_help
 from onnxsmith.errors import OnnxsmithError, RecursiveFunctionError, UndefinedNameError
-from onnxsmith.scripting.analysis.flow import free_names
+from onnxsmith.scripting.analysis.names import free_names
 from onnxsmith.scripting.source.function_source import FunctionNode, module_level_names, span_of
 
 
 class UndefinedNames:
     """The names of one function that had no value when it was decorated."""
 
-    def __init__(self, node: FunctionNode, function: types.FunctionType, name: str) -> None:
+    def __init__(
+        self, node: FunctionNode, function: types.FunctionType, name: str, reads: Iterable[str] | None = None
+    ) -> None:
         self._node = node
         self._function = function
         self._name = name
-        self._uses = _undefined_names(node, function)
+        # The names that its expressions read are known where it was analysed: most functions are done with that.
+        is_open = reads is None or any(not _is_defined(each, function) for each in reads)
+        self._uses = _undefined_names(node, function) if is_open else []
 
     @property
     def missing(self) -> list[ast.Name]:

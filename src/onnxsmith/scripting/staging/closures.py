@@ -19,7 +19,6 @@ from onnxsmith.core.value import Value
 from onnxsmith.errors import SourceNotFoundError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.analyze import Analysis, analyze
 from onnxsmith.scripting.analysis.rewrite import HOOKS
-from onnxsmith.scripting.analysis.subset import find_unsupported
 from onnxsmith.scripting.functions.binding import bind_call
 from onnxsmith.scripting.source.function_source import find_function, head_span
 from onnxsmith.scripting.source.outside import closure_of
@@ -40,7 +39,7 @@ class StagedClosure:
         self.node = node
         self.__name__ = node.name
         self.__doc__ = ast.get_docstring(node)
-        self.analysis = analyze(node, frame.analysis.file, node.name, _visible_names(frame))
+        self.analysis = analyze(node, frame.analysis.file, node.name, _visible_names(frame), frame.globals)
         self.signature = _signature(node, frame)
 
     @property
@@ -201,10 +200,9 @@ class _InPlace:
 
 def helper_analysis(function: types.FunctionType) -> Analysis | None:
     """The analysis of a helper; None where it has no source or uses what scripts cannot: Python then runs it."""
+    code = function.__code__
     try:
         node = find_function(function)
+        return analyze(node, code.co_filename, function.__name__, code.co_freevars, function.__globals__)
     except (SourceNotFoundError, UnsupportedSyntaxError):
         return None
-    if find_unsupported(node, function.__code__.co_filename, function.__name__):
-        return None
-    return analyze(node, function.__code__.co_filename, function.__name__, function.__code__.co_freevars)
