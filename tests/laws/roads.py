@@ -210,6 +210,8 @@ def _for_runtime(context: str) -> Road:
         except NotRunnableError as refusal:
             _check_that_it_is_the_runtime(proto, refusal)
             raise Inexpressible("ONNX Runtime cannot run it") from refusal
+        if any(words in change.reason for change in made.changes for words in COSTS_PRECISION):
+            raise Inexpressible("precision was given up, and the report says so")
         if not all(_has_plain_elements(each.type) for each in made.outputs):
             raise Inexpressible("numpy alone has no such values")
         outcome = _BARE.ask(made.proto.SerializeToString(), given, timeout=BARE_SECONDS)
@@ -249,6 +251,8 @@ def _check_that_it_is_the_runtime(proto: onnx.ModelProto, refusal: NotRunnableEr
     raise Contradiction(f"ONNX Runtime takes the model, but not what is made for it: {refusal.message}")
 
 
+#: How the report of a model for the runtime says that it is less precise: `wider_types.cost` has the words.
+COSTS_PRECISION = ("less precise", "exact up to")
 _BARE = BareProcess()
 #: Less than a worker is given, so that the worker lives to tell.
 BARE_SECONDS = 10.0

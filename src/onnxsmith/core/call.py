@@ -86,7 +86,7 @@ def call(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
                 {name: value.outputs for name, value in attributes.items() if hasattr(value, "outputs")},
             )
         except OnnxsmithError as error:
-            if not target.is_exact:
+            if not _is_lenient(target):
                 raise
             _warn(error)
             known = outputs_by_signature(op, given, output_count)
@@ -182,7 +182,7 @@ def promote(op: OperatorDef, inputs: Sequence[Any], target: Target) -> list[Any]
         try:
             check_types(op, types)
         except OnnxsmithError as error:
-            if not target.is_exact:
+            if not _is_lenient(target):
                 raise
             _warn(error)
     return lifted
@@ -192,6 +192,10 @@ def constant_like(target: Target, array: np.ndarray[Any, Any], like: Operand) ->
     """A literal as an input, with the element type of `like`, which is not known yet."""
     # Python's floats are doubles: rounding them when the type is known gives what an eager run gives.
     return target.operators.CastLike(target.constant(array), like)
+
+
+def _is_lenient(target: Target) -> bool:
+    return target.recording is not None and target.recording.is_lenient
 
 
 def _warn(error: OnnxsmithError) -> None:

@@ -198,6 +198,7 @@ class _Restorer:
                 continue  # it has been said what it is
             if kind is not None:
                 value.type, value.shape = type_to_ir(read_value_type(kind))
+                restore_notes(value, f"value {key_of_value(value)}", self._tables)
             elif value.producer() is not None and value.graph is graph:
                 value.type = value.shape = None
 

@@ -75,6 +75,10 @@ class GraphTarget:
         return self.program.is_exact
 
     @property
+    def is_lenient(self) -> bool:
+        return self.program.is_lenient
+
+    @property
     def recording(self) -> GraphTarget:
         return self
 
@@ -298,9 +302,10 @@ class GraphTarget:
         known = tuple(each.known for each in outputs)
         return Body(graph, known if declared is None else declare_outputs(graph, known, declared))
 
-    def function(self, opset: OpsetChoice, *, is_exact: bool) -> GraphTarget:
+    def function(self, opset: OpsetChoice, *, is_exact: bool, is_lenient: bool) -> GraphTarget:
         versions = OpsetVersions(opset.version, is_fixed=opset.is_fixed, is_named=opset.is_named)
-        return GraphTarget(Program("function", versions, self.program.shared, is_exact=is_exact))
+        program = Program("function", versions, self.program.shared, is_exact=is_exact, is_lenient=is_lenient)
+        return GraphTarget(program)
 
     def finish_function(self, outputs: Sequence[Value], head: FunctionHead) -> FunctionBody:
         return finish_function(self, outputs, head)

@@ -107,7 +107,9 @@ def _retellings(proto: onnx.ModelProto, refusal: Exception, *, lossy: bool) -> I
         if content is None:
             return
         edits = () if wide is None else wide.edits
-        if lacking:  # what stands in function bodies may lack kernels, too
+        if (
+            lacking or newest is not None
+        ):  # what stands in function bodies may lack kernels, too, and older definitions
             inner = widened(content, lossy=lossy)
             content, edits = inner.model, edits + inner.edits
         yield (attempt := _Retelling(content, edits))

@@ -10,7 +10,8 @@ from typing import Any, TypeVar, cast
 from onnxsmith.errors import CallError, OnnxsmithError, boundary
 from onnxsmith.opset.custom import Opset
 from onnxsmith.opset.module import is_opset_module
-from onnxsmith.scripting.functions.function import ScriptFunction
+from onnxsmith.scripting.functions.debuggers import paused, resume
+from onnxsmith.scripting.functions.function import Exactness, ScriptFunction
 from onnxsmith.scripting.source.function_source import unwrapped
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -25,7 +26,7 @@ def script(
     overload: str = "",
     inline: bool = False,
     name: str | None = None,
-    exact: bool = False,
+    exact: Exactness = False,
 ) -> Any:
     """Make a Python function an ONNX function: `@script`, `@script()`, `@script(default_opset=opset18)`.
 
@@ -34,7 +35,7 @@ def script(
     body where it is called. Without a named opset, Python's own operators use the one that the code uses, or else
     the newest that the installed ONNX Runtime runs. `name` is the function's name in ONNX where Python cannot spell it.
     `exact=True` makes the nodes that are written and no others, with the types that are written: what decompiled
-    code asks for.
+    code asks for. `exact="unchecked"` does so where they cannot work, too, with a warning: a model is taken as it is.
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, opset18 as op
@@ -42,6 +43,8 @@ def script(
     >>> double(np.float32([1, 2]))
     array([2., 4.], dtype=float32)
     """
+    if exact not in (True, False, "unchecked"):
+        raise CallError(f"exact={exact!r} is not known", help='it is True, False or "unchecked"')
     options: dict[str, Any] = {"overload": overload, "inline": inline, "name": name, "exact": exact}
     if isinstance(function, Opset) and function.domain:
         domain = function.domain if domain is None else domain
@@ -67,6 +70,7 @@ def _make(function: Any, options: Mapping[str, Any]) -> ScriptFunction:
             f"@script is for Python functions, not {type(function).__name__}",
             help="define a function with def",
         )
+    tracer = paused()
     try:
         made = ScriptFunction(plain, **options)
         made.check()
@@ -76,6 +80,8 @@ def _make(function: Any, options: Mapping[str, Any]) -> ScriptFunction:
             raise
         collected.append(error.locate_in_traceback())
         return cast(ScriptFunction, _Broken(error))
+    finally:
+        resume(tracer)
     return made
 
 

@@ -11,7 +11,7 @@ import onnx_ir as ir
 
 from onnxsmith.core.recording import OpsetChoice
 from onnxsmith.diagnostics import described_type, did_you_mean
-from onnxsmith.errors import AnnotationError, CallError, ModelWarning, OnnxsmithError
+from onnxsmith.errors import AnnotationError, CallError, ModelWarning, OnnxsmithError, ReturnTypeError
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.carried_conditions import put_into
 from onnxsmith.graphs.function import body_of, self_contained
@@ -22,6 +22,7 @@ from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.opsets import OpsetVersions, check_opset_version
 from onnxsmith.graphs.program import Program
 from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.schema.inference.merging import contradict
 from onnxsmith.scripting.functions import kept
 from onnxsmith.scripting.functions.calls import generic_body, variants_of
 from onnxsmith.scripting.functions.eager_call import attribute_argument
@@ -74,7 +75,8 @@ def _model_of(script: ScriptFunction) -> Callable[[OpsetChoice], GraphTarget]:
 
     def make(opset: OpsetChoice) -> GraphTarget:
         versions = OpsetVersions(opset.version, is_fixed=opset.is_fixed, is_named=opset.is_named)
-        return GraphTarget(Program("model", versions, is_exact=script.is_exact))
+        program = Program("model", versions, is_exact=script.is_exact, is_lenient=script.is_lenient)
+        return GraphTarget(program)
 
     return make
 
@@ -154,30 +156,19 @@ def _rename(graph: ir.Graph, staged: Staged[GraphTarget], options: ModelOptions)
 
 
 def _declare(script: ScriptFunction, outputs: Sequence[ir.Value], types: Sequence[AnyValueType]) -> None:
-    """Give outputs the types that an exact script says they have, and say so where they cannot have them."""
+    """Give outputs the types that an exact script says they have; refuse those that they cannot have."""
     for value, kind in zip(outputs, types, strict=True):
         if value.is_graph_input():  # whose own annotation says what it is
             continue
         made = type_from_ir(value.type, value.shape)
-        if _contradict(made, kind):
+        if contradict(made, kind):
             text = f"the annotation of {script.name!r} says that it returns {kind!r}, and the code computes {made!r}"
+            if not script.is_lenient:
+                error = ReturnTypeError(text, help=f"if the code is right, annotate {made!r}")
+                raise error.locate(script.places.annotation("return"))
             place = script.definition
             warnings.warn_explicit(ModelWarning(text), None, place.file, place.line)
         value.type, value.shape = type_to_ir(kind)
-
-
-def _contradict(one: AnyValueType, other: AnyValueType) -> bool:
-    """Whether no tensor can be of both types, as far as they are known."""
-    if not isinstance(one, TensorType) or not isinstance(other, TensorType):
-        return False
-    if None not in (one.dtype, other.dtype) and one.dtype is not other.dtype:
-        return True
-    if one.shape is None or other.shape is None:
-        return False
-    return len(one.shape) != len(other.shape) or any(
-        isinstance(a, int) and isinstance(b, int) and a != b
-        for a, b in zip(one.shape, other.shape, strict=True)
-    )
 
 
 def _dissolved(model: ir.Model) -> ir.Model:

@@ -9,8 +9,8 @@ import inspect
 import linecache
 import pickle
 import types
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Unpack
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, cast
 
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.diagnostics import hide_frames_between, hide_own_frames
@@ -21,6 +21,7 @@ from onnxsmith.scripting.analysis.names import assigned_names, parameter_names
 from onnxsmith.scripting.analysis.straight import StraightCode, read_straight
 from onnxsmith.scripting.functions.binding import bind_call
 from onnxsmith.scripting.functions.bound_scripts import Methods
+from onnxsmith.scripting.functions.debuggers import is_watched, paused, resume
 from onnxsmith.scripting.functions.eager_call import run_eagerly
 from onnxsmith.scripting.functions.opset_choice import found_version, named_version
 from onnxsmith.scripting.functions.pickling import Parcel, find, reduce_script
@@ -44,6 +45,38 @@ if TYPE_CHECKING:
 _MAIN_DOMAIN = "this"
 
 
+_CallT = TypeVar("_CallT", bound=Callable[..., Any])
+
+
+class _Called:
+    """`__call__` of scripts: while a debugger watches, a call of a script on values is a call of its function."""
+
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self._call = call
+        self.__doc__ = call.__doc__
+
+    def __get__(self, script: ScriptFunction | None, owner: type | None = None) -> Callable[..., Any]:
+        if script is None:
+            return self._call
+        if is_watched():
+            tracer = paused()
+            try:
+                watched = script.watched
+            finally:
+                resume(tracer)
+            if watched is not None:
+                return watched
+        return types.MethodType(self._call, script)
+
+
+def _called(call: _CallT) -> _CallT:
+    return cast(_CallT, _Called(call))  # to checkers a method like any other
+
+
+#: `exact` of `script`: whether the graph has the nodes that are written and no others, and whether they are checked.
+Exactness = bool | Literal["unchecked"]
+
+
 class ScriptFunction(Script):
     """A function made by `@script`."""
 
@@ -56,7 +89,7 @@ class ScriptFunction(Script):
         default_opset: Any = None,
         inline: bool = False,
         name: str | None = None,
-        exact: bool = False,
+        exact: Exactness = False,
         instance: Any = None,
     ) -> None:
         functools.update_wrapper(self, function)
@@ -67,7 +100,9 @@ class ScriptFunction(Script):
         #: What ONNX calls it.
         self.onnx_name = self.name if name is None else name
         #: Whether its graph has the nodes and types that are written, and nothing else.
-        self.is_exact = exact
+        self.is_exact = bool(exact)
+        #: Whether what cannot work is a warning: it is as somebody else's model has it.
+        self.is_lenient = exact == "unchecked"
         #: Whether it is meant as a model, not as a function that others call: nobody said where it lives.
         self.is_main = domain is None
         self.domain = domain if domain is not None else _domain_of(function)
@@ -234,6 +269,7 @@ class ScriptFunction(Script):
 
     # -- running ---------------------------------------------------------------------------------------
 
+    @_called
     @boundary
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Run it: eagerly on arrays, as a call of an ONNX function where a graph is being made."""
@@ -249,6 +285,22 @@ class ScriptFunction(Script):
                 active.note(result)
             return result
         return run_eagerly(self, arguments, active)
+
+    @property
+    def watched(self) -> Callable[..., Any] | None:
+        """What a debugger should see called instead of the script; None where a graph is being made, or of a lambda."""
+        active = ACTIVE.get()
+        if self._watched is None or (active is not None and active.recording is not None):
+            return None
+        function = self._watched
+        return function if self._instance is None else types.MethodType(function, self._instance)
+
+    @functools.cached_property
+    def _watched(self) -> types.FunctionType | None:
+        from onnxsmith.scripting.functions.watched import watched_function  # only for who debugs
+
+        node = self.places.node
+        return watched_function(self, node) if isinstance(node, ast.FunctionDef) else None
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         fixed = () if self._instance is None else tuple(self.fixed_arguments.values())

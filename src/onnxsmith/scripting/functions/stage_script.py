@@ -16,6 +16,7 @@ from onnxsmith.core.target import ACTIVE, RecordingTarget, recorded
 from onnxsmith.core.value import Value
 from onnxsmith.errors import MissingReturnError, OpsetConflictError, ReturnTypeError
 from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.scripting.functions.debuggers import unwatched
 from onnxsmith.scripting.functions.eager_call import input_argument
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.source.outside import closure_of
@@ -60,6 +61,17 @@ def stage(
 
     `make_scope` makes the target: a new one for each attempt, of which there may be two.
     """
+    with unwatched(script.function.__code__):
+        return _stage_by_opset(script, make_scope, types, attributes, opset_version)
+
+
+def _stage_by_opset(
+    script: ScriptFunction,
+    make_scope: Callable[[OpsetChoice], ScopeT],
+    types: Mapping[str, AnyValueType | None],
+    attributes: Mapping[str, Any],
+    opset_version: int | None,
+) -> Staged[ScopeT]:
     if opset_version is not None:
         choice = OpsetChoice(opset_version, is_fixed=True)
         return _stage(script, make_scope, choice, types, attributes)
