@@ -109,7 +109,7 @@ def _widened(value: Value) -> Value:
     return value.astype(np.float64) if is_float else value
 
 
-def _types(case: Case) -> list[AnyValueType | np.ndarray]:
+def types_of(case: Case) -> list[AnyValueType | np.ndarray]:
     kinds: list[AnyValueType | np.ndarray] = []
     for info, value in zip(case.graph.input, case.inputs, strict=True):
         if isinstance(value, np.ndarray) and info.type.WhichOneof("value") == "tensor_type":
@@ -128,7 +128,7 @@ def _as_tuple(result: Any) -> tuple[Any, ...]:
 
 def traced(case: Case) -> tuple[Any, ...]:
     """The model that `trace` makes of the calls, on inputs of the same shapes."""
-    model = onnxsmith.trace(Program(case).plain(), *_types(case), opset_version=case.version(""))
+    model = onnxsmith.trace(Program(case).plain(), *types_of(case), opset_version=case.version(""))
     values = _as_tuple(model(*case.inputs))
     for port, value in zip(model.outputs, values, strict=True):
         shape = port.type.shape if isinstance(port.type, TensorType) else None

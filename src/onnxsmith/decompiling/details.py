@@ -11,8 +11,7 @@ from typing import Any
 
 import onnx_ir as ir
 
-from onnxsmith.graphs.builder import QUANTIZATION_KEY
-from onnxsmith.graphs.notes import notes_of
+from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
 
 
 @dataclass(slots=True)

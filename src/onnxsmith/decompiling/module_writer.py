@@ -31,8 +31,7 @@ from onnxsmith.decompiling.rebuild_calls import WrittenFunction, rebuild_call, r
 from onnxsmith.decompiling.script_writer import ScriptWriter
 from onnxsmith.errors import DecompileError
 from onnxsmith.graphs.beyond import SparseTensor
-from onnxsmith.graphs.builder import QUANTIZATION_KEY
-from onnxsmith.graphs.notes import notes_of
+from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType
 

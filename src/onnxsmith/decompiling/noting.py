@@ -12,9 +12,8 @@ from onnxsmith.decompiling.details import Details
 from onnxsmith.decompiling.inferring import has_element_type
 from onnxsmith.decompiling.node_names import best_rule, name_by_rule
 from onnxsmith.decompiling.order import all_graphs
-from onnxsmith.graphs.builder import QUANTIZATION_KEY
 from onnxsmith.graphs.ir_types import type_from_ir
-from onnxsmith.graphs.notes import notes_of
+from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
 from onnxsmith.graphs.origins import SOURCE_KEY
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from onnxsmith.decompiling.restoring import restore_graph, restore_notes
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import CallError, boundary
 from onnxsmith.graphs import beyond
-from onnxsmith.graphs.builder import VARIABLE_KEY
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.notes import VARIABLE_KEY
 from onnxsmith.graphs.weights import Weights
 from onnxsmith.schema.registry import is_known_domain
 from onnxsmith.scripting.functions.export import generic_function

@@ -19,9 +19,8 @@ from onnxsmith.decompiling.restored_keys import (
     keys_by_variable,
 )
 from onnxsmith.decompiling.restored_loops import RestoredLoops
-from onnxsmith.graphs.builder import QUANTIZATION_KEY, VARIABLE_KEY
 from onnxsmith.graphs.ir_types import type_to_ir
-from onnxsmith.graphs.notes import notes_of
+from onnxsmith.graphs.notes import QUANTIZATION_KEY, VARIABLE_KEY, notes_of
 from onnxsmith.graphs.origins import SOURCE_KEY
 from onnxsmith.graphs.weights import Weights
 from onnxsmith.types.annotations import read_value_type
