@@ -20,7 +20,8 @@ from onnxsmith.schema.definition import AttributeReference
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.scripting.functions.eager_call import attribute_argument, check_input, input_argument
 from onnxsmith.scripting.functions.stage_script import make_function, stage
-from onnxsmith.scripting.staging.closures import closure_of, run_staged
+from onnxsmith.scripting.source.outside import closure_of
+from onnxsmith.scripting.staging.closures import run_staged
 from onnxsmith.scripting.staging.mistakes import CURED_BY_VALUES, may_be_cured
 from onnxsmith.scripting.staging.stager import stage_frame
 from onnxsmith.types.dtypes import DType

@@ -15,10 +15,9 @@ from onnxsmith.core.target import RecordingTarget, current_graph
 from onnxsmith.core.value import Value
 from onnxsmith.errors import NestingError
 from onnxsmith.scripting.analysis.effects import Names, names_in
-from onnxsmith.scripting.analysis.flow import assigned_names
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging.call_stack import is_recursive, recursion_error
-from onnxsmith.scripting.staging.jumps import KINDS, Jump, Leaf, Side, record
+from onnxsmith.scripting.staging.jumps import KINDS, NOTHING, Jump, Leaf, Side, record
 from onnxsmith.scripting.staging.merge import (
     MISSING,
     Merger,
@@ -53,7 +52,7 @@ def branch(
         _merge_blocks(stager, condition, then, otherwise, statement, reason)
         return follow(Jump("next"))
     if follow.is_long and flow.can_fall_through(then) and flow.can_fall_through(otherwise):
-        names = assigned_names([*then, *otherwise])
+        names = stager.flow.assigned(then, otherwise)
         leaf = recording(stager, statement, names)
         side = dynamic_if(
             stager,
@@ -85,13 +84,12 @@ def _merge_blocks(
 ) -> None:
     """Blocks without jumps: the variables that are used after the statement are merged."""
     live = stager.flow.live_after(statement)
-    names = [name for name in assigned_names([*then, *otherwise]) if name in live]
+    names = [name for name in stager.flow.assigned(then, otherwise) if name in live]
     frame = stager.frame
 
     def side(block: Sequence[ast.stmt], when: str) -> Callable[[], Side]:
         def run() -> Side:
-            for inner in block:
-                stager.perform(inner)
+            stager.run(block, NOTHING)
             missing = Unassigned(frame.span(reason), f"it is assigned only when this is {when}")
             return Side(None, {name: frame.variables.get(name, missing) for name in names})
 

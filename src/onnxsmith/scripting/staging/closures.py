@@ -20,9 +20,9 @@ from onnxsmith.errors import SourceNotFoundError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.analyze import Analysis, analyze
 from onnxsmith.scripting.analysis.effects import Names, names_in
 from onnxsmith.scripting.analysis.rewrite import HOOKS
-from onnxsmith.scripting.analysis.subset import find_unsupported
 from onnxsmith.scripting.functions.binding import bind_call
 from onnxsmith.scripting.source.function_source import find_function, head_span
+from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.source.user_code import is_user_code
 from onnxsmith.scripting.staging.call_stack import staging
 from onnxsmith.scripting.staging.frame import Frame, Run
@@ -41,7 +41,7 @@ class StagedClosure:
         self.node = node
         self.__name__ = node.name
         self.__doc__ = ast.get_docstring(node)
-        self.analysis = analyze(node, frame.analysis.file, node.name, _visible_names(frame))
+        self.analysis = analyze(node, frame.analysis.file, node.name, _visible_names(frame), frame.globals)
         self.signature = _signature(node, frame)
 
     @property
@@ -211,21 +211,9 @@ class _InPlace:
 
 def helper_analysis(function: types.FunctionType) -> Analysis | None:
     """The analysis of a helper; None where it has no source or uses what scripts cannot: Python then runs it."""
+    code = function.__code__
     try:
         node = find_function(function)
+        return analyze(node, code.co_filename, function.__name__, code.co_freevars, function.__globals__)
     except (SourceNotFoundError, UnsupportedSyntaxError):
         return None
-    if find_unsupported(node, function.__code__.co_filename, function.__name__):
-        return None
-    return analyze(node, function.__code__.co_filename, function.__name__, function.__code__.co_freevars)
-
-
-def closure_of(function: types.FunctionType) -> dict[str, Any]:
-    """The variables of the functions around a function, as they are now; those without a value are left out."""
-    found: dict[str, Any] = {}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            found[name] = cell.cell_contents
-        except ValueError:  # assigned later, or deleted
-            continue
-    return found

@@ -21,11 +21,11 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LoopTypeError, NestingError
 from onnxsmith.scripting.analysis.effects import names_in
-from onnxsmith.scripting.analysis.flow import is_endless, loop_names
+from onnxsmith.scripting.analysis.flow import is_endless
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import DEEPEST
-from onnxsmith.scripting.staging.jumps import Jump, Leaf, Side
+from onnxsmith.scripting.staging.jumps import NOTHING, Jump, Leaf, Side
 from onnxsmith.scripting.staging.loop_state import State, StateLeaf, carried_states, open_shape, widened
 from onnxsmith.scripting.staging.merge import (
     MISSING,
@@ -213,8 +213,7 @@ def _trailing_break(stager: Stager, statement: ast.For | ast.While) -> ast.If | 
 
 def _run_to_break(stager: Stager, statement: ast.For | ast.While, last: ast.If, leaf: Leaf) -> Side:
     frame = stager.frame
-    for inner in statement.body[:-1]:
-        stager.perform(inner)
+    stager.run(statement.body[:-1], NOTHING)
     test = last.test
     is_negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
     operand = cast(ast.UnaryOp, test).operand if is_negated else None
@@ -313,7 +312,7 @@ def _assign_variables(
             for each, value in zip(state.leaves, rest, strict=False)
         ]
         variables[state.name] = unflatten(state.form, values)
-    for name in loop_names(statement):
+    for name in stager.flow.loop_names(statement):
         if name in carried:
             continue
         value = variables.get(name, MISSING)

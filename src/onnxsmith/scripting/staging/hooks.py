@@ -17,6 +17,7 @@ from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.value import Value
 from onnxsmith.errors import DTypeNotAllowedError
 from onnxsmith.scripting.analysis.effects import NO_NAMES, Names
 from onnxsmith.scripting.staging.branches import dynamic_if
@@ -227,6 +228,12 @@ class Hooks:
         return self.negated(self.contains(item, container))
 
     # -- variables -------------------------------------------------------------------------------------
+
+    def named(self, name: str, value: Any) -> Any:
+        """What is assigned to a variable of a block: a new value of the graph takes its name."""
+        if isinstance(value, Value) and value.is_symbolic:
+            current_graph().suggest_name(value, name)
+        return value
 
     def bind(self, name: str, value: Any) -> Any:
         """`name := value`"""
