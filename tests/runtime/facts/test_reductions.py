@@ -22,8 +22,7 @@ def rules(text: str) -> set[str]:
     [
         "g (float[N, M] x) => (int64 y) { s = Shape(x)  y = ReduceProd <keepdims = 0> (s) }",
         "g (float[N, M] x) => (int64 y) { s = Shape(x)  y = ReduceSum <keepdims = 0> (s) }",
-        "g (float[N, M] x) => (int64 y) { s = Shape <start = 1> (x)  t = Identity(s)"
-        "  y = ReduceProd <keepdims = 0> (t) }",
+        "g (float[N, M] x) => (int64 y) { s = Shape(x)  t = Identity(s)  y = ReduceProd <keepdims = 0> (t) }",
         "g (bool[N, M] x) => (int64 y) { c = Cast <to = 7> (x)  y = ReduceSum <keepdims = 0> (c) }",
         "g (int16[N, M] x) => (int64 y) { c = Cast <to = 7> (x)  d = Abs(c)  y = ReduceL1 <keepdims = 0> (d) }",
         "g (bool[4, 4] x) => (int32 y) { c = Cast <to = 6> (x)  y = ReduceSumSquare <keepdims = 0> (c) }",

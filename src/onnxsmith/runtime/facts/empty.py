@@ -10,7 +10,7 @@ from onnxsmith.graphs.rewriting.branches import choose, renamed
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.rewriting.terms import Terms
-from onnxsmith.runtime.facts.fact import Check, Family, Probe, Requirement, Rewrite
+from onnxsmith.runtime.facts.fact import Check, Family, Probe, Refusal, Requirement, Rewrite
 from onnxsmith.types.dtypes import DType
 
 FAMILY = Family()
@@ -169,3 +169,15 @@ def something_to_go_through(site: Site) -> Iterator[Requirement]:
             emit.negated(wrong),
             "sequence_lens has a length that is negative, or larger than the number of steps",
         )
+
+
+@FAMILY.fact(
+    "CausalConvWithState",
+    met_by=Refusal,
+    reason="there is no kernel, and on a length of 0 its function body ends in a Conv that refuses it",
+    since=27,
+    probe=None,  # the operator is newer than the runtime
+)
+def convolution_of_no_length(site: Site) -> str | None:
+    shape = site.shape(0)
+    return "a length of 0" if shape and shape[-1] == 0 else None

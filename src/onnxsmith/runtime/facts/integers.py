@@ -68,8 +68,8 @@ def quotient_of_lowest(site: Site) -> bool:
     dtypes=[each for each in DType if each.is_integer],
     probe=Probe(
         "g (bool c, int64[N] a) => (int64[N] y) { y = If (c) <"
-        " then_branch = t () => (int64[N] p) { z = Constant <value = int64 {0}> ()  p = Div(a, z) },"
-        " else_branch = e () => (int64[N] q) { q = Identity(a) }> }",
+        " then_branch = t () => (int64[] p) { z = Constant <value = int64 {0}> ()  p = Div(a, z) },"
+        " else_branch = e () => (int64[] q) { q = Identity(a) }> }",
         {"c": np.array(False), "a": np.array([1])},
         right=[np.array([1])],
     ),
