@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import onnx_ir as ir
 
+from onnxsmith.core.harmless import is_harmless
 from onnxsmith.core.operator import Operators
 from onnxsmith.core.recording import FunctionHead, OpsetChoice, RecordedBody, RecordedFunction
 from onnxsmith.core.semantics.number import number
@@ -144,6 +145,7 @@ class CountingTarget:
         self.parent = parent
         self.depth = 0 if parent is None else parent.depth + 1
         self.count = Count()
+        self.is_harmless = parent is not None
         self.home = self
         self._dimensions: list[str] = []
         #: Constants of a function are nodes, one for equal ones that can be seen.
@@ -213,6 +215,7 @@ class CountingTarget:
     ) -> tuple[Any, ...]:
         self.held.opsets.use(op, version)
         self.count += Count(1)
+        self.is_harmless = self.is_harmless and is_harmless(op, inputs, outputs)
         for value in attributes.values():
             if isinstance(value, CountedBody):
                 self.count += value.count
@@ -278,6 +281,7 @@ class CountingTarget:
         self.home = self.parent.home
         self.home.count += self.count
         self.home._constants |= self._constants
+        self.home.is_harmless = self.home.is_harmless and self.is_harmless
 
     def discard(self) -> None:
         self.count = Count()
@@ -333,6 +337,7 @@ class CountingTarget:
         attributes: Mapping[str, Any],
         outputs: Sequence[Known],
     ) -> tuple[Any, ...]:
+        self.is_harmless = False
         if isinstance(function, FunctionBody):
             for called in (*function.called.values(), function.function):
                 self.held.functions[called.identifier()] = count_nodes(ir.to_proto(called).node)

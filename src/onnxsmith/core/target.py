@@ -177,6 +177,11 @@ class RecordingTarget(Target, Protocol):
         """Whether no call was made in this very graph."""
         ...
 
+    @property
+    def is_harmless(self) -> bool:
+        """Whether all calls made in this very graph are harmless, as `core.harmless` has it."""
+        ...
+
     def draft(self) -> RecordingTarget:
         """Calls for this graph that are not certain yet: until `keep` or `discard`."""
         ...

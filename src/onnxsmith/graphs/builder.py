@@ -12,6 +12,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 import onnx_ir as ir
 
+from onnxsmith.core.harmless import is_harmless
 from onnxsmith.core.operator import Operators, standard_operators
 from onnxsmith.core.operator_protocols import AnyOperator
 from onnxsmith.core.recording import FunctionHead, OpsetChoice, RecordedBody, RecordedFunction
@@ -66,6 +67,8 @@ class GraphTarget:
         self.inputs: list[ValueRecord] = []
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.is_finished = False
+        #: Whether all calls in it may be made where nobody needs them; nobody asks that of an outermost graph.
+        self.is_harmless = parent is not None
         #: The graph that took over the nodes of this draft.
         self.absorbed_by: GraphTarget | None = None
         self._operators: Operators | None = None
@@ -128,6 +131,8 @@ class GraphTarget:
     ) -> tuple[Any, ...]:
         if self.is_finished:
             raise used_after_its_graph(inputs)
+        if self.is_harmless:
+            self.is_harmless = is_harmless(op, inputs, outputs)
         taken = [None if each is None else self.own(each) for each in inputs]
         program = self.program
         program.opsets.use(op, version)
@@ -215,6 +220,7 @@ class GraphTarget:
         assert graph is not None  # whoever has a draft has it from a graph
         graph.nodes += self.nodes
         graph._constants |= self._constants  # the same class
+        graph.is_harmless = graph.is_harmless and self.is_harmless
         self.absorbed_by = graph
 
     @property
@@ -336,6 +342,7 @@ class GraphTarget:
         outputs: Sequence[Known],
     ) -> tuple[Value, ...]:
         """A node that calls a function, which the program then holds."""
+        self.is_harmless = False
         return call_function(self, body_of(function), inputs, attributes, outputs)
 
     def discard(self) -> None:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from onnxsmith.core.recording import RecordedBody
-from onnxsmith.core.target import RecordingTarget, current_graph
+from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.target import RecordingTarget, current_graph, recorded
 from onnxsmith.core.value import Value
 from onnxsmith.errors import NestingError
 from onnxsmith.scripting.analysis.effects import Names, names_in
@@ -25,7 +26,7 @@ from onnxsmith.scripting.staging.merge import (
     active,
     fill_slots,
 )
-from onnxsmith.scripting.staging.truth import Negation, is_symbolic, truth
+from onnxsmith.scripting.staging.truth import Negation, is_symbolic, is_truth_value, truth, visible
 from onnxsmith.scripting.staging.watch import watch_path
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
@@ -198,6 +199,9 @@ def dynamic_if(
                 sides.append(run())
     finally:
         frame.variables = before
+    logic = None if outer.is_exact else _as_logic(condition, scopes, sides)
+    if logic is not None:
+        return Side(logic, sides[0].variables)
     if outer.is_exact:
         merger = Merger(*scopes)
     elif scopes[0].is_empty and scopes[1].is_empty:
@@ -226,6 +230,34 @@ def dynamic_if(
         fill_slots(result, outputs or ()),
         {each: fill_slots(value, outputs or ()) for each, value in variables.items()},
     )
+
+
+def _as_logic(condition: Any, scopes: Sequence[RecordingTarget], sides: Sequence[Side]) -> Any:
+    """A truth value on one side and True or False on the other: `And` or `Or`, where what was recorded is harmless."""
+    then, otherwise = _decided(condition, sides[0].value, True), _decided(condition, sides[1].value, False)
+    if sides[0].variables or not all(each.is_harmless for each in scopes):
+        return None
+    known, open_value = (then, otherwise) if isinstance(then, bool) else (otherwise, then)
+    if not isinstance(known, bool) or not _is_one_truth(open_value):
+        return None
+    for scope in scopes:
+        scope.keep()
+    op = current_graph().operators
+    if known is then:
+        scalar = condition if known else op.Not(condition)
+    else:
+        scalar = op.Not(condition) if known else condition
+    joined = (op.Or if known else op.And)(scalar, truth(open_value))
+    return Number(joined, "bool") if isinstance(open_value, Number) else joined
+
+
+def _decided(condition: Any, value: Any, is_true: bool) -> Any:
+    """What is known of a value on one side: the condition itself is true on one and false on the other."""
+    return is_true if is_symbolic(value) and recorded(visible(value)) is condition else value
+
+
+def _is_one_truth(value: Any) -> bool:
+    return is_symbolic(value) and is_truth_value(value) and value.known.type.shape == ()
 
 
 #: Element types that every runtime selects, and the opset that brought `Where`.

@@ -25,8 +25,8 @@ from onnxsmith.scripting.staging.builtin_calls import replacement, text_error
 from onnxsmith.scripting.staging.closures import has_symbolic, in_place
 from onnxsmith.scripting.staging.jumps import Side
 from onnxsmith.scripting.staging.merge import CHOICE, Unassigned, active
-from onnxsmith.scripting.staging.truth import is_symbolic, is_truth_value, truth
-from onnxsmith.scripting.staging.watch import names_of, values_of, watch_path, watched
+from onnxsmith.scripting.staging.truth import is_symbolic, truth
+from onnxsmith.scripting.staging.watch import names_of, values_of, watched
 from onnxsmith.source import caller_span
 from onnxsmith.types.value_types import OptionalType
 
@@ -67,50 +67,43 @@ class Hooks:
     def _truth_of(
         self, bound: tuple[str, ...], first: Any, others: tuple[Thunk, ...], *, stops_at: bool
     ) -> Any:
-        value, collected, has_tensor = first, None, False
-        for position in range(len(others) + 1):
-            if position and bound and collected is not None:
-                # What the others bind counts only where they are reached, so they go into a branch.
-                rest = functools.partial(self._truth_of, bound, stops_at=stops_at)
-                return self._choose_rest(bound, number(collected), others[position - 1 :], rest, stops_at)
-            value = first if not position else self._operand(others[position - 1], collected is not None)
-            if not is_symbolic(value):
-                if bool(value) is stops_at:
-                    return value if collected is None else stops_at
-                continue
-            has_tensor = has_tensor or not isinstance(value, Number)
-            word, symbol = ("or", "|") if stops_at else ("and", "&")
-            scalar = truth(value, f"an operand of '{word}'", f"; for each element: (…) {symbol} (…)")
-            name = "Or" if stops_at else "And"
-            collected = (
-                scalar if collected is None else getattr(operators_for(scalar), name)(collected, scalar)
-            )
-        if collected is None:
-            return value
+        """What decides stays as it is where Python knows it; the rest is looked at only where that is not enough."""
+        value = first
+        for position, operand in enumerate(others):
+            if is_symbolic(value):
+                return self._open_truth(bound, value, others[position:], stops_at)
+            if bool(value) is stops_at:
+                return value
+            value = operand()
+        return value if not is_symbolic(value) else self._one_truth(value, stops_at)
+
+    def _open_truth(
+        self, bound: tuple[str, ...], first: Any, others: tuple[Thunk, ...], stops_at: bool
+    ) -> Any:
+        collected, has_tensor = self._one_truth(first, stops_at), not isinstance(first, Number)
+        for operand in others:
+
+            def look(operand: Thunk = operand) -> Any:
+                nonlocal has_tensor
+                value = operand()
+                if not is_symbolic(value):
+                    return bool(value)
+                has_tensor = has_tensor or not isinstance(value, Number)
+                return number(self._one_truth(value, stops_at))
+
+            def stop() -> bool:
+                return stops_at
+
+            sides = (stop, look) if stops_at else (look, stop)
+            chosen = self.choose(bound, collected, *sides)
+            if not is_symbolic(chosen):
+                return chosen
+            collected = chosen.tensor if isinstance(chosen, Number) else chosen
         return collected if has_tensor else number(collected)
 
-    def _operand(self, operand: Thunk, is_open: bool) -> Any:
-        """The value of an operand; where only the model knows whether it is reached, it may change nothing."""
-        if not is_open:
-            return operand()
-        with watch_path(self._frame, names_of(operand), None):
-            return operand()
-
-    def _choose_rest(
-        self,
-        bound: tuple[str, ...],
-        test: Any,
-        others: tuple[Thunk, ...],
-        rest: Callable[..., Any],
-        stops_at: bool,
-    ) -> Any:
-        def go_on() -> Any:
-            return rest(others[0](), others[1:])
-
-        def stop() -> Any:
-            return stops_at
-
-        return self.choose(bound, test, stop, go_on) if stops_at else self.choose(bound, test, go_on, stop)
+    def _one_truth(self, value: Any, stops_at: bool) -> Any:
+        word, symbol = ("or", "|") if stops_at else ("and", "&")
+        return truth(value, f"an operand of '{word}'", f"; for each element: (…) {symbol} (…)")
 
     def both(self, bound: tuple[str, ...], first: Any, *others: Thunk) -> Any:
         """`a and b` as a value: one of its operands."""
@@ -133,18 +126,11 @@ class Hooks:
         def rest() -> Any:
             return self._operand_of(bound, others[0](), others[1:], stops_at=stops_at)
 
-        if is_truth_value(first) and not bound:
-            # Truth values need no branch: both operands are computed, and one operator joins them.
-            with watch_path(self._frame, names_of(*others), None):
-                second = rest()
-            if is_truth_value(second):
-                return self._truth_of((), first, (lambda: second,), stops_at=stops_at)
-            return self._chosen_operand(bound, first, lambda: second, stops_at)
-        return self._chosen_operand(bound, first, rest, stops_at)
+        def keep() -> Any:
+            return first
 
-    def _chosen_operand(self, bound: tuple[str, ...], first: Any, rest: Thunk, stops_at: bool) -> Any:
-        keep: Thunk = lambda: first  # noqa: E731  # a name for one of two functions
-        return self.choose(bound, first, keep, rest) if stops_at else self.choose(bound, first, rest, keep)
+        test = self._one_truth(first, stops_at)
+        return self.choose(bound, test, keep, rest) if stops_at else self.choose(bound, test, rest, keep)
 
     def negated(self, value: Any) -> Any:
         """`not a`"""
@@ -176,21 +162,12 @@ class Hooks:
 
     def chained(self, names: tuple[str, ...], left: Any, *operands: Thunk) -> Any:
         """`a < b < c`"""
-        values: list[Any] = []
-        before, value = left, None
-        for name, operand in zip(names, operands, strict=True):
-            after = self._operand(operand, bool(values))
-            value = self._compare(name, before, after)
-            if is_symbolic(value):
-                values.append(value)
-            elif not value:
-                return value
-            before = after
-        if not values:
+        after = operands[0]()
+        value = self._compare(names[0], left, after)
+        if len(operands) == 1:
             return value
-        return self._truth_of(
-            (), values[0], tuple(functools.partial(_itself, each) for each in values[1:]), stops_at=False
-        )
+        rest = functools.partial(self.chained, names[1:], after, *operands[1:])
+        return self._truth_of((), value, (rest,), stops_at=False)
 
     def _compare(self, name: str, a: Any, b: Any) -> Any:
         special = {"In": self.contains, "NotIn": self.lacks, "Is": self.same, "IsNot": self.different}
@@ -330,7 +307,3 @@ class _Indexed:
 
 def _is_open(each: slice) -> bool:
     return any(is_symbolic(bound) for bound in (each.start, each.stop, each.step))
-
-
-def _itself(value: Any) -> Any:
-    return value

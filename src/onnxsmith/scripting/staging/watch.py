@@ -266,7 +266,7 @@ def names_of(*functions: object) -> Names:
             waiting += cast("tuple[object, ...]", each)
         elif isinstance(each, types.FunctionType):
             if each.__code__.co_filename.startswith(PACKAGE_DIRECTORY):
-                waiting += map(content_of, each.__closure__ or ())
+                waiting += (*map(content_of, each.__closure__ or ()), *(each.__defaults__ or ()))
             else:
                 names = code_names(each.__code__)
                 found = found | Names(names, names)
