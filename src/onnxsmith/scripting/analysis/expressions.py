@@ -32,6 +32,11 @@ class Root:
     node: ast.AST
     is_test: bool = False
 
+    @property
+    def is_at_hand(self) -> bool:
+        """Whether a look at the variables gives its value, so that there is nothing to run."""
+        return isinstance(self.node, ast.Name | ast.Constant)
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -109,12 +114,16 @@ class CodePlace:
     modules: Mapping[str, object]
 
 
-def compile_expressions(roots: Sequence[Root | Block], place: CodePlace) -> ExpressionTable:
-    """Compile expressions (and the patterns of match statements) and blocks."""
+def compile_expressions(
+    roots: Sequence[Root | Block], place: CodePlace, *, with_all: bool = False
+) -> ExpressionTable:
+    """Compile expressions (and the patterns of match statements) and blocks; names and constants only `with_all`."""
     sites: dict[int, Site] = {}
     blocks: dict[int, BlockSite] = {}
     definitions: list[ast.stmt] = []
     for root in roots:
+        if isinstance(root, Root) and root.is_at_hand and not with_all:
+            continue
         if isinstance(root, Block):
             rewriter = Rewriter(place.variables, (), place.first_parameter, place.modules)
             body, results = _block_body(root, rewriter)
