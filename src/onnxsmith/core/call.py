@@ -57,14 +57,14 @@ def call(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     active = ACTIVE.get()
     recording = None if active is None else active.recording
     key = None if recording is None else form_key(operator, args, kwargs)
-    if recording is None or key is None:
+    if active is None or recording is None or key is None:
         outputs = _perform(operator, args, kwargs)
     else:
         form = forms_of(recording).get(key)
         if form is None:
             outputs = _perform(operator, args, kwargs, key)
         else:
-            outputs = recording.emit(
+            outputs = active.emit(
                 operator.definition,
                 operator.version_to_record,
                 form.inputs(args, recording),

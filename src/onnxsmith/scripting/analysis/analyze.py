@@ -109,14 +109,14 @@ def _parts(statements: Sequence[ast.stmt], facts: FactTable) -> Iterator[Root | 
             if not facts.has_scope:
                 continue
         if plain:
-            yield Block(tuple(plain))
+            yield Block(tuple(plain), tuple(facts[each] for each in plain))
             plain = []
         if not facts[statement].is_plain:
             yield from statement_roots(statement)
             for block in inner_blocks(statement):
                 yield from _parts(block, facts)
     if plain:
-        yield Block(tuple(plain))
+        yield Block(tuple(plain), tuple(facts[each] for each in plain))
 
 
 def statement_roots(statement: ast.stmt) -> Iterator[Root]:

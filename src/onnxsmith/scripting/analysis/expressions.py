@@ -14,8 +14,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from typing import Any
 
+from onnxsmith.scripting.analysis.facts import Facts
 from onnxsmith.scripting.analysis.names import assigned_names
-from onnxsmith.scripting.analysis.rewrite import HOOKS, Rewriter, at, target_names
+from onnxsmith.scripting.analysis.rewrite import HOOKS, Rewriter, at
 from onnxsmith.scripting.source.trees import walk
 
 _COLLECT = "__onnxsmith_collect__"
@@ -32,12 +33,18 @@ class Root:
     node: ast.AST
     is_test: bool = False
 
+    @property
+    def is_at_hand(self) -> bool:
+        """Whether a look at the variables gives its value, so that there is nothing to run."""
+        return isinstance(self.node, ast.Name | ast.Constant)
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
     """Plain statements that are run one after the other, as one function that gives the variables they assign."""
 
     statements: tuple[ast.stmt, ...]
+    facts: tuple[Facts, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +116,16 @@ class CodePlace:
     modules: Mapping[str, object]
 
 
-def compile_expressions(roots: Sequence[Root | Block], place: CodePlace) -> ExpressionTable:
-    """Compile expressions (and the patterns of match statements) and blocks."""
+def compile_expressions(
+    roots: Sequence[Root | Block], place: CodePlace, *, with_all: bool = False
+) -> ExpressionTable:
+    """Compile expressions (and the patterns of match statements) and blocks; names and constants only `with_all`."""
     sites: dict[int, Site] = {}
     blocks: dict[int, BlockSite] = {}
     definitions: list[ast.stmt] = []
     for root in roots:
+        if isinstance(root, Root) and root.is_at_hand and not with_all:
+            continue
         if isinstance(root, Block):
             rewriter = Rewriter(place.variables, (), place.first_parameter, place.modules)
             body, results = _block_body(root, rewriter)
@@ -146,9 +157,9 @@ def _block_body(block: Block, rewriter: Rewriter) -> tuple[list[ast.stmt], tuple
     body: list[ast.stmt] = []
     assigned: dict[str, None] = {}
     with rewriter.binding(assigned):  # what was assigned in the block is a variable of its own
-        for statement in block.statements:
-            body += rewriter.rewrite_statement(statement)
-            assigned |= dict.fromkeys(target_names(statement))
+        for statement, facts in zip(block.statements, block.facts, strict=True):
+            body += rewriter.rewrite_statement(statement, facts)
+            assigned |= dict.fromkeys(facts.assigns)
     last = block.statements[-1]
     values: list[ast.expr] = [at(last, ast.Name(name, ast.Load())) for name in assigned]
     body.append(at(last, ast.Return(at(last, ast.Tuple(values, ast.Load())))))

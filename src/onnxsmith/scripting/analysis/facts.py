@@ -32,6 +32,10 @@ _SCOPES: frozenset[type[ast.AST]] = frozenset(
 )
 #: What decides by truth value which of its parts is evaluated, or binds in the middle: staged one by one.
 _DECIDING: frozenset[type[ast.AST]] = frozenset([ast.BoolOp, ast.IfExp, ast.NamedExpr])
+#: What may go through a hook.
+_HOOKED: frozenset[type[ast.AST]] = frozenset(
+    [ast.Attribute, ast.Call, ast.Compare, ast.UnaryOp, ast.Subscript, ast.FormattedValue]
+)
 _PLAIN: frozenset[type[ast.AST]] = frozenset([ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr])
 _BLOCKS = ("body", "orelse")
 #: Fields that hold no nodes that matter here.
@@ -52,6 +56,8 @@ class Facts:
     may_be_unsupported: bool
     #: Whether a part of it has names of its own, or runs later: a lambda, a comprehension, an inner function.
     has_scope: bool
+    #: The names whose attributes it calls, `op` in `op.Add(x, y)`; None if something in it may have to be replaced.
+    called_of: frozenset[str] | None
 
 
 class FactTable:
@@ -98,6 +104,7 @@ class FactTable:
                 and has_plain_targets(statement),
                 found.may_be_unsupported,
                 found.has_scope,
+                None if found.needs_hooks else frozenset(found.called_of),
             )
             assigned |= found.assigns
         return assigned
@@ -121,11 +128,21 @@ def has_plain_targets(statement: ast.stmt) -> bool:
 class _Scan:
     """Goes through one statement without those inside it."""
 
-    __slots__ = ("assigns", "decides", "has_scope", "may_be_unsupported", "reads")
+    __slots__ = (
+        "assigns",
+        "called_of",
+        "decides",
+        "has_scope",
+        "may_be_unsupported",
+        "needs_hooks",
+        "reads",
+    )
 
     def __init__(self, statement: ast.stmt) -> None:
         self.assigns: dict[str, None] = {}
         self.reads: dict[str, None] = {}
+        self.called_of: dict[str, None] = {}
+        self.needs_hooks = False
         self.decides = False
         self.has_scope = False
         self.may_be_unsupported = False
@@ -155,12 +172,8 @@ class _Scan:
             self.may_be_unsupported = True
         elif kind in _DECIDING:
             self.decides = True
-        elif isinstance(node, ast.Attribute):
-            self.may_be_unsupported = self.may_be_unsupported or node.ctx.__class__ is not ast.Load
-        elif isinstance(node, ast.Compare):
-            self.decides = self.decides or len(node.ops) > 1
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            self.decides = self.decides or node.func.id == "print"  # only what is printed reads it
+        elif kind in _HOOKED:
+            self._look_closer(node)
         names = _fields.get(kind)
         if names is None:
             skipped = _SKIPPED.union(_BLOCKS) if isinstance(node, ast.stmt) else _SKIPPED
@@ -173,3 +186,25 @@ class _Scan:
                 waiting += [
                     each for each in reversed(cast("list[object]", value)) if isinstance(each, ast.AST)
                 ]
+
+    def _look_closer(self, node: ast.AST) -> None:
+        """What may go through a hook, because it means something else on values that only the model knows."""
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name))):
+                self.called_of[name] = None
+                return
+            case ast.Call(func=ast.Name(id="print")):
+                self.decides = True  # only what is printed reads it
+            case ast.Attribute(attr=name, ctx=context):
+                self.may_be_unsupported = self.may_be_unsupported or not isinstance(context, ast.Load)
+                self.needs_hooks = self.needs_hooks or name == "dtype"
+                return
+            case ast.Compare(ops=[ast.Eq() | ast.NotEq() | ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE()]):
+                return
+            case ast.Compare(ops=ops):
+                self.decides = self.decides or len(ops) > 1
+            case ast.UnaryOp(op=ast.USub() | ast.UAdd() | ast.Invert()):
+                return
+            case _:
+                pass
+        self.needs_hooks = True

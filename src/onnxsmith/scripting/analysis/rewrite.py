@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Generator, Iterable
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
+from onnxsmith.scripting.analysis.facts import Facts
 from onnxsmith.scripting.analysis.names import assigned_names, parameter_names
 
 #: The parameter through which rewritten expressions reach their hooks.
@@ -37,15 +38,8 @@ def at(place: ast.AST, node: N) -> N:
 _visitors: dict[type[ast.AST], Callable[[Rewriter, ast.AST], ast.AST]] = {}
 
 
-def target_names(statement: ast.stmt) -> list[str]:
-    """The variables that a plain statement assigns."""
-    match statement:
-        case ast.Assign(targets=targets):
-            return [cast(ast.Name, each).id for each in targets]
-        case ast.AugAssign(target=ast.Name(id=name)) | ast.AnnAssign(target=ast.Name(id=name)):
-            return [name]
-        case _:
-            return []
+def _as_it_is(node: ast.expr) -> ast.expr:
+    return node
 
 
 class Rewriter(ast.NodeTransformer):
@@ -84,31 +78,37 @@ class Rewriter(ast.NodeTransformer):
             case _:
                 return self.rewrite(node)
 
-    def rewrite_statement(self, statement: ast.stmt) -> list[ast.stmt]:
+    def rewrite_statement(self, statement: ast.stmt, facts: Facts) -> list[ast.stmt]:
         """A plain statement: what is assigned is named after its variable."""
+        is_as_written = facts.called_of is not None and all(
+            name in self._modules and not self._is_bound(name) for name in facts.called_of
+        )
+        if is_as_written:  # operators alone: there is nothing to replace in it, and what it reads is known
+            for name in facts.reads:
+                if name in self._variables and not self._is_bound(name):
+                    self.direct_names[name] = None
+        rewrite = _as_it_is if is_as_written else self.rewrite
         match statement:
             case ast.Assign(targets=targets, value=value):
-                return [at(statement, ast.Assign(targets, self._named(targets[0], value)))]
+                return [at(statement, ast.Assign(targets, self._named(targets[0], value, rewrite(value))))]
             case ast.AnnAssign(target=target, value=ast.expr() as value):
                 stored = at(target, ast.Name(cast(ast.Name, target).id, ast.Store()))
-                return [at(statement, ast.Assign([stored], self._named(target, value)))]
+                return [at(statement, ast.Assign([stored], self._named(target, value, rewrite(value))))]
             case ast.AugAssign(target=ast.Name(id=name) as target, op=op, value=value):
                 self.visit_Name(at(target, ast.Name(name, ast.Load())))
-                made = at(statement, ast.AugAssign(target, op, self.rewrite(value)))
+                made = at(statement, ast.AugAssign(target, op, rewrite(value)))
                 read = at(statement, ast.Name(name, ast.Load()))
-                named = self._hook(statement, "named", [at(statement, ast.Constant(name)), read])
-                return [made, at(statement, ast.Expr(named))]
+                return [made, at(statement, ast.Expr(self._named(target, statement, read)))]
             case ast.Expr(value=value):
-                return [at(statement, ast.Expr(self.rewrite(value)))]
+                return [at(statement, ast.Expr(rewrite(value)))]
             case _:
                 raise AssertionError(f"{type(statement).__name__} is no plain statement")
 
-    def _named(self, target: ast.expr, value: ast.expr) -> ast.expr:
+    def _named(self, target: ast.expr, place: ast.AST, value: ast.expr) -> ast.expr:
         """What is assigned, on its way through the hook that names it."""
-        made = self.rewrite(value)
         if isinstance(value, ast.Constant):
-            return made
-        return self._hook(value, "named", [at(value, ast.Constant(cast(ast.Name, target).id)), made])
+            return value
+        return self._hook(place, "named", [at(place, ast.Constant(cast(ast.Name, target).id)), value])
 
     def rewrite_pattern(self, pattern: ast.pattern) -> ast.pattern:
         """A pattern of a case: the names in it are values, constants or classes."""

@@ -69,6 +69,10 @@ class Frame:
 
     def evaluate(self, root: ast.AST) -> Any:
         """The value of an expression, computed by Python at the user's own position."""
+        if isinstance(root, ast.Constant):
+            return root.value
+        if isinstance(root, ast.Name) and self._has(root.id):
+            return self.read(root.id, root)
         function, names = self._expression(root)
         variables = self.variables
         values: list[Any] = []
@@ -82,13 +86,17 @@ class Frame:
         except AttributeError as error:
             raise unknown_method(error) or error from None
 
+    def _has(self, name: str) -> bool:
+        """Whether a name is a variable, or stands for something outside."""
+        return name in self.analysis.place.variables or name in self.globals or hasattr(builtins, name)
+
     def _expression(self, root: ast.AST) -> tuple[Evaluate, tuple[str, ...]]:
         site = self.analysis.expressions.sites.get(id(root))
         if site is not None:
             return self._functions[site.position], site.names
         found = self._late.get(id(root))
         if found is None:
-            table = compile_expressions([Root(root)], self.analysis.place)
+            table = compile_expressions([Root(root)], self.analysis.place, with_all=True)
             found = (table.instantiate(self.globals)[0], table.sites[id(root)].names)
             self._late[id(root)] = found
         return found

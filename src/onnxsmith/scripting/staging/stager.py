@@ -18,7 +18,6 @@ from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import Value
 from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.expressions import BlockSite
-from onnxsmith.scripting.analysis.rewrite import target_names
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging import chains, loops
 from onnxsmith.scripting.staging.assignment import assign, assign_augmented
@@ -102,7 +101,7 @@ class Stager:
                 mistakes.add(error)
             elif not mistakes:
                 raise
-            frame.variables |= dict.fromkeys(target_names(block.statements[first]), BROKEN)
+            frame.variables |= dict.fromkeys(self.flow.assigned([block.statements[first]]), BROKEN)
             first += 1
         for statement in block.statements[first:]:
             perform(statement)
