@@ -22,8 +22,8 @@ from onnxsmith.scripting.functions.eager_call import attribute_argument, check_i
 from onnxsmith.scripting.functions.stage_script import make_function, stage
 from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.staging.closures import run_staged
+from onnxsmith.scripting.staging.function_stager import stage_frame
 from onnxsmith.scripting.staging.mistakes import CURED_BY_VALUES, may_be_cured
-from onnxsmith.scripting.staging.stager import stage_frame
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType, OptionalType, TensorType
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import functools
+import importlib
 import inspect
 import linecache
 import pickle
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 
 #: The domain of functions of a program that is run as a script or typed in.
 _MAIN_DOMAIN = "this"
+#: Where the kinds of statements are registered; imported with the first tree, because onnx-ir is imported with it.
+_STATEMENTS = "onnxsmith.scripting.staging.statements"
 
 
 _CallT = TypeVar("_CallT", bound=Callable[..., Any])
@@ -154,6 +157,7 @@ class ScriptFunction(Script):
         """What its syntax tree tells; raises an error for all that a script cannot contain."""
         code, global_names = self.function.__code__, self.function.__globals__
         if self._analysis is None or not self._analysis.fits(global_names):
+            importlib.import_module(_STATEMENTS)
             node = self.places.node
             try:
                 self._analysis = analyze(node, code.co_filename, self.name, code.co_freevars, global_names)

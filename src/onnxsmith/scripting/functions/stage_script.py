@@ -22,9 +22,9 @@ from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.staging.attribute_values import attribute_value
 from onnxsmith.scripting.staging.closures import run_staged
+from onnxsmith.scripting.staging.function_stager import stage_frame
 from onnxsmith.scripting.staging.merge import NUMBER_DTYPES, RESULT_NAME, number_as
 from onnxsmith.scripting.staging.mistakes import Mistakes
-from onnxsmith.scripting.staging.stager import stage_frame
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, OptionalType, TensorType
 
