@@ -193,20 +193,23 @@ class MutationError(OnnxsmithError, TypeError):
 class NestingError(OnnxsmithError, RecursionError):
     r"""Control flow on tensors is nested more deeply than a model file can hold.
 
-    Every `if` with a `return` in it nests what follows. A chain of them is a table of values, or `op.Where`.
+    An `if` inside an `if` is a branch inside a branch, and a file holds some thirty of them in one another. A row of
+    `elif`s or of early returns is no such nest, however long. Conditions that belong together are joined with `and`.
 
     Wrong:
 
         lines = ["@script", "def f(x: FLOAT):"]
-        lines += [f"    if x > {k}.0: return x + {k}.0" for k in range(60)]
-        source = "\n".join([*lines, "    return x"])
+        lines += ["    " + " " * k + f"if x > {k}.0:" for k in range(60)]
+        source = "\n".join([*lines, " " * 64 + "x = x + 1.0", "    return x"])
         exec(source)
 
     Right:
 
         @script
         def f(x: FLOAT):
-            return x + op.Clip(op.Floor(x), 0.0, 59.0)
+            if x > 59.0:
+                x = x + 1.0
+            return x
     """
 
     code = "C508"

@@ -81,7 +81,10 @@ class Model:
     #: The sizes that it is for, as far as its metadata says so.
     _conditions: tuple[size_conditions.SizeCondition, ...] = ()
 
-    def __init__(self, model: ir.Model | ModelRecord) -> None:
+    def __init__(self, model: ir.Model) -> None:
+        self._hold(model)
+
+    def _hold(self, model: ir.Model | ModelRecord) -> None:
         #: The graph as it was recorded, until somebody asks for onnx-ir: then that is the model.
         self._held: ir.Model | ModelRecord = model
         self._conditions = size_conditions.read(model.metadata_props)
@@ -423,6 +426,13 @@ def checker_words(error: Exception) -> str:
     """What onnx's checker said, in one line."""
     text = str(error).replace("==> Context:", ";").replace("name:  OpType:", "").replace("Name:  OpType:", "")
     return " ".join(text.split()).replace(" ;", ";")
+
+
+def recorded_model(record: ModelRecord) -> Model:
+    """A model of what was recorded; nothing of onnx-ir is made for it until somebody asks."""
+    made = object.__new__(Model)
+    made._hold(record)  # pyright: ignore[reportPrivateUsage]  # a second constructor, which users do not see
+    return made
 
 
 def _read(path: str | os.PathLike[str]) -> Model:

@@ -23,7 +23,7 @@ from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.carried_conditions import put_into
 from onnxsmith.graphs.interface import GivenNames, describe, read_names, refuse_unknown, rename
 from onnxsmith.graphs.ir_version import lowest_ir_version
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import Model, recorded_model
 from onnxsmith.graphs.opsets import OpsetVersions, check_opset_version
 from onnxsmith.graphs.program import Program
 from onnxsmith.graphs.records import ModelRecord
@@ -94,7 +94,7 @@ def trace(
     model.ir_version = lowest_ir_version(model, program.dtypes)
     put_into(model, program.shared)
     describe(model, doc_string, metadata, TraceError)
-    return Model(model)
+    return recorded_model(model)
 
 
 def _called(function: Callable[..., Any], arguments: Sequence[Any]) -> Any:

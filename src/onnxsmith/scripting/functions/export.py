@@ -18,7 +18,7 @@ from onnxsmith.graphs.function import body_of, self_contained
 from onnxsmith.graphs.interface import describe, read_names, rename
 from onnxsmith.graphs.ir_maker import model_to_ir
 from onnxsmith.graphs.ir_version import lowest_ir_version
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import Model, recorded_model
 from onnxsmith.graphs.opsets import OpsetVersions, check_opset_version
 from onnxsmith.graphs.program import Program
 from onnxsmith.graphs.records import AnyFunction, GraphRecord, ModelRecord, declared
@@ -147,7 +147,7 @@ def make_model(script: ScriptDefinition, options: ModelOptions) -> Model:
         dissolved.ir_version = lowest_ir_version(dissolved, dtypes) if ir_version is None else ir_version
         return Model(dissolved)
     model.ir_version = lowest_ir_version(model, dtypes) if ir_version is None else ir_version
-    return Model(model)
+    return recorded_model(model)
 
 
 def _rename(graph: GraphRecord, staged: Staged[GraphTarget], options: ModelOptions) -> None:
