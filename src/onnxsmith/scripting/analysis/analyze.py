@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeGuard
 
 from onnxsmith.errors import combined
 from onnxsmith.opset.module import is_opset_module
@@ -16,15 +15,14 @@ from onnxsmith.scripting.analysis.expressions import (
     Block,
     CodePlace,
     ExpressionTable,
-    Root,
     compile_expressions,
 )
 from onnxsmith.scripting.analysis.facts import FactTable
 from onnxsmith.scripting.analysis.flow import Flow
+from onnxsmith.scripting.analysis.kinds import Root, kind_of
 from onnxsmith.scripting.analysis.names import parameter_names
 from onnxsmith.scripting.analysis.subset import find_unsupported
 from onnxsmith.scripting.source.function_source import FunctionNode
-from onnxsmith.scripting.source.trees import children
 
 _LIMIT = 1024
 _analyses: dict[int, Analysis] = {}
@@ -112,109 +110,10 @@ def _parts(statements: Sequence[ast.stmt], facts: FactTable) -> Iterator[Root | 
             yield Block(tuple(plain), tuple(facts[each] for each in plain))
             plain = []
         if not facts[statement].is_plain:
-            yield from statement_roots(statement)
-            for block in inner_blocks(statement):
-                yield from _parts(block, facts)
+            kind = kind_of(statement)
+            if kind is not None:
+                yield from kind.roots(statement)
+                for block in kind.blocks(statement):
+                    yield from _parts(block, facts)
     if plain:
         yield Block(tuple(plain), tuple(facts[each] for each in plain))
-
-
-def statement_roots(statement: ast.stmt) -> Iterator[Root]:
-    """The expressions that staging evaluates in a statement, without those of the statements inside it."""
-    match statement:
-        case ast.FunctionDef():
-            yield from map(Root, statement.decorator_list)
-            yield from map(Root, statement.args.defaults)
-            yield from (Root(each) for each in statement.args.kw_defaults if each is not None)
-        case ast.Assign(targets=targets, value=value):
-            for target in targets:
-                yield from _target_roots(target)
-            yield Root(value)
-        case ast.AugAssign(target=target, value=value):
-            yield from _target_roots(target)
-            yield Root(value)
-        case ast.AnnAssign(target=target, value=value):
-            yield from _target_roots(target)
-            if value is not None:
-                yield Root(value)
-        case ast.If(test=test) | ast.While(test=test):
-            yield Root(test, is_test=True)
-        case ast.Assert(test=test, msg=message):
-            yield Root(test, is_test=True)
-            if message is not None:
-                yield Root(message)
-        case ast.For(target=target):
-            yield from _target_roots(target)
-            yield from map(Root, iteration_parts(statement.iter))
-        case ast.Match():
-            yield Root(statement)
-        case ast.With(items=items):
-            for item in items:
-                yield Root(item.context_expr)
-                if item.optional_vars is not None:
-                    yield from _target_roots(item.optional_vars)
-        case ast.Delete():
-            pass
-        case _:
-            for child in children(statement):
-                if isinstance(child, ast.expr):
-                    yield Root(child)
-
-
-#: Calls after `in` that are taken apart, so that tensors may stand in them.
-_TAKEN_APART = ("range", "zip", "enumerate", "reversed")
-
-
-def iteration_parts(node: ast.expr) -> Iterator[ast.expr]:
-    """The expressions after `in` that are evaluated as they are: the functions and arguments of what is taken apart."""
-    if is_taken_apart(node):
-        yield node.func
-        for argument in (*node.args, *(each.value for each in node.keywords)):
-            yield from iteration_parts(argument)
-    else:
-        yield node
-
-
-def is_taken_apart(node: ast.expr) -> TypeGuard[ast.Call]:
-    """Whether an expression is a plain call of range, zip, enumerate or reversed."""
-    match node:
-        case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
-            is_plain = not any(isinstance(each, ast.Starred) for each in args) and all(
-                each.arg for each in keywords
-            )
-            return name in _TAKEN_APART and is_plain
-        case _:
-            return False
-
-
-def inner_blocks(statement: ast.stmt) -> Iterator[Sequence[ast.stmt]]:
-    """The blocks of statements inside a statement; an inner function is a function of its own."""
-    match statement:
-        case (
-            ast.If(body=body, orelse=orelse)
-            | ast.For(body=body, orelse=orelse)
-            | ast.While(body=body, orelse=orelse)
-        ):
-            yield body
-            yield orelse
-        case ast.With(body=body):
-            yield body
-        case ast.Match(cases=cases):
-            for case in cases:
-                yield case.body
-        case _:
-            pass
-
-
-def _target_roots(target: ast.expr) -> Iterator[Root]:
-    match target:
-        case ast.Tuple(elts=elements) | ast.List(elts=elements):
-            for element in elements:
-                yield from _target_roots(element)
-        case ast.Starred(value=value):
-            yield from _target_roots(value)
-        case ast.Subscript(value=value, slice=index):
-            yield Root(value)
-            yield Root(index)
-        case _:
-            pass

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from onnxsmith.scripting.analysis.facts import Facts
+from onnxsmith.scripting.analysis.kinds import Root
 from onnxsmith.scripting.analysis.names import assigned_names
 from onnxsmith.scripting.analysis.rewrite import HOOKS, Rewriter, at
 from onnxsmith.scripting.source.trees import walk
@@ -24,19 +25,6 @@ _COLLECT = "__onnxsmith_collect__"
 _KEPT_INSTANCES = 8
 
 Evaluate = Callable[..., Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Root:
-    """An expression to compile; of a test only the truth value matters."""
-
-    node: ast.AST
-    is_test: bool = False
-
-    @property
-    def is_at_hand(self) -> bool:
-        """Whether a look at the variables gives its value, so that there is nothing to run."""
-        return isinstance(self.node, ast.Name | ast.Constant)
 
 
 @dataclass(frozen=True, slots=True)

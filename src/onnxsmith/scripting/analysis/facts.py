@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from onnxsmith.scripting.analysis.kinds import kind_of
 from onnxsmith.scripting.analysis.names import assigned_names, free_names
 from onnxsmith.scripting.analysis.subset import MAY_BE_UNSUPPORTED
 
@@ -87,14 +88,9 @@ class FactTable:
         assigned: dict[str, None] = {}
         for statement in statements:
             found = _Scan(statement)
-            if statement.__class__ not in _SCOPES and statement.__class__ not in MAY_BE_UNSUPPORTED:
-                for name in _BLOCKS:
-                    inner = getattr(statement, name, None)
-                    if inner:
-                        found.assigns |= self._read(inner)
-            elif isinstance(statement, ast.Match):
-                for case in statement.cases:
-                    self._read(case.body)
+            kind = None if statement.__class__ is ast.Assign else kind_of(statement)
+            for inner in () if kind is None else kind.blocks(statement):
+                found.assigns |= self._read(inner)
             self._facts[id(statement)] = Facts(
                 tuple(found.assigns),
                 tuple(found.reads),

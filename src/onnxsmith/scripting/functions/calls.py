@@ -22,21 +22,23 @@ from onnxsmith.scripting.functions.eager_call import attribute_argument, check_i
 from onnxsmith.scripting.functions.stage_script import make_function, stage
 from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.staging.closures import run_staged
+from onnxsmith.scripting.staging.function_stager import stage_frame
 from onnxsmith.scripting.staging.mistakes import CURED_BY_VALUES, may_be_cured
-from onnxsmith.scripting.staging.stager import stage_frame
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType, OptionalType, TensorType
 
 if TYPE_CHECKING:
-    from onnxsmith.scripting.functions.function import ScriptFunction
+    from onnxsmith.scripting.functions.definition import ScriptDefinition
     from onnxsmith.scripting.functions.signature import ScriptParameter
 
 #: The scripts that are being made into functions, or staged in place, one inside the other.
-_IN_PROGRESS: ContextVar[tuple[ScriptFunction, ...]] = ContextVar("onnxsmith_scripts_in_progress", default=())
+_IN_PROGRESS: ContextVar[tuple[ScriptDefinition, ...]] = ContextVar(
+    "onnxsmith_scripts_in_progress", default=()
+)
 
 
 @contextmanager
-def _in_progress(script: ScriptFunction) -> Generator[None]:
+def _in_progress(script: ScriptDefinition) -> Generator[None]:
     token = _IN_PROGRESS.set((*_IN_PROGRESS.get(), script))
     try:
         yield
@@ -54,7 +56,7 @@ class Result:
 
 
 def call_in_graph(
-    script: ScriptFunction, arguments: dict[str, Any], *, given: frozenset[str] = frozenset()
+    script: ScriptDefinition, arguments: dict[str, Any], *, given: frozenset[str] = frozenset()
 ) -> Any:
     """The outputs of a call, as values of the graph being made; `given` are the arguments that were named."""
     if script in _IN_PROGRESS.get():
@@ -87,7 +89,7 @@ def call_in_graph(
     return values if result.is_tuple else values[0]
 
 
-def _inlined(script: ScriptFunction, arguments: Mapping[str, Any]) -> Any:
+def _inlined(script: ScriptDefinition, arguments: Mapping[str, Any]) -> Any:
     with _in_progress(script):
         return run_staged(
             script.analysis,
@@ -98,7 +100,7 @@ def _inlined(script: ScriptFunction, arguments: Mapping[str, Any]) -> Any:
         )
 
 
-def _lift(script: ScriptFunction, parameter: ScriptParameter, value: Any, scope: RecordingTarget) -> Any:
+def _lift(script: ScriptDefinition, parameter: ScriptParameter, value: Any, scope: RecordingTarget) -> Any:
     """An argument as a value of the graph; a literal takes the annotated element type."""
     if value is None:
         return None
@@ -134,24 +136,26 @@ class Variants:
     error: OnnxsmithError | None = None
     names: int = 0
 
-    def next_name(self, script: ScriptFunction) -> str:
+    def next_name(self, script: ScriptDefinition) -> str:
         """Functions that are made per type are told apart by number. (ONNX Runtime finds no overload in a function.)"""
         self.names += 1
         return script.onnx_name if self.names == 1 else f"{script.onnx_name}_{self.names}"
 
 
-def variants_of(script: ScriptFunction, shared: dict[Any, Any]) -> Variants:
+def variants_of(script: ScriptDefinition, shared: dict[Any, Any]) -> Variants:
     """What was made of a script before."""
     return shared.setdefault(script, Variants())
 
 
-def _function_in(scope: RecordingTarget, script: ScriptFunction) -> Callable[[OpsetChoice], RecordingTarget]:
+def _function_in(
+    scope: RecordingTarget, script: ScriptDefinition
+) -> Callable[[OpsetChoice], RecordingTarget]:
     """What makes the target that a function of a graph's model is staged on."""
     return functools.partial(scope.function, is_exact=script.is_exact, is_lenient=script.is_lenient)
 
 
 def _resolve(
-    script: ScriptFunction,
+    script: ScriptDefinition,
     types: Mapping[str, AnyValueType | None],
     attributes: Mapping[str, Any],
     scope: RecordingTarget,
@@ -178,7 +182,7 @@ def _resolve(
 
 
 def _resolve_exactly(
-    script: ScriptFunction,
+    script: ScriptDefinition,
     types: Mapping[str, AnyValueType | None],
     attributes: Mapping[str, Any],
     scope: RecordingTarget,
@@ -207,7 +211,7 @@ def _resolve_exactly(
 
 
 def generic_body(
-    script: ScriptFunction, absent: tuple[str, ...], scope: RecordingTarget
+    script: ScriptDefinition, absent: tuple[str, ...], scope: RecordingTarget
 ) -> RecordedFunction | None:
     """The function for any types; None where it cannot be written without knowing them."""
     variants = variants_of(script, scope.shared)
@@ -235,14 +239,14 @@ def generic_body(
     return body
 
 
-def may_pass_with_types(script: ScriptFunction, error: OnnxsmithError) -> bool:
+def may_pass_with_types(script: ScriptDefinition, error: OnnxsmithError) -> bool:
     """Whether a mistake may vanish when types and attribute values are known, as they are in every call."""
     is_open = script.parameters.attributes or any(_is_open(each.type) for each in script.parameters.inputs)
     return bool(is_open) and may_be_cured(error)
 
 
 def _passes_with_values(
-    script: ScriptFunction,
+    script: ScriptDefinition,
     types: Mapping[str, AnyValueType | None],
     error: OnnxsmithError,
     scope: RecordingTarget,
@@ -270,7 +274,7 @@ def _is_open(kind: AnyValueType) -> bool:
 
 
 def _node_attributes(
-    script: ScriptFunction, body: RecordedFunction, attributes: Mapping[str, Any]
+    script: ScriptDefinition, body: RecordedFunction, attributes: Mapping[str, Any]
 ) -> dict[str, Any]:
     formal = body.attribute_names
     result: dict[str, Any] = {}

@@ -11,7 +11,8 @@ from onnxsmith.errors import CallError, OnnxsmithError, boundary
 from onnxsmith.opset.custom import Opset
 from onnxsmith.opset.module import is_opset_module
 from onnxsmith.scripting.functions.debuggers import paused, resume
-from onnxsmith.scripting.functions.function import Exactness, ScriptFunction
+from onnxsmith.scripting.functions.definition import Exactness
+from onnxsmith.scripting.functions.function import ScriptFunction
 from onnxsmith.scripting.source.function_source import unwrapped
 
 F = TypeVar("F", bound=Callable[..., Any])

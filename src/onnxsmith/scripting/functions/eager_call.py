@@ -37,14 +37,14 @@ from onnxsmith.types.value_types import (
 E = TypeVar("E", bound=OnnxsmithError)
 
 if TYPE_CHECKING:
-    from onnxsmith.scripting.functions.function import ScriptFunction
+    from onnxsmith.scripting.functions.definition import ScriptDefinition
     from onnxsmith.scripting.functions.signature import ScriptParameter
 
 #: Inside a script every result is a tensor of ours, also of operators that were given arrays or nothing.
 EAGER_TARGET = EagerTarget(wraps=True)
 
 
-def run_eagerly(script: ScriptFunction, arguments: dict[str, Any], active: Target | None) -> Any:
+def run_eagerly(script: ScriptDefinition, arguments: dict[str, Any], active: Target | None) -> Any:
     """Call the function with tensors; arrays in give arrays out."""
     arguments, gives_tensors = prepared(script, arguments, active)
     bound = script.signature.bind_partial()
@@ -58,7 +58,7 @@ def run_eagerly(script: ScriptFunction, arguments: dict[str, Any], active: Targe
 
 
 def prepared(
-    script: ScriptFunction, arguments: dict[str, Any], active: Target | None
+    script: ScriptDefinition, arguments: dict[str, Any], active: Target | None
 ) -> tuple[dict[str, Any], bool]:
     """The arguments by parameter, checked and as tensors; and whether tensors were given, so that tensors come out."""
     gives_tensors = active is not None
@@ -73,13 +73,13 @@ def prepared(
     return {name: _extra(script, name, value) for name, value in arguments.items()}, gives_tensors
 
 
-def given_results(script: ScriptFunction, result: Any, *, gives_tensors: bool, is_inside: bool) -> Any:
+def given_results(script: ScriptDefinition, result: Any, *, gives_tensors: bool, is_inside: bool) -> Any:
     """What the caller gets of what the function returned."""
     annotated = script.parameters.returns or (None,)
     return _results(result, annotated, gives_tensors=gives_tensors, is_inside=is_inside)
 
 
-def _extra(script: ScriptFunction, name: str, value: Any) -> Any:
+def _extra(script: ScriptDefinition, name: str, value: Any) -> Any:
     """What came in through `*args` and `**kwargs`."""
     known = any(each.name == name for each in script.parameters.parameters)
     if known:
@@ -94,7 +94,7 @@ def to_tensor(value: Any) -> Any:
     return EagerTensor(np.asarray(cast(Any, value))) if isinstance(value, np.ndarray | np.generic) else value
 
 
-def attribute_argument(script: ScriptFunction, parameter: ScriptParameter, value: Any) -> Any:
+def attribute_argument(script: ScriptDefinition, parameter: ScriptParameter, value: Any) -> Any:
     """The value of an attribute parameter, checked."""
     if value is None and parameter.default is None:
         return None
@@ -132,14 +132,14 @@ def attribute_argument(script: ScriptFunction, parameter: ScriptParameter, value
     return parameter.attribute_value(value)
 
 
-def _input(script: ScriptFunction, parameter: ScriptParameter, value: Any) -> Any:
+def _input(script: ScriptDefinition, parameter: ScriptParameter, value: Any) -> Any:
     given = input_argument(script, parameter, value)
     if given is None or isinstance(given, list):
         return given if given is None else [to_tensor(each) for each in cast("list[Any]", given)]
     return EagerTensor(np.asarray(given))  # a tensor of a graph says itself that it has no value here
 
 
-def input_argument(script: ScriptFunction, parameter: ScriptParameter, value: Any) -> Any:
+def input_argument(script: ScriptDefinition, parameter: ScriptParameter, value: Any) -> Any:
     """What is given for an input as an array (a sequence as a list of arrays), checked against the annotation."""
     kind = parameter.type.element if isinstance(parameter.type, OptionalType) else parameter.type
     given: Any = value.array if isinstance(value, EagerTensor) else value
@@ -178,7 +178,7 @@ def _declared(parameter: ScriptParameter, kind: AnyValueType) -> str | None:
 
 
 def check_input(
-    script: ScriptFunction, parameter: ScriptParameter, actual: AnyValueType, wanted: AnyValueType
+    script: ScriptDefinition, parameter: ScriptParameter, actual: AnyValueType, wanted: AnyValueType
 ) -> None:
     """Refuse an argument whose type is certainly not the annotated one."""
     if not isinstance(actual, TensorType) or not isinstance(wanted, TensorType):
@@ -203,7 +203,7 @@ def check_input(
         raise _at_argument(error, script, parameter)
 
 
-def check_names(script: ScriptFunction, arguments: Mapping[str, Any]) -> None:
+def check_names(script: ScriptDefinition, arguments: Mapping[str, Any]) -> None:
     """Refuse arguments that disagree about the size of a dimension of one name."""
     if not script.parameters.repeats_dimensions:
         return
@@ -217,7 +217,7 @@ def check_names(script: ScriptFunction, arguments: Mapping[str, Any]) -> None:
         raise _at_argument(error, script, parameter)
 
 
-def _at_argument(error: E, script: ScriptFunction, parameter: ScriptParameter) -> E:
+def _at_argument(error: E, script: ScriptDefinition, parameter: ScriptParameter) -> E:
     """The error at the argument that the user gives for a parameter, and at the parameter's definition."""
     position = [each.name for each in script.parameters.parameters if each.role != "self"].index(
         parameter.name

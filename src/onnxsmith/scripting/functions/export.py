@@ -33,7 +33,7 @@ from onnxsmith.types.annotations import read_value_type
 from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType, OptionalType, SequenceType, TensorType
 
 if TYPE_CHECKING:
-    from onnxsmith.scripting.functions.function import ScriptFunction
+    from onnxsmith.scripting.functions.definition import ScriptDefinition
     from onnxsmith.scripting.functions.signature import ScriptParameter
 
 PRODUCER = "onnxsmith"
@@ -43,11 +43,12 @@ _checked_cache: dict[Any, Any] = {}
 _CHECKED_LIMIT = 256
 
 
-def check_generic(script: ScriptFunction) -> None:
+def check_generic(script: ScriptDefinition) -> None:
     """Stage the script for the types its annotations give, so that mistakes show when it is decorated."""
-    if kept.can_keep(script) or (script.is_exact and not script.parameters.attributes and script.is_main):
+    can_keep = not script.is_inline and kept.can_keep(script.function, script.parameters)
+    if can_keep or (script.is_exact and not script.parameters.attributes and script.is_main):
         script.kept = kept.Kept(
-            script, stage(script, _model_of(script), _input_types(script, None, None), {})
+            script.function, stage(script, _model_of(script), _input_types(script, None, None), {})
         )
         return
     for oldest in list(_checked_cache)[: max(0, len(_checked_cache) - _CHECKED_LIMIT)]:
@@ -57,12 +58,12 @@ def check_generic(script: ScriptFunction) -> None:
         generic_body(script, absent, _nowhere(_checked_cache))
 
 
-def function_proto(script: ScriptFunction) -> onnx.FunctionProto:
+def function_proto(script: ScriptDefinition) -> onnx.FunctionProto:
     """The generic function of a script."""
     return ir.serde.serialize_function(generic_function(script))
 
 
-def generic_function(script: ScriptFunction) -> ir.Function:
+def generic_function(script: ScriptDefinition) -> ir.Function:
     """The function of a script for any types."""
     shared: dict[Any, Any] = {}
     body = generic_body(script, (), _nowhere(shared))
@@ -71,7 +72,7 @@ def generic_function(script: ScriptFunction) -> ir.Function:
     return self_contained(body_of(body))
 
 
-def _model_of(script: ScriptFunction) -> Callable[[OpsetChoice], GraphTarget]:
+def _model_of(script: ScriptDefinition) -> Callable[[OpsetChoice], GraphTarget]:
     """What makes the graph of a script's model."""
 
     def make(opset: OpsetChoice) -> GraphTarget:
@@ -88,7 +89,7 @@ def _nowhere(shared: dict[Any, Any]) -> GraphTarget:
 
 
 def stage_model(
-    script: ScriptFunction, make_scope: Callable[[OpsetChoice], ScopeT], options: ModelOptions
+    script: ScriptDefinition, make_scope: Callable[[OpsetChoice], ScopeT], options: ModelOptions
 ) -> Staged[ScopeT]:
     """Stage a script as its model is made, on a target of anybody's."""
     types, values = _arguments(script, options)
@@ -96,7 +97,7 @@ def stage_model(
 
 
 def _arguments(
-    script: ScriptFunction, options: ModelOptions
+    script: ScriptDefinition, options: ModelOptions
 ) -> tuple[dict[str, AnyValueType | None], dict[str, Any]]:
     """The types of a model's inputs, and the values of its attributes; refuses options that are none."""
     check_options(options, [each.name for each in script.parameters.attributes])
@@ -110,12 +111,13 @@ def _arguments(
     return types, _attribute_values(script, options.get("attributes"))
 
 
-def make_model(script: ScriptFunction, options: ModelOptions) -> Model:
+def make_model(script: ScriptDefinition, options: ModelOptions) -> Model:
     """The model of a script."""
     types, values = _arguments(script, options)
     opset_version, ir_version = options.get("opset_version"), options.get("ir_version")
     is_as_checked = options.get("input_types") is None and opset_version is None
-    staged = script.kept.take(script) if is_as_checked and script.kept is not None else None
+    staged: Staged[GraphTarget] | None
+    staged = script.kept.take(script.function) if is_as_checked and script.kept is not None else None
     script.kept = None
     if staged is None:
         staged = stage(script, _model_of(script), types, values, opset_version=opset_version)
@@ -157,7 +159,7 @@ def _rename(graph: GraphRecord, staged: Staged[GraphTarget], options: ModelOptio
             rename(graph, taken, ports, read_names(given, current, option, CallError), CallError)
 
 
-def _declare(script: ScriptFunction, graph: GraphRecord, types: Sequence[AnyValueType]) -> None:
+def _declare(script: ScriptDefinition, graph: GraphRecord, types: Sequence[AnyValueType]) -> None:
     """Give outputs the types that an exact script says they have; refuse those that they cannot have."""
     for value, kind in zip(graph.outputs, types, strict=True):
         if value in graph.inputs:  # whose own annotation says what it is
@@ -180,7 +182,7 @@ def _dissolved(model: ir.Model) -> ir.Model:
 
 
 def _input_types(
-    script: ScriptFunction, given: Sequence[Any] | Mapping[str, Any] | None, io_types: Any
+    script: ScriptDefinition, given: Sequence[Any] | Mapping[str, Any] | None, io_types: Any
 ) -> dict[str, AnyValueType | None]:
     parameters = script.parameters.inputs
     named = _by_name([each.name for each in parameters], given, "input_types", script)
@@ -200,7 +202,7 @@ def _input_types(
     return types
 
 
-def _completed(script: ScriptFunction, parameter: ScriptParameter, io_types: Any) -> AnyValueType:
+def _completed(script: ScriptDefinition, parameter: ScriptParameter, io_types: Any) -> AnyValueType:
     kind = parameter.type
     if _is_typed(kind):
         return kind
@@ -219,7 +221,10 @@ def _is_typed(kind: AnyValueType) -> bool:
 
 
 def _by_name(
-    names: Sequence[str], given: Sequence[Any] | Mapping[str, Any] | None, called: str, script: ScriptFunction
+    names: Sequence[str],
+    given: Sequence[Any] | Mapping[str, Any] | None,
+    called: str,
+    script: ScriptDefinition,
 ) -> dict[str, Any]:
     if given is None:
         return {}
@@ -241,7 +246,7 @@ def _by_name(
     return dict(zip(names, given, strict=False))
 
 
-def _attribute_values(script: ScriptFunction, attributes: Mapping[str, Any] | None) -> dict[str, Any]:
+def _attribute_values(script: ScriptDefinition, attributes: Mapping[str, Any] | None) -> dict[str, Any]:
     given: Mapping[str, Any] = {} if attributes is None else attributes
     if not isinstance(cast(object, given), Mapping):
         raise CallError(
@@ -272,7 +277,7 @@ def _attribute_values(script: ScriptFunction, attributes: Mapping[str, Any] | No
 
 
 def _set_output_types(
-    script: ScriptFunction, staged: Staged[GraphTarget], given: Sequence[Any] | Mapping[str, Any] | None
+    script: ScriptDefinition, staged: Staged[GraphTarget], given: Sequence[Any] | Mapping[str, Any] | None
 ) -> None:
     names = [each.record.name for each in staged.outputs]
     for name, kind in _by_name(names, given, "output_types", script).items():

@@ -11,12 +11,13 @@ from onnxsmith.diagnostics import hide_own_frames
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.model import Model
 from onnxsmith.scripting.functions.eager_call import check_names, input_argument
+from onnxsmith.scripting.functions.export import make_model
 from onnxsmith.types.annotations import type_of_example
 from onnxsmith.types.named_sizes import equal_sizes
 from onnxsmith.types.value_types import AnyValueType, OptionalType, TensorType
 
 if TYPE_CHECKING:
-    from onnxsmith.scripting.functions.function import ScriptFunction
+    from onnxsmith.scripting.functions.definition import ScriptDefinition
 
 _LIMIT = 256
 
@@ -24,14 +25,14 @@ _LIMIT = 256
 class Jit:
     """Runs a script as a model; `jit(f)` makes one."""
 
-    def __init__(self, script: ScriptFunction) -> None:
+    def __init__(self, script: ScriptDefinition) -> None:
         self.script = script
         self._runs: dict[Any, Callable[[Sequence[Any]], Any]] = {}
         self._input_names = [each.name for each in script.parameters.inputs]
         self._input_count = len(self._input_names)
         self._equal_sizes = equal_sizes(each.type for each in script.parameters.inputs)
 
-    def __reduce__(self) -> tuple[type[Jit], tuple[ScriptFunction]]:
+    def __reduce__(self) -> tuple[type[Jit], tuple[ScriptDefinition]]:
         return Jit, (self.script,)  # the sessions are made anew
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -94,7 +95,7 @@ class Jit:
         self, types: dict[str, AnyValueType], attributes: dict[str, Any]
     ) -> Callable[[Sequence[Any]], Any]:
         given = {name: value for name, value in attributes.items() if value is not None}
-        model: Model = self.script.to_model(input_types=types, attributes=given)
+        model: Model = make_model(self.script, {"input_types": types, "attributes": given})
         return model.runner()
 
 

@@ -6,57 +6,51 @@ Only for scripts that hang on nothing that could change in between: operators, n
 from __future__ import annotations
 
 import types
-from typing import TYPE_CHECKING
+from typing import Generic, TypeVar
 
 from onnxsmith.core.operator import Operator
+from onnxsmith.scripting.functions.signature import ScriptSignature
 from onnxsmith.scripting.source.outside import has_empty_cell, outside
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType, ValueType
-
-if TYPE_CHECKING:
-    from onnxsmith.graphs.builder import GraphTarget
-    from onnxsmith.scripting.functions.function import ScriptFunction
-    from onnxsmith.scripting.functions.stage_script import Staged
 
 #: What a script may refer to: none of these can change without becoming another object.
 _UNCHANGING = (Operator, DType, ValueType, int, float, str, bool, type(None), types.BuiltinFunctionType)
 _MODULES = ("onnxsmith.opset", "math")
 
 
-class Kept:
-    """A staged script, and what it referred to."""
+StagedT = TypeVar("StagedT")
 
-    def __init__(self, script: ScriptFunction, staged: Staged[GraphTarget]) -> None:
+
+class Kept(Generic[StagedT]):
+    """What was made of a function, and what the function referred to."""
+
+    def __init__(self, function: types.FunctionType, staged: StagedT) -> None:
         self._staged = staged
-        self._references = _references(script)
+        self._references = _references(function)
 
-    def take(self, script: ScriptFunction) -> Staged[GraphTarget] | None:
-        """The staged script, if it would be staged the same way now."""
-        now = _references(script)
+    def take(self, function: types.FunctionType) -> StagedT | None:
+        """What was made, if it would be made the same way now."""
+        now = _references(function)
         same = now is not None and self._references is not None and now.keys() == self._references.keys()
         if not same or now is None or self._references is None:
             return None
         return self._staged if all(now[name] is value for name, value in self._references.items()) else None
 
 
-def can_keep(script: ScriptFunction) -> bool:
+def can_keep(function: types.FunctionType, parameters: ScriptSignature) -> bool:
     """Whether a script is the same whenever it is staged: typed inputs, no attributes, nothing that could change."""
-    if (
-        script.parameters.attributes
-        or script.fixed_arguments
-        or script.parameters.is_variadic
-        or script.is_inline
-    ):
+    if parameters.attributes or parameters.is_variadic or parameters.has_self:
         return False
-    if any(isinstance(each, types.CodeType) for each in script.function.__code__.co_consts):
+    if any(isinstance(each, types.CodeType) for each in function.__code__.co_consts):
         return False  # what lambdas and inner functions refer to is not seen below
-    inputs = script.parameters.inputs
+    inputs = parameters.inputs
     if any(
         not isinstance(each.type, TensorType) or each.type.dtype is None or each.has_default
         for each in inputs
     ):
         return False
-    references = _references(script)
+    references = _references(function)
     return references is not None and all(_is_unchanging(each) for each in references.values())
 
 
@@ -66,5 +60,5 @@ def _is_unchanging(value: object) -> bool:
     return isinstance(value, _UNCHANGING)
 
 
-def _references(script: ScriptFunction) -> dict[str, object] | None:
-    return None if has_empty_cell(script.function) else outside(script.function)
+def _references(function: types.FunctionType) -> dict[str, object] | None:
+    return None if has_empty_cell(function) else outside(function)

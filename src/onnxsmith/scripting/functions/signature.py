@@ -99,6 +99,11 @@ class ScriptSignature:
     repeats_dimensions: bool
 
     @property
+    def has_self(self) -> bool:
+        """Whether it is the signature of a method."""
+        return any(each.role == "self" for each in self.parameters)
+
+    @property
     def inputs(self) -> tuple[ScriptParameter, ...]:
         return tuple(each for each in self.parameters if each.role == "input")
 

@@ -22,14 +22,14 @@ from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.staging.attribute_values import attribute_value
 from onnxsmith.scripting.staging.closures import run_staged
+from onnxsmith.scripting.staging.function_stager import stage_frame
 from onnxsmith.scripting.staging.merge import NUMBER_DTYPES, RESULT_NAME, number_as
 from onnxsmith.scripting.staging.mistakes import Mistakes
-from onnxsmith.scripting.staging.stager import stage_frame
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, OptionalType, TensorType
 
 if TYPE_CHECKING:
-    from onnxsmith.scripting.functions.function import ScriptFunction
+    from onnxsmith.scripting.functions.definition import ScriptDefinition
     from onnxsmith.scripting.functions.signature import ScriptParameter
 
 
@@ -50,7 +50,7 @@ class Staged(Generic[ScopeT]):
 
 
 def stage(
-    script: ScriptFunction,
+    script: ScriptDefinition,
     make_scope: Callable[[OpsetChoice], ScopeT],
     types: Mapping[str, AnyValueType | None],
     attributes: Mapping[str, Any],
@@ -66,7 +66,7 @@ def stage(
 
 
 def _stage_by_opset(
-    script: ScriptFunction,
+    script: ScriptDefinition,
     make_scope: Callable[[OpsetChoice], ScopeT],
     types: Mapping[str, AnyValueType | None],
     attributes: Mapping[str, Any],
@@ -91,7 +91,7 @@ def _stage_by_opset(
 
 
 def _stage(
-    script: ScriptFunction,
+    script: ScriptDefinition,
     make_scope: Callable[[OpsetChoice], ScopeT],
     opset: OpsetChoice,
     types: Mapping[str, AnyValueType | None],
@@ -119,7 +119,7 @@ def _stage(
 
 
 def _stage_on(
-    script: ScriptFunction,
+    script: ScriptDefinition,
     scope: ScopeT,
     types: Mapping[str, AnyValueType | None],
     attributes: Mapping[str, Any],
@@ -164,7 +164,7 @@ def _are_outputs(scope: RecordingTarget, result: object) -> bool:
     )
 
 
-def _default(script: ScriptFunction, parameter: ScriptParameter, scope: RecordingTarget) -> Any:
+def _default(script: ScriptDefinition, parameter: ScriptParameter, scope: RecordingTarget) -> Any:
     """The default of an input that nobody gives: a tensor of the annotated element type, as in an eager run."""
     kind = parameter.type.element if isinstance(parameter.type, OptionalType) else parameter.type
     is_typed = isinstance(kind, TensorType) and kind.dtype is not None
@@ -173,7 +173,7 @@ def _default(script: ScriptFunction, parameter: ScriptParameter, scope: Recordin
     return scope.lift(input_argument(script, parameter, parameter.default))
 
 
-def _outputs(script: ScriptFunction, scope: RecordingTarget, values: Sequence[Any]) -> list[Any]:
+def _outputs(script: ScriptDefinition, scope: RecordingTarget, values: Sequence[Any]) -> list[Any]:
     """What a script returns as outputs of its graph; one that is an input, or comes twice, gets an Identity."""
     returns = script.parameters.returns
     if returns is not None and len(returns) != len(values):
@@ -198,7 +198,7 @@ def _outputs(script: ScriptFunction, scope: RecordingTarget, values: Sequence[An
 
 
 def _as_output(
-    script: ScriptFunction, scope: RecordingTarget, value: Any, annotated: AnyValueType | None
+    script: ScriptDefinition, scope: RecordingTarget, value: Any, annotated: AnyValueType | None
 ) -> Any:
     """A result as a tensor; a Python number takes the annotated element type, or else INT64, FLOAT or BOOL."""
     if value is None or isinstance(value, dict | set):
@@ -224,7 +224,7 @@ def _as_output(
 
 
 def _check_result(
-    script: ScriptFunction, position: int, actual: AnyValueType, annotated: AnyValueType
+    script: ScriptDefinition, position: int, actual: AnyValueType, annotated: AnyValueType
 ) -> None:
     """Refuse what certainly differs from the annotation."""
     differs = type(actual) is not type(annotated)
@@ -266,7 +266,7 @@ def _refined(scope: RecordingTarget, tensor: Any, annotated: AnyValueType) -> An
 
 
 def make_function(
-    script: ScriptFunction, staged: Staged[ScopeT], name: str, bound: Sequence[str] = ()
+    script: ScriptDefinition, staged: Staged[ScopeT], name: str, bound: Sequence[str] = ()
 ) -> RecordedFunction:
     """The function of a staged script; attributes in `bound` have their values inside already."""
     formal = [each for each in script.parameters.attributes if each.name not in bound]

@@ -23,7 +23,7 @@ from onnxsmith.scripting.source.location import located
 from onnxsmith.source import position_span
 
 if TYPE_CHECKING:
-    from onnxsmith.scripting.functions.function import ScriptFunction
+    from onnxsmith.scripting.functions.definition import ScriptDefinition
 
 #: Stands in the compiled code for the object whose methods are the three steps.
 _STEPS = "onnxsmith: the steps of a call"
@@ -41,7 +41,7 @@ class _Run:
 _runs: ContextVar[tuple[_Run, ...]] = ContextVar("onnxsmith_watched_runs", default=())
 
 
-def watched_function(script: ScriptFunction, node: ast.FunctionDef) -> types.FunctionType:
+def watched_function(script: ScriptDefinition, node: ast.FunctionDef) -> types.FunctionType:
     """The script's function, doing for itself what a call of the script does around it."""
     function = script.function
     code = _compiled(node, function.__code__)
@@ -133,7 +133,7 @@ def _inner(code: types.CodeType, name: str) -> types.CodeType:
 class _Steps:
     """What a call of a script does before, at and after the end of its function."""
 
-    script: ScriptFunction
+    script: ScriptDefinition
 
     def enter(self, *values: Any) -> tuple[Any, ...]:
         """The arguments as tensors; from here on operators run."""

@@ -10,7 +10,7 @@ import functools
 import math
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -30,13 +30,27 @@ from onnxsmith.scripting.staging.truth import is_symbolic, truth
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import describe_shape
 
-if TYPE_CHECKING:
-    from onnxsmith.scripting.staging.hooks import Hooks
-
 Function = Callable[..., Any]
 
 
-def replacement(function: Any, hooks: Hooks) -> Function | None:
+class Decisions(Protocol):
+    """What these functions need of the hooks of the function that calls them."""
+
+    @property
+    def is_printing(self) -> bool:
+        """Whether what is evaluated now is only to be printed."""
+        ...
+
+    def all_true(self, bound: tuple[str, ...], first: Any, *others: Callable[[], Any]) -> Any:
+        """`a and b` where only its truth matters."""
+        ...
+
+    def any_true(self, bound: tuple[str, ...], first: Any, *others: Callable[[], Any]) -> Any:
+        """`a or b` where only its truth matters."""
+        ...
+
+
+def replacement(function: Any, hooks: Decisions) -> Function | None:
     """What to call instead of a built-in function; None for all others."""
     try:
         make = _REPLACEMENTS.get(function)
@@ -53,7 +67,7 @@ def text_error() -> OnnxsmithError:
     )
 
 
-def _always(function: Function) -> Callable[[Hooks], Function]:
+def _always(function: Function) -> Callable[[Decisions], Function]:
     return lambda _: function
 
 
@@ -138,7 +152,7 @@ def _total(values: Any, start: Any = 0) -> Any:
 # -- truth -------------------------------------------------------------------------------------------------
 
 
-def _any(hooks: Hooks) -> Function:
+def _any(hooks: Decisions) -> Function:
     def any_of(values: Any) -> Any:
         if is_symbolic(values) and isinstance(values, Tensor):
             return number(values.astype(DType.BOOL).any())
@@ -147,7 +161,7 @@ def _any(hooks: Hooks) -> Function:
     return any_of
 
 
-def _all(hooks: Hooks) -> Function:
+def _all(hooks: Decisions) -> Function:
     def all_of(values: Any) -> Any:
         if is_symbolic(values) and isinstance(values, Tensor):
             return number(values.astype(DType.BOOL).all())
@@ -163,8 +177,8 @@ def _itself(value: Any) -> Any:
 # -- text --------------------------------------------------------------------------------------------------
 
 
-def _textual(python: Function) -> Callable[[Hooks], Function]:
-    def make(hooks: Hooks) -> Function:
+def _textual(python: Function) -> Callable[[Decisions], Function]:
+    def make(hooks: Decisions) -> Function:
         def convert(*args: Any, **kwargs: Any) -> Any:
             if args and is_symbolic(args[0]) and not hooks.is_printing:
                 raise text_error()
@@ -179,7 +193,7 @@ def _nothing(*_: Any, **__: Any) -> None:
     """A model does not print and does not stop; the eager run does."""
 
 
-def _refused(python: Function, instead: str) -> Callable[[Hooks], Function]:
+def _refused(python: Function, instead: str) -> Callable[[Decisions], Function]:
     def refuse(*_: Any, **__: Any) -> Any:
         raise UnsupportedSyntaxError(f"a script cannot call {python.__name__}()", help=instead)
 
@@ -219,7 +233,7 @@ _MATHEMATICS: dict[Function, Callable[[Any, Any], Any]] = {
 }
 
 
-_REPLACEMENTS: dict[Any, Callable[[Hooks], Function]] = {
+_REPLACEMENTS: dict[Any, Callable[[Decisions], Function]] = {
     builtins.len: _always(_length),
     builtins.int: _always(_converted(DType.INT64, int)),
     builtins.float: _always(_converted(DType.DOUBLE, float)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from onnxsmith.core.semantics.unknown_method import unknown_method
 from onnxsmith.diagnostics import did_you_mean, undefined_name_help
@@ -21,9 +21,6 @@ from onnxsmith.scripting.source.function_source import head_span
 from onnxsmith.scripting.staging.merge import Differing, Unassigned
 from onnxsmith.scripting.staging.mistakes import Mistakes
 from onnxsmith.source import UNPACKED, Span, caller_span, position_span
-
-if TYPE_CHECKING:
-    from onnxsmith.scripting.staging.hooks import Hooks
 
 _ABSENT = object()
 #: The value of a variable whose assignment was a mistake.
@@ -56,7 +53,8 @@ class Frame:
         self.closure = closure
         self.outer = outer
         self.variables: dict[str, Any] = {}
-        self.hooks: Hooks | None = None
+        #: What the compiled code of the function calls; set by the stager.
+        self.hooks: object = None
         #: How deep in subgraphs the call stands; deeper means under a condition only the model knows.
         self.depth = 0
         #: Where the mistakes of a script's own statements are collected; None in helpers, whose callers collect.

@@ -13,7 +13,7 @@ from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import LoopTypeError, UnsupportedSyntaxError
-from onnxsmith.scripting.analysis.analyze import is_taken_apart
+from onnxsmith.scripting.analysis.iterated import is_taken_apart
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging.truth import is_symbolic
 from onnxsmith.types.dtypes import DType

@@ -1,0 +1,177 @@
+"""A script before anything is done with it: what the user wrote, where it stands, and what is known of it."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+import inspect
+import linecache
+import types
+from collections.abc import Mapping
+from typing import Any, Literal, cast
+
+from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError, combined
+from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.scripting.analysis.analyze import Analysis, analyze
+from onnxsmith.scripting.analysis.names import assigned_names, parameter_names
+from onnxsmith.scripting.analysis.straight import StraightCode, read_straight
+from onnxsmith.scripting.functions.binding import bind_call
+from onnxsmith.scripting.functions.kept import Kept
+from onnxsmith.scripting.functions.opset_choice import found_version, named_version
+from onnxsmith.scripting.functions.signature import ScriptSignature, read_signature
+from onnxsmith.scripting.functions.undefined import UndefinedNames
+from onnxsmith.scripting.source.places import Places
+from onnxsmith.scripting.staging.straight_run import Script, StraightCall, straight_call
+from onnxsmith.source import Span, code_span
+from onnxsmith.types.value_types import SequenceType
+
+#: The domain of functions of a program that is run as a script or typed in.
+_MAIN_DOMAIN = "this"
+#: Where the kinds of statements are registered; imported with the first tree, because onnx-ir is imported with it.
+_STATEMENTS = "onnxsmith.scripting.staging.statements"
+#: `exact` of `script`: whether the graph has the nodes that are written and no others, and whether they are checked.
+Exactness = bool | Literal["unchecked"]
+
+
+class ScriptDefinition(Script):
+    """What a function made by `@script` is."""
+
+    def __init__(
+        self,
+        function: types.FunctionType,
+        *,
+        domain: str | None = None,
+        overload: str = "",
+        default_opset: Any = None,
+        inline: bool = False,
+        name: str | None = None,
+        exact: Exactness = False,
+        instance: Any = None,
+    ) -> None:
+        functools.update_wrapper(cast(Any, self), function)
+        if instance is not None:  # as a bound method: what it wraps is called without self
+            self.__wrapped__ = types.MethodType(function, instance)
+        self.function = function
+        self.name = function.__name__ if function.__name__.isidentifier() else "lambda_function"
+        #: What ONNX calls it.
+        self.onnx_name = self.name if name is None else name
+        #: Whether its graph has the nodes and types that are written, and nothing else.
+        self.is_exact = bool(exact)
+        #: Whether what cannot work is a warning: it is as somebody else's model has it.
+        self.is_lenient = exact == "unchecked"
+        #: Whether it is meant as a model, not as a function that others call: nobody said where it lives.
+        self.is_main = domain is None
+        self.domain = domain if domain is not None else _domain_of(function)
+        self.overload = overload
+        self.is_inline = inline
+        self._default_opset = default_opset
+        self.instance = instance
+        self.options = {
+            "domain": domain,
+            "overload": overload,
+            "default_opset": default_opset,
+            "inline": inline,
+            "name": name,
+            "exact": exact,
+        }
+        self.places = Places(function, self.name)
+        self._straight: StraightCode | None = read_straight(function)
+        self._analysis: Analysis | None = None
+        self._undefined_names: UndefinedNames | None = None
+        #: What checking it left behind, for the first model that is made of it.
+        self.kept: Kept[Any] | None = None
+        #: What is wrong with it before it is staged: names that are defined nowhere.
+        self.known_mistakes: list[OnnxsmithError] = []
+        if self.straight_call() is None:
+            _ = self.analysis  # refuses what a script cannot contain
+        self.parameters: ScriptSignature = read_signature(function, self.places)
+
+    # -- what it is ------------------------------------------------------------------------------------
+
+    @property
+    def signature(self) -> inspect.Signature:
+        """The Python signature."""
+        return self.parameters.python
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return self.parameters.python
+
+    @property
+    def definition(self) -> Span:
+        """Where it is defined: `def name`."""
+        return self.places.definition if self._straight is None else code_span(self.function.__code__)
+
+    def straight_call(self) -> StraightCall | None:
+        """How to stage it by calling it; None where its syntax tree is needed."""
+        return straight_call(self._straight, self.function)
+
+    @property
+    def analysis(self) -> Analysis:
+        """What its syntax tree tells; raises an error for all that a script cannot contain."""
+        code, global_names = self.function.__code__, self.function.__globals__
+        if self._analysis is None or not self._analysis.fits(global_names):
+            importlib.import_module(_STATEMENTS)
+            node = self.places.node
+            try:
+                self._analysis = analyze(node, code.co_filename, self.name, code.co_freevars, global_names)
+            except UnsupportedSyntaxError as error:
+                body = node.body if isinstance(node, ast.FunctionDef) else [ast.Expr(node.body)]
+                variables = [*parameter_names(node.args), *assigned_names(body)]
+                raise combined([error, *error.others, *self.undefined.errors(variables)]) from None
+        return self._analysis
+
+    @property
+    def undefined(self) -> UndefinedNames:
+        """The names in it that had no value when it was decorated."""
+        if self._undefined_names is None:
+            analysis = self._analysis
+            reads = None if analysis is None else set(analysis.facts.reads) - analysis.local_names
+            self._undefined_names = UndefinedNames(self.places.node, self.function, self.name, reads)
+        return self._undefined_names
+
+    @property
+    def source(self) -> str:
+        """The source text."""
+        node = self.places.node
+        first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
+        lines = linecache.getlines(self.function.__code__.co_filename)[first - 1 : node.end_lineno]
+        return inspect.cleandoc("".join(lines)) + "\n" if lines and lines[0][:1].isspace() else "".join(lines)
+
+    @property
+    def opset_version(self) -> int:
+        """The opset that Python's own operators in it use: the one named, the one its code uses, or the newest."""
+        return self.named_opset_version or default_opset_version()
+
+    @property
+    def named_opset_version(self) -> int | None:
+        """The opset that was asked for, or that its code refers to; None where nothing names one."""
+        return named_version(self._default_opset) or found_version(self.function)
+
+    @property
+    def fixed_arguments(self) -> dict[str, Any]:
+        """`self`, for a method."""
+        return {each.name: self.instance for each in self.parameters.parameters if each.role == "self"}
+
+    @property
+    def returns_sequence(self) -> bool:
+        """Whether a list that it returns is one output, a sequence: its annotation says so."""
+        returns = self.parameters.returns
+        return returns is not None and len(returns) == 1 and isinstance(returns[0], SequenceType)
+
+    def completed(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Arguments in the order of the signature, with defaults for the rest."""
+        bound = inspect.BoundArguments(self.signature, dict(arguments))  # type: ignore[arg-type]
+        bound.apply_defaults()
+        return dict(bound.arguments)
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of a call by parameter, with defaults for the rest; raises CallError."""
+        fixed = () if self.instance is None else tuple(self.fixed_arguments.values())
+        return bind_call(self.name, self.signature, (*fixed, *args), kwargs, self.definition)
+
+
+def _domain_of(function: types.FunctionType) -> str:
+    module = function.__module__ or _MAIN_DOMAIN
+    return _MAIN_DOMAIN if module == "__main__" else module

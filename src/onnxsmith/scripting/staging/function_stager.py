@@ -1,0 +1,152 @@
+"""Staging: the statements of a function, carried out on values that may be symbolic.
+
+What is known is decided now, as Python would: a static `if` takes one branch, a loop over a list runs. What hangs
+on a tensor becomes `If` and `Loop`. A block is run with a *leaf*, which says what the end of a path yields; a path
+that jumps (return, break, continue) under a condition only the model knows carries the statements after it into its
+branch, so that every path ends in a leaf.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from onnxsmith.core.semantics.unknown_method import unknown_method
+from onnxsmith.core.target import current_graph
+from onnxsmith.core.value import Value
+from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError
+from onnxsmith.scripting.analysis.expressions import BlockSite
+from onnxsmith.scripting.analysis.kinds import kind_of
+from onnxsmith.scripting.staging import chains
+from onnxsmith.scripting.staging.frame import BROKEN, Frame, Tainted
+from onnxsmith.scripting.staging.hooks import Hooks
+from onnxsmith.scripting.staging.jumps import NEXT, NOTHING, RESULT, Leaf, Side
+from onnxsmith.scripting.staging.statement_kind import StatementKind
+
+
+def stage_frame(frame: Frame) -> Any:
+    """Stage one call of a function: what it returns."""
+    return FunctionStager(frame).call()
+
+
+class FunctionStager:
+    """Stages one call of one function."""
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+        self.flow = frame.analysis.flow
+        frame.hooks = Hooks(frame, self)
+
+    def call(self) -> Any:
+        """What the function returns."""
+        mistakes = self.frame.mistakes
+        if mistakes is None:
+            return self.run(self.frame.analysis.body, RESULT).value
+        try:
+            result = self.run(self.frame.analysis.body, RESULT).value
+        except OnnxsmithError as error:
+            mistakes.add(error)
+        except Exception:
+            if not mistakes:  # else it may only be what a mistake led to
+                raise
+        else:
+            if not mistakes:
+                return result
+        raise mistakes.error()
+
+    # -- blocks ----------------------------------------------------------------------------------------
+
+    def run(self, statements: Sequence[ast.stmt], leaf: Leaf, start: int = 0) -> Side:
+        """Carry out statements; the result is what the leaf makes of the end."""
+        position = start
+        notes = self.frame.mistakes is not None and statements is self.frame.analysis.body
+        while position < len(statements):
+            statement = statements[position]
+            block = self.frame.block_at(statement)
+            if block is not None:
+                self._run_block(block, notes=notes)
+                position += len(block.statements)
+                continue
+            position += 1
+            if self.flow.jumps(statement):
+                if chains.is_long_block(self, statements, position - 1):
+                    return chains.run_block(self, statements, position - 1, leaf)
+                return self._stage(statement, self._follow(statements, position, leaf))
+            if notes:
+                self._stage_or_note(statement)
+            else:
+                self._stage(statement, NOTHING)
+        return leaf(NEXT)
+
+    def _run_block(self, block: BlockSite, *, notes: bool) -> None:
+        """Carry out plain statements, all at once; after a mistake, those that follow it one by one."""
+        frame = self.frame
+        first = 0
+        try:
+            if frame.run_block(block):
+                return
+        except Exception as raised:
+            error = (unknown_method(raised) or raised) if isinstance(raised, AttributeError) else raised
+            mistakes = frame.mistakes
+            if not notes or mistakes is None or current_graph().depth > frame.depth:
+                raise error from None
+            first = frame.keep_done(block, raised)
+            if isinstance(error, OnnxsmithError):
+                mistakes.add(error)
+            elif not mistakes:
+                raise
+            frame.variables |= dict.fromkeys(self.flow.assigned([block.statements[first]]), BROKEN)
+            first += 1
+        for statement in block.statements[first:]:
+            if notes:
+                self._stage_or_note(statement)
+            else:
+                self._stage(statement, NOTHING)
+
+    def _stage_or_note(self, statement: ast.stmt) -> None:
+        """Carry out a statement; one that is wrong leaves its variables broken, and the next is looked at."""
+        frame = self.frame
+        mistakes, variables = (
+            frame.mistakes,
+            dict(frame.variables) if hasattr(statement, "body") else frame.variables,
+        )
+        assert mistakes is not None
+        if current_graph().depth > frame.depth:  # in a branch, which ends with the first mistake
+            self._stage(statement, NOTHING)
+            return
+        try:
+            self._stage(statement, NOTHING)
+        except Tainted:
+            pass
+        except OnnxsmithError as error:
+            mistakes.add(error)
+        except Exception:
+            if not mistakes:
+                raise
+        else:
+            return
+        frame.variables = {**variables, **dict.fromkeys(self.flow.assigned([statement]), BROKEN)}
+
+    def _follow(self, statements: Sequence[ast.stmt], start: int, leaf: Leaf) -> Leaf:
+        """What a path does that reaches the end of the statement before `start`, or jumps."""
+        if start == len(statements):
+            return leaf
+        return Leaf(
+            lambda jump: self.run(statements, leaf, start) if jump.kind == "next" else leaf(jump),
+            is_long=True,
+        )
+
+    def _stage(self, statement: ast.stmt, follow: Leaf) -> Side:
+        kind = kind_of(statement)
+        if not isinstance(kind, StatementKind):
+            raise UnsupportedSyntaxError(f"a script cannot contain '{type(statement).__name__}'").locate(
+                self.frame.span(statement)
+            )
+        return kind.stage(self, statement, follow)
+
+    def assign_name(self, name: str, value: Any) -> None:
+        """Bind a variable; a new value of the graph takes its name."""
+        self.frame.variables[name] = value
+        if isinstance(value, Value) and value.is_symbolic:
+            current_graph().suggest_name(value, name)

@@ -1,0 +1,81 @@
+"""Statements that choose between blocks: `if`, which a tensor may decide, and `match`, which Python decides."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from onnxsmith.scripting.analysis.kinds import FlowQuestions, Names, Root, Targets
+from onnxsmith.scripting.analysis.names import free_names, pattern_reads
+from onnxsmith.scripting.source.location import located
+from onnxsmith.scripting.staging import chains
+from onnxsmith.scripting.staging.branches import branch
+from onnxsmith.scripting.staging.jumps import Leaf, Side
+from onnxsmith.scripting.staging.stager import Stager
+from onnxsmith.scripting.staging.statement_kind import StatementKind, statement_kind
+from onnxsmith.scripting.staging.truth import is_symbolic, truth
+
+
+@statement_kind(ast.If)
+class Condition(StatementKind):
+    """`if test: … else: …`"""
+
+    def roots(self, statement: ast.stmt) -> Iterator[Root]:
+        assert isinstance(statement, ast.If)
+        yield Root(statement.test, is_test=True)
+
+    def blocks(self, statement: ast.stmt) -> Iterable[Sequence[ast.stmt]]:
+        assert isinstance(statement, ast.If)
+        return statement.body, statement.orelse
+
+    def always_leaves(self, statement: ast.stmt, flow: FlowQuestions) -> bool:
+        assert isinstance(statement, ast.If)
+        return bool(statement.orelse) and not any(
+            flow.can_fall_through(each) for each in self.blocks(statement)
+        )
+
+    def live_before(self, statement: ast.stmt, live: Names, targets: Targets, flow: FlowQuestions) -> Names:
+        inside = [flow.live_into(each, live, targets) for each in self.blocks(statement)]
+        return frozenset[str]().union(flow.reads(statement), *inside)
+
+    def stage(self, stager: Stager, statement: ast.stmt, follow: Leaf) -> Side:
+        assert isinstance(statement, ast.If)
+        if chains.is_long_elif(statement):
+            return chains.run_elif(stager, statement, follow)
+        test = stager.frame.evaluate(statement.test)
+        if not is_symbolic(test):
+            return stager.run(statement.body if test else statement.orelse, follow)
+        with located(stager.frame.span(statement.test)):
+            condition = truth(test)
+        return branch(stager, condition, statement.body, statement.orelse, statement, statement.test, follow)
+
+
+@statement_kind(ast.Match)
+class Matching(StatementKind):
+    """`match subject: …`"""
+
+    def roots(self, statement: ast.stmt) -> Iterator[Root]:
+        yield Root(statement)
+
+    def blocks(self, statement: ast.stmt) -> Iterable[Sequence[ast.stmt]]:
+        assert isinstance(statement, ast.Match)
+        return [case.body for case in statement.cases]
+
+    def live_before(self, statement: ast.stmt, live: Names, targets: Targets, flow: FlowQuestions) -> Names:
+        assert isinstance(statement, ast.Match)
+        result = live.union(free_names(statement.subject))
+        for case in statement.cases:
+            inside = flow.live_into(case.body, live, targets)
+            guard = free_names(case.guard) if case.guard is not None else ()
+            result = result.union(inside, guard, pattern_reads(case.pattern))
+        return result
+
+    def stage(self, stager: Stager, statement: ast.stmt, follow: Leaf) -> Side:
+        assert isinstance(statement, ast.Match)
+        chosen: tuple[int, dict[str, Any]] | None = stager.frame.evaluate(statement)
+        if chosen is None:
+            return stager.run((), follow)
+        position, bound = chosen
+        stager.frame.variables.update(bound)
+        return stager.run(statement.cases[position].body, follow)

@@ -1,0 +1,81 @@
+"""Statements that leave a block in the middle: `return`, `break`, `continue`, and `raise`, which ends staging."""
+
+from __future__ import annotations
+
+import ast
+
+from onnxsmith.core.target import current_graph
+from onnxsmith.errors import UnsupportedSyntaxError
+from onnxsmith.scripting.analysis.kinds import FlowQuestions, Jumps, Names, Targets
+from onnxsmith.scripting.staging.jumps import BREAK, CONTINUE, Jump, Leaf, Side
+from onnxsmith.scripting.staging.stager import Stager
+from onnxsmith.scripting.staging.statement_kind import PlainKind, StatementKind, statement_kind
+
+
+class _Leaving(StatementKind):
+    def always_leaves(self, statement: ast.stmt, flow: FlowQuestions) -> bool:
+        return True
+
+
+@statement_kind(ast.Return)
+class Returning(_Leaving):
+    """`return value`"""
+
+    def jumps(self, statement: ast.stmt, flow: FlowQuestions) -> Jumps:
+        return Jumps(returns=True)
+
+    def live_before(self, statement: ast.stmt, live: Names, targets: Targets, flow: FlowQuestions) -> Names:
+        return frozenset(flow.reads(statement))
+
+    def stage(self, stager: Stager, statement: ast.stmt, follow: Leaf) -> Side:
+        assert isinstance(statement, ast.Return)
+        value = statement.value
+        return follow(Jump("return", None if value is None else stager.frame.evaluate(value)))
+
+
+@statement_kind(ast.Break)
+class Breaking(_Leaving):
+    """`break`"""
+
+    def jumps(self, statement: ast.stmt, flow: FlowQuestions) -> Jumps:
+        return Jumps(breaks=True)
+
+    def live_before(self, statement: ast.stmt, live: Names, targets: Targets, flow: FlowQuestions) -> Names:
+        return targets.breaks
+
+    def stage(self, stager: Stager, statement: ast.stmt, follow: Leaf) -> Side:
+        return follow(BREAK)
+
+
+@statement_kind(ast.Continue)
+class Continuing(_Leaving):
+    """`continue`"""
+
+    def jumps(self, statement: ast.stmt, flow: FlowQuestions) -> Jumps:
+        return Jumps(continues=True)
+
+    def live_before(self, statement: ast.stmt, live: Names, targets: Targets, flow: FlowQuestions) -> Names:
+        return targets.continues
+
+    def stage(self, stager: Stager, statement: ast.stmt, follow: Leaf) -> Side:
+        return follow(CONTINUE)
+
+
+@statement_kind(ast.Raise)
+class Raising(PlainKind):
+    """`raise error`: where it is certain that it is reached, making the model fails with the error."""
+
+    def always_leaves(self, statement: ast.stmt, flow: FlowQuestions) -> bool:
+        return True
+
+    def perform(self, stager: Stager, statement: ast.stmt) -> None:
+        assert isinstance(statement, ast.Raise)
+        frame = stager.frame
+        if current_graph().depth > frame.depth:
+            raise UnsupportedSyntaxError(
+                "a model cannot raise an error, and only the model knows whether this line is reached",
+                help="return a value that tells, or check before the model runs",
+            ).locate(frame.span(statement))
+        if statement.exc is None:
+            raise UnsupportedSyntaxError("there is no error to raise again").locate(frame.span(statement))
+        raise frame.evaluate(statement.exc)
