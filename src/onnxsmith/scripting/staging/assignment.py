@@ -140,7 +140,7 @@ def assign_augmented(stager: Stager, statement: ast.AugAssign) -> None:
             right = frame.evaluate(statement.value)
             if isinstance(current, _CHANGED_IN_PLACE):
                 with located(frame.span(statement)):
-                    refuse_change(current)
+                    refuse_change(cast(object, current))
             stager.assign_name(name, _at(stager, statement, compute, current, right))
         case ast.Subscript(value=container, slice=index):
             owner, key = frame.evaluate(container), frame.evaluate(index)

@@ -22,6 +22,7 @@ from onnxsmith.scripting.staging.jumps import NEXT, Jump, Leaf, Side, record
 from onnxsmith.scripting.staging.merge import MISSING, Unassigned, active
 from onnxsmith.scripting.staging.mistakes import CURED_BY_VALUES
 from onnxsmith.scripting.staging.truth import is_symbolic, truth
+from onnxsmith.scripting.staging.watch import Attempt
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.staging.stager import Stager
@@ -192,6 +193,7 @@ def _while(stager: Stager, statement: ast.While, follow: Leaf) -> Side:
     """A `while`: it runs now as long as its test is known, and becomes a `Loop` when only the model knows."""
     frame, graph = stager.frame, current_graph()
     leaf = _ends_of(stager, statement)
+    has_jumps = bool(stager.flow.block_jumps(statement.body))
 
     def test() -> Any:
         return frame.evaluate(statement.test)
@@ -199,6 +201,7 @@ def _while(stager: Stager, statement: ast.While, follow: Leaf) -> Side:
     for _ in range(_MOST_ITERATIONS):
         roll_back, before = graph.checkpoint(), dict(frame.variables)
         draft = graph.draft()
+        attempt = Attempt(frame, names_in([statement])) if has_jumps else None
         with active(draft):
             value = test()
             if is_symbolic(value) or not value:
@@ -222,6 +225,8 @@ def _while(stager: Stager, statement: ast.While, follow: Leaf) -> Side:
             draft.discard()
             roll_back()
             frame.variables = before
+            if attempt is not None:
+                attempt.take_back()
             value = True
         ended = stage_loop(stager, statement, Iteration(None, None), leaf, test, value, at_least_once=False)
         return _after(stager, statement, ended, follow)

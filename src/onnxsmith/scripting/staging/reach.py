@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 
+from onnxsmith.core.captures import AnyArray
 from onnxsmith.core.value import Value
 from onnxsmith.scripting.analysis.effects import Names
 from onnxsmith.scripting.analysis.rewrite import HOOKS
@@ -28,9 +29,6 @@ from onnxsmith.source import is_library
 
 if TYPE_CHECKING:
     import random
-
-#: Arrays of any element type and shape.
-AnyArray = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
 
 
 class Staged(Protocol):
@@ -443,13 +441,10 @@ class Reach:
         return [pictures.AttributesPicture(module, module.__dict__)]
 
     def _array(self, value: AnyArray) -> Iterable[Picture]:
-        chain = [value]
-        while isinstance(chain[-1].base, np.ndarray):
-            chain.append(cast("AnyArray", chain[-1].base))
-        if type(chain[-1].base).__name__ not in ("NoneType", "bytes", "bytearray", "memoryview", "mmap"):
-            # Whether memory of another library may be written to, numpy cannot say, and so would not allow it again.
-            return [_content_of_array(value)]
-        self.arrays += reversed(chain)
+        chain = chain_of(value)
+        if not chain:
+            return [content_of_array(value)]
+        self.arrays += chain
         if value.dtype != object:
             return ()
         return [pictures.Holder(value, enumerate(cast("list[object]", value.ravel().tolist())))]
@@ -458,6 +453,18 @@ class Reach:
         if _has_more(value):
             self.iterators.append(value)
         return ()
+
+
+def chain_of(value: AnyArray) -> list[AnyArray]:
+    """An array after those whose memory it shows; none where numpy would not let it be written to again.
+
+    Whether memory of another library may be written to, numpy cannot say.
+    """
+    chain = [value]
+    while isinstance(chain[-1].base, np.ndarray):
+        chain.append(cast("AnyArray", chain[-1].base))
+    is_known = type(chain[-1].base).__name__ in ("NoneType", "bytes", "bytearray", "memoryview", "mmap")
+    return chain[::-1] if is_known else []
 
 
 def _has_more(iterator: object) -> bool:
@@ -470,7 +477,9 @@ def _has_more(iterator: object) -> bool:
     return not is_exact or left is None or left() > 0
 
 
-def _content_of_array(value: AnyArray) -> Picture:
+def content_of_array(value: AnyArray) -> Picture:
+    """A picture of an array that is not read-only meanwhile: a copy."""
+
     def write(state: object) -> None:
         value[...] = cast("AnyArray", state)
 

@@ -11,15 +11,16 @@ from __future__ import annotations
 import ast
 import functools
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar, Token
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
+from onnxsmith.core.captures import ON_CAPTURE, AnyArray
 from onnxsmith.errors import LastingChangeError, MutationError, OnnxsmithError, UnseenStateError
 from onnxsmith.scripting.analysis.effects import NO_NAMES, Names, names_in
 from onnxsmith.scripting.source.trees import walk
 from onnxsmith.scripting.staging.pictures import content_of
-from onnxsmith.scripting.staging.reach import AnyArray, Reach, code_names, is_harmless
+from onnxsmith.scripting.staging.reach import Reach, chain_of, code_names, content_of_array, is_harmless
 from onnxsmith.source import PACKAGE_DIRECTORY, Span, traceback_span
 
 if TYPE_CHECKING:
@@ -56,6 +57,68 @@ _CHANGING = frozenset(
         "subtract",
     ]
 )
+
+
+class Captures:
+    """The arrays that a script has put into its graph: they stay read-only until all of it is staged.
+
+    The graph shares their memory, so that a change would change what was computed before it.
+    """
+
+    def __init__(self) -> None:
+        self._locked: list[AnyArray] = []
+        self._taken: dict[int, AnyArray] = {}
+        self._tokens: tuple[Token[Captures | None], Token[Callable[[AnyArray], None] | None]] | None = None
+
+    def __enter__(self) -> object:
+        if _CAPTURES.get() is None:  # else this script is part of one that has them
+            self._tokens = _CAPTURES.set(self), ON_CAPTURE.set(self._take)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object, /) -> None:
+        if self._tokens is None:
+            return
+        _CAPTURES.reset(self._tokens[0])
+        ON_CAPTURE.reset(self._tokens[1])
+        for each in self._locked:
+            each.flags.writeable = True
+        if is_write_error(error):
+            raise self._error().locate(traceback_span(error.__traceback__)) from None
+
+    def refuse_change_of(self, value: object) -> None:
+        """Refuse that an array is changed, before it happens."""
+        if id(value) in self._taken:
+            raise self._error().locate_at_caller()
+
+    @staticmethod
+    def _error() -> MutationError:
+        return MutationError(
+            "an array is changed after it was used, and the model has its content only once",
+            help="change a copy: w = w.copy()",
+        )
+
+    def _take(self, array: AnyArray) -> None:
+        for each in chain_of(array):
+            self._taken[id(each)] = each
+            if each.flags.writeable:
+                each.flags.writeable = False
+                self._locked.append(each)
+
+    def release(self, array: AnyArray) -> None:
+        """Let an array be written to that was read-only for a path, now or when no graph needs it any more."""
+        if id(array) in self._taken:
+            self._locked.append(array)
+        else:
+            array.flags.writeable = True
+
+
+#: The arrays of the script that is being staged.
+_CAPTURES: ContextVar[Captures | None] = ContextVar("onnxsmith_captures", default=None)
+
+
+def is_write_error(error: BaseException | None) -> TypeGuard[ValueError]:
+    """Whether numpy refused to write to an array."""
+    return type(error) is ValueError and "read-only" in str(error)
 
 
 class _Nothing:
@@ -96,8 +159,9 @@ class _Path:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object, /) -> None:
+        captures = _CAPTURES.get() or Captures()
         for each in self._locked:
-            each.flags.writeable = True
+            captures.release(each)
         self._locked.clear()
         if self._token is not None:
             _OPEN.reset(self._token)
@@ -105,11 +169,7 @@ class _Path:
         changed = [each for each in self._reach.pictures if each.is_changed()]
         for each in changed:
             each.put_back()
-        if (
-            isinstance(error, ValueError)
-            and "read-only" in str(error)
-            and not isinstance(error, OnnxsmithError)
-        ):
+        if is_write_error(error):
             raise self._written(error) from None
         if error is None and changed:
             raise self._changed(changed[0].owner)
@@ -225,6 +285,22 @@ def _watch(
     return _Path(frame, Reach(reached, (*names.variables, *names.attributes)), place, is_call=is_call)
 
 
+class Attempt:
+    """What statements reach before they are tried: if they are staged in another way after all, it is put back."""
+
+    def __init__(self, frame: Frame, names: Names) -> None:
+        values = values_of(frame, names.variables)
+        reached = [(name, each) for name, each in values.items() if not is_harmless(each, names.attributes)]
+        reach = Reach(reached, (*names.variables, *names.attributes)) if reached else None
+        self._pictures = [] if reach is None else [*reach.pictures, *map(content_of_array, reach.arrays)]
+
+    def take_back(self) -> None:
+        """Let everything hold again what it held."""
+        for each in self._pictures:
+            if each.is_changed():
+                each.put_back()
+
+
 def values_of(frame: Frame, names: Iterable[str]) -> dict[str, object]:
     """What names stand for in a function that is being staged; those of Python itself are left out."""
     found: dict[str, object] = {}
@@ -280,6 +356,9 @@ def refuse_change(value: object) -> None:
     """Refuse to change an object that lives longer than a path which is being staged."""
     for each in reversed(_OPEN.get()):
         each.refuse_change_of(value)
+    captures = _CAPTURES.get()
+    if captures is not None:
+        captures.refuse_change_of(value)
 
 
 def watched(function: object, replaced: Any) -> Any:
