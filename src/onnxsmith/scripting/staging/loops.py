@@ -17,6 +17,7 @@ from onnxsmith.scripting.analysis.flow import is_endless, loop_names
 from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import branch, dynamic_if, names_from, picked
 from onnxsmith.scripting.staging.dynamic_loop import Ended, stage_loop
+from onnxsmith.scripting.staging.growing import grown_names
 from onnxsmith.scripting.staging.iteration import Iteration, iteration_source, range_iteration
 from onnxsmith.scripting.staging.jumps import NEXT, Jump, Leaf, Side, record
 from onnxsmith.scripting.staging.merge import MISSING, Unassigned, active
@@ -171,7 +172,6 @@ def _take(stager: Stager, side: Side) -> None:
 
 def _ends_of(stager: Stager, statement: ast.For | ast.While) -> Leaf:
     """The leaf of one iteration: how it ended, and the variables it leaves."""
-    names = loop_names(statement)
     after, again = stager.flow.live_after(statement), stager.flow.live_in_loop(statement)
     live = {"next": again, "continue": again, "break": after, "return": frozenset[str]()}
     missing = Unassigned(stager.frame.span(statement), "it is assigned only on some paths through this loop")
@@ -180,6 +180,7 @@ def _ends_of(stager: Stager, statement: ast.For | ast.While) -> Leaf:
         flags = record(jump)
         flags["next"] = flags["next"] or flags.pop("continue")
         flags.pop("continue", None)
+        names = [*loop_names(statement), *grown_names(stager.frame, statement.body)]
         return Side(flags, picked(stager.frame.variables, names, live[jump.kind], missing))
 
     return Leaf(end)

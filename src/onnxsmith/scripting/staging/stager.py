@@ -18,7 +18,7 @@ from onnxsmith.core.value import Value
 from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.flow import assigned_names
 from onnxsmith.scripting.source.location import located
-from onnxsmith.scripting.staging import loops
+from onnxsmith.scripting.staging import growing, loops
 from onnxsmith.scripting.staging.assignment import assign, assign_augmented
 from onnxsmith.scripting.staging.branches import branch, dispatch, recording
 from onnxsmith.scripting.staging.closures import StagedClosure
@@ -135,7 +135,7 @@ class Stager:
                 for target in targets:
                     assign(self, target, result)
             case ast.Expr(value=value):
-                if not isinstance(value, ast.Constant):
+                if not isinstance(value, ast.Constant) and not growing.append(self, value):
                     frame.evaluate(value)
             case ast.If():
                 self._if(statement, NOTHING)

@@ -13,18 +13,16 @@ import functools
 import types
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar, Token
-from typing import TYPE_CHECKING, Any, TypeGuard, cast
+from typing import Any, Protocol, TypeGuard, cast
 
 from onnxsmith.core.captures import ON_CAPTURE, AnyArray
 from onnxsmith.errors import LastingChangeError, MutationError, OnnxsmithError, UnseenStateError
+from onnxsmith.scripting.analysis.analyze import Analysis
 from onnxsmith.scripting.analysis.effects import NO_NAMES, Names, names_in
 from onnxsmith.scripting.source.trees import walk
 from onnxsmith.scripting.staging.pictures import content_of
 from onnxsmith.scripting.staging.reach import Reach, chain_of, code_names, content_of_array, is_harmless
 from onnxsmith.source import PACKAGE_DIRECTORY, Span, traceback_span
-
-if TYPE_CHECKING:
-    from onnxsmith.scripting.staging.frame import Frame
 
 _ABSENT = object()
 #: The watches that are open, the innermost last.
@@ -57,6 +55,24 @@ _CHANGING = frozenset(
         "subtract",
     ]
 )
+
+
+class Scope(Protocol):
+    """What is asked of a function that is being staged: its variables, and those around it."""
+
+    @property
+    def analysis(self) -> Analysis: ...
+    @property
+    def globals(self) -> Mapping[str, object]: ...
+    @property
+    def closure(self) -> Mapping[str, object]: ...
+    @property
+    def variables(self) -> Mapping[str, object]: ...
+    @property
+    def outer(self) -> Scope | None: ...
+    def span(self, node: ast.AST) -> Span:
+        """Where a node stands."""
+        ...
 
 
 class Captures:
@@ -139,7 +155,7 @@ _NOTHING = _Nothing()
 class _Path:
     """A path with objects in reach that could change."""
 
-    def __init__(self, frame: Frame, reach: Reach, place: ast.AST | None, *, is_call: bool) -> None:
+    def __init__(self, frame: Scope, reach: Reach, place: ast.AST | None, *, is_call: bool) -> None:
         self._frame = frame
         self._reach = reach
         self._place = place
@@ -179,19 +195,23 @@ class _Path:
     def refuse_change_of(self, value: object) -> None:
         """Refuse that an object is changed, before it happens."""
         if value in self._reach:
-            raise self._error(self._reach.name_of(value), None).locate_at_caller()
+            error = self._error(self._reach.name_of(value), None)
+            if isinstance(value, list) and isinstance(self._place, ast.For | ast.While) and not self._is_call:
+                error.help = _COLLECTING
+            raise error.locate_at_caller()
 
     def refuse_unseen(self, values: Iterable[object]) -> None:
         """Refuse that an object is handed on whose changes nobody would see."""
-        if self._is_call or not self.is_blind:
-            return
         found = Reach(((str(k), each) for k, each in enumerate(values)), ())
+        why = (
+            "and a model has no memory from one call to the next"
+            if self._is_call
+            else "and only the model knows whether and how often this runs"
+        )
         for each in self._reach.opaque:
             if each in found:
-                name = self._reach.name_of(each)
                 raise UnseenStateError(
-                    f"'{name}' is a {type(each).__name__}, whose changes cannot be seen, "
-                    "and only the model knows whether and how often this runs",
+                    f"'{self._reach.name_of(each)}' is a {type(each).__name__}, whose changes cannot be seen, {why}",
                     help="use it before or after the model runs, and hand values over",
                 ).locate_at_caller()
 
@@ -252,6 +272,10 @@ class _Path:
         return self._frame.span(min(found, key=_position))
 
 
+_COLLECTING = (
+    "a loop can append tensors of one element type to a list that only one variable holds; otherwise collect with "
+    "op.SequenceInsert(…), with x.at[i].set(…) or in op.Scan"
+)
 #: What can change an object: a call, or a statement that assigns or takes away.
 _CHANGES = (ast.Call, ast.AugAssign, ast.Delete, ast.Assign)
 
@@ -262,12 +286,12 @@ def _position(node: ast.AST) -> tuple[int, int, int]:
     return line, column, getattr(node, "end_col_offset", 0)
 
 
-def watch_path(frame: Frame, names: Names, place: ast.AST | None) -> _Path | _Nothing:
+def watch_path(frame: Scope, names: Names, place: ast.AST | None) -> _Path | _Nothing:
     """Watch a path of a function, which names these names."""
     return _watch(frame, values_of(frame, names.variables), names, place, is_call=False)
 
 
-def watch_call(frame: Frame, arguments: Mapping[str, object]) -> _Path | _Nothing:
+def watch_call(frame: Scope, arguments: Mapping[str, object]) -> _Path | _Nothing:
     """Watch the whole of a script: what outlives the call may not change, since a model has no memory."""
     analysis = frame.analysis
     names = names_in(analysis.body)
@@ -276,7 +300,7 @@ def watch_call(frame: Frame, arguments: Mapping[str, object]) -> _Path | _Nothin
 
 
 def _watch(
-    frame: Frame, values: Mapping[str, object], names: Names, place: ast.AST | None, *, is_call: bool
+    frame: Scope, values: Mapping[str, object], names: Names, place: ast.AST | None, *, is_call: bool
 ) -> _Path | _Nothing:
     known = frozenset(names.attributes)
     reached = [(name, value) for name, value in values.items() if not is_harmless(value, known)]
@@ -288,7 +312,7 @@ def _watch(
 class Attempt:
     """What statements reach before they are tried: if they are staged in another way after all, it is put back."""
 
-    def __init__(self, frame: Frame, names: Names) -> None:
+    def __init__(self, frame: Scope, names: Names) -> None:
         values = values_of(frame, names.variables)
         reached = [(name, each) for name, each in values.items() if not is_harmless(each, names.attributes)]
         reach = Reach(reached, (*names.variables, *names.attributes)) if reached else None
@@ -301,7 +325,7 @@ class Attempt:
                 each.put_back()
 
 
-def values_of(frame: Frame, names: Iterable[str]) -> dict[str, object]:
+def values_of(frame: Scope, names: Iterable[str]) -> dict[str, object]:
     """What names stand for in a function that is being staged; those of Python itself are left out."""
     found: dict[str, object] = {}
     for name in names:
@@ -311,8 +335,8 @@ def values_of(frame: Frame, names: Iterable[str]) -> dict[str, object]:
     return found
 
 
-def _value_of(frame: Frame, name: str) -> object:
-    here: Frame | None = frame
+def _value_of(frame: Scope, name: str) -> object:
+    here: Scope | None = frame
     while here is not None:
         value = here.variables.get(name, _ABSENT)
         if value is not _ABSENT:
@@ -371,7 +395,7 @@ def watched(function: object, replaced: Any) -> Any:
         return replaced
     if isinstance(function, types.BuiltinMethodType) and function.__name__ in _CHANGING:
         refuse_change(function.__self__)
-    blind = [each for each in watches if each.is_blind]
+    blind = [each for each in reversed(watches) if each.is_blind]
     if not blind:
         return replaced
     for each in blind:
