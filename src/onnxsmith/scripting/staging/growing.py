@@ -16,6 +16,7 @@ from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.errors import MutationError, TracedValueError
+from onnxsmith.scripting.analysis.effects import appended_name
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.source.trees import walk
 from onnxsmith.scripting.staging.reach import Reach
@@ -65,18 +66,12 @@ def _appended(frame: Frame, statements: Iterable[ast.stmt]) -> Iterator[str]:
     found: dict[str, None] = {}
     for statement in statements:
         for node in walk(statement):
-            if isinstance(node, ast.Expr) and (name := _name_in(node.value)) in frame.analysis.local_names:
+            if (
+                isinstance(node, ast.Expr)
+                and (name := appended_name(node.value)) in frame.analysis.local_names
+            ):
                 found[name] = None
     return iter(sorted(found))
-
-
-def _name_in(call: ast.expr) -> str | None:
-    """The variable that an expression appends to."""
-    match call:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[_], keywords=[]):
-            return name
-        case _:
-            return None
 
 
 def _is_sequence(value: object) -> bool:
@@ -85,7 +80,7 @@ def _is_sequence(value: object) -> bool:
 
 def append(stager: Stager, call: ast.expr) -> bool:
     """Carry out `out.append(v)` where `out` is a sequence: the variable gets a longer one. False for all else."""
-    name = _name_in(call)
+    name = appended_name(call)
     frame = stager.frame
     sequence: Any = None if name is None else frame.variables.get(name)
     if name is None or not _is_sequence(sequence):
