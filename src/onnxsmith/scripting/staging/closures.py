@@ -27,7 +27,7 @@ from onnxsmith.scripting.source.user_code import is_user_code
 from onnxsmith.scripting.staging.call_stack import staging
 from onnxsmith.scripting.staging.frame import Frame, Run
 from onnxsmith.scripting.staging.mistakes import Mistakes
-from onnxsmith.scripting.staging.watch import values_of, watch_call
+from onnxsmith.scripting.staging.watch import Captures, values_of, watch_call
 from onnxsmith.source import Span
 from onnxsmith.types.annotations import read_value_type
 from onnxsmith.types.value_types import AnyValueType
@@ -143,7 +143,7 @@ def run_staged(
     with staging(analysis.node, analysis.name):
         if mistakes is None:
             return run(frame)
-        with watch_call(frame, arguments):  # a script, not what it calls
+        with Captures(), watch_call(frame, arguments):  # a script, not what it calls
             return run(frame)
 
 

@@ -469,8 +469,10 @@ class Holder(Picture):
         return self._held
 
     def name_of_part(self, name: str, key: object) -> str:
-        """`t[0]`; what has no key is called as its holder is."""
-        return f"{name}[{key!r}]" if isinstance(key, int) else name
+        """`t[0]`, or the variable that is held; what has no key is called as its holder is."""
+        if isinstance(key, int):
+            return f"{name}[{key}]"
+        return key if isinstance(key, str) else name
 
 
 # -- objects that tell their state -------------------------------------------------------------------------
