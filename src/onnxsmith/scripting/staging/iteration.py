@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from onnxsmith.core.operands import operators_for
-from onnxsmith.core.semantics.number import Number, number
+from onnxsmith.core.semantics.number import Number, literal, number
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import LoopTypeError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.analyze import is_taken_apart
@@ -62,6 +62,8 @@ def range_iteration(bounds: range) -> Iteration:
         scaled = i if bounds.step == 1 else i * bounds.step
         return scaled if bounds.start == 0 else scaled + bounds.start
 
+    for bound in (bounds.start, bounds.stop):
+        literal(bound, DType.INT64)  # refuses those past 64 bits
     return Iteration(len(bounds), element)
 
 
@@ -122,7 +124,9 @@ def _zipped(*items: Any, strict: bool = False) -> Iteration:
 
 
 def _int64(value: Any) -> Any:
-    return value.as_dtype(DType.INT64) if isinstance(value, Number) else np.array(value, np.int64)
+    return (
+        value.as_dtype(DType.INT64) if isinstance(value, Number) else np.asarray(literal(value, DType.INT64))
+    )
 
 
 def _dynamic_range(*arguments: Any) -> Iteration:
