@@ -21,11 +21,12 @@ from onnxsmith.scripting.analysis.analyze import Analysis, analyze
 from onnxsmith.scripting.analysis.flow import assigned_names, free_names, parameter_names
 from onnxsmith.scripting.analysis.subset import find_unsupported
 from onnxsmith.scripting.functions.binding import bind_call
-from onnxsmith.scripting.functions.bound_scripts import Methods
+from onnxsmith.scripting.functions.bound_scripts import OF_CLASSES, Methods
 from onnxsmith.scripting.functions.eager_call import run_eagerly
 from onnxsmith.scripting.functions.opset_choice import found_version, named_version
 from onnxsmith.scripting.functions.pickling import Parcel, find, reduce_script
 from onnxsmith.scripting.functions.signature import ScriptSignature, read_signature
+from onnxsmith.scripting.source.changed import refuse_if_changed
 from onnxsmith.scripting.source.function_source import (
     FunctionNode,
     find_function,
@@ -88,6 +89,7 @@ class ScriptFunction:
             "exact": exact,
         }
         node = find_function(function)
+        refuse_if_changed(function, node)
         file = function.__code__.co_filename
         self.places = Places(node, file, self.name)
         self.definition: Span = self.places.definition
@@ -153,8 +155,11 @@ class ScriptFunction:
         """A script in a class is a method: `self` is known when it is staged."""
         if instance is None:
             return self
-        has_place = hasattr(instance, "__dict__")
-        cache: Methods = instance.__dict__.setdefault(METHODS, Methods()) if has_place else Methods()
+        if isinstance(instance, type):  # of a classmethod
+            cache = OF_CLASSES.setdefault(instance, Methods())
+        else:
+            has_place = hasattr(instance, "__dict__")
+            cache = instance.__dict__.setdefault(METHODS, Methods()) if has_place else Methods()
         found = cache.get(self.function)
         if found is None:
             options: dict[str, Any] = self._options
