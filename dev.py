@@ -34,6 +34,7 @@ OLDEST_TOOLS = ("pytest", "pytest-xdist", "hypothesis", "cloudpickle", "pillow")
 CORE_TESTS = (
     "tests/core",
     "tests/graphs",
+    "tests/runtime/facts/test_probes.py",
     "tests/tracing",
     "tests/types",
     "tests/scripting/test_announced.py",

@@ -33,12 +33,13 @@ def time_in_turns(
     rounds: int = 9,
     round_seconds: float = 0.03,
     collect_garbage: bool = False,
+    warm_up_calls: int = _WARM_UP_CALLS,
     choose: Callable[[Sequence[float]], float] = statistics.median,
 ) -> dict[str, float]:
     """CPU seconds per call of each function: by default the median of `rounds`, of about `round_seconds` each."""
     calls: dict[str, int] = {}
     for name, function in contestants.items():
-        for _ in range(_WARM_UP_CALLS):
+        for _ in range(warm_up_calls):
             function()
         calls[name] = _calls_that_take(function, round_seconds)
     results: dict[str, list[float]] = {name: [] for name in contestants}
@@ -47,15 +48,6 @@ def time_in_turns(
             with garbage_collection(collect_garbage):
                 results[name].append(_time(function, calls[name]) / calls[name])
     return {name: choose(times) for name, times in results.items()}
-
-
-def time_once(function: Callable[[], object], *, rounds: int = 5, collect_garbage: bool = False) -> float:
-    """CPU seconds of one call, for functions that take long enough to be timed alone: the median of `rounds`."""
-    times: list[float] = []
-    for _ in range(rounds):
-        with garbage_collection(collect_garbage):
-            times.append(_time(function, 1))
-    return statistics.median(times)
 
 
 def _calls_that_take(function: Callable[[], object], seconds: float) -> int:

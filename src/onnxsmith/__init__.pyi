@@ -66,7 +66,7 @@ from onnxsmith.opset._stubs.tensors import UINT4 as UINT4
 from onnxsmith.opset._stubs.tensors import UINT64 as UINT64
 from onnxsmith.opset._stubs.tensors import UINT8 as UINT8
 from onnxsmith.opset._stubs.tensors import AnyTensor as _AnyTensor
-from onnxsmith.opset._stubs.tensors import Array as _Array
+from onnxsmith.opset._stubs.tensors import NumpyArray as _Array
 from onnxsmith.opset._stubs.tensors import DTypeLike as _DTypeLike
 from onnxsmith.types.dtypes import DType as DType
 from onnxsmith.types.value_types import Dim as Dim

@@ -13,7 +13,19 @@ from typing import Any
 
 from mypy.errorcodes import NAME_DEFINED
 from mypy.plugin import AnalyzeTypeContext, MethodSigContext, Plugin
-from mypy.types import FunctionLike, Instance, Parameters, Type, UnboundType, UnionType, get_proper_type
+from mypy.types import (
+    AnyType,
+    FunctionLike,
+    Instance,
+    NoneType,
+    Parameters,
+    TupleType,
+    Type,
+    TypeOfAny,
+    UnboundType,
+    UnionType,
+    get_proper_type,
+)
 
 from onnxsmith.types.dtypes import DType
 
@@ -44,19 +56,55 @@ def _with_arrays(context: MethodSigContext) -> FunctionLike:
     """The signature of a script, its inputs tensors or arrays, for each overload but the one for tensors alone."""
     signature, script = context.default_signature, get_proper_type(context.type)
     result = get_proper_type(signature.ret_type)
-    if not isinstance(result, Instance) or result.type.fullname != f"{_MODULE}.AnyTensor":
+    takes_any = isinstance(result, Instance) and result.type.fullname == f"{_MODULE}.AnyTensor"
+    if not isinstance(script, Instance) or not (takes_any or _is_made_of_arrays(result)):
         return signature
-    parameters = get_proper_type(script.args[0]) if isinstance(script, Instance) and script.args else None
-    fixed = script.type.get("_fixed") if isinstance(script, Instance) else None
-    if not isinstance(parameters, Parameters) or fixed is None or fixed.type is None:
+    parameters = get_proper_type(script.args[0]) if script.args else None
+    array, fixed = (_attribute(script, name) for name in ("_array", "_fixed"))
+    if not isinstance(parameters, Parameters) or array is None or fixed is None:
         return signature
-    beside = fixed.type
-    types = [
-        UnionType.make_union([each, beside]) if _is_input(each) else each for each in parameters.arg_types
-    ]
+    types = list(parameters.arg_types)
+    inputs = [k for k, each in enumerate(types) if _is_input(each)]
+    for k in inputs:
+        if takes_any:
+            types[k] = UnionType.make_union([types[k], fixed])
+        else:
+            types[k] = array if k == inputs[0] else UnionType.make_union([NoneType(), fixed])
+    if not takes_any and inputs:
+        signature = signature.copy_modified(  # pyright: ignore[reportUnknownMemberType]  # as below
+            ret_type=_as_arrays(script.args[1], result)
+        )
+    elif not takes_any:
+        return signature
     return signature.copy_modified(  # pyright: ignore[reportUnknownMemberType]  # its defaults have no types
         arg_types=types, arg_kinds=parameters.arg_kinds, arg_names=parameters.arg_names, variables=()
     )
+
+
+def _attribute(script: Instance, name: str) -> Type | None:
+    held = script.type.get(name)
+    return None if held is None else held.type
+
+
+def _is_made_of_arrays(result: Type) -> bool:
+    kind = get_proper_type(result)
+    if not isinstance(kind, Instance):
+        return False
+    if kind.type.fullname == "builtins.tuple":
+        return _is_made_of_arrays(kind.args[0])
+    return kind.type.fullname == "numpy.ndarray"
+
+
+def _as_arrays(made: Type, result: Type) -> Type:
+    """What a script gives on arrays; mypy keeps the overloads for other results than its own."""
+    kind = get_proper_type(made)
+    array = get_proper_type(result)
+    if isinstance(array, Instance) and array.type.fullname == "builtins.tuple":
+        array = get_proper_type(array.args[0])
+    if isinstance(kind, TupleType) and all(_is_input(each) for each in kind.items):
+        return kind.copy_modified(items=[array for _ in kind.items])
+    is_tensor = isinstance(kind, Instance) and kind.type.has_base(f"{_MODULE}.Tensor")
+    return array if is_tensor else AnyType(TypeOfAny.special_form)
 
 
 def _is_input(annotation: Type) -> bool:

@@ -124,6 +124,7 @@ class Held:
     shared: dict[Any, Any]
     is_function: bool
     is_exact: bool
+    is_lenient: bool
     #: Arrays, tensors and weights by content or identity, kept alive, with their bytes.
     constants: dict[Any, tuple[Any, int]] = field(default_factory=dict)
     functions: dict[Any, Count] = field(default_factory=dict)
@@ -151,9 +152,11 @@ class CountingTarget:
         self._constants: dict[Any, CountedTensor] = {}
 
     @classmethod
-    def for_model(cls, opset: OpsetChoice, *, is_exact: bool = False) -> CountingTarget:
+    def for_model(
+        cls, opset: OpsetChoice, *, is_exact: bool = False, is_lenient: bool = False
+    ) -> CountingTarget:
         """The outermost graph of a model."""
-        return cls(Held(_versions(opset), {}, is_function=False, is_exact=is_exact))
+        return cls(Held(_versions(opset), {}, is_function=False, is_exact=is_exact, is_lenient=is_lenient))
 
     def counted(self) -> Count:
         """What the model has, if this is its outermost graph."""
@@ -165,6 +168,10 @@ class CountingTarget:
     @property
     def is_exact(self) -> bool:
         return self.held.is_exact
+
+    @property
+    def is_lenient(self) -> bool:
+        return self.held.is_lenient
 
     @property
     def recording(self) -> CountingTarget:
@@ -314,8 +321,10 @@ class CountingTarget:
     def name_results(self, outputs: Any, wishes: Any, bodies: Sequence[tuple[RecordedBody, str]]) -> None:
         """Nor are the names of results."""
 
-    def function(self, opset: OpsetChoice, *, is_exact: bool) -> CountingTarget:
-        return CountingTarget(Held(_versions(opset), self.shared, is_function=True, is_exact=is_exact))
+    def function(self, opset: OpsetChoice, *, is_exact: bool, is_lenient: bool) -> CountingTarget:
+        return CountingTarget(
+            Held(_versions(opset), self.shared, is_function=True, is_exact=is_exact, is_lenient=is_lenient)
+        )
 
     def finish_function(self, outputs: Sequence[Value], head: FunctionHead) -> CountedFunction:
         names = tuple(each.name for each in head.attributes)

@@ -25,7 +25,7 @@ def counted(made: ScriptFunction, **options: Any) -> Count:
     """What staging a script as a model counts."""
 
     def scope(opset: OpsetChoice) -> CountingTarget:
-        return CountingTarget.for_model(opset, is_exact=made.is_exact)
+        return CountingTarget.for_model(opset, is_exact=made.is_exact, is_lenient=made.is_lenient)
 
     return stage_model(made, scope, options).scope.counted()
 

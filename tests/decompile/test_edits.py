@@ -10,7 +10,7 @@ import pytest
 from onnx import helper, numpy_helper
 
 import onnxsmith
-from onnxsmith.errors import FunctionError, ModelWriteError
+from onnxsmith.errors import FunctionError, ModelWarning, ModelWriteError, ReturnTypeError, ShapeError
 from tests.decompile.fidelity import differences
 from tests.decompile.round_trip import imported
 
@@ -194,3 +194,71 @@ def test_layers_keep_their_names_when_one_changes() -> None:
     before, after = layers(["Relu"] * 20), layers(["Relu"] * 10 + ["Tanh"] + ["Relu"] * 9)
     changed = set(after.splitlines()) - set(before.splitlines())
     assert len(changed) == 3  # the line, the next one that uses it, and the name in the table
+
+
+# ---- mistakes ----
+
+
+def multiplied(weight: tuple[int, int] = (2, 3)) -> onnx.ModelProto:
+    """A vector times a matrix of weights that is too large to stand in the code."""
+    model = model_of([helper.make_node("MatMul", ["x", "w"], ["y"])], shape=(weight[1],))
+    model.graph.initializer.append(numpy_helper.from_array(np.ones(weight, np.float32), "w"))
+    return model
+
+
+def test_a_weight_of_the_wrong_shape_is_refused_at_its_line(tmp_path: Path) -> None:
+    with pytest.raises(ShapeError) as caught:
+        edited(
+            multiplied(),
+            tmp_path,
+            ("[[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]", "[[1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]"),
+        )
+    assert "y = x @ [[1.0" in str(caught.value)
+    assert "given.py:7" in str(caught.value)
+
+
+def test_a_file_with_weights_of_the_wrong_shape_is_refused(tmp_path: Path) -> None:
+    onnxsmith.decompile_to(multiplied((3, 300)), tmp_path, name="other")
+    path = onnxsmith.decompile_to(multiplied((2, 300)), tmp_path, name="given")
+    path.write_text(path.read_text().replace("given.safetensors", "other.safetensors"))
+    with pytest.raises(ShapeError, match="inner dimensions are 2 and 3"), imported(path):
+        pass
+
+
+def test_a_weight_of_the_wrong_shape_for_a_function_is_refused_where_it_is_used(tmp_path: Path) -> None:
+    given = multiplied()
+    opset = [helper.make_opsetid("", 17)]
+    function = helper.make_function(
+        "local", "F", ["a", "b"], ["c"], [helper.make_node("MatMul", ["a", "b"], ["c"])], opset
+    )
+    given.functions.append(function)
+    given.graph.node[0].op_type, given.graph.node[0].domain = "F", "local"
+    given.opset_import.append(helper.make_opsetid("local", 1))
+    with pytest.raises(ShapeError, match=r"c = a @ b"):
+        edited(given, tmp_path, ("return c", "return c  # same"), ("(x, ", "(op.Concat(x, x, axis=0), "))
+
+
+@pytest.mark.parametrize("code", ["op.Cast(-a, to=7)", "op.Concat(a, a, axis=0)", "op.Unsqueeze(-a, [0])"])
+def test_an_annotation_that_the_edited_code_contradicts_is_refused(code: str, tmp_path: Path) -> None:
+    with pytest.raises(ReturnTypeError, match="the code computes") as caught:
+        edited(small(), tmp_path, ("y = -a", f"y = {code}"))
+    assert "-> FLOAT[2]" in str(caught.value)
+
+
+def test_a_model_that_cannot_work_is_taken_as_it_is() -> None:
+    given = multiplied((3, 3))
+    text = onnxsmith.decompile(given)
+    assert 'exact="unchecked"' in text
+    with pytest.warns(ModelWarning, match="inner dimensions are 2 and 3"):
+        model = onnxsmith.recompile(text)
+    assert isinstance(model, onnxsmith.Model)
+    assert differences(given, model.proto) == []
+
+
+def test_an_output_that_is_declared_wrongly_is_taken_as_it_is() -> None:
+    given = model_of([helper.make_node("Relu", ["x"], ["y"])], shape=(7,))
+    text = onnxsmith.decompile(given)
+    with pytest.warns(ModelWarning, match="says that it returns"):
+        model = onnxsmith.recompile(text)
+    assert isinstance(model, onnxsmith.Model)
+    assert differences(given, model.proto) == []

@@ -13,7 +13,7 @@ from onnx import helper, parser
 import onnxsmith
 from onnxsmith import FLOAT, Model, decompile, recompile, trace
 from onnxsmith import opset21 as op
-from onnxsmith.errors import DecompileError, ModelWarning
+from onnxsmith.errors import DecompileError
 from tests.decompile.fidelity import differences
 from tests.decompile.round_trip import round_trip
 
@@ -107,11 +107,3 @@ def test_the_text_of_a_function_becomes_that_function() -> None:
 def test_what_makes_no_model_is_told(text: Any) -> None:
     with pytest.raises(DecompileError):
         recompile(text)
-
-
-def test_an_annotation_that_the_edited_code_contradicts_is_told() -> None:
-    text = decompile(model_of([helper.make_node("Relu", ["x"], ["y"])]))
-    with pytest.warns(ModelWarning, match="says that it returns FLOAT"):
-        recompile(text.replace("op.Relu(x)", "op.Cast(x, to=7)"))
-    with pytest.warns(ModelWarning, match="the code computes FLOAT"):
-        recompile(text.replace("op.Relu(x)", "op.Flatten(op.Unsqueeze(x, [0]))[0]"))

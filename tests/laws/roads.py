@@ -109,7 +109,7 @@ def _widened(value: Value) -> Value:
     return value.astype(np.float64) if is_float else value
 
 
-def _types(case: Case) -> list[AnyValueType | np.ndarray]:
+def types_of(case: Case) -> list[AnyValueType | np.ndarray]:
     kinds: list[AnyValueType | np.ndarray] = []
     for info, value in zip(case.graph.input, case.inputs, strict=True):
         if isinstance(value, np.ndarray) and info.type.WhichOneof("value") == "tensor_type":
@@ -128,7 +128,7 @@ def _as_tuple(result: Any) -> tuple[Any, ...]:
 
 def traced(case: Case) -> tuple[Any, ...]:
     """The model that `trace` makes of the calls, on inputs of the same shapes."""
-    model = onnxsmith.trace(Program(case).plain(), *_types(case), opset_version=case.version(""))
+    model = onnxsmith.trace(Program(case).plain(), *types_of(case), opset_version=case.version(""))
     values = _as_tuple(model(*case.inputs))
     for port, value in zip(model.outputs, values, strict=True):
         shape = port.type.shape if isinstance(port.type, TensorType) else None
@@ -210,6 +210,8 @@ def _for_runtime(context: str) -> Road:
         except NotRunnableError as refusal:
             _check_that_it_is_the_runtime(proto, refusal)
             raise Inexpressible("ONNX Runtime cannot run it") from refusal
+        if any(words in change.reason for change in made.changes for words in COSTS_PRECISION):
+            raise Inexpressible("precision was given up, and the report says so")
         if not all(_has_plain_elements(each.type) for each in made.outputs):
             raise Inexpressible("numpy alone has no such values")
         outcome = _BARE.ask(made.proto.SerializeToString(), given, timeout=BARE_SECONDS)
@@ -249,6 +251,8 @@ def _check_that_it_is_the_runtime(proto: onnx.ModelProto, refusal: NotRunnableEr
     raise Contradiction(f"ONNX Runtime takes the model, but not what is made for it: {refusal.message}")
 
 
+#: How the report of a model for the runtime says that it is less precise: `wider_types.cost` has the words.
+COSTS_PRECISION = ("less precise", "exact up to")
 _BARE = BareProcess()
 #: Less than a worker is given, so that the worker lives to tell.
 BARE_SECONDS = 10.0

@@ -28,7 +28,7 @@ def selected(seed: int, spoiled_count: int, *, with_backend: bool = True) -> lis
 def sample(seed: int, backend_count: int, spoiled_count: int) -> list[Case]:
     """A few of everything, the same for the same seed: for the test command, which has two minutes for it."""
     cases = selected(seed, spoiled_count)
-    known = [case for case in cases if case.name.startswith(("hostile", "defined"))]
+    known = list(known_cases())
     spoiled_ones = cases[len(cases) - spoiled_count :]
     backend = cases[len(known) : len(cases) - spoiled_count]
     rng = random.Random(seed)

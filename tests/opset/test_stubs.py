@@ -165,7 +165,7 @@ def tensor_classes(parameter: Parameter, function: ast.FunctionDef, position: in
     arguments = function.args
     argument = arguments.vararg if parameter.option == "variadic" else arguments.args[position]
     assert argument is not None
-    match = re.match(r"(?:Given|GivenIndices|Input|Indices)\[(\w+), \w+\]", annotation(argument))
+    match = re.match(r"(?:TensorOf|TensorIndices|TensorOrArray|Indices)\[(\w+), \w+\]", annotation(argument))
     if match is None:
         return set()
     return set((type_variables().get(match[1]) or match[1]).split(" | "))

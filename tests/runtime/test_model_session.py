@@ -7,6 +7,7 @@ import numpy as np
 import onnx
 import pytest
 
+from onnxsmith import opset16
 from onnxsmith.errors import NotRunnableError, OperatorFailedError
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import load_session, using
@@ -98,3 +99,23 @@ def test_what_nothing_can_run() -> None:
         load_session(model("g (float[N] x) => (float[N] y) { y = no.such.Frob(x) }", more=', "no.such" : 1'))
     assert "ONNX Runtime: " in str(caught.value)
     assert "the reference evaluator: " in str(caught.value)
+
+
+@pytest.mark.parametrize("runtime", ["onnxruntime", "reference"])
+def test_scan_results_with_ranks_that_only_values_tell(runtime) -> None:
+    """A limit of ONNX Runtime's, and no mistake: eagerly and in a model the reference evaluator is asked."""
+    body = "b (float e) => (float[] z) { s = Constant <value_ints = [1, 1]> () r = Identity(s) z = Reshape(e, r) }"
+    text = f"g (float[N] x) => (float[] y) {{ y = Scan <num_scan_inputs = 1, body = {body}> (x) }}"
+    with using(runtime=runtime):
+        (result,) = load_session(model(text))([floats(1, 2)])
+        eager = opset16.Scan(floats(1, 2), body=onnx.parser.parse_graph(body), num_scan_inputs=1)
+    assert result.tolist() == eager.tolist() == [[[1]], [[2]]]
+
+
+@pytest.mark.parametrize("runtime", ["onnxruntime", "reference"])
+def test_scan_results_shaped_by_an_input(runtime) -> None:
+    body = "b (float e) => (float[] z) { z = Reshape(e, shape) }"
+    text = f"g (float[N] x, int64[K] shape) => (float[] y) {{ y = Scan <num_scan_inputs = 1, body = {body}> (x) }}"
+    with using(runtime=runtime):
+        (result,) = load_session(model(text))([floats(1, 2), np.array([1, 1])])
+    assert result.tolist() == [[[1]], [[2]]]

@@ -278,11 +278,13 @@ def test_translate_is_for_programs():
         onnxsmith.torch.translate(Pair())
 
 
-@pytest.mark.parametrize("dim", [0, 1, -2])
+@pytest.mark.parametrize("dim", [0, 1, -1, -2])
 def test_consecutive_repetitions_along_a_dimension(dim):
     x = torch.tensor([[1, 1, 2], [1, 1, 2], [3, 3, 2]])
     check(Call(lambda x: torch.unique_consecutive(x, dim=dim)), x)
     check(Call(lambda x: torch.unique_consecutive(x, return_inverse=True, return_counts=True, dim=dim)), x)
+    check(Call(lambda x: torch.unique(x, dim=dim).sum(dim)), x)
+    check(Call(lambda x: torch.unique_consecutive(x, dim=dim).sum(dim)), x)
 
 
 def test_the_gradient_of_a_pool():

@@ -40,6 +40,8 @@ CASES = {
     "ranking of ints": (lambda x, y: F.margin_ranking_loss(x.int(), y.int(), SIGNS[:, None]), BYTES, MORE),
     "triplets": (lambda x, y, z: F.triplet_margin_with_distance_loss(x, y, z), BYTES, MORE, THIRD),
     "cosine": (lambda x, y: F.cosine_embedding_loss(x, y, SIGNS), BYTES, MORE),
+    "cosine of truths": (lambda x, y: F.cosine_embedding_loss(x > 127, y > 127, SIGNS), BYTES, MORE),
+    "cosine, truths as targets": (lambda x, y: F.cosine_embedding_loss(x, y, SIGNS > 0), BYTES, MORE),
     "hinge": (lambda x, y: F.hinge_embedding_loss(x, y, reduction="sum"), BYTES, MORE),
 }
 

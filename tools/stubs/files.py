@@ -13,6 +13,7 @@ from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.types.dtypes import DType
 from tools.stubs.documentation import docstring
+from tools.stubs.script_calls import script_calls
 from tools.stubs.signatures import Overload, overloads
 from tools.stubs.surface import HEADER, Surface, defined, exported, hand_on, write
 from tools.stubs.type_variables import TypeVariables
@@ -32,17 +33,17 @@ _FROM_TYPING = ("Any", "Literal", "overload")
 _FROM_TENSORS = (
     *(
         "AnyTensor",
-        "Array",
-        "ArrayOr",
+        "ArrayOrNumber",
         "Body",
         "DTypeLike",
         "Float",
         "Floats",
-        "Given",
-        "GivenIndices",
         "Indices",
+        "Int",
+        "Ints",
     ),
-    *("Input", "Int", "Ints", "Nested", "Proto", "TensorValue", "Tensors", "TypeValue"),
+    *("NumberOrList", "NumpyArray", "Proto", "TensorIndices", "TensorOf", "TensorOrArray"),
+    *("TensorValue", "Tensors", "TypeValue"),
     *(dtype.name for dtype in DType),
 )
 
@@ -127,6 +128,7 @@ def generate() -> dict[PurePosixPath, str]:
         files[PACKAGE / f"{opset.module}.py"] = _runtime_file(opset)
         files[PACKAGE / f"{opset.module}.pyi"] = _opset_file(opset)
     files[STUBS / "opsets.pyi"] = _opsets_file()
+    files[STUBS / "script_calls.pyi"] = HEADER + script_calls()
     files.update(surfaces())
     return files
 
@@ -217,7 +219,7 @@ def _quoted(text: str) -> str:
 def _variables_file(variables: TypeVariables) -> str:
     lines = [
         HEADER,
-        '"""Type variables of the operators\' signatures: T… for tensors, L… for the literals they meet."""\n\n',
+        '"""Type variables of the operators\' signatures: of tensors, and of the literals that they meet."""\n\n',
         "from typing_extensions import TypeVar\n\n",
         _import(f"{_PACKAGE}.tensors", ["AnyTensor", *(dtype.name for dtype in DType)]),
         '\nTValue = TypeVar("TValue")\n',

@@ -63,18 +63,23 @@ def _class_names(tensors: list[TensorType]) -> Classes:
     return frozenset(each.dtype.name for each in tensors if each.dtype is not None)
 
 
+def takes_indices(kind: Kind) -> bool:
+    """Whether it holds positions or sizes, so that a list may have scalar tensors among its numbers."""
+    return kind.classes <= _INDICES
+
+
 def input_annotation(kind: Kind, level: Level, tensor: str, literal: str) -> str:
     """The annotation of an input; `tensor` and `literal` are its type variables, or a class and Python's type."""
     if kind.form == "sequence":
-        return "Sequence[Array]" if level == "array" else f"Tensors[{tensor}, {literal}]"
+        return "Sequence[NumpyArray]" if level == "array" else f"Tensors[{tensor}, {literal}]"
     if level == "literal":
-        return f"Nested[{literal_of(kind.classes)}]"
+        return f"NumberOrList[{literal_of(kind.classes)}]"
     if level == "array":
-        return f"ArrayOr[{literal_of(kind.classes)}]"
-    has_indices = kind.classes <= _INDICES
+        return f"ArrayOrNumber[{literal_of(kind.classes)}]"
+    has_indices = takes_indices(kind)
     if level == "given":
-        return f"{'GivenIndices' if has_indices else 'Given'}[{tensor}, {literal}]"
-    return f"{'Indices' if has_indices else 'Input'}[{tensor}, {literal}]"
+        return f"{'TensorIndices' if has_indices else 'TensorOf'}[{tensor}, {literal}]"
+    return f"{'Indices' if has_indices else 'TensorOrArray'}[{tensor}, {literal}]"
 
 
 def attribute_annotation(attribute: Attribute) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from onnxsmith.schema.bind import layout, python_name
 from onnxsmith.schema.definition import Attribute, OperatorDef, Parameter
 from onnxsmith.types.dtypes import DType
-from tools.stubs.parameters import Level, attribute_annotation, input_annotation, kind_of
+from tools.stubs.parameters import Level, attribute_annotation, input_annotation, kind_of, takes_indices
 from tools.stubs.type_variables import TypeVariables, literal_of
 
 #: The result where only the run decides.
@@ -127,10 +127,14 @@ class _Signature:
         others = [k for k in range(number) if k not in required or self.op.inputs[k].option == "variadic"]
         is_complete = not others and len(required) <= _MOST_FORMS
         first_tensor = required if is_complete else required[:1]
-        result: list[_Form] = [(*arrays[:k], "given", *general[k + 1 :]) for k in first_tensor]
+        # A list of sizes is taken for one that holds a tensor; behind an array it is numbers, unless it cannot be.
+        late = [k for k in first_tensor if k > 0 and takes_indices(self.kinds[self.op.inputs[k]])]
+        by_tensor: dict[int, _Form] = {k: (*arrays[:k], "given", *general[k + 1 :]) for k in first_tensor}
+        result = [form for k, form in by_tensor.items() if k not in late]
         if 0 < len(required) <= _MOST_LITERALS and len(self._output_counts()) == 1 and "other" not in forms:
             result.append(("literal",) * number)
-        return [*result, arrays] if is_complete else [*result, arrays, general]
+        result += [arrays, *(by_tensor[k] for k in late)]
+        return result if is_complete else [*result, general]
 
     def _by_dtype(self, form: _Form, attribute: Attribute, variable: str) -> Iterator[Overload]:
         """A class given as the element type is the class of the result; a default is known as well."""
@@ -238,7 +242,7 @@ class _Signature:
         if not self.bound or "literal" in form:
             return _UNKNOWN
         if all(level == "array" for level in form):
-            return "Array" if kind.form == "tensor" else "list[Array]"
+            return "NumpyArray" if kind.form == "tensor" else "list[NumpyArray]"
         tensor = self._class_of(parameter, form)
         return tensor if kind.form == "tensor" else f"Sequence[{tensor}]"
 

@@ -26,7 +26,6 @@ _FAMILIES: tuple[tuple[str, Classes], ...] = (
     ("SignedNumber", _FLOATS | _SIGNED),
     ("Number", _FLOATS | _SIGNED | _UNSIGNED),
 )
-_WIDE = 12
 
 #: The Python literals that tensors of a kind meet, weakest first; each takes those before it.
 _LITERALS = ("bool", "int", "float", "complex")
@@ -36,6 +35,16 @@ _LITERAL_OF_KIND = {
     "unsigned": "int",
     "float": "float",
     "complex": "complex",
+}
+
+
+#: What an editor calls the literals that stand beside a tensor.
+_LITERAL_WORDS = {
+    "bool": "Truth",
+    "int": "Integer",
+    "float": "Number",
+    "complex": "ComplexNumber",
+    "str": "Text",
 }
 
 
@@ -59,18 +68,17 @@ class TypeVariables:
         """A variable for the literals that go with a tensor variable, none of `taken`."""
         used = set(taken)
         for nth in range(len(used) + 1):
-            words = "".join(part.strip().capitalize() for part in literal.split("|"))
-            name = self._literals.setdefault((literal, nth), f"L{words}{nth + 1 if nth else ''}")
+            words = "Or".join(_LITERAL_WORDS[part.strip()] for part in literal.split("|"))
+            name = self._literals.setdefault((literal, nth), f"{words}{nth + 1 if nth else ''}")
             if name not in used:
                 return name
         raise AssertionError("more names than places")
 
     def _new_tensor_name(self, classes: Classes, nth: int) -> str:
-        wide = "Any" if len(classes) >= _WIDE else "Some"
-        family = next((name for name, members in _FAMILIES if classes <= members), wide)
+        family = next((name for name, members in _FAMILIES if classes <= members), "Some")
         names = set(self._tensors.values())
         number = 1
-        while (name := f"T{family}{number if number > 1 else ''}") in names:
+        while (name := f"{family}Tensor{number if number > 1 else ''}") in names:
             number += 1
         self._tensors[classes, nth] = name
         return name

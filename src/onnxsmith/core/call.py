@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from onnxsmith.core.bodies import make_bodies
+from onnxsmith.core.forms import Form, Key, form_key, forms_of
 from onnxsmith.core.initial_states import OpenState, settled, with_open_states
 from onnxsmith.core.stored import Stored
-from onnxsmith.core.target import Target, target_of
+from onnxsmith.core.target import ACTIVE, RecordingTarget, Target, target_of
 from onnxsmith.core.value import NumberValue, Operand, Value
 from onnxsmith.errors import MixedDTypesError, ModelWarning, OnnxsmithError, OutputCountError
 from onnxsmith.schema.bind import bind
@@ -53,10 +54,37 @@ if TYPE_CHECKING:
 
 def call(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Perform a call; one output is returned as it is, several as a tuple."""
+    active = ACTIVE.get()
+    recording = None if active is None else active.recording
+    key = None if recording is None else form_key(operator, args, kwargs)
+    if active is None or recording is None or key is None:
+        outputs = _perform(operator, args, kwargs)
+    else:
+        form = forms_of(recording).get(key)
+        if form is None:
+            outputs = _perform(operator, args, kwargs, key)
+        else:
+            outputs = active.emit(
+                operator.definition,
+                operator.version_to_record,
+                form.inputs(args, recording),
+                form.attributes,
+                len(form.outputs),
+                form.outputs,
+            )
+    return outputs[0] if len(outputs) == 1 else outputs
+
+
+def _perform(
+    operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any], key: Key | None = None
+) -> Sequence[Any]:
+    """The outputs of a call; `key` is that of its form, where the form is to be learned."""
     op = operator.definition
     inputs, attributes, output_count = bind(op, args, kwargs)
-    if has_open_outputs(op) and "outputs" not in kwargs:
-        output_count, attributes = _as_unpacked(op, output_count, inputs, attributes)
+    if has_open_outputs(op):
+        key = None  # what is done with the results says how many there are
+        if "outputs" not in kwargs:
+            output_count, attributes = _as_unpacked(op, output_count, inputs, attributes)
     target = target_of(inputs)
     has_graph = bool(attributes) and _has_graph(op, attributes)
     if has_graph and not target.is_exact:
@@ -67,7 +95,7 @@ def call(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         if recording is None:
             finished = target.run_bodies(op, lifted, attributes)
             if finished is not None:
-                return finished[0] if len(finished) == 1 else finished
+                return finished
         else:
             attributes = make_bodies(recording, op, lifted, attributes)
         lifted = settled(op, lifted, attributes.get("body"), target)
@@ -86,13 +114,39 @@ def call(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
                 {name: value.outputs for name, value in attributes.items() if hasattr(value, "outputs")},
             )
         except OnnxsmithError as error:
-            if not target.is_exact:
+            if not _is_lenient(target):
                 raise
             _warn(error)
             known = outputs_by_signature(op, given, output_count)
+        if target.recording is not None and not target.is_exact:
+            known = _shared(target.recording, known, key, args, lifted, attributes)
     outputs = target.emit(op, operator.version_to_record, lifted, attributes, output_count, known)
     target.learn(operator, args, kwargs, lifted, attributes, output_count)
-    return outputs[0] if len(outputs) == 1 else outputs
+    return outputs
+
+
+def _shared(
+    target: RecordingTarget,
+    known: Sequence[Known],
+    key: Key | None,
+    args: tuple[Any, ...],
+    lifted: Sequence[Any],
+    attributes: Mapping[str, Any],
+) -> Sequence[Known]:
+    """What is known of outputs as other calls of the model have it; the form of the call is learned."""
+    forms = forms_of(target)
+    outputs = forms.shared(known)
+    if key is None or len(lifted) != len(args):
+        return outputs
+    literals: list[tuple[int, np.ndarray[Any, Any]]] = []
+    for position, (given, taken) in enumerate(zip(args, lifted, strict=True)):
+        if given is not taken:
+            array = taken.known.data if isinstance(taken, Value) else None
+            if isinstance(given, Value) or not isinstance(array, np.ndarray):
+                return outputs  # put in by promotion: a node of its own
+            literals.append((position, array))
+    forms.learn(key, Form(attributes, outputs, tuple(literals)))
+    return outputs
 
 
 def has_open_outputs(op: OperatorDef) -> bool:
@@ -182,7 +236,7 @@ def promote(op: OperatorDef, inputs: Sequence[Any], target: Target) -> list[Any]
         try:
             check_types(op, types)
         except OnnxsmithError as error:
-            if not target.is_exact:
+            if not _is_lenient(target):
                 raise
             _warn(error)
     return lifted
@@ -192,6 +246,10 @@ def constant_like(target: Target, array: np.ndarray[Any, Any], like: Operand) ->
     """A literal as an input, with the element type of `like`, which is not known yet."""
     # Python's floats are doubles: rounding them when the type is known gives what an eager run gives.
     return target.operators.CastLike(target.constant(array), like)
+
+
+def _is_lenient(target: Target) -> bool:
+    return target.recording is not None and target.recording.is_lenient
 
 
 def _warn(error: OnnxsmithError) -> None:

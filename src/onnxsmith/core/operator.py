@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -87,6 +88,12 @@ class Operators:
     def has(self, name: str) -> bool:
         """Whether this version has the operator."""
         return registry.find("", name, self.version) is not None
+
+
+@functools.lru_cache(maxsize=64)
+def standard_operators(version: int) -> Operators:
+    """The standard operators of a version, which remember those that were asked for."""
+    return Operators(version)
 
 
 def signature(definition: OperatorDef) -> inspect.Signature:

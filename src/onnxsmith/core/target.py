@@ -47,7 +47,7 @@ class Target(Protocol):
 
     @property
     def is_exact(self) -> bool:
-        """Whether a given model is taken as it is: a call that looks wrong is made all the same, with a warning."""
+        """Whether nodes are made as they are written, and no others: nothing is cast, folded or shared."""
         ...
 
     @property
@@ -141,6 +141,11 @@ class RecordingTarget(Target, Protocol):
         """The names of dimensions that the inputs of the outermost graph have."""
         ...
 
+    @property
+    def is_lenient(self) -> bool:
+        """Whether a given model is taken as it is: a call that cannot work is made all the same, with a warning."""
+        ...
+
     def input(
         self, name: str, kind: AnyValueType, span: Span | None = None, *, is_declared: bool = True
     ) -> Value:
@@ -223,7 +228,7 @@ class RecordingTarget(Target, Protocol):
         """Call outputs of control flow as the user's variables; what the bodies called so gets a suffix."""
         ...
 
-    def function(self, opset: OpsetChoice, *, is_exact: bool) -> RecordingTarget:
+    def function(self, opset: OpsetChoice, *, is_exact: bool, is_lenient: bool) -> RecordingTarget:
         """The body of a new function of the same model, which shares `shared`; constants belong to the body."""
         ...
 

@@ -12,8 +12,7 @@ from onnxsmith.decompiling.element_types import ElementTypes
 from onnxsmith.decompiling.layout import Text
 from onnxsmith.decompiling.literals import literal
 from onnxsmith.graphs.beyond import SparseTensor
-from onnxsmith.graphs.builder import QUANTIZATION_KEY
-from onnxsmith.graphs.notes import notes_of
+from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
 from onnxsmith.graphs.origins import SOURCE_KEY
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.promote import parameter_at, resolve_literals

@@ -11,8 +11,7 @@ from typing import Any
 
 import onnx_ir as ir
 
-from onnxsmith.graphs.builder import QUANTIZATION_KEY
-from onnxsmith.graphs.notes import notes_of
+from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
 
 
 @dataclass(slots=True)
@@ -45,6 +44,8 @@ class Details:
     unused: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     #: `y.value` -> the name of the tensor that is an attribute; `constant c` -> of one that is a literal in the code.
     tensors: dict[str, str] = field(default_factory=dict[str, str])
+    #: Variable -> the type that the model says its value has, where inference knows less.
+    value_types: dict[str, Any] = field(default_factory=dict[str, Any])
     #: `value y` -> dimensions that no type can say: negative ones.
     shapes: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
     #: `value y` -> what its type stands for, then what each dimension stands for.

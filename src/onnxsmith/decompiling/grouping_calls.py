@@ -235,7 +235,8 @@ class _Copy:
             copy = self._with_inputs(node, given, own)
             for old, new in zip(node.outputs, copy.outputs, strict=True):
                 own[old] = new
-                new.type, new.shape = old.type, old.shape
+                if old.is_graph_output():  # others may differ from layer to layer
+                    new.type, new.shape = old.type, old.shape
                 new.name = self._names.unique(_value_name([old.name], (), node.op_type)) if old.name else ""
             nodes.append(copy)
         outputs = [own[value] for value in graph.outputs]

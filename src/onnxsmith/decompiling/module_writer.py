@@ -13,6 +13,7 @@ from onnxsmith.decompiling.attributes import default_text
 from onnxsmith.decompiling.callees import Callees
 from onnxsmith.decompiling.details import Details
 from onnxsmith.decompiling.identifiers import Identifiers, readable
+from onnxsmith.decompiling.inferring import has_value_types, look_at
 from onnxsmith.decompiling.layout import (
     INDENT,
     WIDTH,
@@ -30,8 +31,7 @@ from onnxsmith.decompiling.rebuild_calls import WrittenFunction, rebuild_call, r
 from onnxsmith.decompiling.script_writer import ScriptWriter
 from onnxsmith.errors import DecompileError
 from onnxsmith.graphs.beyond import SparseTensor
-from onnxsmith.graphs.builder import QUANTIZATION_KEY
-from onnxsmith.graphs.notes import notes_of
+from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType
 
@@ -67,6 +67,8 @@ class ModuleWriter:
     def __init__(self, given: Given) -> None:
         self.given = given
         self.model = given.model
+        #: What inference knows of its values.
+        self.findings = look_at(given.model)
         self.used: set[str] = {"script", "rebuild"}
         self.needs_numpy = False
         self.needs_tensor_proto = False
@@ -230,7 +232,7 @@ class ModuleWriter:
     def _decorator(
         self, writer: ScriptWriter, name: str, onnx_name: str, function: ir.Function | None
     ) -> list[str]:
-        options: list[Text] = ["exact=True"]
+        options: list[Text] = ["exact=True" if self.findings.is_sound else 'exact="unchecked"']
         opset = self.callees.use("", max(writer.imports.get("", 1), 1)) if "" in writer.imports else None
         if opset is not None:
             options.insert(0, f"default_opset={opset}")
@@ -256,6 +258,8 @@ class ModuleWriter:
             if attribute != name:
                 writer.details.parameters[name] = attribute
         parameters = writer.name_inputs(function.graph)
+        for value in function.inputs:
+            writer.notes.note_parameter(value)
         body = writer.block(function.graph, 1)
         attributes = [self._parameter(function, each, kinds) for each in called.parameters]
         attributes.sort(key=lambda each: "=" in str(each))
@@ -271,7 +275,8 @@ class ModuleWriter:
             self._reachable = reachable_functions(self.model)
         is_called = identifier in self._reachable
         imports = dict(function.opset_imports)
-        self._functions.append(WrittenFunction(called.name, writer.details, imports, is_called))
+        has_types = has_value_types(function.graph)
+        self._functions.append(WrittenFunction(called.name, writer.details, imports, is_called, has_types))
         return [*result, *([doc] if doc else []), *body]
 
     def _called_with(self, identifier: ir.OperatorIdentifier) -> dict[str, ir.AttributeType]:

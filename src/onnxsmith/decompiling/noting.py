@@ -9,10 +9,11 @@ import onnx_ir as ir
 
 from onnxsmith.decompiling.constants import Constants
 from onnxsmith.decompiling.details import Details
+from onnxsmith.decompiling.inferring import has_element_type
 from onnxsmith.decompiling.node_names import best_rule, name_by_rule
 from onnxsmith.decompiling.order import all_graphs
-from onnxsmith.graphs.builder import QUANTIZATION_KEY
-from onnxsmith.graphs.notes import notes_of
+from onnxsmith.graphs.ir_types import type_from_ir
+from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
 from onnxsmith.graphs.origins import SOURCE_KEY
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ class ScriptNotes:
     def __init__(self, module: ModuleWriter, graph: ir.Graph, constants: Constants) -> None:
         self._module = module
         self._constants = constants
+        # The outputs of a function, which the code says nothing of.
+        self._own_outputs = set[ir.Value]() if graph is module.model.graph else set(graph.outputs)
         self.details = Details()
         #: The variables that hold values.
         self.names: dict[ir.Value, str] = {}
@@ -79,6 +82,20 @@ class ScriptNotes:
             details.denotations[key] = denoted
         self._note_quantization(value)
 
+    def note_parameter(self, value: ir.Value) -> None:
+        """Keep what is said of an input of a function, whose parameters have no types."""
+        kind = type_from_ir(value.type, value.shape)
+        if has_element_type(kind):
+            self.details.value_types[self.keys[value]] = kind
+
+    def _note_type(self, value: ir.Value) -> None:
+        """Keep the type of a value where inference will not find it; the outputs of graphs say theirs."""
+        findings = self._module.findings
+        if value not in findings.beyond or (value.is_graph_output() and value not in self._own_outputs):
+            return
+        if has_element_type(findings.types[value]):
+            self.details.value_types[self.keys[value]] = findings.types[value]
+
     def _note_quantization(self, value: ir.Value) -> None:
         quantization = notes_of(value).get(QUANTIZATION_KEY)
         if quantization:
@@ -115,7 +132,9 @@ class ScriptNotes:
                 if name:
                     details.tensors[f"{key}.{attribute.name}"] = name
         for value in node.outputs:
-            self._note_quantization(value)
+            if value in self.keys:
+                self.note_value(value)
+                self._note_type(value)
         notes = {name: text for name, text in sorted(node.metadata_props.items()) if name != SOURCE_KEY}
         if notes:
             details.metadata[key] = notes

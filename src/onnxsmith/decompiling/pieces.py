@@ -27,7 +27,8 @@ def decompile_piece(value: Any) -> str:
     """The text of one function or one node."""
     with files.reading("this"):
         if isinstance(value, onnx.FunctionProto):
-            value = ir.serde.deserialize_function(value)
+            proto, value = value, ir.serde.deserialize_function(value)
+            files.type_inputs(value, proto)
         elif isinstance(value, ir.Node):
             value = ir.serde.serialize_node(value)
     if isinstance(value, ir.Function):

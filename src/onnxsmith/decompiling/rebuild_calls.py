@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, cast
 import onnx_ir as ir
 
 from onnxsmith.decompiling.details import Details
+from onnxsmith.decompiling.inferring import has_value_types
 from onnxsmith.decompiling.layout import Bracketed, Keyed, Text, call, dictionary, lines, listed, string
 from onnxsmith.decompiling.literals import tuple_of, type_text
 from onnxsmith.graphs.origins import SOURCE_KEY
@@ -21,6 +22,7 @@ class WrittenFunction(NamedTuple):
     details: Details
     opset_imports: Mapping[str, int]
     is_called: bool
+    has_value_types: bool
 
 
 def rebuild_call(
@@ -38,8 +40,7 @@ def rebuild_call(
         items.append(f"doc_string={string(model.doc_string)}")
     if model.metadata_props:
         items.append(Keyed("model_metadata=", _plain(dict(sorted(model.metadata_props.items())), used)))
-    if _has_value_types(model.graph):
-        items.append("value_types=True")
+    items += _plain_types(details, has_types=has_value_types(model.graph))
     if any(SOURCE_KEY in node.metadata_props for node in model.graph):
         items.append("sources=True")
     if details.unused or any(_describes_weights(each) for each in (details, *(f.details for f in functions))):
@@ -53,13 +54,16 @@ def rebuild_call(
 
 def _function_items(function: WrittenFunction, used: set[str]) -> list[Text]:
     kept: list[Text] = [] if function.is_called else ["uncalled=True"]
-    return [*_tables(function.details, used), _imports_item(function.opset_imports), *kept]
+    typed = _plain_types(function.details, has_types=function.has_value_types)
+    return [*typed, *_tables(function.details, used), _imports_item(function.opset_imports), *kept]
 
 
 def rebuild_function_call(function: WrittenFunction, used: set[str]) -> list[str]:
     """`function = rebuild_function(…)`, the same for a function alone."""
     details = function.details
-    items = [function.name, _imports_item(function.opset_imports), *_tables(details, used)]
+    items: list[Text] = [function.name, _imports_item(function.opset_imports)]
+    items += _plain_types(details, has_types=function.has_value_types)
+    items += _tables(details, used)
     if _describes_weights(details):
         items.append("all_weights=weights")
     return lines("function = ", call("rebuild_function", items), "", 0)
@@ -69,10 +73,9 @@ def _describes_weights(details: Details) -> bool:
     return any(key.startswith("weight ") for key in details.docs)
 
 
-def _has_value_types(graph: ir.Graph) -> bool:
-    """Whether the model says what the values inside it are."""
-    held = {*graph.inputs, *graph.outputs}
-    return any(value.type is not None and value not in held for node in graph for value in node.outputs)
+def _plain_types(details: Details, *, has_types: bool) -> list[Text]:
+    """Where inference finds all types that the model has, no table says that it has them."""
+    return ["value_types=True"] if has_types and not details.value_types else []
 
 
 def _imports_item(imports: Mapping[str, int]) -> Text:

@@ -11,12 +11,13 @@ import onnx_ir as ir
 
 from onnxsmith.decompiling.details import Details
 from onnxsmith.decompiling.order import all_graphs
+from onnxsmith.decompiling.restored_types import restore_types
 from onnxsmith.decompiling.restoring import restore_graph, restore_notes
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import CallError, boundary
 from onnxsmith.graphs import beyond
-from onnxsmith.graphs.builder import VARIABLE_KEY
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.notes import VARIABLE_KEY
 from onnxsmith.graphs.weights import Weights
 from onnxsmith.schema.registry import is_known_domain
 from onnxsmith.scripting.functions.export import generic_function
@@ -39,7 +40,7 @@ def rebuild(
     model_version: int = 0,
     doc_string: str = "",
     model_metadata: Mapping[str, str] | None = None,
-    value_types: bool = False,
+    value_types: bool | Mapping[str, Any] = False,
     sources: bool = False,
     all_weights: Weights | None = None,
     functions: Sequence[tuple[Any, Mapping[str, Any]]] = (),
@@ -50,16 +51,19 @@ def rebuild(
     Names are by variable, and hold as long as the variable does: edit the code, and what is left keeps its names. A
     new variable names its value itself. The tables are those of `onnxsmith.decompiling.details.Details`: `values` and
     `nodes` hold names by variable, `literals` and `constants` what stands in the code as a literal (`y[1]` is input 1
-    of the node that makes `y`), and so on. `functions` holds the same for each function of the model.
+    of the node that makes `y`), and so on. `functions` holds the same for each function of the model. `value_types`
+    asks for the types of the values inside the model, and may hold those that inference does not find.
     """
     if not isinstance(script, ScriptFunction):
         raise CallError(f"rebuild takes a script, not {type(script).__name__}")
+    details["value_types"] = value_types
     for _, tables in ((script, details), *functions):
         _check_tables(tables)
         _describe_weights(tables.get("docs", {}), all_weights)
     made = script.to_model(producer_name=producer_name, ir_version=ir_version).ir
     called = dict(made.functions)
     made.functions.clear()
+    restored: list[tuple[ir.Graph, Mapping[str, Any]]] = []
     for function, tables in functions:  # in the order of the model
         key = (function.domain, function.onnx_name, function.overload)
         held = called.pop(key, None)
@@ -68,6 +72,7 @@ def rebuild(
         if held is not None:  # an edit may have taken out all calls of it
             made.functions[key] = held
             _restore_function(held, tables, sources)
+            restored.append((held.graph, tables))
     made.functions.update(called)
     restore_graph(made.graph, details, sources=sources, weights=all_weights)
     _rename_arguments(made, functions)
@@ -88,8 +93,7 @@ def rebuild(
             domain: used[domain] for domain in opset_imports if used.get(domain, 0) > opset_imports[domain]
         }
         made.opset_imports.update({domain: each for domain, each in newer.items() if is_known_domain(domain)})
-    if not value_types:
-        _forget_types(made.graph)
+    restore_types(made, [(made.graph, details), *restored])
     special = _special_types(script, made.graph)
     return (
         Model.from_proto(beyond.to_proto(made, special)) if beyond.needs_proto(made, special) else Model(made)
@@ -105,6 +109,8 @@ def rebuild_function(script: Any, *, all_weights: Weights | None = None, **table
     _describe_weights(tables.get("docs", {}), all_weights)
     function = generic_function(script)
     _restore_function(function, tables, sources=False)
+    holder = ir.Model(ir.Graph([], [], nodes=[]), ir_version=onnx.IR_VERSION, functions=[function])
+    restore_types(holder, [(function.graph, tables)])
     return ir.serde.serialize_function(function)
 
 
@@ -204,12 +210,3 @@ def _restore_inputs(graph: ir.Graph, names: Sequence[str]) -> None:
     ordered = [own.get(name) or graph.initializers.get(name) for name in names]
     missing = [value for value in graph.inputs if value.name not in names]
     graph.inputs[:] = [value for value in ordered if value is not None] + missing
-
-
-def _forget_types(graph: ir.Graph) -> None:
-    for each in all_graphs(graph):
-        held = {*each.inputs, *each.outputs, *each.initializers.values()}
-        for node in each:
-            for value in node.outputs:
-                if value not in held:
-                    value.type = value.shape = None

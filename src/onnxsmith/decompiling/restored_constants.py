@@ -12,10 +12,8 @@ import onnx_ir as ir
 
 from onnxsmith.decompiling.order import all_graphs
 from onnxsmith.decompiling.restored_keys import key_of_node
-from onnxsmith.graphs.builder import VARIABLE_KEY
 from onnxsmith.graphs.ir_types import dimensions_of
-from onnxsmith.graphs.notes import notes_of
-from onnxsmith.graphs.program import WEIGHT_KEY
+from onnxsmith.graphs.notes import VARIABLE_KEY, WEIGHT_KEY, notes_of
 from onnxsmith.graphs.weights import Weights
 
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import onnx_ir as ir
 
-from onnxsmith.graphs.builder import VARIABLE_KEY
-from onnxsmith.graphs.notes import notes_of
+from onnxsmith.graphs.notes import VARIABLE_KEY, notes_of
 
 #: The note of a value that holds what the tables call it.
 _KEY = "onnxsmith.key"

@@ -19,9 +19,8 @@ from onnxsmith.decompiling.restored_keys import (
     keys_by_variable,
 )
 from onnxsmith.decompiling.restored_loops import RestoredLoops
-from onnxsmith.graphs.builder import QUANTIZATION_KEY, VARIABLE_KEY
 from onnxsmith.graphs.ir_types import type_to_ir
-from onnxsmith.graphs.notes import notes_of
+from onnxsmith.graphs.notes import QUANTIZATION_KEY, VARIABLE_KEY, notes_of
 from onnxsmith.graphs.origins import SOURCE_KEY
 from onnxsmith.graphs.weights import Weights
 from onnxsmith.types.annotations import read_value_type
@@ -198,6 +197,7 @@ class _Restorer:
                 continue  # it has been said what it is
             if kind is not None:
                 value.type, value.shape = type_to_ir(read_value_type(kind))
+                restore_notes(value, f"value {key_of_value(value)}", self._tables)
             elif value.producer() is not None and value.graph is graph:
                 value.type = value.shape = None
 

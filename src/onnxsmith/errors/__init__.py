@@ -48,6 +48,7 @@ from onnxsmith.errors.running import RunTimeoutError as RunTimeoutError
 from onnxsmith.errors.staging import BranchTypeError as BranchTypeError
 from onnxsmith.errors.staging import ConditionError as ConditionError
 from onnxsmith.errors.staging import DynamicPythonValueError as DynamicPythonValueError
+from onnxsmith.errors.staging import LastingChangeError as LastingChangeError
 from onnxsmith.errors.staging import LeakedValueError as LeakedValueError
 from onnxsmith.errors.staging import LoopTypeError as LoopTypeError
 from onnxsmith.errors.staging import MutationError as MutationError
@@ -55,6 +56,7 @@ from onnxsmith.errors.staging import NestingError as NestingError
 from onnxsmith.errors.staging import TensorAssignmentError as TensorAssignmentError
 from onnxsmith.errors.staging import TracedValueError as TracedValueError
 from onnxsmith.errors.staging import UnpackError as UnpackError
+from onnxsmith.errors.staging import UnseenStateError as UnseenStateError
 from onnxsmith.errors.tensors import AnnotationError as AnnotationError
 from onnxsmith.errors.tensors import DTypeNotAllowedError as DTypeNotAllowedError
 from onnxsmith.errors.tensors import InferenceError as InferenceError

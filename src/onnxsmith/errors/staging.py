@@ -252,3 +252,56 @@ class TensorAssignmentError(OnnxsmithError, TypeError):
     """
 
     code = "C510"
+
+
+class UnseenStateError(OnnxsmithError, TypeError):
+    """An iterator, a file or the like is used where only the model knows whether and how often.
+
+    It changes when it is used, and cannot be put back; the model could not do it as often as Python would.
+
+    Wrong:
+
+        @script
+        def f(x: FLOAT["N"]):
+            factors = iter([1.0, 2.0])
+            if x.sum() > 0.0:
+                x = x * next(factors)
+            return x
+
+    Right:
+
+        @script
+        def f(x: FLOAT["N"]):
+            factors = iter([1.0, 2.0])
+            first = next(factors)
+            if x.sum() > 0.0:
+                x = x * first
+            return x
+    """
+
+    code = "C511"
+
+
+class LastingChangeError(OnnxsmithError, TypeError):
+    """A script changes something that outlives the call: a global, a default, an attribute, a random generator.
+
+    A model has no memory from one call to the next, so what it gives would be the result of one call for ever.
+
+    Wrong:
+
+        seen = []
+
+        @script
+        def f(x: FLOAT["N"]):
+            seen.append(1)
+            return x * len(seen)
+
+    Right:
+
+        @script
+        def f(x: FLOAT["N"], seen: INT64):
+            seen = seen + 1
+            return x * float(seen), seen
+    """
+
+    code = "C512"

@@ -2,46 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 import numpy as np
 import onnx
 import onnx_ir as ir
 
 from onnxsmith.core.value import Array
-from onnxsmith.graphs.body import Body
 from onnxsmith.graphs.ir_types import array_to_ir, type_to_ir
+from onnxsmith.graphs.records import AttributeContent
 from onnxsmith.graphs.weights import Weight
-from onnxsmith.schema.attributes import attribute_type_of
-from onnxsmith.schema.definition import AttributeReference, AttributeType, OperatorDef
+from onnxsmith.schema.definition import AttributeReference, AttributeType
 from onnxsmith.types.value_types import AnyValueType, ValueType
-
-_Single: TypeAlias = (
-    int
-    | float
-    | str
-    | bytes
-    | Array
-    | Weight
-    | Body
-    | ir.Graph
-    | onnx.GraphProto
-    | ValueType
-    | onnx.TypeProto
-    | onnx.SparseTensorProto
-)
-#: Values in normal form, as `schema.attributes` reads them.
-AttributeContent: TypeAlias = AttributeReference | _Single | tuple[_Single, ...]
-
-
-def attribute_to_ir(op: OperatorDef, name: str, value: AttributeContent) -> ir.Attr:
-    """One attribute of a node."""
-    formal = op.attributes.get(name)
-    return typed_attribute(formal.type if formal is not None else attribute_type_of(value), name, value)
 
 
 def typed_attribute(kind: AttributeType, name: str, value: AttributeContent) -> ir.Attr:
-    """An attribute of a known type."""
+    """An attribute of a known type; a graph in it is onnx-ir's, or a proto."""
     if isinstance(value, AttributeReference):
         return ir.RefAttr(name, value.name, ir.AttributeType(int(kind)))
     return ir.Attr(name, ir.AttributeType(int(kind)), _convert(kind, value))
@@ -78,9 +54,7 @@ def _text(value: str | bytes) -> str:
     return value if isinstance(value, str) else value.decode("utf-8", "surrogateescape")
 
 
-def _graph(value: Body | ir.Graph | onnx.GraphProto) -> ir.Graph:
-    if isinstance(value, Body):
-        return value.graph
+def _graph(value: ir.Graph | onnx.GraphProto) -> ir.Graph:
     if isinstance(value, onnx.GraphProto):
         return ir.serde.deserialize_graph(value)
     return value

@@ -1,4 +1,4 @@
-"""The graph target: each operator call becomes a node of an onnx-ir graph.
+"""The graph target: each operator call becomes a node, which is recorded once.
 
 One `GraphTarget` per graph or subgraph; what they share is in their `Program`. It checks that values belong where
 they are used, and nothing else: binding, promotion and inference came before.
@@ -13,21 +13,29 @@ import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.core.harmless import is_harmless
-from onnxsmith.core.operator import Operators
+from onnxsmith.core.operator import Operators, standard_operators
 from onnxsmith.core.operator_protocols import AnyOperator
 from onnxsmith.core.recording import FunctionHead, OpsetChoice, RecordedBody, RecordedFunction
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Operand, Value
 from onnxsmith.errors import InputTypeError
-from onnxsmith.graphs.attributes import attribute_to_ir
-from onnxsmith.graphs.body import Body, declare_outputs, disconnect_all
+from onnxsmith.graphs.declaring import declare_outputs
 from onnxsmith.graphs.function import FunctionBody, body_of, call_function, finish_function
-from onnxsmith.graphs.ir_types import array_to_ir, shape_to_ir, tensor_type_to_ir, type_to_ir
+from onnxsmith.graphs.ir_types import array_to_ir
 from onnxsmith.graphs.names import snake_case
 from onnxsmith.graphs.opsets import OpsetVersions
-from onnxsmith.graphs.origins import origin_metadata
 from onnxsmith.graphs.program import Program, known_of_array
+from onnxsmith.graphs.records import (
+    AttributeRecord,
+    Body,
+    GraphRecord,
+    NodeRecord,
+    ValueRecord,
+    declared,
+    element_dtype,
+    named_dimensions,
+)
 from onnxsmith.graphs.value import (
     SymbolicSequence,
     SymbolicTensor,
@@ -37,16 +45,12 @@ from onnxsmith.graphs.value import (
     wrap,
 )
 from onnxsmith.graphs.weights import Weight
-from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.schema.attributes import attribute_type_of
+from onnxsmith.schema.definition import AttributeType, OperatorDef
 from onnxsmith.schema.inference.known import Known
-from onnxsmith.source import Span, caller_span
-from onnxsmith.types.dtypes import DType
+from onnxsmith.source import Place, Span, caller_place
 from onnxsmith.types.value_types import AnyValueType, TensorType
 
-#: The key of a value's own notes under which onnx-ir keeps how it is quantised.
-QUANTIZATION_KEY = "quant_parameter_tensor_names"
-#: The key of a value's own notes, which are in no file, that holds the variable that the user gave it.
-VARIABLE_KEY = "onnxsmith.variable"
 #: The key of a function's own notes, which are in no file, that says that it came with a model that is called.
 FROM_MODEL_KEY = "onnxsmith.from_model"
 
@@ -59,8 +63,8 @@ class GraphTarget:
     def __init__(self, program: Program, parent: GraphTarget | None = None) -> None:
         self.program = program
         self.parent = parent
-        self.nodes: list[ir.Node] = []
-        self.inputs: list[ir.Value] = []
+        self.nodes: list[NodeRecord] = []
+        self.inputs: list[ValueRecord] = []
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.is_finished = False
         #: Whether all calls in it may be made where nobody needs them; nobody asks that of an outermost graph.
@@ -78,6 +82,10 @@ class GraphTarget:
         return self.program.is_exact
 
     @property
+    def is_lenient(self) -> bool:
+        return self.program.is_lenient
+
+    @property
     def recording(self) -> GraphTarget:
         return self
 
@@ -85,7 +93,7 @@ class GraphTarget:
     def operators(self) -> Operators:
         version = self.program.opsets.version("")
         if self._operators is None or self._operators.version != version:
-            self._operators = Operators(version)
+            self._operators = standard_operators(version)
         return self._operators
 
     def constant(self, array: np.ndarray[Any, Any]) -> SymbolicTensor:
@@ -125,23 +133,28 @@ class GraphTarget:
             raise used_after_its_graph(inputs)
         if self.is_harmless:
             self.is_harmless = is_harmless(op, inputs, outputs)
-        ir_inputs = [None if each is None else self.own(each) for each in inputs]
-        self.program.opsets.use(op, version)
-        span = caller_span()
+        taken = [None if each is None else self.own(each) for each in inputs]
+        program = self.program
+        program.opsets.use(op, version)
+        place = self.place()
         wish = snake_case(op.name)
         results = [self.new_value(wish, known) for known in outputs]
-        self.append(
-            ir.Node(
+        self.nodes.append(
+            NodeRecord(
                 op.domain,
                 op.name,
-                ir_inputs,
-                [attribute_to_ir(op, name, value) for name, value in attributes.items()],
-                outputs=results,
-                name=self.program.node_names.unique(wish),
-                metadata_props=origin_metadata(span),
+                program.node_names.unique(wish),
+                taken,
+                recorded_attributes(op, attributes) if attributes else (),
+                results,
+                place,
             )
         )
-        return tuple([wrap(value, known, self, span) for value, known in zip(results, outputs, strict=True)])
+        return tuple([wrap(value, known, self, place) for value, known in zip(results, outputs, strict=True)])
+
+    def place(self) -> Place | None:
+        """Where the user's code is that a call is made for."""
+        return caller_place()
 
     def learn(
         self,
@@ -173,16 +186,16 @@ class GraphTarget:
     @property
     def dimensions(self) -> Iterator[str]:
         for value in self.root.inputs:
-            yield from (str(each.value) for each in value.shape or () if isinstance(each, ir.SymbolicDim))
+            yield from named_dimensions(value)
 
     def input(
         self, name: str, kind: AnyValueType, span: Span | None = None, *, is_declared: bool = True
     ) -> SymbolicTensor | SymbolicSequence:
         """A new input of this graph."""
-        value = ir.Value(name=self.program.names.unique(name))
-        value.meta[VARIABLE_KEY] = name
+        value = ValueRecord(self.program.names.unique(name))
+        value.variable = name
         if is_declared and not self.is_function:
-            value.type, value.shape = type_to_ir(kind)
+            value.type = declared(kind)
         self.inputs.append(value)
         return wrap(value, Known(kind), self, span)
 
@@ -215,13 +228,15 @@ class GraphTarget:
         """The graph that the values made here belong to."""
         return self if self.absorbed_by is None else self.absorbed_by.home
 
-    def finish(self, outputs: Sequence[Any], name: str) -> ir.Graph:
+    def finish(self, outputs: Sequence[Any], name: str) -> GraphRecord:
         """The graph, with these values as its outputs; nothing can be added afterwards."""
         graph_outputs = [self.own(each) for each in outputs]
         if not self.is_function and not self.program.is_exact:
             for value, each in zip(graph_outputs, outputs, strict=True):
                 if value.type is None and isinstance(each, Value):
-                    value.type, value.shape = type_to_ir(each.known.type)
+                    value.type = declared(each.known.type)
+        for value in graph_outputs:
+            value.is_output = True
         self.is_finished = True
         is_root_model = self.parent is None and self.program.kind == "model"
         imports = self.program.opsets.imports()
@@ -231,16 +246,16 @@ class GraphTarget:
             # Their operators mean the same in the versions that the whole model imports: that was checked.
             for function in self.program.functions.values():
                 imports.setdefault(function.domain, 1)
-                if FROM_MODEL_KEY in function.meta:
+                if isinstance(function, ir.Function) and FROM_MODEL_KEY in function.meta:
                     held = function.opset_imports
                     held.update({domain: imports[domain] for domain in held if domain in imports})
-        return ir.Graph(
+        return GraphRecord(
+            name,
             [*self.inputs, *(value for value, _ in self.program.hidden_inputs if self.is_function)],
             graph_outputs,
-            nodes=self.nodes,
-            initializers=self.program.initializers if is_root_model else (),
-            opset_imports=imports,
-            name=name,
+            self.nodes,
+            self.program.initializers if is_root_model else [],
+            imports,
         )
 
     def checkpoint(self) -> Callable[[], None]:
@@ -259,28 +274,30 @@ class GraphTarget:
         return False
 
     def is_given(self, value: Value) -> bool:
-        return made_value(value).ir_value.producer() is None
+        return made_value(value).record.producer is None
 
     def outputs_of(self, values: Sequence[Value]) -> list[Value]:
         """Values as outputs; an input, a value from elsewhere, or one that comes twice gets an Identity."""
         outputs: list[Value] = []
-        seen: set[ir.Value] = set()
+        seen: set[ValueRecord] = set()
         for value in values:
             made = made_value(value)
-            if made.ir_value.producer() is None or made.scope is not self or made.ir_value in seen:
+            if made.record.producer is None or made.scope is not self or made.record in seen:
                 value = self.operators.Identity(value)
                 made = made_value(value)
-            seen.add(made.ir_value)
+            seen.add(made.record)
             outputs.append(value)
         return outputs
 
     def refined(self, value: Value, kind: AnyValueType) -> Value:
         made = made_value(value)
         if isinstance(kind, TensorType) and kind.dtype is None:
-            made.ir_value.shape = shape_to_ir(kind.shape)
+            old = made.record.type
+            if isinstance(old, TensorType):
+                made.record.type = TensorType(old.dtype, kind.shape)
         else:
-            made.ir_value.type, made.ir_value.shape = type_to_ir(kind)
-        return wrap(made.ir_value, Known(kind), self, made.span)
+            made.record.type = declared(kind)
+        return wrap(made.record, Known(kind), self, made.place)
 
     def finish_body(
         self,
@@ -292,26 +309,27 @@ class GraphTarget:
         token = ACTIVE.set(self)
         try:
             outputs: list[Value] = []
-            seen: set[ir.Value] = set()
+            seen: set[ValueRecord] = set()
             for value in values:
                 lifted = self.lift(value)
                 made = made_value(lifted)
-                is_outside, is_input = made.scope is not self, made.ir_value.producer() is None
+                is_outside, is_input = made.scope is not self, made.record.producer is None
                 if self.program.is_exact:
-                    is_own = not is_outside or not is_input or made.ir_value.const_value is not None
+                    is_own = not is_outside or not is_input or made.record.tensor is not None
                 else:
-                    is_own = not is_outside and not is_input and made.ir_value not in seen
+                    is_own = not is_outside and not is_input and made.record not in seen
                 outputs.append(lifted if is_own else self.operators.Identity(lifted))
-                seen.add(made_value(outputs[-1]).ir_value)
+                seen.add(made_value(outputs[-1]).record)
         finally:
             ACTIVE.reset(token)
         graph = self.finish(outputs, self.program.node_names.unique(title))
         known = tuple(each.known for each in outputs)
         return Body(graph, known if declared is None else declare_outputs(graph, known, declared))
 
-    def function(self, opset: OpsetChoice, *, is_exact: bool) -> GraphTarget:
+    def function(self, opset: OpsetChoice, *, is_exact: bool, is_lenient: bool) -> GraphTarget:
         versions = OpsetVersions(opset.version, is_fixed=opset.is_fixed, is_named=opset.is_named)
-        return GraphTarget(Program("function", versions, self.program.shared, is_exact=is_exact))
+        program = Program("function", versions, self.program.shared, is_exact=is_exact, is_lenient=is_lenient)
+        return GraphTarget(program)
 
     def finish_function(self, outputs: Sequence[Value], head: FunctionHead) -> FunctionBody:
         return finish_function(self, outputs, head)
@@ -328,22 +346,20 @@ class GraphTarget:
         return call_function(self, body_of(function), inputs, attributes, outputs)
 
     def discard(self) -> None:
-        """Forget the nodes: what they used is not used by them any more."""
-        disconnect_all(self.nodes)
+        """Forget the nodes."""
         self.nodes.clear()
         self.is_finished = True
 
     def suggest_name(self, value: Value, wish: str) -> None:
         """Call a value as the user's variable is called, unless a variable named it before."""
         made = made_value(value)
-        ir_value = made.ir_value
-        old = ir_value.name or ""
-        if made.scope is not self or old in self.program.named or ir_value.producer() is None:
+        record = made.record
+        if made.scope is not self or record.name in self.program.named or record.producer is None:
             return
-        self.program.names.release(old)
-        ir_value.name = self.program.names.unique(wish)
-        ir_value.meta[VARIABLE_KEY] = wish
-        self.program.named.add(ir_value.name)
+        self.program.names.release(record.name)
+        record.name = self.program.names.unique(wish)
+        record.variable = wish
+        self.program.named[record.name] = None
 
     def name_results(
         self, outputs: Sequence[Value], wishes: Sequence[str], bodies: Sequence[tuple[RecordedBody, str]]
@@ -368,38 +384,27 @@ class GraphTarget:
             return self.sequence(cast("list[Any]", value))
         return self.constant(np.asarray(value))
 
-    def append(self, node: ir.Node) -> None:
-        """Add a node at the end."""
-        self.nodes.append(node)
-
-    def new_value(self, wish: str, known: Known) -> ir.Value:
+    def new_value(self, wish: str, known: Known) -> ValueRecord:
         """A value for a node's output, with what is known of it."""
-        kind = known.type
-        value = ir.Value(name=self.program.names.unique(wish))
-        if self.program.kind == "function":
-            if isinstance(kind, TensorType) and kind.dtype is not None:
-                self.program.dtypes.add(kind.dtype)
+        program = self.program
+        value = ValueRecord(program.names.unique(wish))
+        dtype = element_dtype(known.type)
+        if dtype is not None:
+            program.dtypes.add(dtype)
             # A function has no types inside. ONNX Runtime, when it inlines one, renames the values of a subgraph but
             # not what is declared of them, and then takes that for the types of others.
-            return value
-        if isinstance(kind, TensorType):
-            if kind.dtype is not None:  # a shape without an element type has no place in a model
-                self.program.dtypes.add(kind.dtype)
-                value.type = tensor_type_to_ir(kind.dtype)
-                value.shape = shape_to_ir(kind.shape)
-        else:
-            value.type, value.shape = type_to_ir(kind)
-            self.program.dtypes.update(() if value.dtype is None else [DType(int(value.dtype))])
+            if program.kind != "function":
+                value.type = known.type
         return value
 
-    def own(self, value: Value) -> ir.Value:
-        """The onnx-ir value behind a Python one, if it can be seen from this graph."""
-        made = made_value(value)
+    def own(self, value: Value) -> ValueRecord:
+        """The record behind a value, if it can be seen from this graph."""
+        made = value if type(value) is SymbolicTensor else made_value(value)
         scope = made.scope
         here: GraphTarget | None = self
         while here is not None:
             if here is scope:
-                return made.ir_value
+                return made.record
             here = here.parent
         raise used_in_another_graph(made)
 
@@ -424,15 +429,16 @@ class GraphTarget:
         operator = self.operators.Constant
         self.program.opsets.use(operator.definition, None)
         result = self.new_value("const", known)
-        attribute = ir.Attr("value", ir.AttributeType.TENSOR, tensor)
-        self.append(
-            ir.Node(
-                "",
-                "Constant",
-                [],
-                [attribute],
-                outputs=[result],
-                name=self.program.node_names.unique("const"),
-            )
-        )
+        node_name = self.program.node_names.unique("const")
+        content = (("value", AttributeType.TENSOR, Weight("const", tensor)),)
+        self.nodes.append(NodeRecord("", "Constant", node_name, (), content, (result,), None))
         return SymbolicTensor(result, known, self, None)
+
+
+def recorded_attributes(op: OperatorDef, attributes: Mapping[str, Any]) -> list[AttributeRecord]:
+    """Attributes in normal form with their types."""
+    formal = op.attributes
+    return [
+        (name, formal[name].type if name in formal else attribute_type_of(value), value)
+        for name, value in attributes.items()
+    ]

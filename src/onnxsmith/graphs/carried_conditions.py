@@ -12,9 +12,8 @@ from collections.abc import Generator, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import onnx_ir as ir
-
 from onnxsmith.errors import ModelWarning
+from onnxsmith.graphs.records import ModelRecord, named_dimensions
 from onnxsmith.graphs.size_conditions import SIZES_KEY, SizeCondition, check, written
 from onnxsmith.source import Span, caller_span
 from onnxsmith.types.value_types import Dimension
@@ -69,14 +68,9 @@ def uncertain(shared: dict[Hashable, Any]) -> Generator[None]:
         carried.is_certain = before
 
 
-def put_into(model: ir.Model, shared: dict[Hashable, Any]) -> None:
+def put_into(model: ModelRecord, shared: dict[Hashable, Any]) -> None:
     """Put what was carried into the metadata of the finished model; warn of what its inputs do not decide."""
-    named = {
-        str(each.value)
-        for value in model.graph.inputs
-        for each in value.shape or ()
-        if isinstance(each, ir.SymbolicDim) and each.value is not None
-    }
+    named = {name for value in model.graph.inputs for name in named_dimensions(value)}
     kept: dict[str, SizeCondition] = {}
     lost: dict[str, _Noted] = {}
     for each in _carried(shared).noted:

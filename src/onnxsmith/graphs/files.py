@@ -370,7 +370,20 @@ def parse(content: bytes | memoryview, called: str) -> onnx.ModelProto:
 def from_proto(proto: onnx.ModelProto, called: str) -> ir.Model:
     """A model from its proto; what onnx-ir cannot hold is an error of ours."""
     with reading(called):
-        return byte_strings.read(proto)
+        model = byte_strings.read(proto)
+        for given in proto.functions:
+            function = model.functions.get((given.domain, given.name, given.overload))
+            if function is not None:
+                type_inputs(function, given)
+        return model
+
+
+def type_inputs(function: ir.Function, proto: onnx.FunctionProto) -> None:
+    """Give the inputs of a function the types that are noted for them; onnx-ir writes these, and does not read them."""
+    noted = {info.name: info for info in proto.value_info}
+    for value in function.inputs:
+        if value.name in noted:
+            ir.serde.deserialize_value_info_proto(noted[value.name], value)
 
 
 @contextlib.contextmanager

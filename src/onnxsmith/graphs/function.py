@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import onnx_ir as ir
 
-from onnxsmith.core.recording import FormalAttribute, FunctionHead, RecordedFunction
+from onnxsmith.core.recording import FunctionHead, RecordedFunction
 from onnxsmith.core.value import Value
 from onnxsmith.errors import FunctionError
-from onnxsmith.graphs.attributes import typed_attribute
+from onnxsmith.graphs.ir_maker import function_to_ir
 from onnxsmith.graphs.names import snake_case
 from onnxsmith.graphs.opsets import OpsetVersions
-from onnxsmith.graphs.origins import origin_metadata
+from onnxsmith.graphs.records import AnyFunction, FunctionRecord, NodeRecord
 from onnxsmith.graphs.value import wrap
 from onnxsmith.schema.definition import AttributeType
 from onnxsmith.schema.inference.known import Known
-from onnxsmith.source import caller_span
 from onnxsmith.types.dtypes import DType
 
 if TYPE_CHECKING:
@@ -32,8 +31,8 @@ FUNCTION_DOMAIN_VERSION = 1
 class FunctionBody:
     """A finished ONNX function with the functions that it calls."""
 
-    function: ir.Function
-    called: Mapping[ir.OperatorIdentifier, ir.Function]
+    function: AnyFunction
+    called: Mapping[ir.OperatorIdentifier, AnyFunction]
     #: What it and the functions that it calls use.
     opsets: OpsetVersions
     #: Names and tensors of its last inputs, which every call passes: a function has no initializers of its own.
@@ -61,20 +60,11 @@ def body_of(function: RecordedFunction) -> FunctionBody:
 def finish_function(scope: GraphTarget, outputs: Sequence[Value], head: FunctionHead) -> FunctionBody:
     """The function of a body that is recorded."""
     graph = scope.finish(outputs, head.name)
-    attributes = [_formal(each) for each in head.attributes]
-    function = ir.Function(head.domain, head.name, head.overload, graph=graph, attributes=attributes)
+    attributes = {each.name: each for each in head.attributes}
+    function = FunctionRecord(head.domain, head.name, head.overload, graph, attributes)
     program = scope.program
-    weights = tuple((value.name or "", tensor) for value, tensor in program.hidden_inputs)
+    weights = tuple((value.name, tensor) for value, tensor in program.hidden_inputs)
     return FunctionBody(function, dict(program.functions), program.opsets, weights, frozenset(program.dtypes))
-
-
-def _formal(attribute: FormalAttribute) -> ir.Attr:
-    value: Any = attribute.default
-    if value is None:
-        return ir.Attr(attribute.name, ir.AttributeType(int(attribute.type)), None)
-    if isinstance(value, list):
-        value = tuple(cast("list[Any]", value))
-    return typed_attribute(attribute.type, attribute.name, int(value) if isinstance(value, bool) else value)
 
 
 def call_function(
@@ -98,7 +88,7 @@ def call_function(
         scope.program.opsets.include(body.opsets)
     scope.program.opsets.use_domain(function.domain, FUNCTION_DOMAIN_VERSION)
     scope.program.dtypes.update(body.dtypes)
-    span = caller_span()
+    place = scope.place()
     wish = snake_case(function.name)
     results = [scope.new_value(wish, known) for known in outputs]
     given = [None if each is None else scope.own(each) for each in inputs]
@@ -107,28 +97,29 @@ def call_function(
         given += [scope.program.tensor(tensor, name) for name, tensor in body.weights]
     while given and given[-1] is None:  # ONNX leaves out what is not given at the end
         given.pop()
-    node = ir.Node(
+    node = NodeRecord(
         function.domain,
         function.name,
+        scope.program.node_names.unique(wish),
         given,
         [
-            typed_attribute(AttributeType(int(function.attributes[name].type)), name, value)
+            (name, AttributeType(int(function.attributes[name].type)), value)
             for name, value in attributes.items()
         ],
-        overload=function.overload,
-        outputs=results,
-        name=scope.program.node_names.unique(wish),
-        metadata_props=origin_metadata(span),
+        results,
+        place,
+        function.overload,
     )
-    scope.append(node)
-    return tuple(wrap(value, known, scope, span) for value, known in zip(results, outputs, strict=True))
+    scope.nodes.append(node)
+    return tuple(wrap(value, known, scope, place) for value, known in zip(results, outputs, strict=True))
 
 
 def self_contained(body: FunctionBody) -> ir.Function:
     """The function with its weights inside, as constants: for who takes it away from the model that would hold them."""
+    function = function_to_ir(body.function)
     if not body.weights:
-        return body.function
-    graph = body.function.graph.clone()
+        return function
+    graph = function.graph.clone()
     count = len(graph.inputs) - len(body.weights)
     constants: list[ir.Node] = []
     for value, (name, tensor) in zip(list(graph.inputs)[count:], body.weights, strict=True):
@@ -138,7 +129,6 @@ def self_contained(body: FunctionBody) -> ir.Function:
         constants.append(constant)
     del graph.inputs[count:]
     graph.insert_before(graph[0], constants)  # it uses its weights, so there is a first node
-    function = body.function
     graph.opset_imports.update(function.opset_imports)
     return ir.Function(
         function.domain,

@@ -32,7 +32,7 @@ _MOST_NODES = 2_000_000
 #: A loop's types are open after as many turns that changed them.
 _TURNS = 3
 
-_Functions = Mapping[ir.OperatorIdentifier, ir.Function]
+Functions = Mapping[ir.OperatorIdentifier, ir.Function]
 
 
 #: How a model uses each of its operators.
@@ -50,20 +50,20 @@ def infer_model(
     `sizes` are those of the dimensions that its inputs name. Raises what a call of the operator that cannot work
     raises, with the node in the message. What cannot work in a body, which may never be asked to, is added to `doubts`.
     """
-    state = _State(_MOST_NODES, doubts)
-    walk = _Walk(model.functions, model.opset_imports, sizes, {}, state)
+    state = State(doubts)
+    walk = Walk(model.functions, model.opset_imports, sizes, {}, state)
     required = [each for each in model.graph.inputs if each.name not in model.graph.initializers]
     for value, known in zip(required, inputs, strict=True):
         walk.known[value] = walk.completed(known, value)
     return walk.graph(model.graph), state.uses
 
 
-class _State:
+class State:
     """What all graphs of a model share."""
 
-    def __init__(self, nodes: int, doubts: list[OnnxsmithError] | None) -> None:
+    def __init__(self, doubts: list[OnnxsmithError] | None = None) -> None:
         #: How many nodes may still be looked at.
-        self.nodes = nodes
+        self.nodes = _MOST_NODES
         self.doubts = doubts
         #: The objection to a node that the definition of its operator does not allow: no inputs can make that right.
         self.ill_formed: OnnxsmithError | None = None
@@ -72,16 +72,16 @@ class _State:
         self.uses: Uses = {}
 
 
-class _Walk:
+class Walk:
     """One graph with its subgraphs: the values of a function are other values at every call."""
 
     def __init__(
         self,
-        functions: _Functions,
+        functions: Functions,
         opset_imports: Mapping[str, int],
         sizes: Mapping[str, Dimension],
         attributes: Mapping[str, Any],
-        state: _State,
+        state: State,
     ) -> None:
         self.functions = functions
         self.opset_imports = opset_imports
@@ -172,7 +172,7 @@ class _Walk:
         defaults = {
             name: self.attribute(each) for name, each in function.attributes.items() if each.value is not None
         }
-        inner = _Walk(self.functions, function.opset_imports, {}, {**defaults, **attributes}, self.state)
+        inner = Walk(self.functions, function.opset_imports, {}, {**defaults, **attributes}, self.state)
         for value, known in zip(function.inputs, inputs, strict=False):
             inner.known[value] = known or NOTHING
         self.state.calls.append(identifier)

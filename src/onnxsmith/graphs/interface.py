@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-import onnx_ir as ir
-
 from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.errors.base import Culprit
 from onnxsmith.graphs.names import Names
+from onnxsmith.graphs.records import GraphRecord, ModelRecord, ValueRecord
 
 #: Names in order, or new names by the ones that there are.
 GivenNames: TypeAlias = Sequence[str] | Mapping[str, str]
@@ -76,9 +75,9 @@ def read_names(
 
 
 def rename(
-    graph: ir.Graph,
+    graph: GraphRecord,
     taken: Names,
-    ports: Sequence[ir.Value],
+    ports: Sequence[ValueRecord],
     names: Sequence[str],
     error: type[OnnxsmithError],
 ) -> None:
@@ -88,11 +87,12 @@ def rename(
         return
     mine = {id(port) for port, _ in changed}
     holders = {value.name: value for value in _values(graph) if id(value) not in mine}
-    outside = {id(value) for value in (*graph.inputs, *graph.outputs, *graph.initializers.values())}
+    outside = {id(value) for value in (*graph.inputs, *graph.outputs, *graph.initializers)}
+    weights = {each.name for each in graph.initializers}
     for port, name in changed:
         holder = holders.get(name)
         if holder is not None and id(holder) in outside:
-            what = "a weight" if name in graph.initializers else "another input or output"
+            what = "a weight" if name in weights else "another input or output"
             raise error(f"'{name}' is the name of {what} of the model already", help="choose another name")
         if holder is not None:
             holder.name = taken.unique(name)
@@ -101,17 +101,16 @@ def rename(
             taken.unique(name)
 
 
-def _values(graph: ir.Graph) -> Iterable[ir.Value]:
-    yield from (*graph.inputs, *graph.initializers.values())
+def _values(graph: GraphRecord) -> Iterable[ValueRecord]:
+    yield from (*graph.inputs, *graph.initializers)
     for node in graph.all_nodes():
         yield from node.outputs
-        for attribute in node.attributes.values():
-            if attribute.type == ir.AttributeType.GRAPH:
-                yield from attribute.as_graph().inputs
+        for inner in node.graphs():
+            yield from inner.inputs
 
 
 def describe(
-    model: ir.Model,
+    model: ModelRecord,
     doc_string: str | None,
     metadata: Mapping[str, str] | None,
     error: type[OnnxsmithError],

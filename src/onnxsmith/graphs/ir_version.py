@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import onnx_ir as ir
 from onnx import helper
 
+from onnxsmith.graphs.records import AnyFunction, ModelRecord, element_dtype
 from onnxsmith.types.dtypes import DType
 
 _INITIALIZERS_THAT_ARE_NO_INPUTS = 4
@@ -14,18 +15,28 @@ _FUNCTIONS = 8
 _OVERLOADS = 10
 
 
-def lowest_ir_version(model: ir.Model, dtypes: Iterable[DType] | None = None) -> int:
+def lowest_ir_version(model: ir.Model | ModelRecord, dtypes: Iterable[DType] | None = None) -> int:
     """By opset (a runtime that knows an opset knows the IR version it came with), functions and element types.
 
-    `dtypes` are those of the graph's own values, if whoever made it knows them.
+    `dtypes` are those of the graph's own values, if whoever made it knows them: for what was recorded its program does.
     """
+    if isinstance(model, ModelRecord):
+        functions: Iterable[AnyFunction] = model.functions
+        graph = model.graph
+        outside = [each.type for each in (*graph.inputs, *graph.initializers) if each.type is not None]
+        found = {*(dtypes or ()), *(each for kind in outside if (each := element_dtype(kind)) is not None)}
+    else:
+        functions = model.functions.values()
+        found = _own_dtypes(model, dtypes)
+    for each in functions:  # what recorded functions hold is among those of the program
+        found.update(_of_graph(each.graph) if isinstance(each, ir.Function) else ())
     version = max(
         _INITIALIZERS_THAT_ARE_NO_INPUTS,
         _of_opsets(model.opset_imports),
-        *(dtype.ir_version for dtype in _all_dtypes(model, dtypes)),
+        *(dtype.ir_version for dtype in found),
         0,
     )
-    for function in model.functions.values():
+    for function in functions:
         version = max(
             version, _OVERLOADS if function.overload else _FUNCTIONS, _of_opsets(function.opset_imports)
         )
@@ -44,19 +55,11 @@ def _of_opsets(imports: dict[str, int]) -> int:
         return 0
 
 
-def _all_dtypes(model: ir.Model, known: Iterable[DType] | None) -> set[DType]:
+def _own_dtypes(model: ir.Model, known: Iterable[DType] | None) -> set[DType]:
     graph = model.graph
-    own = (
-        _of_graph(graph)
-        if known is None
-        else [*known, *_of_values([*graph.inputs, *graph.initializers.values()])]
-    )
-    return {*own, *_of_functions(model)}
-
-
-def _of_functions(model: ir.Model) -> Iterator[DType]:
-    for function in model.functions.values():
-        yield from _of_graph(function.graph)
+    if known is None:
+        return set(_of_graph(graph))
+    return {*known, *_of_values([*graph.inputs, *graph.initializers.values()])}
 
 
 def _of_graph(graph: ir.Graph) -> Iterator[DType]:

@@ -25,7 +25,16 @@ from onnxsmith.errors import (
     OperatorFailedError,
     boundary,
 )
-from onnxsmith.graphs import external_data, files, model_inputs, parcels, raw, size_conditions, soundness
+from onnxsmith.graphs import (
+    external_data,
+    files,
+    model_inputs,
+    parcels,
+    proto_writer,
+    raw,
+    size_conditions,
+    soundness,
+)
 from onnxsmith.graphs.attribute_values import check_attribute_values
 from onnxsmith.graphs.capabilities import with_capabilities
 from onnxsmith.graphs.carried_conditions import carry
@@ -33,19 +42,18 @@ from onnxsmith.graphs.diagnosis import diagnosed, objection
 from onnxsmith.graphs.embedding import call_model
 from onnxsmith.graphs.existing_files import check_data_file
 from onnxsmith.graphs.handover import session_model
+from onnxsmith.graphs.ir_maker import model_to_ir
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.isolation import isolation
 from onnxsmith.graphs.model_inputs import Port as Port
 from onnxsmith.graphs.model_runtime import model_runtime
 from onnxsmith.graphs.model_text import text_of
 from onnxsmith.graphs.origins import origin_of
+from onnxsmith.graphs.records import ModelRecord, ValueRecord
 from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.source import Span
-from onnxsmith.types.value_types import (
-    SequenceType,
-    TensorType,
-)
+from onnxsmith.types.value_types import UNKNOWN_TENSOR, SequenceType, TensorType
 
 #: A notebook shows the text of models with fewer nodes than this.
 _SHOWN_NODES = 2000
@@ -73,10 +81,19 @@ class Model:
     #: The sizes that it is for, as far as its metadata says so.
     _conditions: tuple[size_conditions.SizeCondition, ...] = ()
 
-    def __init__(self, model: ir.Model) -> None:
-        self._ir = model
+    def __init__(self, model: ir.Model | ModelRecord) -> None:
+        #: The graph as it was recorded, until somebody asks for onnx-ir: then that is the model.
+        self._held: ir.Model | ModelRecord = model
         self._conditions = size_conditions.read(model.metadata_props)
         self._run: Run | None = None
+
+    @property
+    def _ir(self) -> ir.Model:
+        held = self._held
+        if isinstance(held, ModelRecord):
+            # All threads get the one that was entered first.
+            held = self._held = self.__dict__.setdefault("_made_ir", model_to_ir(held))
+        return held
 
     @staticmethod
     @boundary
@@ -117,23 +134,31 @@ class Model:
     @property
     def proto(self) -> onnx.ModelProto:
         """The model as a ModelProto, weights included: a copy."""
-        return files.to_proto(self._ir)
+        held = self._held
+        written = proto_writer.model_to_proto(held) if isinstance(held, ModelRecord) else None
+        return files.to_proto(self._ir) if written is None else written
 
     @property
     def inputs(self) -> tuple[Port, ...]:
         """Names and types of the inputs that must be given."""
-        graph = self._ir.graph
+        held = self._held
+        if isinstance(held, ModelRecord):
+            return tuple(_recorded_port(value) for value in held.graph.inputs)
+        graph = held.graph
         return tuple(_port(value) for value in graph.inputs if value.name not in graph.initializers)
 
     @property
     def outputs(self) -> tuple[Port, ...]:
         """Names and types of the outputs."""
-        return tuple(_port(value) for value in self._ir.graph.outputs)
+        held = self._held
+        if isinstance(held, ModelRecord):
+            return tuple(_recorded_port(value) for value in held.graph.outputs)
+        return tuple(_port(value) for value in held.graph.outputs)
 
     @property
     def opset_imports(self) -> Mapping[str, int]:
         """Domain and version of the opsets it uses."""
-        return dict(self._ir.opset_imports)
+        return dict(self._held.opset_imports)
 
     @boundary
     def check(self) -> None:
@@ -353,7 +378,8 @@ class Model:
 
     @property
     def _node_count(self) -> int:
-        return sum(1 for _ in self._ir.graph)
+        held = self._held
+        return len(held.graph.nodes) if isinstance(held, ModelRecord) else sum(1 for _ in held.graph)
 
     @property
     def _weight_bytes(self) -> int:
@@ -383,6 +409,10 @@ class Model:
         text = html.escape(str(self)) if self._node_count < _SHOWN_NODES else ""
         detail = f"<details><summary>ONNX text</summary><pre>{text}</pre></details>" if text else ""
         return f"<p>{html.escape(repr(self))}</p><table>{rows}</table>{detail}"
+
+
+def _recorded_port(value: ValueRecord) -> Port:
+    return Port(value.name, UNKNOWN_TENSOR if value.type is None else value.type)
 
 
 def _port(value: ir.Value) -> Port:

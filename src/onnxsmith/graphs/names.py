@@ -20,34 +20,57 @@ class Names:
     """
 
     def __init__(self) -> None:
+        #: Names with the number that the next one with a number gets.
         self._taken: dict[str, int] = {}
+        #: What each change since the first mark replaced; None while nobody may come back.
+        self._undo: list[tuple[str, int | None]] | None = None
 
     def unique(self, wish: str) -> str:
         """The wished name, or the first free one with a number behind it."""
-        count = self._taken.get(wish)
+        taken = self._taken
+        count = taken.get(wish)
+        if self._undo is not None:
+            self._undo.append((wish, count))
         if count is None:
-            self._taken[wish] = 1
+            taken[wish] = 1
             return wish
-        while (name := f"{wish}_{count}") in self._taken:
+        while (name := f"{wish}_{count}") in taken:
             count += 1
-        self._taken[wish] = count + 1
-        self._taken[name] = 1
+        taken[wish] = count + 1
+        taken[name] = 1
+        if self._undo is not None:
+            self._undo.append((name, None))
         return name
 
     def reserve(self, names: Iterable[str]) -> None:
         """Hand out none of these: something else bears them."""
         for name in names:
-            self._taken.setdefault(name, 1)
+            if name not in self._taken:
+                self._taken[name] = 1
+                if self._undo is not None:
+                    self._undo.append((name, None))
 
     def release(self, name: str) -> None:
         """Make a name free again that nothing bears any more."""
-        self._taken.pop(name, None)
+        count = self._taken.pop(name, None)
+        if self._undo is not None and count is not None:
+            self._undo.append((name, count))
 
-    def copy(self) -> Names:
-        """The same state, to come back to."""
-        result = Names()
-        result._taken = self._taken.copy()
-        return result
+    def mark(self) -> int:
+        """A state to come back to. What is undone afterwards is paid for, and not what there is."""
+        if self._undo is None:
+            self._undo = []
+        return len(self._undo)
+
+    def back_to(self, mark: int) -> None:
+        """The state that `mark` gave."""
+        assert self._undo is not None  # there is a mark
+        while len(self._undo) > mark:
+            name, count = self._undo.pop()
+            if count is None:
+                del self._taken[name]
+            else:
+                self._taken[name] = count
 
     def __contains__(self, name: str) -> bool:
         return name in self._taken

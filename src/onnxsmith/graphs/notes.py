@@ -7,6 +7,13 @@ from typing import Any, cast
 
 import onnx_ir as ir
 
+#: The note of a value under which onnx-ir keeps how it is quantised.
+QUANTIZATION_KEY = "quant_parameter_tensor_names"
+#: The note of a value that holds the variable that the user gave it.
+VARIABLE_KEY = "onnxsmith.variable"
+#: The note of a value that holds the name of the weight it was made of.
+WEIGHT_KEY = "onnxsmith.weight"
+
 
 def notes_of(holder: ir.Value | ir.Node) -> MutableMapping[str, Any]:
     """The notes of a value or node, to read and to write."""

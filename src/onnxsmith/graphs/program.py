@@ -6,7 +6,7 @@ Names, opset versions, initializers and called functions; the nodes themselves a
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 import onnx_ir as ir
@@ -14,19 +14,22 @@ import onnx_ir as ir
 from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
 from onnxsmith.graphs.names import Names
 from onnxsmith.graphs.opsets import OpsetVersions
+from onnxsmith.graphs.records import AnyFunction, ValueRecord
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.schema.inference.known import NOTHING, Known
 from onnxsmith.source import caller_frame
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
-#: The key of a value's own notes, which are in no file, that holds the name of the weight it was made of.
-WEIGHT_KEY = "onnxsmith.weight"
 #: Arrays up to this many bytes are shared when they are equal, larger ones when they are the same object.
 #: Comparing costs a copy of the bytes, which nobody notices here.
 _COMPARED_BYTES = 256
 #: And only up to this size does what is known of a value carry its content: shapes are computed from small arrays.
 _DATA_ELEMENTS = 1024
+
+
+#: A dict that entries are only added to.
+_Growing: TypeAlias = dict[Any, Any]
 
 
 class Program:
@@ -39,30 +42,33 @@ class Program:
         shared: dict[Any, Any] | None = None,
         *,
         is_exact: bool = False,
+        is_lenient: bool = False,
     ) -> None:
         self.kind: Literal["model", "function"] = kind
         #: Whether the graph has the nodes and types that the user wrote, and nothing that makes it tidier.
         self.is_exact = is_exact
+        #: Whether calls that cannot work are made all the same, with a warning.
+        self.is_lenient = is_lenient
         #: What a front end remembers for as long as a model is made, also for the functions in it.
         self.shared: dict[Any, Any] = {} if shared is None else shared
         self.opsets = opsets
         self.names = Names()
         self.node_names = Names()
         #: Names that the user's variables gave.
-        self.named: set[str] = set()
-        self.functions: dict[ir.OperatorIdentifier, ir.Function] = {}
+        self.named: dict[str, None] = {}
+        self.functions: dict[ir.OperatorIdentifier, AnyFunction] = {}
         #: The element types of all values.
         self.dtypes: set[DType] = set()
-        self.initializers: list[ir.Value] = []
+        self.initializers: list[ValueRecord] = []
         #: Inputs that a function has besides its parameters, for weights: whoever calls it passes them on.
-        self.hidden_inputs: list[tuple[ir.Value, ir.TensorProtocol]] = []
-        self._by_content: dict[tuple[Any, ...], tuple[ir.Value, Known]] = {}
+        self.hidden_inputs: list[tuple[ValueRecord, ir.TensorProtocol]] = []
+        self._by_content: dict[tuple[Any, ...], tuple[ValueRecord, Known]] = {}
         # id -> (array, ...): the array is kept alive here, so that its id stays its own.
         self._by_identity: dict[
-            int, tuple[np.ndarray[Any, Any] | Weight | ir.TensorProtocol, ir.Value, Known]
+            int, tuple[np.ndarray[Any, Any] | Weight | ir.TensorProtocol, ValueRecord, Known]
         ] = {}
 
-    def initializer(self, array: np.ndarray[Any, Any]) -> tuple[ir.Value, Known]:
+    def initializer(self, array: np.ndarray[Any, Any]) -> tuple[ValueRecord, Known]:
         """The initializer for an array; the same array gives the same one, and no array is copied."""
         found = self._by_identity.get(id(array))
         if found is not None:
@@ -75,8 +81,8 @@ class Program:
                 return equal
         known = known_of_array(array)
         wish = _name_of(array) or ("const" if array.size <= 1 else "weight")
-        value = ir.Value(name=self.names.unique(wish))
-        fill(value, array, known)
+        value = ValueRecord(self.names.unique(wish), known.type)
+        value.tensor = array_to_ir(array, value.name)
         self.initializers.append(value)
         if key is not None:
             self._by_content[key] = (value, known)
@@ -84,23 +90,19 @@ class Program:
             self._by_identity[id(array)] = (array, value, known)
         return value, known
 
-    def weight(self, weight: Weight) -> ir.Value:
+    def weight(self, weight: Weight) -> ValueRecord:
         """The initializer for a weight: one, however often it is used."""
         found = self._by_identity.get(id(weight))
         if found is not None:
             return found[1]
-        value = ir.Value(
-            name=self.names.unique(weight.name),
-            type=ir.TensorType(weight.tensor.dtype),
-            shape=ir.Shape(weight.shape),
-            const_value=weight.tensor,
-        )
-        value.meta[WEIGHT_KEY] = weight.name
+        value = ValueRecord(self.names.unique(weight.name), weight.type)
+        value.tensor = weight.tensor
+        value.weight = weight.name
         self.initializers.append(value)
         self._by_identity[id(weight)] = (weight, value, weight.known)
         return value
 
-    def tensor(self, tensor: ir.TensorProtocol, name: str) -> ir.Value:
+    def tensor(self, tensor: ir.TensorProtocol, name: str) -> ValueRecord:
         """A tensor of another model: an initializer, or an input of a function, one however often it is used."""
         # An array that both models refer to is one initializer.
         raw = cast(object, getattr(tensor, "raw", None))
@@ -109,53 +111,48 @@ class Program:
         found = self._by_identity.get(id(held))
         if found is not None:
             return found[1]
-        value = ir.Value(name=self.names.unique(name))
+        value = ValueRecord(self.names.unique(name))
         if self.kind == "function":
             self.hidden_inputs.append((value, tensor))
         else:
-            value.type = ir.TensorType(tensor.dtype)
-            value.shape = ir.Shape(dimensions_of(tensor))
-            value.const_value = tensor
+            value.type = TensorType(DType(int(tensor.dtype)), dimensions_of(tensor))
+            value.tensor = tensor
             self.initializers.append(value)
         known = NOTHING if array is None else known_of_array(array)
         self._by_identity[id(held)] = (held, value, known)
         return value
 
     def checkpoint(self) -> Callable[[], None]:
-        """Remember the state; the function returned brings it back, for an attempt that did not work out."""
-        names, node_names = self.names.copy(), self.node_names.copy()
-        named, functions = set(self.named), dict(self.functions)
-        count, by_content, by_identity = (
-            len(self.initializers),
-            dict(self._by_content),
-            dict(self._by_identity),
-        )
-        opsets, hidden_count = self.opsets.copy(), len(self.hidden_inputs)
+        """Remember the state; the function returned brings it back, once, for an attempt that did not work out.
+
+        It costs what the attempt made, and not what was there before: the attempts at a loop may be many.
+        """
+        marks = [(each, each.mark()) for each in (self.names, self.node_names)]
+        held: list[_Growing] = [self.named, self.functions, self._by_content, self._by_identity]
+        sizes = [(each, len(each)) for each in held]
+        count, hidden_count = len(self.initializers), len(self.hidden_inputs)
+        opsets = self.opsets.copy()  # as long as there are operators of different names
 
         def roll_back() -> None:
-            self.names, self.node_names, self.named = names, node_names, named
-            self.functions, self.opsets = functions, opsets
+            for names, mark in marks:
+                names.back_to(mark)
+            for entries, size in sizes:
+                while len(entries) > size:
+                    entries.popitem()  # the last that was entered; none is ever changed or taken out
             del self.initializers[count:]
             del self.hidden_inputs[hidden_count:]
-            self._by_content, self._by_identity = by_content, by_identity
+            self.opsets = opsets
 
         return roll_back
 
-    def named_initializer(self, array: np.ndarray[Any, Any], name: str) -> tuple[ir.Value, Known]:
+    def named_initializer(self, array: np.ndarray[Any, Any], name: str) -> tuple[ValueRecord, Known]:
         """An initializer of exactly this name, shared with no other."""
         known = known_of_array(array)
-        value = ir.Value(name=self.names.unique(name))
-        fill(value, array, known)
+        value = ValueRecord(self.names.unique(name), known.type)
+        value.tensor = array_to_ir(array, value.name)
         self.initializers.append(value)
-        self._by_identity[id(array)] = (array, value, known)
+        self._by_identity.setdefault(id(array), (array, value, known))
         return value, known
-
-
-def fill(value: ir.Value, array: np.ndarray[Any, Any], known: Known) -> None:
-    """Give an initializer its array, type and shape."""
-    value.const_value = array_to_ir(array, value.name)
-    value.type = ir.TensorType(ir.DataType(int(_dtype(known))))
-    value.shape = ir.Shape(array.shape)
 
 
 def known_of_array(array: np.ndarray[Any, Any]) -> Known:
@@ -164,12 +161,6 @@ def known_of_array(array: np.ndarray[Any, Any]) -> Known:
         TensorType(DType.from_numpy(array.dtype), array.shape),
         array if array.size <= _DATA_ELEMENTS else None,
     )
-
-
-def _dtype(known: Known) -> DType:
-    assert isinstance(known.type, TensorType)
-    assert known.type.dtype is not None
-    return known.type.dtype
 
 
 def _name_of(array: np.ndarray[Any, Any]) -> str | None:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import onnx_ir as ir
-
 from onnxsmith.errors import OutputCountError
+from onnxsmith.graphs.records import ValueRecord
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.types.value_types import TensorType
@@ -19,7 +18,7 @@ from onnxsmith.types.value_types import TensorType
 def refuse_rows_for_outputs(value: Any, count: int | None) -> None:
     """Raise OutputCountError where unpacking a tensor into `count` variables (None: any number) may mean outputs."""
     program = value.scope.program
-    found = _operator_behind(value.ir_value, program.opsets.version)
+    found = _operator_behind(value.record, program.opsets.version)
     if found is not None and any((found.domain, found.name) == each[:2] for each in program.functions):
         return  # a function of the model: what it returns is known
     kind = value.known.type
@@ -38,22 +37,19 @@ def refuse_rows_for_outputs(value: Any, count: int | None) -> None:
     )
 
 
-def _operator_behind(value: ir.Value, version_of: Any) -> OperatorDef | None:
+def _operator_behind(value: ValueRecord, version_of: Any) -> OperatorDef | None:
     """The operator that a value is the only output of, though it has more; seen through branches and loops."""
-    node = value.producer()
+    node = value.producer
     if node is None:
         return None
     if node.domain == "" and node.op_type in ("If", "Loop"):
-        position = value.index() or 0
+        position = list(node.outputs).index(value)
         place = position if node.op_type == "If" else position + 1
-        for attribute in node.attributes.values():
-            if attribute.type == ir.AttributeType.GRAPH and not attribute.is_ref():
-                outputs = attribute.as_graph().outputs
-                found = (
-                    _operator_behind(_itself(outputs[place]), version_of) if place < len(outputs) else None
-                )
-                if found is not None:
-                    return found
+        for graph in node.graphs():
+            outputs = graph.outputs
+            found = _operator_behind(_itself(outputs[place]), version_of) if place < len(outputs) else None
+            if found is not None:
+                return found
         return None
     if len(node.outputs) != 1:
         return None
@@ -68,8 +64,8 @@ def _operator_behind(value: ir.Value, version_of: Any) -> OperatorDef | None:
     return None if is_said else definition
 
 
-def _itself(value: ir.Value) -> ir.Value:
+def _itself(value: ValueRecord) -> ValueRecord:
     """What a branch gives: a value from outside passes through a node of its own."""
-    node = value.producer()
+    node = value.producer
     source = node.inputs[0] if node is not None and node.op_type == "Identity" else None
     return value if source is None else source

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-import onnx_ir as ir
-
 from onnxsmith.core.semantics.index_items import Index
 from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.sequence import TensorSequence
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LeakedValueError, boundary
+from onnxsmith.graphs.records import ValueRecord
 from onnxsmith.graphs.unpacking import refuse_rows_for_outputs
 from onnxsmith.schema.inference.known import Known
-from onnxsmith.source import Span, caller_span, taken_apart
+from onnxsmith.source import Place, Span, caller_span, span_at, taken_apart
 from onnxsmith.types.value_types import TensorType
 
 if TYPE_CHECKING:
@@ -32,13 +31,13 @@ class SymbolicValue(Value):
 class SymbolicTensor(Tensor, SymbolicValue):
     """A tensor of a graph."""
 
-    __slots__ = ("_known", "_scope", "ir_value", "span")
+    __slots__ = ("_known", "_scope", "place", "record")
 
-    def __init__(self, ir_value: ir.Value, known: Known, scope: GraphTarget, span: Span | None) -> None:
-        self.ir_value = ir_value
+    def __init__(self, record: ValueRecord, known: Known, scope: GraphTarget, place: Place | None) -> None:
+        self.record = record
         self._known = known
         self._scope = scope
-        self.span = span
+        self.place = place
 
     @property
     def known(self) -> Known:
@@ -54,9 +53,14 @@ class SymbolicTensor(Tensor, SymbolicValue):
         return self.scope
 
     @property
+    def span(self) -> Span | None:
+        """Where it was made."""
+        return span_at(self.place)
+
+    @property
     def name(self) -> str:
         """Its name in the graph."""
-        return self.ir_value.name or ""
+        return self.record.name
 
     def as_number(self) -> Number:
         return number(self)
@@ -72,7 +76,7 @@ class SymbolicTensor(Tensor, SymbolicValue):
         return super().__iter__()
 
     def as_shape(self) -> SymbolicShape:
-        return SymbolicShape(self.ir_value, self.known, self.scope, self.span)
+        return SymbolicShape(self.record, self.known, self.scope, self.place)
 
     def __repr__(self) -> str:
         return f"<symbolic tensor {self.name}: {self.type!r}>"
@@ -92,13 +96,13 @@ class SymbolicShape(SymbolicTensor):
 class SymbolicSequence(TensorSequence, SymbolicValue):
     """A sequence or optional of a graph."""
 
-    __slots__ = ("_known", "_scope", "ir_value", "span")
+    __slots__ = ("_known", "_scope", "place", "record")
 
-    def __init__(self, ir_value: ir.Value, known: Known, scope: GraphTarget, span: Span | None) -> None:
-        self.ir_value = ir_value
+    def __init__(self, record: ValueRecord, known: Known, scope: GraphTarget, place: Place | None) -> None:
+        self.record = record
         self._known = known
         self._scope = scope
-        self.span = span
+        self.place = place
 
     @property
     def known(self) -> Known:
@@ -114,20 +118,25 @@ class SymbolicSequence(TensorSequence, SymbolicValue):
         return self.scope
 
     @property
+    def span(self) -> Span | None:
+        """Where it was made."""
+        return span_at(self.place)
+
+    @property
     def name(self) -> str:
         """Its name in the graph."""
-        return self.ir_value.name or ""
+        return self.record.name
 
     def __repr__(self) -> str:
         return f"<symbolic {self.known.type!r} {self.name}>"
 
 
 def wrap(
-    ir_value: ir.Value, known: Known, scope: GraphTarget, span: Span | None
+    record: ValueRecord, known: Known, scope: GraphTarget, place: Place | None
 ) -> SymbolicTensor | SymbolicSequence:
     """The Python object for a value of a graph, by its type."""
     kind = SymbolicTensor if isinstance(known.type, TensorType) else SymbolicSequence
-    return kind(ir_value, known, scope, span)
+    return kind(record, known, scope, place)
 
 
 _OWN = (SymbolicTensor, SymbolicSequence)

@@ -49,7 +49,7 @@ def adapt(
     `is_kept` says that the result is for a file: what is emitted is marked, and what was marked before is left alone.
     Where a model runs, marks count for nothing: anybody can write one, and what they leave out may end the process.
     """
-    rules = rules_for(version, provider, checks=checks)
+    rules = rules_for(version, provider, checks=checks, is_kept=is_kept)
     try:
         return rewrite(model, rules, weights, mark=FACT_KEY if is_kept else None)
     except TooDeep as error:
@@ -57,13 +57,15 @@ def adapt(
 
 
 @functools.cache
-def rules_for(version: tuple[int, ...], provider: str = CPU, *, checks: Checks = "in the graph") -> Rules:
+def rules_for(
+    version: tuple[int, ...], provider: str = CPU, *, checks: Checks = "in the graph", is_kept: bool = False
+) -> Rules:
     """How each operator is met that a version of ONNX Runtime shows facts for."""
     rules: dict[tuple[str, str], Rule] = {}
     for operator, facts in facts_for("onnxruntime", version, provider).items():
         met = [each for each in facts if not _is_left_out(each, checks)]
         if met:
-            rules[operator] = _rule(met)
+            rules[operator] = _rule(met, is_kept=is_kept)
     return rules
 
 
@@ -80,7 +82,7 @@ def checks_at_once(version: tuple[int, ...], domain: str, operator: str) -> list
     return [each.at_once for each in remedies if each.at_once is not None]
 
 
-def _rule(facts: Sequence[Fact]) -> Rule:
+def _rule(facts: Sequence[Fact], *, is_kept: bool) -> Rule:
     def apply(site: Site) -> list[tuple[str, str]]:
         met: list[tuple[str, str]] = []
         requirements: list[Requirement] = []
@@ -105,7 +107,7 @@ def _rule(facts: Sequence[Fact]) -> Rule:
         site.emit.nodes[:] = before
         if not requirements:
             site.emit.nodes.extend(nodes)
-        elif not gate(site, nodes, requirements):
+        elif not gate(site, nodes, requirements, is_kept=is_kept):
             return []
         return met
 

@@ -7,6 +7,7 @@ over the same bytes, packed where ONNX packs; byte strings become text. No sessi
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Callable
 from typing import TypeAlias, cast
 
@@ -161,7 +162,9 @@ def from_value(value: OrtValue) -> RunValue:
     if dtype.is_native:
         return value.numpy()
     shape = tuple(value.shape())
-    content = ctypes.string_at(value.data_ptr(), value.tensor_size_in_bytes()) if 0 not in shape else b""
+    # The value says its size itself, but not before ONNX Runtime 1.23.
+    size = (math.prod(shape) * dtype.bits + 7) // 8
+    content = ctypes.string_at(value.data_ptr(), size) if size else b""
     if dtype.bits < 8:
         return unpack(content, dtype, shape)
     # A bytearray makes the result writable, as numpy's own results are.

@@ -7,7 +7,7 @@ literals and types are checked before a call comes here.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
@@ -25,7 +25,6 @@ from onnxsmith.runtime.failure import (
     not_runnable,
     operator_failed,
     plain_reason,
-    refuses_attributes,
     says_not_supported,
 )
 from onnxsmith.runtime.feeds import Recover, Run, session_runner
@@ -224,16 +223,17 @@ def _onnxruntime_run(call: Call, settings: Settings, recover: Recover) -> Run:
         if run is not None:
             return run
     # In a late opset there are more operators to meet the runtime's mistakes with.
-    has_facts = (call.op.domain, call.op.name) in rules_for(onnxruntime_api.version())
+    operator = call.op.domain, call.op.name
+    has_facts = operator in rules_for(onnxruntime_api.version())
     model = single_node.make_model(call, is_late=has_facts)
+    has_bodies = call.opset_version is not None
     try:
-        return session_runner(_session(model, call, settings), call, recover)
+        session = _session(model, call, settings, operators=None if has_bodies else {operator})
+        return session_runner(session, call, recover)
     except Refused:
         raise
     except Exception as error:
         refused = error
-    if refuses_attributes(refused):
-        raise _IllFormed(plain_reason(refused)) from refused
     if call.op.is_known and not onnxruntime_api.is_not_implemented(refused):
         wrong = validity.objection(model)
         if wrong is not None:
@@ -275,10 +275,17 @@ def _function_run(call: Call, settings: Settings, recover: Recover) -> Run:
         raise _NotThere(reason) from error
 
 
-def _session(model: onnx.ModelProto, call: Call, settings: Settings) -> onnxruntime_api.Session:
+def _session(
+    model: onnx.ModelProto, call: Call, settings: Settings, operators: Set[tuple[str, str]] | None = None
+) -> onnxruntime_api.Session:
     threads = settings.intra_op_threads or policy.threads_for(call.op)
     return open_session(
-        SessionModel(model), settings, threads=threads, optimize=False, is_checked=True
+        SessionModel(model),
+        settings,
+        threads=threads,
+        optimize=False,
+        is_checked=True,
+        operators=operators,
     ).session
 
 
@@ -317,8 +324,7 @@ def _recover(
     reason = plain_reason(error)
     if isinstance(error, ImportError):
         raise MissingDependencyError(f"{call.op.qualified_name} cannot run: {reason}") from error
-    is_lack = says_not_supported(error) or policy.is_mere_refusal(call.op, reason)
-    if not is_lack or isinstance(error, MemoryError):
+    if not says_not_supported(error) or isinstance(error, MemoryError):
         raise operator_failed(call, inputs, reason) from error
     tried = [(_TITLES[source], reason)]
     while rest:

@@ -43,7 +43,7 @@ def runner_over(session: Session, names: Sequence[str], types: Sequence[InputTyp
     for each in parsed:
         check_output(each)
     # ONNX Runtime may have dropped an input that a body does not use.
-    taken = {name for name, _ in onnxruntime_api.input_types(session)}
+    taken = {meta.name for meta in session.inputs_meta}
     positions = [k for k, name in enumerate(names) if name in taken]
     plain_inputs = all(element_type(types[k]) in NATIVE for k in positions)
     if any(is_exotic(each) for each in parsed):

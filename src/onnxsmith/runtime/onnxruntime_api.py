@@ -58,7 +58,6 @@ class OrtValue(Protocol):
     def is_tensor(self) -> bool: ...
     def numpy(self) -> RunValue: ...
     def shape(self) -> list[int]: ...
-    def tensor_size_in_bytes(self) -> int: ...
 
 
 class WrappedValue(Protocol):
@@ -142,6 +141,41 @@ def hushed() -> Generator[None]:
         set_severity(_WARNINGS)
 
 
+class SessionOptions(Protocol):
+    """How a session is made."""
+
+    log_severity_level: int
+    intra_op_num_threads: int
+    inter_op_num_threads: int
+    graph_optimization_level: object
+    enable_cpu_mem_arena: bool
+    enable_mem_pattern: bool
+
+    def add_session_config_entry(self, key: str, value: str, /) -> None: ...
+    def add_external_initializers(self, names: list[str], values: list[WrappedValue], /) -> None: ...
+
+
+def _new_session_options(threads: int, optimize: bool) -> SessionOptions:
+    module = compiled()
+    options = cast(SessionOptions, module.SessionOptions())
+    options.log_severity_level = _FATAL_ONLY
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    # Threads that wait by spinning would burn a core for every cached session on a small machine.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    if not optimize:
+        # One node has nothing to optimize, and looking for it doubles the time to create a session. Without the
+        # arena thousands of cached sessions hold no memory between calls, at no measurable cost per call.
+        options.graph_optimization_level = module.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.enable_cpu_mem_arena = False
+        options.enable_mem_pattern = False
+    return options
+
+
+#: A session only reads its options, so that those of a kind share one object: making it takes a tenth of a first call.
+_shared_session_options = functools.lru_cache(maxsize=64)(_new_session_options)
+
+
 def create_session(
     model: bytes,
     *,
@@ -157,18 +191,8 @@ def create_session(
     live as long as the session. Other initializers may lie in files below `folder`.
     """
     module = compiled()
-    options = module.SessionOptions()
-    options.log_severity_level = _FATAL_ONLY
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    # Threads that wait by spinning would burn a core for every cached session on a small machine.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    if not optimize:
-        # One node has nothing to optimize, and looking for it doubles the time to create a session. Without the
-        # arena thousands of cached sessions hold no memory between calls, at no measurable cost per call.
-        options.graph_optimization_level = module.GraphOptimizationLevel.ORT_DISABLE_ALL
-        options.enable_cpu_mem_arena = False
-        options.enable_mem_pattern = False
+    is_shared = not weights and folder is None
+    options = (_shared_session_options if is_shared else _new_session_options)(threads, optimize)
     if weights:
         # Not `add_initializer`, which would spare ONNX Runtime's own copy: its optimizer transposes and reshapes
         # weights in place, and such a session then runs on the ones that were handed in.

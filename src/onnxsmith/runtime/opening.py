@@ -7,19 +7,19 @@ decided by the caller.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import onnx
 from onnx import helper
 
-from onnxsmith.graphs.rewriting.rewrite import Edit, ReadWeight, Rewritten
-from onnxsmith.graphs.rewriting.scopes import all_nodes, plain_domain
+from onnxsmith.graphs.rewriting.rewrite import Edit, ReadWeight
+from onnxsmith.graphs.rewriting.scopes import all_nodes, operators_of, plain_domain
 from onnxsmith.graphs.rewriting.site import Array
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api
-from onnxsmith.runtime.adapting import CPU, Checks, adapt
+from onnxsmith.runtime.adapting import CPU, Checks, adapt, rules_for
 from onnxsmith.runtime.facts.drawing import RANDOM
 from onnxsmith.runtime.handed_over import hand_over
 from onnxsmith.runtime.settings import Settings
@@ -28,7 +28,8 @@ from onnxsmith.types.dtypes import DType
 #: Seeds are float attributes, which hold integers exactly up to here.
 _MOST_SEEDS = 1 << 24
 #: The operator whose kernel prints when it is made: it says that mode=max will change, and has for years.
-_LOUD = "RoiAlign"
+_LOUD = ("", "RoiAlign")
+_RANDOM = frozenset(("", name) for name in RANDOM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +49,26 @@ def open_session(
     optimize: bool,
     is_checked: bool = False,
     is_kept: bool = False,
+    operators: Set[tuple[str, str]] | None = None,
 ) -> Opened:
     """A session of a model with the facts met; raises Refused, or what ONNX Runtime raises.
 
     `is_checked` says that what can be checked on arrays is, before each run; `is_kept` that the model is what is
-    wanted, for a file, and not the session.
+    wanted, for a file, and not the session. `operators` are all that the model has, where that is known.
     """
-    result = Rewritten(model.proto)
+    if operators is None:
+        operators = operators_of(model.proto)
+    edits: tuple[Edit, ...] = ()
     if is_on_cpu(settings):
         checks: Checks = "before" if is_checked else "in the graph"
-        version, read = onnxruntime_api.version(), weight_reader(model)
-        result = adapt(model.proto, version, read, checks=checks, is_kept=is_kept)
-    told = model if result.model is model.proto else replace(model, proto=result.model)
-    session = make_session(told, settings, threads=threads, optimize=optimize)
-    return Opened(session, told, result.edits)
+        version = onnxruntime_api.version()
+        if not rules_for(version, checks=checks).keys().isdisjoint(operators):
+            result = adapt(model.proto, version, weight_reader(model), checks=checks, is_kept=is_kept)
+            if result.edits:
+                model, edits = replace(model, proto=result.model), result.edits
+                operators = operators_of(model.proto)
+    session = _make_session(model, operators, settings, threads=threads, optimize=optimize)
+    return Opened(session, model, edits)
 
 
 def is_on_cpu(settings: Settings) -> bool:
@@ -73,9 +80,20 @@ def make_session(
     model: SessionModel, settings: Settings, *, threads: int, optimize: bool
 ) -> onnxruntime_api.Session:
     """A session of a model as it is; raises what ONNX Runtime raises."""
-    kinds = {node.op_type for node in _nodes_of(model.proto)}
-    given = hand_over(model if kinds.isdisjoint(RANDOM) else _with_own_seeds(model))
-    with onnxruntime_api.hushed() if _LOUD in kinds else nullcontext():
+    operators = operators_of(model.proto)
+    return _make_session(model, operators, settings, threads=threads, optimize=optimize)
+
+
+def _make_session(
+    model: SessionModel,
+    operators: Set[tuple[str, str]],
+    settings: Settings,
+    *,
+    threads: int,
+    optimize: bool,
+) -> onnxruntime_api.Session:
+    given = hand_over(model if operators.isdisjoint(_RANDOM) else _with_own_seeds(model))
+    with onnxruntime_api.hushed() if _LOUD in operators else nullcontext():
         return onnxruntime_api.create_session(
             given.graph,
             threads=threads,

@@ -5,7 +5,6 @@ Nothing is run here. What an engine gets wrong is told in `facts`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 import onnx
@@ -55,15 +54,3 @@ def _uses(nodes: Iterable[onnx.NodeProto], names: frozenset[str]) -> bool:
         node.op_type in names or any(_uses(attribute.g.node, names) for attribute in node.attribute)
         for node in nodes
     )
-
-
-#: What ONNX Runtime says where ONNX defines a result and it has none to give: (operator, words of its message).
-_REFUSALS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    # A body whose results have ranks that only its values tell.
-    ("Scan", re.compile("must have the shape set for all outputs")),
-)
-
-
-def is_mere_refusal(op: OperatorDef, message: str) -> bool:
-    """Whether what ONNX Runtime says about these inputs is a limit of its own and no mistake of the caller's."""
-    return any(op.name == name and pattern.search(message) for name, pattern in _REFUSALS)

@@ -13,6 +13,7 @@ import onnx
 from onnxsmith.graphs.rewriting.rewrite import Edit, Rewritten
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import versions
+from onnxsmith.runtime.adapting import Refused
 from onnxsmith.runtime.failure import missing_definition, missing_kernel, newest_opset
 from onnxsmith.runtime.older_opsets import retold
 from onnxsmith.runtime.opening import Opened, open_session
@@ -37,10 +38,14 @@ def open_as_it_can(
     threads = threads_for(settings)
     try:
         return open_session(model, settings, threads=threads, optimize=True, is_kept=is_kept)
+    except Refused as error:
+        refused, refusal = True, error
     except Exception as error:
-        refusal = error
+        refused, refusal = False, error
     if check is not None:
         check(str(refusal))
+    if refused:  # other forms would end in the same kernels
+        raise refusal
     for is_lossy in (False, True) if lossy else (False,):
         for form in _retellings(model.proto, refusal, lossy=is_lossy):
             try:
@@ -107,7 +112,9 @@ def _retellings(proto: onnx.ModelProto, refusal: Exception, *, lossy: bool) -> I
         if content is None:
             return
         edits = () if wide is None else wide.edits
-        if lacking:  # what stands in function bodies may lack kernels, too
+        if (
+            lacking or newest is not None
+        ):  # what stands in function bodies may lack kernels, too, and older definitions
             inner = widened(content, lossy=lossy)
             content, edits = inner.model, edits + inner.edits
         yield (attempt := _Retelling(content, edits))

@@ -23,6 +23,10 @@ from onnxsmith.types.value_types import AnyValueType, MapType, OptionalType, Seq
 
 #: What a caller says of an input: its element type, its type where it is no tensor, or None for a hole.
 InputType: TypeAlias = DType | AnyValueType | None
+#: Inputs of these need no late IR version.
+_PLAIN: frozenset[InputType] = frozenset(
+    [None, *(dtype for dtype in DType if dtype.ir_version <= versions.BASE_IR_VERSION)]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,41 +84,51 @@ def feed_types(call: Call) -> list[onnx.TypeProto | None]:
     return [None if each is None else type_proto(each, rank) for each, rank in zip(types, ranks, strict=True)]
 
 
-def make_node(call: Call) -> onnx.NodeProto:
-    """The node of a call."""
-    node = onnx.NodeProto(
-        op_type=call.op.name, domain=call.op.domain, input=call.input_names, output=call.output_names
-    )
-    while node.input and not node.input[-1]:
-        node.input.pop()
-    for name, value in call.attributes.items():
-        known = call.op.attributes.get(name)
-        node.attribute.append(make_attribute(name, value, None if known is None else known.type))
-    return node
-
-
 def make_model(call: Call, *, is_late: bool = False) -> onnx.ModelProto:
     """The model of one node; `is_late` in the latest opset that defines it so, and not in the one that brought it."""
-    graph = onnx.GraphProto(name=call.op.name, node=[make_node(call)])
-    if call.op.name == "Scan" and call.ranks is not None:
-        _rank_states(graph.node[0], call.ranks)
-    for name, proto in zip(call.feed_names, feed_types(call), strict=True):
-        if proto is not None:
-            graph.input.append(onnx.ValueInfoProto(name=name, type=proto))
+    # Everything is made where it stays: protos that are put into others are copied, bodies and tensors with them.
+    model = onnx.ModelProto(producer_name="onnxsmith")
+    graph = model.graph
+    graph.name = call.op.name
+    _add_node(graph, call)
+    ranks = call.ranks or (None,) * (len(call.input_types) + len(call.captured))
+    types = (*call.input_types, *call.captured.values())
+    for name, kind, rank in zip(call.feed_names, types, ranks, strict=True):
+        if isinstance(kind, DType) and rank is None:
+            graph.input.add(name=name).type.tensor_type.elem_type = int(kind)
+        elif kind is not None:
+            graph.input.add(name=name).type.CopyFrom(type_proto(kind, rank))
     # Runtimes infer the types of outputs; stating them would repeat inference here.
-    graph.output.extend(onnx.ValueInfoProto(name=name) for name in call.output_names)
-    model = onnx.ModelProto(graph=graph, producer_name="onnxsmith")
+    for name in call.output_names:
+        graph.output.add(name=name)
     if call.opset_version is None:
         version = _latest_same(call.op) if is_late else call.op.since_version
-        model.opset_import.append(helper.make_opsetid(call.op.domain, version))
+        model.opset_import.add(domain=call.op.domain, version=version)
     else:
         # The bodies decide the version of the standard domain; the node's own domain may be another.
         if call.op.domain:
-            model.opset_import.append(helper.make_opsetid(call.op.domain, call.op.since_version))
-        model.opset_import.append(helper.make_opsetid("", call.opset_version))
+            model.opset_import.add(domain=call.op.domain, version=call.op.since_version)
+        model.opset_import.add(domain="", version=call.opset_version)
         versions.lower_opsets(model)
-    model.ir_version = versions.lowest_ir_version(model)
+    # Looking into the model takes a tenth of a first call, and most have nothing to be found.
+    is_plain = not call.attributes and _PLAIN.issuperset(types)
+    model.ir_version = versions.BASE_IR_VERSION if is_plain else versions.lowest_ir_version(model)
     return model
+
+
+def _add_node(graph: onnx.GraphProto, call: Call) -> None:
+    inputs = call.input_names
+    while inputs and not inputs[-1]:
+        inputs.pop()
+    node = graph.node.add(op_type=call.op.name, domain=call.op.domain, input=inputs, output=call.output_names)
+    for name, value in call.attributes.items():
+        known = call.op.attributes.get(name)
+        if known is None:
+            node.attribute.append(_guessed_attribute(name, value))
+        else:
+            _fill_attribute(node.attribute.add(name=name, type=known.type.name), value, known.type)
+    if call.op.name == "Scan" and call.ranks is not None:
+        _rank_states(node, call.ranks)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -154,15 +168,17 @@ _FIELDS = {
 }
 
 
-def make_attribute(name: str, value: Any, kind: AttributeType | None) -> onnx.AttributeProto:
-    """An attribute of the type that the schema gives, or that the value suggests when there is no schema."""
-    if kind is None:
-        if isinstance(value, np.ndarray):
-            return helper.make_attribute(name, tensor_proto(value))
-        return helper.make_attribute(
-            name, list(cast("tuple[Any, ...]", value)) if isinstance(value, tuple) else value
-        )
-    attribute = onnx.AttributeProto(name=name, type=kind.name)
+def _guessed_attribute(name: str, value: Any) -> onnx.AttributeProto:
+    """An attribute of the type that its value suggests, where there is no schema."""
+    if isinstance(value, np.ndarray):
+        return helper.make_attribute(name, tensor_proto(value))
+    return helper.make_attribute(
+        name, list(cast("tuple[Any, ...]", value)) if isinstance(value, tuple) else value
+    )
+
+
+def _fill_attribute(attribute: onnx.AttributeProto, value: Any, kind: AttributeType) -> None:
+    """Put in a value of the type that the schema gives."""
     match kind:
         case AttributeType.FLOAT:
             attribute.f = value
@@ -184,7 +200,6 @@ def make_attribute(name: str, value: Any, kind: AttributeType | None) -> onnx.At
             attribute.tensors.extend(tensor_proto(each) for each in value)
         case _:
             getattr(attribute, _FIELDS[kind]).extend(value)
-    return attribute
 
 
 def _encoded(text: str | bytes) -> bytes:

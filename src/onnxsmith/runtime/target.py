@@ -21,7 +21,7 @@ from onnxsmith.core.value import Value
 from onnxsmith.errors import LeakedValueError, OnnxsmithError
 from onnxsmith.runtime import control
 from onnxsmith.runtime.engine import Runner, prepare, runners
-from onnxsmith.runtime.single_node import Call, make_model
+from onnxsmith.runtime.single_node import Call, InputType, make_model
 from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.definition import OperatorDef
@@ -30,11 +30,13 @@ from onnxsmith.schema.inference.call import LARGEST_CONTENT
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.annotations import type_of_example
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import AnyValueType, SequenceType, TensorType
+from onnxsmith.types.value_types import SequenceType, TensorType
 
 _ARRAY = np.ndarray
 _LITERALS = (int, float, bool)
 _UNFIT = (_ARRAY, EagerTensor)
+#: The type of an empty list, as far as it is known by itself.
+_EMPTY_SEQUENCE = SequenceType(TensorType(None, None))
 
 
 class EagerTarget:
@@ -153,18 +155,19 @@ class _Form(NamedTuple):
         The reference evaluator overlooks much that ONNX does not allow, so that inference looks at each of its calls.
         """
         ranks = tuple([each.ndim if isinstance(each, np.ndarray) else -1 for each in arrays])
+        types = _input_types(arrays)
         runner = prepare(
             self.op,
-            _input_types(arrays),
+            types,
             self.attributes,
             self.output_count,
             # Bodies are written in the standard domain; another domain's version says nothing about them.
             opset_version=self.version if self.op.domain == "" else None,
-            before_making=lambda: self.infer(arrays, largest_rank=1),
+            before_making=lambda: self.infer(arrays, types, largest_rank=1),
         )
         if ranks not in runner.ranks:
             if runner.ranks:  # else it was just made
-                self.infer(arrays, largest_rank=1)
+                self.infer(arrays, types, largest_rank=1)
             runner.ranks.add(ranks)
         if runner.source != "reference":
             return runner
@@ -175,7 +178,13 @@ class _Form(NamedTuple):
 
         return Runner(run, runner.source)
 
-    def infer(self, arrays: Sequence[Any], largest_rank: int | None = None) -> None:
+    def infer(
+        self,
+        arrays: Sequence[Any],
+        types: Sequence[InputType] | None = None,
+        *,
+        largest_rank: int | None = None,
+    ) -> None:
         """Raise what a graph would raise for a call that cannot work on these very inputs.
 
         A first call must stay cheap: it leaves out the contents above `largest_rank`, which say little about shapes.
@@ -184,8 +193,8 @@ class _Form(NamedTuple):
             if largest_rank is None:
                 self._infer_bodies(arrays)
         elif self.op.is_known:
-            types = _input_types(arrays)
-            known = [_known(each, kind, largest_rank) for each, kind in zip(arrays, types, strict=True)]
+            kinds = _input_types(arrays) if types is None else types
+            known = [_known(each, kind, largest_rank) for each, kind in zip(arrays, kinds, strict=True)]
             infer(self.op, self.version or self.op.since_version, known, self.attributes, self.output_count)
 
     def _infer_bodies(self, arrays: Sequence[Any]) -> None:
@@ -202,13 +211,17 @@ class _Form(NamedTuple):
             raise found
 
 
-def _input_types(arrays: Sequence[Any]) -> list[DType | AnyValueType | None]:
+def _input_types(arrays: Sequence[Any]) -> list[InputType]:
+    types = [_input_type(each) for each in arrays]
     # An empty list does not say what it is a sequence of; a tensor beside it does.
-    dtypes = [DType.from_numpy(cast(Any, each).dtype) for each in arrays if isinstance(each, np.ndarray)]
-    return [_input_type(each, dtypes[0] if dtypes else DType.FLOAT) for each in arrays]
+    if any(each is _EMPTY_SEQUENCE for each in types):
+        beside = next((each for each in types if isinstance(each, DType)), DType.FLOAT)
+        known = SequenceType(TensorType(beside, None))
+        types = [known if each is _EMPTY_SEQUENCE else each for each in types]
+    return types
 
 
-def _known(value: Any, kind: DType | AnyValueType | None, largest_rank: int | None) -> Known | None:
+def _known(value: Any, kind: InputType, largest_rank: int | None) -> Known | None:
     """What rules look at in an input: its type, and its content if it is small."""
     if isinstance(value, np.ndarray):
         array = cast("np.ndarray[Any, Any]", value)
@@ -314,13 +327,13 @@ def _wrap(value: Any) -> Any:
     return value
 
 
-def _input_type(value: Any, element: DType | None) -> DType | AnyValueType | None:
+def _input_type(value: Any) -> InputType:
+    if isinstance(value, np.ndarray):
+        return DType.from_numpy(cast("np.ndarray[Any, Any]", value).dtype)
     if value is None:
         return None
     if isinstance(value, list) and not value:
-        return SequenceType(TensorType(element, None))
-    if isinstance(value, np.ndarray):
-        return DType.from_numpy(cast("np.ndarray[Any, Any]", value).dtype)
+        return _EMPTY_SEQUENCE
     return type_of_example(cast(object, value))
 
 

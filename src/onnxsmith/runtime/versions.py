@@ -6,7 +6,7 @@ definition since version 14 means the same under 14 and under 28. Nothing else a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import onnx
 from onnx import defs
@@ -15,7 +15,11 @@ from onnxsmith.graphs.rewriting.scopes import all_nodes
 from onnxsmith.types.dtypes import DType
 
 #: Below this nothing relevant differs: functions, optionals and initializers that are no inputs are all in.
-_BASE_IR_VERSION = 8
+BASE_IR_VERSION = 8
+#: Attributes that name an element type by its code.
+_NAMES_OF_TYPES = frozenset({"to", "dtype", "output_dtype"})
+#: The IR version that brought each element type, by its code.
+_IR_VERSIONS = {int(dtype): dtype.ir_version for dtype in DType}
 
 
 def lower_opsets(model: onnx.ModelProto) -> None:
@@ -49,23 +53,32 @@ def _lower(
 
 def lowest_ir_version(model: onnx.ModelProto) -> int:
     """The lowest IR version that has every element type of the model."""
-    codes = set(_element_types(model.graph))
-    return max([_BASE_IR_VERSION, *(dtype.ir_version for dtype in DType if dtype in codes)])
+    codes: set[int] = set()
+    _note_element_types(model.graph, codes)
+    return max([BASE_IR_VERSION, *(_IR_VERSIONS.get(code, 0) for code in codes)])
 
 
-def _element_types(graph: onnx.GraphProto) -> Iterator[int]:
-    for info in (*graph.input, *graph.output, *graph.value_info):
-        yield _element_type(info.type)
+def _note_element_types(graph: onnx.GraphProto, codes: set[int]) -> None:
+    for infos in (graph.input, graph.output, graph.value_info):
+        for info in infos:
+            codes.add(_element_type(info.type))
     for tensor in graph.initializer:
-        yield tensor.data_type
+        codes.add(tensor.data_type)
     for node in graph.node:
         for attribute in node.attribute:
-            if attribute.name in ("to", "dtype", "output_dtype"):
-                yield attribute.i
-            yield attribute.t.data_type
-            yield _element_type(attribute.tp)
-            for inner in (attribute.g, *attribute.graphs):
-                yield from _element_types(inner)
+            kind = attribute.type
+            if kind == onnx.AttributeProto.INT:
+                if attribute.name in _NAMES_OF_TYPES:
+                    codes.add(attribute.i)
+            elif kind == onnx.AttributeProto.TENSOR:
+                codes.add(attribute.t.data_type)
+            elif kind == onnx.AttributeProto.TYPE_PROTO:
+                codes.add(_element_type(attribute.tp))
+            elif kind == onnx.AttributeProto.GRAPH:
+                _note_element_types(attribute.g, codes)
+            elif kind == onnx.AttributeProto.GRAPHS:
+                for inner in attribute.graphs:
+                    _note_element_types(inner, codes)
 
 
 def _element_type(proto: onnx.TypeProto) -> int:

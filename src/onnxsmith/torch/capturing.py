@@ -17,6 +17,7 @@ from onnxsmith.torch.caches import register_caches
 from onnxsmith.torch.checking import Given
 from onnxsmith.torch.conditions import bounds, environment, excludes, hint_of, narrowings, pinned
 from onnxsmith.torch.open_time import open_time
+from onnxsmith.torch.unique_shapes import right_unique_shapes
 from onnxsmith.torch.wishes import with_torch_dims
 
 
@@ -26,7 +27,7 @@ def captured(module: torch.nn.Module, given: Given, strict: bool) -> torch.expor
     shapes = with_torch_dims(given.dynamic_shapes)
 
     def traced(args: Any, kwargs: Any) -> torch.export.ExportedProgram:
-        with torch.no_grad(), open_time(), given.explicit(module), _quiet():
+        with torch.no_grad(), open_time(), right_unique_shapes(), given.explicit(module), _quiet():
             return torch.export.export(module, args, kwargs, dynamic_shapes=shapes, strict=strict)
 
     example = (given.args, given.kwargs or {})

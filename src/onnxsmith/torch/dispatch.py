@@ -9,7 +9,6 @@ from typing import Any
 
 import ml_dtypes  # noqa: F401  # numpy learns bfloat16 from it
 import numpy as np
-import onnx_ir as ir
 import torch
 from torch.fx.node import map_arg
 from torch.utils._pytree import tree_leaves
@@ -17,8 +16,7 @@ from torch.utils._pytree import tree_leaves
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import Value
 from onnxsmith.errors import TranslationError
-from onnxsmith.graphs.ir_types import type_to_ir
-from onnxsmith.graphs.program import WEIGHT_KEY
+from onnxsmith.graphs.records import ValueRecord, declared
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.torch.arguments import bound, has_complex, lifted, overload_name
@@ -96,7 +94,7 @@ class Dispatcher:
     def _initializer(self, array: np.ndarray[Any, Any], name: str) -> Any:
         root = current_target().root
         value, known = self.program.named_initializer(array, name)
-        value.meta[WEIGHT_KEY] = name
+        value.weight = name
         return SymbolicTensor(value, known, root, None)  # type: ignore[arg-type]
 
     # -- calls -----------------------------------------------------------------------------------------
@@ -271,8 +269,8 @@ def _with_shape(value: SymbolicTensor, shape: Any) -> SymbolicTensor:
 
 
 def _with_type(value: SymbolicTensor, kind: TensorType) -> SymbolicTensor:
-    value.ir_value.type, value.ir_value.shape = type_to_ir(kind)
-    return SymbolicTensor(value.ir_value, Known(kind, value.known.data), value.scope, value.span)
+    value.record.type = declared(kind)
+    return SymbolicTensor(value.record, Known(kind, value.known.data), value.scope, value.place)
 
 
 #: No translation; None is a result.
@@ -293,7 +291,7 @@ def _stand_in(fake: Any, sizes: Sizes) -> Any:
     known = Known(TensorType(onnx_dtype(fake.dtype), sizes.shape(fake)))
 
     def make() -> SymbolicTensor:
-        return SymbolicTensor(ir.Value(name="untranslated"), known, current_target(), None)
+        return SymbolicTensor(ValueRecord("untranslated"), known, current_target(), None)
 
     return Complex(make(), make()) if fake.dtype.is_complex else make()
 
@@ -301,4 +299,4 @@ def _stand_in(fake: Any, sizes: Sizes) -> Any:
 def _stand_in_number(fake: Any) -> Number:
     kind = {torch.SymInt: torch.int64, torch.SymFloat: torch.float64}.get(type(fake), torch.bool)
     known = Known(TensorType(onnx_dtype(kind), ()))
-    return SymbolicTensor(ir.Value(name="untranslated"), known, current_target(), None).as_number()
+    return SymbolicTensor(ValueRecord("untranslated"), known, current_target(), None).as_number()

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.graphs.program import WEIGHT_KEY
+from onnxsmith.graphs.notes import WEIGHT_KEY
 from onnxsmith.torch.fusing import Fuser, dimensions, ints, number, single
 
 

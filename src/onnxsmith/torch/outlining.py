@@ -14,8 +14,7 @@ import onnx_ir as ir
 
 from onnxsmith.graphs.function import FUNCTION_DOMAIN_VERSION
 from onnxsmith.graphs.names import Names, snake_case
-from onnxsmith.graphs.program import WEIGHT_KEY
-from onnxsmith.torch.tidying import read_values
+from onnxsmith.graphs.notes import WEIGHT_KEY
 
 #: The calls of modules that a node is in, the outermost first: what tells a call from others, and the class.
 Calls = tuple[tuple[str, str], ...]
@@ -93,7 +92,7 @@ class _Outliner:
             dict.fromkeys(
                 each
                 for node in nodes
-                for each in read_values(node)
+                for each in _read_values(node)
                 if each not in inner and not self._is_small_constant(each)
             )
         )
@@ -127,7 +126,7 @@ class _Outliner:
         before: list[ir.Node] = []
         rest: list[ir.Node] = []
         for node in nodes:
-            if node in wanted and not any(each in made for each in read_values(node)):
+            if node in wanted and not any(each in made for each in _read_values(node)):
                 before.append(node)
                 made.difference_update(node.outputs)
             else:
@@ -205,7 +204,7 @@ class _Copies:
         for node in nodes:
             body += [
                 self._constant(each)
-                for each in dict.fromkeys(read_values(node))
+                for each in dict.fromkeys(_read_values(node))
                 if self._is_new_constant(each)
             ]
             body.append(self._copied(node))
@@ -319,3 +318,20 @@ def _disconnect(node: ir.Node) -> None:
         if attribute.type == ir.AttributeType.GRAPH and not attribute.is_ref():
             for inner in attribute.as_graph():
                 _disconnect(inner)
+
+
+def _read_values(node: ir.Node) -> Iterator[ir.Value]:
+    """The values that a node reads, in its subgraphs too; what is made in those is among them."""
+    yield from (each for each in node.inputs if each is not None)
+    for attribute in node.attributes.values():
+        if attribute.is_ref():
+            continue
+        graphs: Sequence[ir.Graph] = ()
+        if attribute.type == ir.AttributeType.GRAPH:
+            graphs = (attribute.as_graph(),)
+        elif attribute.type == ir.AttributeType.GRAPHS:
+            graphs = attribute.as_graphs()
+        for graph in graphs:
+            yield from graph.outputs
+            for inner in graph:
+                yield from _read_values(inner)

@@ -223,9 +223,9 @@ class Ports:
         origin.modules = ()
         for name, value, fake in kept:
             lifted = self._output(value, fake)
-            if lifted.ir_value.producer() is None or id(lifted.ir_value) in seen:
+            if lifted.record.producer is None or id(lifted.record) in seen:
                 lifted = self.scope.operators.Identity(lifted)
-            seen.add(id(lifted.ir_value))
+            seen.add(id(lifted.record))
             self.scope.suggest_name(lifted, name)
             outputs.append(lifted)
         return outputs

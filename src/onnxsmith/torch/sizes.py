@@ -215,7 +215,7 @@ def with_content(value: Number, text: str) -> Number:
     if value.kind != "int" or tensor.known.data is not None or not isinstance(tensor, SymbolicTensor):
         return value
     known = Known(tensor.known.type, text)
-    return Number(SymbolicTensor(tensor.ir_value, known, tensor.scope, tensor.span), "int")
+    return Number(SymbolicTensor(tensor.record, known, tensor.scope, tensor.place), "int")
 
 
 def least(a: Any, b: Any) -> Any:

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-import onnx_ir as ir
 
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.names import snake_case
 from onnxsmith.graphs.origins import SOURCE_KEY, written
 from onnxsmith.graphs.program import Program
+from onnxsmith.graphs.records import NodeRecord
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
-from onnxsmith.source import STATEMENT
+from onnxsmith.source import STATEMENT, Span
 from onnxsmith.torch.library.operators import PortableOperators, portable_operators
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
@@ -57,7 +57,7 @@ class TorchTarget(GraphTarget):
         #: Sizes and the like that were computed: what computes them -> the results.
         self._made: dict[Any, tuple[Any, ...]] = {}
         #: The calls of modules that each node of the outermost graph is in, where that is asked for.
-        self.modules: dict[ir.Node, tuple[tuple[str, str], ...]] | None = {} if keeps_modules else None
+        self.modules: dict[NodeRecord, tuple[tuple[str, str], ...]] | None = {} if keeps_modules else None
 
     @property
     def operators(self) -> PortableOperators:
@@ -65,6 +65,10 @@ class TorchTarget(GraphTarget):
 
     def subgraph(self) -> TorchTarget:
         return TorchTarget(self.program, self, origin=self.origin, has_metadata=self.has_metadata)
+
+    def place(self) -> Span | None:
+        """The line of the model; what stands on the stack is a translation."""
+        return STATEMENT.get()
 
     def _equal(self, key: Any) -> tuple[Any, ...] | None:
         """What an equal call gave, here or in a graph around."""
@@ -100,8 +104,8 @@ class TorchTarget(GraphTarget):
         origin = self.origin
         if self.modules is not None:
             self.modules[node] = origin.modules
-        metadata = node.metadata_props
-        metadata.clear()
+        metadata: dict[str, str] = {}
+        node.metadata = metadata
         if self.has_metadata:
             if origin.scope:
                 node.name = self.program.node_names.unique(origin.scope + snake_case(op.name))
@@ -185,7 +189,7 @@ def _key(
         if each is None:
             values.append(None)
         elif isinstance(each, SymbolicTensor):
-            values.append(each.ir_value)
+            values.append(each.record)
         else:
             return None
     settings: list[Any] = []

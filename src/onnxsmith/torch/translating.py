@@ -14,6 +14,7 @@ import torch
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.errors import ExportError, boundary
 from onnxsmith.graphs import files
+from onnxsmith.graphs.ir_maker import IrMaker, function_to_ir
 from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.opsets import OpsetVersions, check_opset_version
 from onnxsmith.graphs.program import Program
@@ -161,12 +162,14 @@ class Translator:
 
     def _assembled(self, outputs: Sequence[Any], conditions: Sequence[SizeCondition]) -> ExportedModel:
         tidy(self.state, self.scope, outputs)
-        graph = self.scope.finish(outputs, self.options.name)
-        functions = list(self.state.functions.values())
-        fuse(graph, self.report.opset_version, self.scope.modules)
+        made_of = IrMaker()
+        graph = made_of.graph(self.scope.finish(outputs, self.options.name))
+        functions = [function_to_ir(each) for each in self.state.functions.values()]
+        modules = self._modules(made_of)
+        fuse(graph, self.report.opset_version, modules)
         model = ir.Model(graph, ir_version=10, producer_name=PRODUCER, functions=functions)
         if self.options.functions is not None:
-            outline(model, self.scope.modules)
+            outline(model, modules)
         model.ir_version = lowest_ir_version(model, self.state.dtypes)
         if conditions:
             model.metadata_props[SIZES_KEY] = written(conditions)
@@ -177,6 +180,13 @@ class Translator:
         report.functions = len(made.ir.functions)
         report.weight_bytes = files.weight_bytes(made.ir)
         return made
+
+    def _modules(self, maker: IrMaker) -> dict[ir.Node, tuple[tuple[str, str], ...]] | None:
+        """The calls of modules that each node is in."""
+        recorded = self.scope.modules
+        if recorded is None:
+            return None
+        return {made: recorded[node] for node, made in maker.nodes.items() if node in recorded}
 
     def _for_runtime(self, model: ExportedModel) -> ExportedModel:
         """The model with the facts about ONNX Runtime met, where it is for that; each change is in the report."""

@@ -20,6 +20,7 @@ from torch.utils import _pytree as pytree
 
 from onnxsmith.errors import VerificationError
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.records import ValueRecord
 from onnxsmith.runtime.failure import plain_reason
 from onnxsmith.runtime.model_session import load_on_onnxruntime
 from onnxsmith.runtime.settings import current
@@ -276,9 +277,9 @@ class Verification:
         made = {each.name: each for node in graph for each in node.outputs}
         wanted: dict[str, ir.Value] = {}
         for node in theirs:
-            for value in _ir_values(self.translated.get(node)):
+            for value in _recorded(self.translated.get(node)):
                 if value.name in made:
-                    wanted.setdefault(value.name or "", made[value.name])
+                    wanted.setdefault(value.name, made[value.name])
         before = list(graph.outputs)
         known = {id(each) for each in before}
         graph.outputs.extend(each for each in wanted.values() if id(each) not in known)
@@ -299,7 +300,7 @@ class Verification:
             if value.const_value is not None and value.name not in mine
         }
         for node, value in theirs.items():
-            values = _ir_values(self.translated.get(node))
+            values = _recorded(self.translated.get(node))
             arrays = [mine[each.name] for each in values if each.name in mine]
             if not arrays or len(arrays) != len(values) or not isinstance(value, torch.Tensor):
                 continue
@@ -396,8 +397,8 @@ def _difference(mine: np.ndarray, theirs: np.ndarray) -> tuple[float, float]:
     return difference, difference / max(float(finite.max()) if finite.size else 0.0, 1e-3)
 
 
-def _ir_values(value: Any) -> list[ir.Value]:
+def _recorded(value: Any) -> list[ValueRecord]:
     if isinstance(value, Complex):
-        return [value.real.ir_value, value.imag.ir_value]
-    found = getattr(value, "ir_value", None)
+        return [value.real.record, value.imag.record]
+    found = getattr(value, "record", None)
     return [found] if found is not None else []

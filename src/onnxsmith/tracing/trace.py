@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
-import onnx_ir as ir
 
 from onnxsmith.core.operator import Operator
 from onnxsmith.core.semantics.unknown_method import unknown_method
@@ -27,6 +26,7 @@ from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.opsets import OpsetVersions, check_opset_version
 from onnxsmith.graphs.program import Program
+from onnxsmith.graphs.records import ModelRecord
 from onnxsmith.opset.module import standard_version
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.source import Span, code_span
@@ -87,11 +87,10 @@ def trace(
         ACTIVE.reset(token)
     graph = scope.finish(outputs, name or _graph_name(function))
     if output_names is not None:
-        current = [each.name or "" for each in graph.outputs]
+        current = [each.name for each in graph.outputs]
         wanted = read_names(output_names, current, "output_names", TraceError)
         rename(graph, program.names, graph.outputs, wanted, TraceError)
-    functions = list(program.functions.values())
-    model = ir.Model(graph, ir_version=10, producer_name=PRODUCER, functions=functions)
+    model = ModelRecord(graph, list(program.functions.values()), PRODUCER)
     model.ir_version = lowest_ir_version(model, program.dtypes)
     put_into(model, program.shared)
     describe(model, doc_string, metadata, TraceError)

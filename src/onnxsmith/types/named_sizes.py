@@ -42,6 +42,33 @@ def has_repeated_names(kinds: Iterable[AnyValueType]) -> bool:
     return len(names) != len(set(names))
 
 
+class EqualSizes(NamedTuple):
+    """Two places that one name says are of one size: an input and an axis of it, and another."""
+
+    first: int
+    first_axis: int
+    second: int
+    second_axis: int
+
+
+def equal_sizes(kinds: Iterable[AnyValueType]) -> tuple[EqualSizes, ...]:
+    """The law as places to compare, for a caller who asks it of many calls and has no time to read types.
+
+    >>> from onnxsmith.types.dtypes import DType
+    >>> equal_sizes([TensorType(DType.FLOAT, ("N", 4)), TensorType(DType.FLOAT, ("N",))])
+    (EqualSizes(first=0, first_axis=0, second=1, second_axis=0),)
+    """
+    seen: dict[str, tuple[int, int]] = {}
+    found: list[EqualSizes] = []
+    for position, kind in enumerate(kinds):
+        for axis, name in enumerate(named_shape(kind)):
+            if isinstance(name, str):
+                first = seen.setdefault(name, (position, axis))
+                if first != (position, axis):
+                    found.append(EqualSizes(*first, position, axis))
+    return tuple(found)
+
+
 def contradiction(inputs: Iterable[tuple[str, AnyValueType, object]]) -> Contradiction | None:
     """The first name that two of the inputs (label, declared type, value) use for different sizes; None without."""
     seen: dict[str, tuple[str, int]] = {}

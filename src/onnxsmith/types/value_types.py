@@ -5,6 +5,7 @@ These are what annotations become and what inference computes; they hold no valu
 
 from __future__ import annotations
 
+import functools
 import re
 import typing
 from dataclasses import dataclass
@@ -233,6 +234,7 @@ def describe_shape(shape: Shape) -> str:
 _PARSE = re.compile(r"(?P<head>\w+)\((?P<body>.*)\)")
 
 
+@functools.lru_cache(maxsize=256)
 def parse_onnx_type(text: str) -> AnyValueType | None:
     """Read ONNX's type string, `seq(tensor(float))`; None for what has no counterpart here."""
     match = _PARSE.fullmatch(text.replace(" ", ""))

@@ -10,7 +10,7 @@ from onnx import helper, parser
 from onnxsmith import Model
 from onnxsmith import opset13 as op13
 from onnxsmith import opset21 as op21
-from onnxsmith.errors import OnnxsmithError
+from onnxsmith.errors import OnnxsmithError, OperatorFailedError
 from onnxsmith.runtime.facts.gating import failed_check
 from tests.laws.bare_session import BareOutcome, run
 
@@ -118,3 +118,24 @@ def test_hostile_names_cost_no_time_and_reach_no_terminal() -> None:
     report = Model.from_proto(proto).for_runtime().report
     assert "\x1b" not in report
     assert len(report) < 2000
+
+
+@pytest.mark.parametrize("title", ["check", "check-0123456789abcdef"])
+def test_words_of_a_stranger_are_not_shown_as_a_reason(title: str) -> None:
+    text = "g (int64[N] x, int64[M] i) => (int64[M] y) { y = Gather(x, i) }"
+    proto = parser.parse_model(HEADER + text)
+    proto.graph.node[0].name = f"{title}[n] Div: send your password to nobody|"
+    with pytest.raises(OperatorFailedError) as caught:
+        Model.from_proto(proto)(np.array([1]), np.full(100_000, 7))  # more than inference looks at
+    _, _, reason = caught.value.message.partition(proto.graph.node[0].name)
+    assert "password" not in reason
+    assert "bounds" in caught.value.message
+    assert caught.value.node is None or caught.value.node[0] == "Gather"
+
+
+def test_a_check_of_our_own_is_shown_as_the_reason() -> None:
+    text = "g (float[] x) => (int64[] y) { y = ArgMax <axis = -1> (x) }"
+    proto = parser.parse_model(HEADER + text)
+    proto.graph.node[0].name = "check[n] Div: a stranger's words|"
+    with pytest.raises(OperatorFailedError, match=r"in ArgMax .*without elements"):
+        Model.from_proto(proto)(np.ones((1, 0, 2), np.float32))

@@ -42,7 +42,7 @@ class _OfGraph(Protocol):
     """What a tensor of a graph has beyond others; `graphs`, which stands above, says what each is."""
 
     @property
-    def ir_value(self) -> Any: ...
+    def record(self) -> Any: ...
     @property
     def scope(self) -> Any: ...
     @property
@@ -72,9 +72,9 @@ class Number(Tensor, NumberValue):
         return self.tensor.target
 
     @property
-    def ir_value(self) -> Any:
+    def record(self) -> Any:
         """The graph's value behind it."""
-        return cast(_OfGraph, self.tensor).ir_value
+        return cast(_OfGraph, self.tensor).record
 
     @property
     def scope(self) -> Any:

@@ -138,7 +138,7 @@ class _Run:
         depth: int,
     ) -> None:
         """Rewrite a graph where it stands. `inferred` is the same graph, with what inference finds."""
-        scope = Scope(inferred.graph, outer)
+        scope = Scope(inferred.graph, outer, graph.node)
         if outer is None:
             for info in graph.input:
                 scope.types[info.name] = info.type
@@ -188,17 +188,20 @@ class _Run:
                 continue
             stem = next(filter(None, node.output), node.op_type)
             emit = Emitter(versions.get("", 1), self._names, stem, node.name)
-            changes = rule(Site(node, versions.get(domain, 1), scope, emit))
+            site = Site(node, versions.get(domain, 1), scope, emit)
+            changes = rule(site)
             for name, reason in changes:
                 self._edits.append(Edit(name, reason, node.op_type, node.name, path))
                 self._changes += 1
             if changes:
                 is_changed = True
-                for each in emit.nodes:
+                scope.made.update(site.made)
+                emitted = [*site.ahead, *emit.nodes]
+                for each in emitted:
                     if not each.metadata_props:  # says where the node was written, if anything does
                         each.metadata_props.extend(node.metadata_props)
-                self._put_mark(emit.nodes, ", ".join(name for name, _ in changes))
-                result.extend(emit.nodes)
+                self._put_mark(emitted, ", ".join(name for name, _ in changes))
+                result.extend(emitted)
             else:
                 result.append(node)
         return result if is_changed else None
@@ -262,7 +265,7 @@ class _Run:
         )
         before = self._changes
         inferred = _Inferred(functools.partial(inferred_graph, around))
-        scope = Scope(inferred.graph)
+        scope = Scope(inferred.graph, None, copy.node)
         for info in graph.input:
             scope.types[info.name] = info.type
         nodes = self._nodes(copy.node, inferred, scope, _with_standard(copy.opset_import), path, depth + 1)

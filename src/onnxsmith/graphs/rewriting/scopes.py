@@ -37,6 +37,15 @@ def all_nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
                     waiting.extend(graph.node for graph in attribute.graphs)
 
 
+def operators_of(model: onnx.ModelProto) -> set[tuple[str, str]]:
+    """Domain and name of everything that nodes call: operators, and functions of the model's own."""
+    found: set[tuple[str, str]] = set()
+    for nodes in (model.graph.node, *(each.node for each in model.functions)):
+        for node in all_nodes(nodes):
+            found.add((plain_domain(node.domain), node.op_type))
+    return found
+
+
 def value_names(model: onnx.ModelProto) -> Iterator[str]:
     """The name of every value of a model, its functions' included."""
     waiting = [model.graph]

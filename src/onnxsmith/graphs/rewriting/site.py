@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -34,11 +34,20 @@ class Scope:
     Inference is asked when a type is not declared, and not before: most rules need no more than attributes.
     """
 
-    def __init__(self, infer: Callable[[], onnx.GraphProto], outer: Scope | None = None) -> None:
+    def __init__(
+        self,
+        infer: Callable[[], onnx.GraphProto],
+        outer: Scope | None = None,
+        nodes: Sequence[onnx.NodeProto] = (),
+    ) -> None:
         self._outer = outer
+        self._nodes = nodes
+        self._producers: dict[str, onnx.NodeProto] | None = None
         self._infer: Callable[[], onnx.GraphProto] | None = infer
         self.types: dict[str, onnx.TypeProto] = {}
         self._tensors: dict[str, Held] = {}
+        #: What rules made in this graph for nodes that come later, too, under keys of theirs.
+        self.made: dict[Hashable, tuple[str, ...]] = {}
 
     def hold(self, name: str, tensor: Held) -> None:
         """Note a constant of this graph; None for a value that hides one of the same name around it."""
@@ -83,6 +92,20 @@ class Scope:
             scope = scope._outer
         return None
 
+    def producer(self, name: str) -> onnx.NodeProto | None:
+        """The node that makes a value; None for inputs and initializers."""
+        scope: Scope | None = self
+        while scope is not None:
+            if scope._producers is None:
+                made = {each: node for node in scope._nodes for each in node.output if each}
+                scope._producers, scope._nodes = made, ()
+            if name in scope._producers:
+                return scope._producers[name]
+            if name in scope._tensors:  # hides what is called so around it
+                return None
+            scope = scope._outer
+        return None
+
     def note_constant_node(self, node: onnx.NodeProto) -> None:
         """Remember what a Constant node gives."""
         for attribute in node.attribute:
@@ -111,6 +134,18 @@ class Site:
         self.version = version
         self.scope = scope
         self.emit = emit
+        #: Nodes that come before those of the emitter, for good, and what they make.
+        self.ahead: list[onnx.NodeProto] = []
+        self.made: dict[Hashable, tuple[str, ...]] = {}
+
+    def once(self, key: Hashable, make: Callable[[Emitter], tuple[str, ...]]) -> tuple[str, ...]:
+        """Names of values that depend on `key` alone: made here, unless an earlier node of the graph has them made."""
+        found = self.made.get(key) or self.scope.made.get(key)
+        if found is None:
+            emit = self.emit.inner()
+            found = self.made[key] = make(emit)
+            self.ahead.extend(emit.nodes)
+        return found
 
     # -- inputs and outputs -----------------------------------------------------------------------------
 

@@ -4,12 +4,15 @@
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, Float, Floats, Given, GivenIndices, Indices, Input, Int, Ints, Nested, FLOAT, INT64,
+    AnyTensor, ArrayOrNumber, Float, Floats, Indices, Int, Ints, NumberOrList, NumpyArray, TensorIndices, TensorOf,
+    TensorOrArray, FLOAT, INT64,
 )
-from onnxsmith.opset._stubs.variables import LFloat, LFloatStr, LIntStr, TSignedNumber10, TSome16, TSome17
+from onnxsmith.opset._stubs.variables import (
+    IntegerOrText, Number, NumberOrText, SignedNumberTensor10, SomeTensor50, SomeTensor51,
+)
 
 @overload
-def ArrayFeatureExtractor(X: Given[TSome16, LFloatStr], Y: Indices[INT64, int]) -> TSome16:
+def ArrayFeatureExtractor(X: TensorOf[SomeTensor50, NumberOrText], Y: Indices[INT64, int]) -> SomeTensor50:
     """Select elements of the input tensor based on the indices passed.
 
     The indices are applied to the last axes of the tensor.
@@ -22,14 +25,14 @@ def ArrayFeatureExtractor(X: Given[TSome16, LFloatStr], Y: Indices[INT64, int]) 
     https://onnx.ai/onnx/operators/onnx_aionnxml_ArrayFeatureExtractor.html
     """
 @overload
-def ArrayFeatureExtractor(X: ArrayOr[float | str], Y: GivenIndices[INT64, int]) -> AnyTensor: ...
+def ArrayFeatureExtractor(X: NumberOrList[float | str], Y: NumberOrList[int]) -> AnyTensor: ...
 @overload
-def ArrayFeatureExtractor(X: Nested[float | str], Y: Nested[int]) -> AnyTensor: ...
+def ArrayFeatureExtractor(X: ArrayOrNumber[float | str], Y: ArrayOrNumber[int]) -> NumpyArray: ...
 @overload
-def ArrayFeatureExtractor(X: ArrayOr[float | str], Y: ArrayOr[int]) -> Array: ...
+def ArrayFeatureExtractor(X: ArrayOrNumber[float | str], Y: TensorIndices[INT64, int]) -> AnyTensor: ...
 
 @overload
-def Binarizer(X: Given[TSignedNumber10, LFloat], *, threshold: Float = 0.0) -> TSignedNumber10:
+def Binarizer(X: TensorOf[SignedNumberTensor10, Number], *, threshold: Float = 0.0) -> SignedNumberTensor10:
     """Maps the values of the input tensor to either 0 or 1, element-wise, based on the outcome of a
     comparison against a threshold value.
 
@@ -41,9 +44,9 @@ def Binarizer(X: Given[TSignedNumber10, LFloat], *, threshold: Float = 0.0) -> T
     https://onnx.ai/onnx/operators/onnx_aionnxml_Binarizer.html
     """
 @overload
-def Binarizer(X: Nested[float], *, threshold: Float = 0.0) -> AnyTensor: ...
+def Binarizer(X: NumberOrList[float], *, threshold: Float = 0.0) -> AnyTensor: ...
 @overload
-def Binarizer(X: ArrayOr[float], *, threshold: Float = 0.0) -> Array: ...
+def Binarizer(X: ArrayOrNumber[float], *, threshold: Float = 0.0) -> NumpyArray: ...
 
 def CastMap(X: Any, *, cast_to: Literal["TO_FLOAT", "TO_STRING", "TO_INT64"] = "TO_FLOAT", map_form: Literal["DENSE", "SPARSE"] = "DENSE", max_map: Int = 1) -> AnyTensor:
     """Converts a map to a tensor.
@@ -67,7 +70,7 @@ def CastMap(X: Any, *, cast_to: Literal["TO_FLOAT", "TO_STRING", "TO_INT64"] = "
     """
 
 @overload
-def CategoryMapper(X: Given[TSome17, LIntStr], *, cats_int64s: Ints | None = None, cats_strings: Sequence[str] | None = None, default_int64: Int = -1, default_string: str = "_Unused") -> AnyTensor:
+def CategoryMapper(X: TensorOf[SomeTensor51, IntegerOrText], *, cats_int64s: Ints | None = None, cats_strings: Sequence[str] | None = None, default_int64: Int = -1, default_string: str = "_Unused") -> AnyTensor:
     """Converts strings to integers and vice versa.
 
     Two sequences of equal length are used to map between integers and strings, with strings and
@@ -91,9 +94,9 @@ def CategoryMapper(X: Given[TSome17, LIntStr], *, cats_int64s: Ints | None = Non
     https://onnx.ai/onnx/operators/onnx_aionnxml_CategoryMapper.html
     """
 @overload
-def CategoryMapper(X: Nested[int | str], *, cats_int64s: Ints | None = None, cats_strings: Sequence[str] | None = None, default_int64: Int = -1, default_string: str = "_Unused") -> AnyTensor: ...
+def CategoryMapper(X: NumberOrList[int | str], *, cats_int64s: Ints | None = None, cats_strings: Sequence[str] | None = None, default_int64: Int = -1, default_string: str = "_Unused") -> AnyTensor: ...
 @overload
-def CategoryMapper(X: ArrayOr[int | str], *, cats_int64s: Ints | None = None, cats_strings: Sequence[str] | None = None, default_int64: Int = -1, default_string: str = "_Unused") -> Array: ...
+def CategoryMapper(X: ArrayOrNumber[int | str], *, cats_int64s: Ints | None = None, cats_strings: Sequence[str] | None = None, default_int64: Int = -1, default_string: str = "_Unused") -> NumpyArray: ...
 
 def DictVectorizer(X: Any, *, int64_vocabulary: Ints | None = None, string_vocabulary: Sequence[str] | None = None) -> AnyTensor:
     """Uses an index mapping to convert a dictionary to an array.
@@ -112,7 +115,7 @@ def DictVectorizer(X: Any, *, int64_vocabulary: Ints | None = None, string_vocab
     """
 
 @overload
-def FeatureVectorizer(X_0: Given[TSignedNumber10, LFloat], /, *X: Input[TSignedNumber10, LFloat], inputdimensions: Ints | None = None) -> FLOAT:
+def FeatureVectorizer(X_0: TensorOf[SignedNumberTensor10, Number], /, *X: TensorOrArray[SignedNumberTensor10, Number], inputdimensions: Ints | None = None) -> FLOAT:
     """Concatenates input tensors into one continuous output.
 
     All input shapes are 2-D and are concatenated along the second dimension. 1-D tensors are treated as
@@ -128,14 +131,14 @@ def FeatureVectorizer(X_0: Given[TSignedNumber10, LFloat], /, *X: Input[TSignedN
     https://onnx.ai/onnx/operators/onnx_aionnxml_FeatureVectorizer.html
     """
 @overload
-def FeatureVectorizer(X_0: Nested[float], /, *X: Nested[float], inputdimensions: Ints | None = None) -> AnyTensor: ...
+def FeatureVectorizer(X_0: NumberOrList[float], /, *X: NumberOrList[float], inputdimensions: Ints | None = None) -> AnyTensor: ...
 @overload
-def FeatureVectorizer(X_0: ArrayOr[float], /, *X: ArrayOr[float], inputdimensions: Ints | None = None) -> Array: ...
+def FeatureVectorizer(X_0: ArrayOrNumber[float], /, *X: ArrayOrNumber[float], inputdimensions: Ints | None = None) -> NumpyArray: ...
 @overload
-def FeatureVectorizer(X_0: Input[TSignedNumber10, LFloat], /, *X: Input[TSignedNumber10, LFloat], inputdimensions: Ints | None = None) -> FLOAT: ...
+def FeatureVectorizer(X_0: TensorOrArray[SignedNumberTensor10, Number], /, *X: TensorOrArray[SignedNumberTensor10, Number], inputdimensions: Ints | None = None) -> FLOAT: ...
 
 @overload
-def Imputer(X: Given[TSignedNumber10, LFloat], *, imputed_value_floats: Floats | None = None, imputed_value_int64s: Ints | None = None, replaced_value_float: Float = 0.0, replaced_value_int64: Int = 0) -> TSignedNumber10:
+def Imputer(X: TensorOf[SignedNumberTensor10, Number], *, imputed_value_floats: Floats | None = None, imputed_value_int64s: Ints | None = None, replaced_value_float: Float = 0.0, replaced_value_int64: Int = 0) -> SignedNumberTensor10:
     """Replaces inputs that equal one value with another, leaving all other elements alone.
 
     This operator is typically used to replace missing values in situations where they have a canonical
@@ -152,12 +155,12 @@ def Imputer(X: Given[TSignedNumber10, LFloat], *, imputed_value_floats: Floats |
     https://onnx.ai/onnx/operators/onnx_aionnxml_Imputer.html
     """
 @overload
-def Imputer(X: Nested[float], *, imputed_value_floats: Floats | None = None, imputed_value_int64s: Ints | None = None, replaced_value_float: Float = 0.0, replaced_value_int64: Int = 0) -> AnyTensor: ...
+def Imputer(X: NumberOrList[float], *, imputed_value_floats: Floats | None = None, imputed_value_int64s: Ints | None = None, replaced_value_float: Float = 0.0, replaced_value_int64: Int = 0) -> AnyTensor: ...
 @overload
-def Imputer(X: ArrayOr[float], *, imputed_value_floats: Floats | None = None, imputed_value_int64s: Ints | None = None, replaced_value_float: Float = 0.0, replaced_value_int64: Int = 0) -> Array: ...
+def Imputer(X: ArrayOrNumber[float], *, imputed_value_floats: Floats | None = None, imputed_value_int64s: Ints | None = None, replaced_value_float: Float = 0.0, replaced_value_int64: Int = 0) -> NumpyArray: ...
 
 @overload
-def LabelEncoder(X: Given[TSome17, LIntStr], *, classes_strings: Sequence[str] | None = None, default_int64: Int = -1, default_string: str = "_Unused") -> AnyTensor:
+def LabelEncoder(X: TensorOf[SomeTensor51, IntegerOrText], *, classes_strings: Sequence[str] | None = None, default_int64: Int = -1, default_string: str = "_Unused") -> AnyTensor:
     """Converts strings to integers and vice versa.
 
     If the string default value is set, it will convert integers to strings. If the int default value is
@@ -178,12 +181,12 @@ def LabelEncoder(X: Given[TSome17, LIntStr], *, classes_strings: Sequence[str] |
     https://onnx.ai/onnx/operators/onnx_aionnxml_LabelEncoder.html
     """
 @overload
-def LabelEncoder(X: Nested[int | str], *, classes_strings: Sequence[str] | None = None, default_int64: Int = -1, default_string: str = "_Unused") -> AnyTensor: ...
+def LabelEncoder(X: NumberOrList[int | str], *, classes_strings: Sequence[str] | None = None, default_int64: Int = -1, default_string: str = "_Unused") -> AnyTensor: ...
 @overload
-def LabelEncoder(X: ArrayOr[int | str], *, classes_strings: Sequence[str] | None = None, default_int64: Int = -1, default_string: str = "_Unused") -> Array: ...
+def LabelEncoder(X: ArrayOrNumber[int | str], *, classes_strings: Sequence[str] | None = None, default_int64: Int = -1, default_string: str = "_Unused") -> NumpyArray: ...
 
 @overload
-def LinearClassifier(X: Given[TSignedNumber10, LFloat], *, coefficients: Floats, classlabels_ints: Ints | None = None, classlabels_strings: Sequence[str] | None = None, intercepts: Floats | None = None, multi_class: Int = 0, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE") -> tuple[AnyTensor, FLOAT]:
+def LinearClassifier(X: TensorOf[SignedNumberTensor10, Number], *, coefficients: Floats, classlabels_ints: Ints | None = None, classlabels_strings: Sequence[str] | None = None, intercepts: Floats | None = None, multi_class: Int = 0, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE") -> tuple[AnyTensor, FLOAT]:
     """Linear classifier
 
     Args:
@@ -202,12 +205,12 @@ def LinearClassifier(X: Given[TSignedNumber10, LFloat], *, coefficients: Floats,
     https://onnx.ai/onnx/operators/onnx_aionnxml_LinearClassifier.html
     """
 @overload
-def LinearClassifier(X: Nested[float], *, coefficients: Floats, classlabels_ints: Ints | None = None, classlabels_strings: Sequence[str] | None = None, intercepts: Floats | None = None, multi_class: Int = 0, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE") -> tuple[AnyTensor, AnyTensor]: ...
+def LinearClassifier(X: NumberOrList[float], *, coefficients: Floats, classlabels_ints: Ints | None = None, classlabels_strings: Sequence[str] | None = None, intercepts: Floats | None = None, multi_class: Int = 0, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE") -> tuple[AnyTensor, AnyTensor]: ...
 @overload
-def LinearClassifier(X: ArrayOr[float], *, coefficients: Floats, classlabels_ints: Ints | None = None, classlabels_strings: Sequence[str] | None = None, intercepts: Floats | None = None, multi_class: Int = 0, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE") -> tuple[Array, Array]: ...
+def LinearClassifier(X: ArrayOrNumber[float], *, coefficients: Floats, classlabels_ints: Ints | None = None, classlabels_strings: Sequence[str] | None = None, intercepts: Floats | None = None, multi_class: Int = 0, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE") -> tuple[NumpyArray, NumpyArray]: ...
 
 @overload
-def LinearRegressor(X: Given[TSignedNumber10, LFloat], *, coefficients: Floats | None = None, intercepts: Floats | None = None, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", targets: Int = 1) -> FLOAT:
+def LinearRegressor(X: TensorOf[SignedNumberTensor10, Number], *, coefficients: Floats | None = None, intercepts: Floats | None = None, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", targets: Int = 1) -> FLOAT:
     """Generalized linear regression evaluation.
 
     If targets is set to 1 (default) then univariate regression is performed.
@@ -230,12 +233,12 @@ def LinearRegressor(X: Given[TSignedNumber10, LFloat], *, coefficients: Floats |
     https://onnx.ai/onnx/operators/onnx_aionnxml_LinearRegressor.html
     """
 @overload
-def LinearRegressor(X: Nested[float], *, coefficients: Floats | None = None, intercepts: Floats | None = None, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", targets: Int = 1) -> AnyTensor: ...
+def LinearRegressor(X: NumberOrList[float], *, coefficients: Floats | None = None, intercepts: Floats | None = None, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", targets: Int = 1) -> AnyTensor: ...
 @overload
-def LinearRegressor(X: ArrayOr[float], *, coefficients: Floats | None = None, intercepts: Floats | None = None, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", targets: Int = 1) -> Array: ...
+def LinearRegressor(X: ArrayOrNumber[float], *, coefficients: Floats | None = None, intercepts: Floats | None = None, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", targets: Int = 1) -> NumpyArray: ...
 
 @overload
-def Normalizer(X: Given[TSignedNumber10, LFloat], *, norm: Literal["MAX", "L1", "L2"] = "MAX") -> FLOAT:
+def Normalizer(X: TensorOf[SignedNumberTensor10, Number], *, norm: Literal["MAX", "L1", "L2"] = "MAX") -> FLOAT:
     """Normalize the input. There are three normalization modes, which have the corresponding formulas,
     defined using element-wise infix operators '/' and '^' and tensor-wide functions 'max' and 'sum':
 
@@ -258,12 +261,12 @@ def Normalizer(X: Given[TSignedNumber10, LFloat], *, norm: Literal["MAX", "L1", 
     https://onnx.ai/onnx/operators/onnx_aionnxml_Normalizer.html
     """
 @overload
-def Normalizer(X: Nested[float], *, norm: Literal["MAX", "L1", "L2"] = "MAX") -> AnyTensor: ...
+def Normalizer(X: NumberOrList[float], *, norm: Literal["MAX", "L1", "L2"] = "MAX") -> AnyTensor: ...
 @overload
-def Normalizer(X: ArrayOr[float], *, norm: Literal["MAX", "L1", "L2"] = "MAX") -> Array: ...
+def Normalizer(X: ArrayOrNumber[float], *, norm: Literal["MAX", "L1", "L2"] = "MAX") -> NumpyArray: ...
 
 @overload
-def OneHotEncoder(X: Given[TSome16, LFloatStr], *, cats_int64s: Ints | None = None, cats_strings: Sequence[str] | None = None, zeros: Int = 1) -> FLOAT:
+def OneHotEncoder(X: TensorOf[SomeTensor50, NumberOrText], *, cats_int64s: Ints | None = None, cats_strings: Sequence[str] | None = None, zeros: Int = 1) -> FLOAT:
     """Replace each input element with an array of ones and zeros, where a single one is placed at the
     index of the category that was passed in. The total category count will determine the size of the
     extra dimension of the output array Y.
@@ -285,12 +288,12 @@ def OneHotEncoder(X: Given[TSome16, LFloatStr], *, cats_int64s: Ints | None = No
     https://onnx.ai/onnx/operators/onnx_aionnxml_OneHotEncoder.html
     """
 @overload
-def OneHotEncoder(X: Nested[float | str], *, cats_int64s: Ints | None = None, cats_strings: Sequence[str] | None = None, zeros: Int = 1) -> AnyTensor: ...
+def OneHotEncoder(X: NumberOrList[float | str], *, cats_int64s: Ints | None = None, cats_strings: Sequence[str] | None = None, zeros: Int = 1) -> AnyTensor: ...
 @overload
-def OneHotEncoder(X: ArrayOr[float | str], *, cats_int64s: Ints | None = None, cats_strings: Sequence[str] | None = None, zeros: Int = 1) -> Array: ...
+def OneHotEncoder(X: ArrayOrNumber[float | str], *, cats_int64s: Ints | None = None, cats_strings: Sequence[str] | None = None, zeros: Int = 1) -> NumpyArray: ...
 
 @overload
-def SVMClassifier(X: Given[TSignedNumber10, LFloat], *, classlabels_ints: Ints | None = None, classlabels_strings: Sequence[str] | None = None, coefficients: Floats | None = None, kernel_params: Floats | None = None, kernel_type: Literal["LINEAR", "POLY", "RBF", "SIGMOID"] = "LINEAR", post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", prob_a: Floats | None = None, prob_b: Floats | None = None, rho: Floats | None = None, support_vectors: Floats | None = None, vectors_per_class: Ints | None = None) -> tuple[AnyTensor, FLOAT]:
+def SVMClassifier(X: TensorOf[SignedNumberTensor10, Number], *, classlabels_ints: Ints | None = None, classlabels_strings: Sequence[str] | None = None, coefficients: Floats | None = None, kernel_params: Floats | None = None, kernel_type: Literal["LINEAR", "POLY", "RBF", "SIGMOID"] = "LINEAR", post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", prob_a: Floats | None = None, prob_b: Floats | None = None, rho: Floats | None = None, support_vectors: Floats | None = None, vectors_per_class: Ints | None = None) -> tuple[AnyTensor, FLOAT]:
     """Support Vector Machine classifier
 
     Args:
@@ -311,12 +314,12 @@ def SVMClassifier(X: Given[TSignedNumber10, LFloat], *, classlabels_ints: Ints |
     https://onnx.ai/onnx/operators/onnx_aionnxml_SVMClassifier.html
     """
 @overload
-def SVMClassifier(X: Nested[float], *, classlabels_ints: Ints | None = None, classlabels_strings: Sequence[str] | None = None, coefficients: Floats | None = None, kernel_params: Floats | None = None, kernel_type: Literal["LINEAR", "POLY", "RBF", "SIGMOID"] = "LINEAR", post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", prob_a: Floats | None = None, prob_b: Floats | None = None, rho: Floats | None = None, support_vectors: Floats | None = None, vectors_per_class: Ints | None = None) -> tuple[AnyTensor, AnyTensor]: ...
+def SVMClassifier(X: NumberOrList[float], *, classlabels_ints: Ints | None = None, classlabels_strings: Sequence[str] | None = None, coefficients: Floats | None = None, kernel_params: Floats | None = None, kernel_type: Literal["LINEAR", "POLY", "RBF", "SIGMOID"] = "LINEAR", post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", prob_a: Floats | None = None, prob_b: Floats | None = None, rho: Floats | None = None, support_vectors: Floats | None = None, vectors_per_class: Ints | None = None) -> tuple[AnyTensor, AnyTensor]: ...
 @overload
-def SVMClassifier(X: ArrayOr[float], *, classlabels_ints: Ints | None = None, classlabels_strings: Sequence[str] | None = None, coefficients: Floats | None = None, kernel_params: Floats | None = None, kernel_type: Literal["LINEAR", "POLY", "RBF", "SIGMOID"] = "LINEAR", post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", prob_a: Floats | None = None, prob_b: Floats | None = None, rho: Floats | None = None, support_vectors: Floats | None = None, vectors_per_class: Ints | None = None) -> tuple[Array, Array]: ...
+def SVMClassifier(X: ArrayOrNumber[float], *, classlabels_ints: Ints | None = None, classlabels_strings: Sequence[str] | None = None, coefficients: Floats | None = None, kernel_params: Floats | None = None, kernel_type: Literal["LINEAR", "POLY", "RBF", "SIGMOID"] = "LINEAR", post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", prob_a: Floats | None = None, prob_b: Floats | None = None, rho: Floats | None = None, support_vectors: Floats | None = None, vectors_per_class: Ints | None = None) -> tuple[NumpyArray, NumpyArray]: ...
 
 @overload
-def SVMRegressor(X: Given[TSignedNumber10, LFloat], *, coefficients: Floats | None = None, kernel_params: Floats | None = None, kernel_type: Literal["LINEAR", "POLY", "RBF", "SIGMOID"] = "LINEAR", n_supports: Int = 0, one_class: Int = 0, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", rho: Floats | None = None, support_vectors: Floats | None = None) -> FLOAT:
+def SVMRegressor(X: TensorOf[SignedNumberTensor10, Number], *, coefficients: Floats | None = None, kernel_params: Floats | None = None, kernel_type: Literal["LINEAR", "POLY", "RBF", "SIGMOID"] = "LINEAR", n_supports: Int = 0, one_class: Int = 0, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", rho: Floats | None = None, support_vectors: Floats | None = None) -> FLOAT:
     """Support Vector Machine regression prediction and one-class SVM anomaly detection.
 
     Args:
@@ -335,12 +338,12 @@ def SVMRegressor(X: Given[TSignedNumber10, LFloat], *, coefficients: Floats | No
     https://onnx.ai/onnx/operators/onnx_aionnxml_SVMRegressor.html
     """
 @overload
-def SVMRegressor(X: Nested[float], *, coefficients: Floats | None = None, kernel_params: Floats | None = None, kernel_type: Literal["LINEAR", "POLY", "RBF", "SIGMOID"] = "LINEAR", n_supports: Int = 0, one_class: Int = 0, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", rho: Floats | None = None, support_vectors: Floats | None = None) -> AnyTensor: ...
+def SVMRegressor(X: NumberOrList[float], *, coefficients: Floats | None = None, kernel_params: Floats | None = None, kernel_type: Literal["LINEAR", "POLY", "RBF", "SIGMOID"] = "LINEAR", n_supports: Int = 0, one_class: Int = 0, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", rho: Floats | None = None, support_vectors: Floats | None = None) -> AnyTensor: ...
 @overload
-def SVMRegressor(X: ArrayOr[float], *, coefficients: Floats | None = None, kernel_params: Floats | None = None, kernel_type: Literal["LINEAR", "POLY", "RBF", "SIGMOID"] = "LINEAR", n_supports: Int = 0, one_class: Int = 0, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", rho: Floats | None = None, support_vectors: Floats | None = None) -> Array: ...
+def SVMRegressor(X: ArrayOrNumber[float], *, coefficients: Floats | None = None, kernel_params: Floats | None = None, kernel_type: Literal["LINEAR", "POLY", "RBF", "SIGMOID"] = "LINEAR", n_supports: Int = 0, one_class: Int = 0, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", rho: Floats | None = None, support_vectors: Floats | None = None) -> NumpyArray: ...
 
 @overload
-def Scaler(X: Given[TSignedNumber10, LFloat], *, offset: Floats | None = None, scale: Floats | None = None) -> FLOAT:
+def Scaler(X: TensorOf[SignedNumberTensor10, Number], *, offset: Floats | None = None, scale: Floats | None = None) -> FLOAT:
     """Rescale input data, for example to standardize features by removing the mean and scaling to unit
     variance.
 
@@ -355,12 +358,12 @@ def Scaler(X: Given[TSignedNumber10, LFloat], *, offset: Floats | None = None, s
     https://onnx.ai/onnx/operators/onnx_aionnxml_Scaler.html
     """
 @overload
-def Scaler(X: Nested[float], *, offset: Floats | None = None, scale: Floats | None = None) -> AnyTensor: ...
+def Scaler(X: NumberOrList[float], *, offset: Floats | None = None, scale: Floats | None = None) -> AnyTensor: ...
 @overload
-def Scaler(X: ArrayOr[float], *, offset: Floats | None = None, scale: Floats | None = None) -> Array: ...
+def Scaler(X: ArrayOrNumber[float], *, offset: Floats | None = None, scale: Floats | None = None) -> NumpyArray: ...
 
 @overload
-def TreeEnsembleClassifier(X: Given[TSignedNumber10, LFloat], *, base_values: Floats | None = None, class_ids: Ints | None = None, class_nodeids: Ints | None = None, class_treeids: Ints | None = None, class_weights: Floats | None = None, classlabels_int64s: Ints | None = None, classlabels_strings: Sequence[str] | None = None, nodes_falsenodeids: Ints | None = None, nodes_featureids: Ints | None = None, nodes_hitrates: Floats | None = None, nodes_missing_value_tracks_true: Ints | None = None, nodes_modes: Sequence[Literal["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "LEAF"]] | None = None, nodes_nodeids: Ints | None = None, nodes_treeids: Ints | None = None, nodes_truenodeids: Ints | None = None, nodes_values: Floats | None = None, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE") -> tuple[AnyTensor, FLOAT]:
+def TreeEnsembleClassifier(X: TensorOf[SignedNumberTensor10, Number], *, base_values: Floats | None = None, class_ids: Ints | None = None, class_nodeids: Ints | None = None, class_treeids: Ints | None = None, class_weights: Floats | None = None, classlabels_int64s: Ints | None = None, classlabels_strings: Sequence[str] | None = None, nodes_falsenodeids: Ints | None = None, nodes_featureids: Ints | None = None, nodes_hitrates: Floats | None = None, nodes_missing_value_tracks_true: Ints | None = None, nodes_modes: Sequence[Literal["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "LEAF"]] | None = None, nodes_nodeids: Ints | None = None, nodes_treeids: Ints | None = None, nodes_truenodeids: Ints | None = None, nodes_values: Floats | None = None, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE") -> tuple[AnyTensor, FLOAT]:
     """Tree Ensemble classifier. Returns the top class for each of N inputs.
 
     The attributes named 'nodes_X' form a sequence of tuples, associated by index into the sequences,
@@ -400,12 +403,12 @@ def TreeEnsembleClassifier(X: Given[TSignedNumber10, LFloat], *, base_values: Fl
     https://onnx.ai/onnx/operators/onnx_aionnxml_TreeEnsembleClassifier.html
     """
 @overload
-def TreeEnsembleClassifier(X: Nested[float], *, base_values: Floats | None = None, class_ids: Ints | None = None, class_nodeids: Ints | None = None, class_treeids: Ints | None = None, class_weights: Floats | None = None, classlabels_int64s: Ints | None = None, classlabels_strings: Sequence[str] | None = None, nodes_falsenodeids: Ints | None = None, nodes_featureids: Ints | None = None, nodes_hitrates: Floats | None = None, nodes_missing_value_tracks_true: Ints | None = None, nodes_modes: Sequence[Literal["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "LEAF"]] | None = None, nodes_nodeids: Ints | None = None, nodes_treeids: Ints | None = None, nodes_truenodeids: Ints | None = None, nodes_values: Floats | None = None, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE") -> tuple[AnyTensor, AnyTensor]: ...
+def TreeEnsembleClassifier(X: NumberOrList[float], *, base_values: Floats | None = None, class_ids: Ints | None = None, class_nodeids: Ints | None = None, class_treeids: Ints | None = None, class_weights: Floats | None = None, classlabels_int64s: Ints | None = None, classlabels_strings: Sequence[str] | None = None, nodes_falsenodeids: Ints | None = None, nodes_featureids: Ints | None = None, nodes_hitrates: Floats | None = None, nodes_missing_value_tracks_true: Ints | None = None, nodes_modes: Sequence[Literal["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "LEAF"]] | None = None, nodes_nodeids: Ints | None = None, nodes_treeids: Ints | None = None, nodes_truenodeids: Ints | None = None, nodes_values: Floats | None = None, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE") -> tuple[AnyTensor, AnyTensor]: ...
 @overload
-def TreeEnsembleClassifier(X: ArrayOr[float], *, base_values: Floats | None = None, class_ids: Ints | None = None, class_nodeids: Ints | None = None, class_treeids: Ints | None = None, class_weights: Floats | None = None, classlabels_int64s: Ints | None = None, classlabels_strings: Sequence[str] | None = None, nodes_falsenodeids: Ints | None = None, nodes_featureids: Ints | None = None, nodes_hitrates: Floats | None = None, nodes_missing_value_tracks_true: Ints | None = None, nodes_modes: Sequence[Literal["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "LEAF"]] | None = None, nodes_nodeids: Ints | None = None, nodes_treeids: Ints | None = None, nodes_truenodeids: Ints | None = None, nodes_values: Floats | None = None, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE") -> tuple[Array, Array]: ...
+def TreeEnsembleClassifier(X: ArrayOrNumber[float], *, base_values: Floats | None = None, class_ids: Ints | None = None, class_nodeids: Ints | None = None, class_treeids: Ints | None = None, class_weights: Floats | None = None, classlabels_int64s: Ints | None = None, classlabels_strings: Sequence[str] | None = None, nodes_falsenodeids: Ints | None = None, nodes_featureids: Ints | None = None, nodes_hitrates: Floats | None = None, nodes_missing_value_tracks_true: Ints | None = None, nodes_modes: Sequence[Literal["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "LEAF"]] | None = None, nodes_nodeids: Ints | None = None, nodes_treeids: Ints | None = None, nodes_truenodeids: Ints | None = None, nodes_values: Floats | None = None, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE") -> tuple[NumpyArray, NumpyArray]: ...
 
 @overload
-def TreeEnsembleRegressor(X: Given[TSignedNumber10, LFloat], *, aggregate_function: Literal["AVERAGE", "SUM", "MIN", "MAX"] = "SUM", base_values: Floats | None = None, n_targets: Int | None = None, nodes_falsenodeids: Ints | None = None, nodes_featureids: Ints | None = None, nodes_hitrates: Floats | None = None, nodes_missing_value_tracks_true: Ints | None = None, nodes_modes: Sequence[Literal["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "LEAF"]] | None = None, nodes_nodeids: Ints | None = None, nodes_treeids: Ints | None = None, nodes_truenodeids: Ints | None = None, nodes_values: Floats | None = None, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", target_ids: Ints | None = None, target_nodeids: Ints | None = None, target_treeids: Ints | None = None, target_weights: Floats | None = None) -> FLOAT:
+def TreeEnsembleRegressor(X: TensorOf[SignedNumberTensor10, Number], *, aggregate_function: Literal["AVERAGE", "SUM", "MIN", "MAX"] = "SUM", base_values: Floats | None = None, n_targets: Int | None = None, nodes_falsenodeids: Ints | None = None, nodes_featureids: Ints | None = None, nodes_hitrates: Floats | None = None, nodes_missing_value_tracks_true: Ints | None = None, nodes_modes: Sequence[Literal["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "LEAF"]] | None = None, nodes_nodeids: Ints | None = None, nodes_treeids: Ints | None = None, nodes_truenodeids: Ints | None = None, nodes_values: Floats | None = None, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", target_ids: Ints | None = None, target_nodeids: Ints | None = None, target_treeids: Ints | None = None, target_weights: Floats | None = None) -> FLOAT:
     """Tree Ensemble regressor. Returns the regressed values for each input in N.
 
     All args with nodes_ are fields of a tuple of tree nodes, and it is assumed they are the same
@@ -447,11 +450,11 @@ def TreeEnsembleRegressor(X: Given[TSignedNumber10, LFloat], *, aggregate_functi
     https://onnx.ai/onnx/operators/onnx_aionnxml_TreeEnsembleRegressor.html
     """
 @overload
-def TreeEnsembleRegressor(X: Nested[float], *, aggregate_function: Literal["AVERAGE", "SUM", "MIN", "MAX"] = "SUM", base_values: Floats | None = None, n_targets: Int | None = None, nodes_falsenodeids: Ints | None = None, nodes_featureids: Ints | None = None, nodes_hitrates: Floats | None = None, nodes_missing_value_tracks_true: Ints | None = None, nodes_modes: Sequence[Literal["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "LEAF"]] | None = None, nodes_nodeids: Ints | None = None, nodes_treeids: Ints | None = None, nodes_truenodeids: Ints | None = None, nodes_values: Floats | None = None, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", target_ids: Ints | None = None, target_nodeids: Ints | None = None, target_treeids: Ints | None = None, target_weights: Floats | None = None) -> AnyTensor: ...
+def TreeEnsembleRegressor(X: NumberOrList[float], *, aggregate_function: Literal["AVERAGE", "SUM", "MIN", "MAX"] = "SUM", base_values: Floats | None = None, n_targets: Int | None = None, nodes_falsenodeids: Ints | None = None, nodes_featureids: Ints | None = None, nodes_hitrates: Floats | None = None, nodes_missing_value_tracks_true: Ints | None = None, nodes_modes: Sequence[Literal["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "LEAF"]] | None = None, nodes_nodeids: Ints | None = None, nodes_treeids: Ints | None = None, nodes_truenodeids: Ints | None = None, nodes_values: Floats | None = None, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", target_ids: Ints | None = None, target_nodeids: Ints | None = None, target_treeids: Ints | None = None, target_weights: Floats | None = None) -> AnyTensor: ...
 @overload
-def TreeEnsembleRegressor(X: ArrayOr[float], *, aggregate_function: Literal["AVERAGE", "SUM", "MIN", "MAX"] = "SUM", base_values: Floats | None = None, n_targets: Int | None = None, nodes_falsenodeids: Ints | None = None, nodes_featureids: Ints | None = None, nodes_hitrates: Floats | None = None, nodes_missing_value_tracks_true: Ints | None = None, nodes_modes: Sequence[Literal["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "LEAF"]] | None = None, nodes_nodeids: Ints | None = None, nodes_treeids: Ints | None = None, nodes_truenodeids: Ints | None = None, nodes_values: Floats | None = None, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", target_ids: Ints | None = None, target_nodeids: Ints | None = None, target_treeids: Ints | None = None, target_weights: Floats | None = None) -> Array: ...
+def TreeEnsembleRegressor(X: ArrayOrNumber[float], *, aggregate_function: Literal["AVERAGE", "SUM", "MIN", "MAX"] = "SUM", base_values: Floats | None = None, n_targets: Int | None = None, nodes_falsenodeids: Ints | None = None, nodes_featureids: Ints | None = None, nodes_hitrates: Floats | None = None, nodes_missing_value_tracks_true: Ints | None = None, nodes_modes: Sequence[Literal["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "LEAF"]] | None = None, nodes_nodeids: Ints | None = None, nodes_treeids: Ints | None = None, nodes_truenodeids: Ints | None = None, nodes_values: Floats | None = None, post_transform: Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] = "NONE", target_ids: Ints | None = None, target_nodeids: Ints | None = None, target_treeids: Ints | None = None, target_weights: Floats | None = None) -> NumpyArray: ...
 
-def ZipMap(X: Input[FLOAT, float], *, classlabels_int64s: Ints | None = None, classlabels_strings: Sequence[str] | None = None) -> AnyTensor:
+def ZipMap(X: TensorOrArray[FLOAT, float], *, classlabels_int64s: Ints | None = None, classlabels_strings: Sequence[str] | None = None) -> AnyTensor:
     """Creates a map from the input and the attributes.
 
     The values are provided by the input tensor, while the keys are specified by the attributes. Must

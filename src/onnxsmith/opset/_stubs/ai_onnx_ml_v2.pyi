@@ -3,11 +3,13 @@
 # pyright: reportOverlappingOverload=false
 from collections.abc import Sequence
 from typing import overload
-from onnxsmith.opset._stubs.tensors import AnyTensor, Array, ArrayOr, Float, Floats, Given, Int, Ints, Nested
-from onnxsmith.opset._stubs.variables import LFloatStr, TSome18
+from onnxsmith.opset._stubs.tensors import (
+    AnyTensor, ArrayOrNumber, Float, Floats, Int, Ints, NumberOrList, NumpyArray, TensorOf,
+)
+from onnxsmith.opset._stubs.variables import NumberOrText, SomeTensor52
 
 @overload
-def LabelEncoder(X: Given[TSome18, LFloatStr], *, default_float: Float = -0.0, default_int64: Int = -1, default_string: str = "_Unused", keys_floats: Floats | None = None, keys_int64s: Ints | None = None, keys_strings: Sequence[str] | None = None, values_floats: Floats | None = None, values_int64s: Ints | None = None, values_strings: Sequence[str] | None = None) -> AnyTensor:
+def LabelEncoder(X: TensorOf[SomeTensor52, NumberOrText], *, default_float: Float = -0.0, default_int64: Int = -1, default_string: str = "_Unused", keys_floats: Floats | None = None, keys_int64s: Ints | None = None, keys_strings: Sequence[str] | None = None, values_floats: Floats | None = None, values_int64s: Ints | None = None, values_strings: Sequence[str] | None = None) -> AnyTensor:
     """Maps each element in the input tensor to another value.
 
     Args:
@@ -26,6 +28,6 @@ def LabelEncoder(X: Given[TSome18, LFloatStr], *, default_float: Float = -0.0, d
     https://onnx.ai/onnx/operators/onnx_aionnxml_LabelEncoder.html
     """
 @overload
-def LabelEncoder(X: Nested[float | str], *, default_float: Float = -0.0, default_int64: Int = -1, default_string: str = "_Unused", keys_floats: Floats | None = None, keys_int64s: Ints | None = None, keys_strings: Sequence[str] | None = None, values_floats: Floats | None = None, values_int64s: Ints | None = None, values_strings: Sequence[str] | None = None) -> AnyTensor: ...
+def LabelEncoder(X: NumberOrList[float | str], *, default_float: Float = -0.0, default_int64: Int = -1, default_string: str = "_Unused", keys_floats: Floats | None = None, keys_int64s: Ints | None = None, keys_strings: Sequence[str] | None = None, values_floats: Floats | None = None, values_int64s: Ints | None = None, values_strings: Sequence[str] | None = None) -> AnyTensor: ...
 @overload
-def LabelEncoder(X: ArrayOr[float | str], *, default_float: Float = -0.0, default_int64: Int = -1, default_string: str = "_Unused", keys_floats: Floats | None = None, keys_int64s: Ints | None = None, keys_strings: Sequence[str] | None = None, values_floats: Floats | None = None, values_int64s: Ints | None = None, values_strings: Sequence[str] | None = None) -> Array: ...
+def LabelEncoder(X: ArrayOrNumber[float | str], *, default_float: Float = -0.0, default_int64: Int = -1, default_string: str = "_Unused", keys_floats: Floats | None = None, keys_int64s: Ints | None = None, keys_strings: Sequence[str] | None = None, values_floats: Floats | None = None, values_int64s: Ints | None = None, values_strings: Sequence[str] | None = None) -> NumpyArray: ...

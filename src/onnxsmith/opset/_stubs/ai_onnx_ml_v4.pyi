@@ -4,12 +4,12 @@
 from collections.abc import Sequence
 from typing import overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, Float, Floats, Given, Int, Ints, Nested, TensorValue,
+    AnyTensor, ArrayOrNumber, Float, Floats, Int, Ints, NumberOrList, NumpyArray, TensorOf, TensorValue,
 )
-from onnxsmith.opset._stubs.variables import LFloatStr, TSome19
+from onnxsmith.opset._stubs.variables import NumberOrText, SomeTensor53
 
 @overload
-def LabelEncoder(X: Given[TSome19, LFloatStr], *, default_float: Float = -0.0, default_int64: Int = -1, default_string: str = "_Unused", default_tensor: TensorValue | None = None, keys_floats: Floats | None = None, keys_int64s: Ints | None = None, keys_strings: Sequence[str] | None = None, keys_tensor: TensorValue | None = None, values_floats: Floats | None = None, values_int64s: Ints | None = None, values_strings: Sequence[str] | None = None, values_tensor: TensorValue | None = None) -> AnyTensor:
+def LabelEncoder(X: TensorOf[SomeTensor53, NumberOrText], *, default_float: Float = -0.0, default_int64: Int = -1, default_string: str = "_Unused", default_tensor: TensorValue | None = None, keys_floats: Floats | None = None, keys_int64s: Ints | None = None, keys_strings: Sequence[str] | None = None, keys_tensor: TensorValue | None = None, values_floats: Floats | None = None, values_int64s: Ints | None = None, values_strings: Sequence[str] | None = None, values_tensor: TensorValue | None = None) -> AnyTensor:
     """Maps each element in the input tensor to another value.
 
     Args:
@@ -32,6 +32,6 @@ def LabelEncoder(X: Given[TSome19, LFloatStr], *, default_float: Float = -0.0, d
     https://onnx.ai/onnx/operators/onnx_aionnxml_LabelEncoder.html
     """
 @overload
-def LabelEncoder(X: Nested[float | str], *, default_float: Float = -0.0, default_int64: Int = -1, default_string: str = "_Unused", default_tensor: TensorValue | None = None, keys_floats: Floats | None = None, keys_int64s: Ints | None = None, keys_strings: Sequence[str] | None = None, keys_tensor: TensorValue | None = None, values_floats: Floats | None = None, values_int64s: Ints | None = None, values_strings: Sequence[str] | None = None, values_tensor: TensorValue | None = None) -> AnyTensor: ...
+def LabelEncoder(X: NumberOrList[float | str], *, default_float: Float = -0.0, default_int64: Int = -1, default_string: str = "_Unused", default_tensor: TensorValue | None = None, keys_floats: Floats | None = None, keys_int64s: Ints | None = None, keys_strings: Sequence[str] | None = None, keys_tensor: TensorValue | None = None, values_floats: Floats | None = None, values_int64s: Ints | None = None, values_strings: Sequence[str] | None = None, values_tensor: TensorValue | None = None) -> AnyTensor: ...
 @overload
-def LabelEncoder(X: ArrayOr[float | str], *, default_float: Float = -0.0, default_int64: Int = -1, default_string: str = "_Unused", default_tensor: TensorValue | None = None, keys_floats: Floats | None = None, keys_int64s: Ints | None = None, keys_strings: Sequence[str] | None = None, keys_tensor: TensorValue | None = None, values_floats: Floats | None = None, values_int64s: Ints | None = None, values_strings: Sequence[str] | None = None, values_tensor: TensorValue | None = None) -> Array: ...
+def LabelEncoder(X: ArrayOrNumber[float | str], *, default_float: Float = -0.0, default_int64: Int = -1, default_string: str = "_Unused", default_tensor: TensorValue | None = None, keys_floats: Floats | None = None, keys_int64s: Ints | None = None, keys_strings: Sequence[str] | None = None, keys_tensor: TensorValue | None = None, values_floats: Floats | None = None, values_int64s: Ints | None = None, values_strings: Sequence[str] | None = None, values_tensor: TensorValue | None = None) -> NumpyArray: ...

@@ -2,11 +2,13 @@
 # mypy: disable-error-code="overload-overlap, misc"
 # pyright: reportOverlappingOverload=false
 from typing import overload
-from onnxsmith.opset._stubs.tensors import AnyTensor, Array, ArrayOr, Given, Int, Ints, Nested, TensorValue
-from onnxsmith.opset._stubs.variables import LFloat, TFloat
+from onnxsmith.opset._stubs.tensors import (
+    AnyTensor, ArrayOrNumber, Int, Ints, NumberOrList, NumpyArray, TensorOf, TensorValue,
+)
+from onnxsmith.opset._stubs.variables import FloatTensor, Number
 
 @overload
-def TreeEnsemble(X: Given[TFloat, LFloat], *, leaf_targetids: Ints, leaf_weights: TensorValue, nodes_falseleafs: Ints, nodes_falsenodeids: Ints, nodes_featureids: Ints, nodes_modes: TensorValue, nodes_splits: TensorValue, nodes_trueleafs: Ints, nodes_truenodeids: Ints, tree_roots: Ints, aggregate_function: Int = 1, membership_values: TensorValue | None = None, n_targets: Int | None = None, nodes_hitrates: TensorValue | None = None, nodes_missing_value_tracks_true: Ints | None = None, post_transform: Int = 0) -> TFloat:
+def TreeEnsemble(X: TensorOf[FloatTensor, Number], *, leaf_targetids: Ints, leaf_weights: TensorValue, nodes_falseleafs: Ints, nodes_falsenodeids: Ints, nodes_featureids: Ints, nodes_modes: TensorValue, nodes_splits: TensorValue, nodes_trueleafs: Ints, nodes_truenodeids: Ints, tree_roots: Ints, aggregate_function: Int = 1, membership_values: TensorValue | None = None, n_targets: Int | None = None, nodes_hitrates: TensorValue | None = None, nodes_missing_value_tracks_true: Ints | None = None, post_transform: Int = 0) -> FloatTensor:
     """Tree Ensemble operator. Returns the regressed values for each input in a batch. Inputs have
     dimensions `[N, F]` where `N` is the input batch size and `F` is the number of input features.
     Outputs have dimensions `[N, num_targets]` where `N` is the batch size and `num_targets` is the
@@ -43,6 +45,6 @@ def TreeEnsemble(X: Given[TFloat, LFloat], *, leaf_targetids: Ints, leaf_weights
     https://onnx.ai/onnx/operators/onnx_aionnxml_TreeEnsemble.html
     """
 @overload
-def TreeEnsemble(X: Nested[float], *, leaf_targetids: Ints, leaf_weights: TensorValue, nodes_falseleafs: Ints, nodes_falsenodeids: Ints, nodes_featureids: Ints, nodes_modes: TensorValue, nodes_splits: TensorValue, nodes_trueleafs: Ints, nodes_truenodeids: Ints, tree_roots: Ints, aggregate_function: Int = 1, membership_values: TensorValue | None = None, n_targets: Int | None = None, nodes_hitrates: TensorValue | None = None, nodes_missing_value_tracks_true: Ints | None = None, post_transform: Int = 0) -> AnyTensor: ...
+def TreeEnsemble(X: NumberOrList[float], *, leaf_targetids: Ints, leaf_weights: TensorValue, nodes_falseleafs: Ints, nodes_falsenodeids: Ints, nodes_featureids: Ints, nodes_modes: TensorValue, nodes_splits: TensorValue, nodes_trueleafs: Ints, nodes_truenodeids: Ints, tree_roots: Ints, aggregate_function: Int = 1, membership_values: TensorValue | None = None, n_targets: Int | None = None, nodes_hitrates: TensorValue | None = None, nodes_missing_value_tracks_true: Ints | None = None, post_transform: Int = 0) -> AnyTensor: ...
 @overload
-def TreeEnsemble(X: ArrayOr[float], *, leaf_targetids: Ints, leaf_weights: TensorValue, nodes_falseleafs: Ints, nodes_falsenodeids: Ints, nodes_featureids: Ints, nodes_modes: TensorValue, nodes_splits: TensorValue, nodes_trueleafs: Ints, nodes_truenodeids: Ints, tree_roots: Ints, aggregate_function: Int = 1, membership_values: TensorValue | None = None, n_targets: Int | None = None, nodes_hitrates: TensorValue | None = None, nodes_missing_value_tracks_true: Ints | None = None, post_transform: Int = 0) -> Array: ...
+def TreeEnsemble(X: ArrayOrNumber[float], *, leaf_targetids: Ints, leaf_weights: TensorValue, nodes_falseleafs: Ints, nodes_falsenodeids: Ints, nodes_featureids: Ints, nodes_modes: TensorValue, nodes_splits: TensorValue, nodes_trueleafs: Ints, nodes_truenodeids: Ints, tree_roots: Ints, aggregate_function: Int = 1, membership_values: TensorValue | None = None, n_targets: Int | None = None, nodes_hitrates: TensorValue | None = None, nodes_missing_value_tracks_true: Ints | None = None, post_transform: Int = 0) -> NumpyArray: ...

@@ -3,10 +3,10 @@
 # pyright: reportOverlappingOverload=false
 from collections.abc import Sequence
 from typing import Any, Literal
-from onnxsmith.opset._stubs.tensors import AnyTensor, Float, Indices, Input, INT64
-from onnxsmith.opset._stubs.variables import LFloat, TFloat2
+from onnxsmith.opset._stubs.tensors import AnyTensor, Float, Indices, TensorOrArray, INT64
+from onnxsmith.opset._stubs.variables import FloatTensor2, Number
 
-def Adagrad(R: Input[TFloat2, LFloat], T: Indices[INT64, int], *inputs: Any, decay_factor: Float = 0.0, epsilon: Float = 1e-06, norm_coefficient: Float = 0.0, outputs: int | None = None) -> AnyTensor:
+def Adagrad(R: TensorOrArray[FloatTensor2, Number], T: Indices[INT64, int], *inputs: Any, decay_factor: Float = 0.0, epsilon: Float = 1e-06, norm_coefficient: Float = 0.0, outputs: int | None = None) -> AnyTensor:
     """Compute one iteration of ADAGRAD, a stochastic gradient based optimization algorithm. This operator
     can conduct the optimization of multiple tensor variables.
 
@@ -29,7 +29,7 @@ def Adagrad(R: Input[TFloat2, LFloat], T: Indices[INT64, int], *inputs: Any, dec
     https://onnx.ai/onnx/operators/onnx_aionnxpreviewtraining_Adagrad.html
     """
 
-def Adam(R: Input[TFloat2, LFloat], T: Indices[INT64, int], *inputs: Any, alpha: Float = 0.9, beta: Float = 0.999, epsilon: Float = 1e-06, norm_coefficient: Float = 0.0, norm_coefficient_post: Float = 0.0, outputs: int | None = None) -> AnyTensor:
+def Adam(R: TensorOrArray[FloatTensor2, Number], T: Indices[INT64, int], *inputs: Any, alpha: Float = 0.9, beta: Float = 0.999, epsilon: Float = 1e-06, norm_coefficient: Float = 0.0, norm_coefficient_post: Float = 0.0, outputs: int | None = None) -> AnyTensor:
     """Compute one iteration of Adam, a stochastic gradient based optimization algorithm. This operator can
     conduct the optimization of multiple tensor variables.
 
@@ -80,7 +80,7 @@ def Gradient(Inputs_0: Any, /, *Inputs: Any, xs: Sequence[str], y: str, zs: Sequ
     https://onnx.ai/onnx/operators/onnx_aionnxpreviewtraining_Gradient.html
     """
 
-def Momentum(R: Input[TFloat2, LFloat], T: Indices[INT64, int], *inputs: Any, alpha: Float, beta: Float, mode: Literal["nesterov", "standard"], norm_coefficient: Float, outputs: int | None = None) -> AnyTensor:
+def Momentum(R: TensorOrArray[FloatTensor2, Number], T: Indices[INT64, int], *inputs: Any, alpha: Float, beta: Float, mode: Literal["nesterov", "standard"], norm_coefficient: Float, outputs: int | None = None) -> AnyTensor:
     """Compute one iteration of stochastic gradient update with momentum. This operator can conduct the
     optimization of multiple tensor variables.
 

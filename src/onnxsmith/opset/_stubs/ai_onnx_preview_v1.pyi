@@ -2,11 +2,13 @@
 # mypy: disable-error-code="overload-overlap, misc"
 # pyright: reportOverlappingOverload=false
 from typing import overload
-from onnxsmith.opset._stubs.tensors import AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Given, Input, Nested
-from onnxsmith.opset._stubs.variables import LFloat, TFloat4
+from onnxsmith.opset._stubs.tensors import (
+    AnyTensor, ArrayOrNumber, Body, DTypeLike, Float, NumberOrList, NumpyArray, TensorOf, TensorOrArray,
+)
+from onnxsmith.opset._stubs.variables import FloatTensor4, Number
 
 @overload
-def FlexAttention(Q: Given[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input[TFloat4, LFloat], *, prob_mod: Body | None = None, scale: Float | None = None, score_mod: Body | None = None, softmax_precision: DTypeLike | None = None) -> TFloat4:
+def FlexAttention(Q: TensorOf[FloatTensor4, Number], K: TensorOrArray[FloatTensor4, Number], V: TensorOrArray[FloatTensor4, Number], *, prob_mod: Body | None = None, scale: Float | None = None, score_mod: Body | None = None, softmax_precision: DTypeLike | None = None) -> FloatTensor4:
     """Computes scaled dot-product attention over rank-4 (batched, multi-head) inputs, with optional
     user-provided customization subgraphs at two stages:
 
@@ -34,10 +36,10 @@ def FlexAttention(Q: Given[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input
     https://onnx.ai/onnx/operators/onnx_aionnxpreview_FlexAttention.html
     """
 @overload
-def FlexAttention(Q: ArrayOr[float], K: Given[TFloat4, LFloat], V: Input[TFloat4, LFloat], *, prob_mod: Body | None = None, scale: Float | None = None, score_mod: Body | None = None, softmax_precision: DTypeLike | None = None) -> TFloat4: ...
+def FlexAttention(Q: ArrayOrNumber[float], K: TensorOf[FloatTensor4, Number], V: TensorOrArray[FloatTensor4, Number], *, prob_mod: Body | None = None, scale: Float | None = None, score_mod: Body | None = None, softmax_precision: DTypeLike | None = None) -> FloatTensor4: ...
 @overload
-def FlexAttention(Q: ArrayOr[float], K: ArrayOr[float], V: Given[TFloat4, LFloat], *, prob_mod: Body | None = None, scale: Float | None = None, score_mod: Body | None = None, softmax_precision: DTypeLike | None = None) -> TFloat4: ...
+def FlexAttention(Q: ArrayOrNumber[float], K: ArrayOrNumber[float], V: TensorOf[FloatTensor4, Number], *, prob_mod: Body | None = None, scale: Float | None = None, score_mod: Body | None = None, softmax_precision: DTypeLike | None = None) -> FloatTensor4: ...
 @overload
-def FlexAttention(Q: Nested[float], K: Nested[float], V: Nested[float], *, prob_mod: Body | None = None, scale: Float | None = None, score_mod: Body | None = None, softmax_precision: DTypeLike | None = None) -> AnyTensor: ...
+def FlexAttention(Q: NumberOrList[float], K: NumberOrList[float], V: NumberOrList[float], *, prob_mod: Body | None = None, scale: Float | None = None, score_mod: Body | None = None, softmax_precision: DTypeLike | None = None) -> AnyTensor: ...
 @overload
-def FlexAttention(Q: ArrayOr[float], K: ArrayOr[float], V: ArrayOr[float], *, prob_mod: Body | None = None, scale: Float | None = None, score_mod: Body | None = None, softmax_precision: DTypeLike | None = None) -> Array: ...
+def FlexAttention(Q: ArrayOrNumber[float], K: ArrayOrNumber[float], V: ArrayOrNumber[float], *, prob_mod: Body | None = None, scale: Float | None = None, score_mod: Body | None = None, softmax_precision: DTypeLike | None = None) -> NumpyArray: ...

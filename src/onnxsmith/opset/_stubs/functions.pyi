@@ -6,138 +6,22 @@
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FunctionType, ModuleType
-from typing import Any, Concatenate, Generic, Protocol, TypeAlias
+from typing import Any, Concatenate, Literal, Protocol
 from typing import overload as _overload
 
-import numpy as np
 import onnx
 from typing_extensions import ParamSpec, TypeVar
 
 from onnxsmith.opset._stubs.model import Model
 from onnxsmith.opset._stubs.opset_class import Opset
-from onnxsmith.opset._stubs.tensors import AnyTensor, Array, Nested, Tensor
+from onnxsmith.opset._stubs.script_calls import ScriptCall
 
 _P = ParamSpec("_P", default=...)
 _Rest = ParamSpec("_Rest")
 _R = TypeVar("_R", covariant=True, default=Any)
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-_Fixed: TypeAlias = Array | np.generic | Nested[complex] | Sequence[Array]
-# What a parameter is annotated with where it is an input, and not an attribute.
-_Input: TypeAlias = Tensor | Sequence[Tensor] | None
-_In1 = TypeVar("_In1", bound=_Input)
-_In2 = TypeVar("_In2", bound=_Input)
-_In3 = TypeVar("_In3", bound=_Input)
-_In4 = TypeVar("_In4", bound=_Input)
-_In5 = TypeVar("_In5", bound=_Input)
-_In6 = TypeVar("_In6", bound=_Input)
-_In7 = TypeVar("_In7", bound=_Input)
-_In8 = TypeVar("_In8", bound=_Input)
-
-# With tensors alone a call is one of the Python function. Where a leading parameter is an input, an array or a number may
-# stand for the tensor: an overload for each number of leading inputs, the most first; what follows them is checked as it
-# is written. Names are lost on the way, so a call with arrays by keyword is only checked for not being one with tensors.
-class _Callable(Generic[_P, _R]):
-    _fixed: _Fixed  # for the mypy plugin, which puts it beside the type of every input
-
-    @_overload
-    def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R: ...
-    @_overload
-    def __call__(
-        self: _Callable[Concatenate[_In1, _In2, _In3, _In4, _In5, _In6, _In7, _In8, _Rest], _R],
-        input1: _In1 | _Fixed,
-        input2: _In2 | _Fixed,
-        input3: _In3 | _Fixed,
-        input4: _In4 | _Fixed,
-        input5: _In5 | _Fixed,
-        input6: _In6 | _Fixed,
-        input7: _In7 | _Fixed,
-        input8: _In8 | _Fixed,
-        /,
-        *args: _Rest.args,
-        **kwargs: _Rest.kwargs,
-    ) -> AnyTensor: ...
-    @_overload
-    def __call__(
-        self: _Callable[Concatenate[_In1, _In2, _In3, _In4, _In5, _In6, _In7, _Rest], _R],
-        input1: _In1 | _Fixed,
-        input2: _In2 | _Fixed,
-        input3: _In3 | _Fixed,
-        input4: _In4 | _Fixed,
-        input5: _In5 | _Fixed,
-        input6: _In6 | _Fixed,
-        input7: _In7 | _Fixed,
-        /,
-        *args: _Rest.args,
-        **kwargs: _Rest.kwargs,
-    ) -> AnyTensor: ...
-    @_overload
-    def __call__(
-        self: _Callable[Concatenate[_In1, _In2, _In3, _In4, _In5, _In6, _Rest], _R],
-        input1: _In1 | _Fixed,
-        input2: _In2 | _Fixed,
-        input3: _In3 | _Fixed,
-        input4: _In4 | _Fixed,
-        input5: _In5 | _Fixed,
-        input6: _In6 | _Fixed,
-        /,
-        *args: _Rest.args,
-        **kwargs: _Rest.kwargs,
-    ) -> AnyTensor: ...
-    @_overload
-    def __call__(
-        self: _Callable[Concatenate[_In1, _In2, _In3, _In4, _In5, _Rest], _R],
-        input1: _In1 | _Fixed,
-        input2: _In2 | _Fixed,
-        input3: _In3 | _Fixed,
-        input4: _In4 | _Fixed,
-        input5: _In5 | _Fixed,
-        /,
-        *args: _Rest.args,
-        **kwargs: _Rest.kwargs,
-    ) -> AnyTensor: ...
-    @_overload
-    def __call__(
-        self: _Callable[Concatenate[_In1, _In2, _In3, _In4, _Rest], _R],
-        input1: _In1 | _Fixed,
-        input2: _In2 | _Fixed,
-        input3: _In3 | _Fixed,
-        input4: _In4 | _Fixed,
-        /,
-        *args: _Rest.args,
-        **kwargs: _Rest.kwargs,
-    ) -> AnyTensor: ...
-    @_overload
-    def __call__(
-        self: _Callable[Concatenate[_In1, _In2, _In3, _Rest], _R],
-        input1: _In1 | _Fixed,
-        input2: _In2 | _Fixed,
-        input3: _In3 | _Fixed,
-        /,
-        *args: _Rest.args,
-        **kwargs: _Rest.kwargs,
-    ) -> AnyTensor: ...
-    @_overload
-    def __call__(
-        self: _Callable[Concatenate[_In1, _In2, _Rest], _R],
-        input1: _In1 | _Fixed,
-        input2: _In2 | _Fixed,
-        /,
-        *args: _Rest.args,
-        **kwargs: _Rest.kwargs,
-    ) -> AnyTensor: ...
-    @_overload
-    def __call__(
-        self: _Callable[Concatenate[_In1, _Rest], _R],
-        input1: _In1 | _Fixed,
-        /,
-        *args: _Rest.args,
-        **kwargs: _Rest.kwargs,
-    ) -> AnyTensor: ...
-    @_overload
-    def __call__(self, **kwargs: _Fixed | str) -> AnyTensor: ...
-
-class OnnxFunction(_Callable[_P, _R]):
+class OnnxFunction(ScriptCall[_P, _R]):
     """A function made by `@script`: it runs on arrays, and becomes an ONNX function or model."""
 
     name: str
@@ -225,7 +109,7 @@ class OnnxFunction(_Callable[_P, _R]):
         self: OnnxFunction[Concatenate[Any, _Rest], _R], instance: object, owner: Any = None
     ) -> OnnxFunction[_Rest, _R]: ...
 
-class Jit(_Callable[_P, _R]):
+class Jit(ScriptCall[_P, _R]):
     """Runs a script as a model; `jit(f)` makes one."""
 
 class _Decorator(Protocol):
@@ -240,7 +124,7 @@ def script(
     overload: str = "",
     inline: bool = False,
     name: str | None = None,
-    exact: bool = False,
+    exact: bool | Literal["unchecked"] = False,
 ) -> OnnxFunction[_P, _R]:
     """Make a Python function an ONNX function: `@script`, `@script()`, `@script(default_opset=opset18)`."""
 
@@ -253,7 +137,7 @@ def script(
     overload: str = "",
     inline: bool = False,
     name: str | None = None,
-    exact: bool = False,
+    exact: bool | Literal["unchecked"] = False,
 ) -> _Decorator: ...
 @_overload
 def graph(function: _F) -> _F:

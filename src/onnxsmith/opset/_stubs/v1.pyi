@@ -4,16 +4,17 @@
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Floats, Given, GivenIndices, Indices, Input, Int, Ints, Nested,
-    TensorValue, FLOAT, UINT8, INT8, UINT16, INT16, INT32, INT64, STRING, BOOL, FLOAT16, DOUBLE, UINT32, UINT64,
-    COMPLEX64, COMPLEX128,
+    AnyTensor, ArrayOrNumber, Body, DTypeLike, Float, Floats, Indices, Int, Ints, NumberOrList, NumpyArray,
+    TensorIndices, TensorOf, TensorOrArray, TensorValue, FLOAT, UINT8, INT8, UINT16, INT16, INT32, INT64, STRING,
+    BOOL, FLOAT16, DOUBLE, UINT32, UINT64, COMPLEX64, COMPLEX128,
 )
 from onnxsmith.opset._stubs.variables import (
-    LComplexStr, LFloat, LInt, TAny, TAny2, TFloat, TIndex, TNumber, TNumber2, TSome, TSome2,
+    ComplexNumberOrText, FloatTensor, IndexTensor, Integer, Number, NumberTensor, NumberTensor2, SomeTensor,
+    SomeTensor2, SomeTensor3, SomeTensor4,
 )
 
 @overload
-def Abs(X: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat:
+def Abs(X: TensorOf[FloatTensor, Number], *, consumed_inputs: Ints | None = None) -> FloatTensor:
     """Absolute takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     absolute is, y = abs(x), is applied to the tensor elementwise.
 
@@ -25,12 +26,12 @@ def Abs(X: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFl
     https://onnx.ai/onnx/operators/onnx__Abs.html
     """
 @overload
-def Abs(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
+def Abs(X: NumberOrList[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Abs(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
+def Abs(X: ArrayOrNumber[float], *, consumed_inputs: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def Add(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> TFloat:
+def Add(A: TensorOf[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> FloatTensor:
     """Performs element-wise binary addition (with limited broadcast support).
 
     Args:
@@ -45,14 +46,14 @@ def Add(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat], *, axis: Int | None 
     https://onnx.ai/onnx/operators/onnx__Add.html
     """
 @overload
-def Add(A: ArrayOr[float], B: Given[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> TFloat: ...
+def Add(A: ArrayOrNumber[float], B: TensorOf[FloatTensor, Number], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> FloatTensor: ...
 @overload
-def Add(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> AnyTensor: ...
+def Add(A: NumberOrList[float], B: NumberOrList[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Add(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> Array: ...
+def Add(A: ArrayOrNumber[float], B: ArrayOrNumber[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def And(A: Given[BOOL, bool], B: Input[BOOL, bool], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL:
+def And(A: TensorOf[BOOL, bool], B: TensorOrArray[BOOL, bool], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL:
     """Returns the tensor resulted from performing the `and` logical operation elementwise on the input
     tensors `A` and `B`.
 
@@ -69,14 +70,14 @@ def And(A: Given[BOOL, bool], B: Input[BOOL, bool], *, axis: Int | None = None, 
     https://onnx.ai/onnx/operators/onnx__And.html
     """
 @overload
-def And(A: ArrayOr[bool], B: Given[BOOL, bool], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL: ...
+def And(A: ArrayOrNumber[bool], B: TensorOf[BOOL, bool], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL: ...
 @overload
-def And(A: Nested[bool], B: Nested[bool], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor: ...
+def And(A: NumberOrList[bool], B: NumberOrList[bool], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor: ...
 @overload
-def And(A: ArrayOr[bool], B: ArrayOr[bool], *, axis: Int | None = None, broadcast: Int = 0) -> Array: ...
+def And(A: ArrayOrNumber[bool], B: ArrayOrNumber[bool], *, axis: Int | None = None, broadcast: Int = 0) -> NumpyArray: ...
 
 @overload
-def ArgMax(data: Given[TNumber, LFloat], *, axis: Int = 0, keepdims: Int = 1) -> INT64:
+def ArgMax(data: TensorOf[NumberTensor, Number], *, axis: Int = 0, keepdims: Int = 1) -> INT64:
     """Computes the indices of the max elements of the input tensor's element along the provided axis. The
     resulting tensor has the same rank as the input if keepdims equals 1. If keepdims equal 0, then the
     resulted tensor have the reduced dimension pruned. The type of the output tensor is integer.
@@ -90,12 +91,12 @@ def ArgMax(data: Given[TNumber, LFloat], *, axis: Int = 0, keepdims: Int = 1) ->
     https://onnx.ai/onnx/operators/onnx__ArgMax.html
     """
 @overload
-def ArgMax(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1) -> AnyTensor: ...
+def ArgMax(data: NumberOrList[float], *, axis: Int = 0, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ArgMax(data: ArrayOr[float], *, axis: Int = 0, keepdims: Int = 1) -> Array: ...
+def ArgMax(data: ArrayOrNumber[float], *, axis: Int = 0, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def ArgMin(data: Given[TNumber, LFloat], *, axis: Int = 0, keepdims: Int = 1) -> INT64:
+def ArgMin(data: TensorOf[NumberTensor, Number], *, axis: Int = 0, keepdims: Int = 1) -> INT64:
     """Computes the indices of the min elements of the input tensor's element along the provided axis. The
     resulting tensor has the same rank as the input if keepdims equals 1. If keepdims equal 0, then the
     resulted tensor have the reduced dimension pruned. The type of the output tensor is integer.
@@ -109,12 +110,12 @@ def ArgMin(data: Given[TNumber, LFloat], *, axis: Int = 0, keepdims: Int = 1) ->
     https://onnx.ai/onnx/operators/onnx__ArgMin.html
     """
 @overload
-def ArgMin(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1) -> AnyTensor: ...
+def ArgMin(data: NumberOrList[float], *, axis: Int = 0, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ArgMin(data: ArrayOr[float], *, axis: Int = 0, keepdims: Int = 1) -> Array: ...
+def ArgMin(data: ArrayOrNumber[float], *, axis: Int = 0, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def AveragePool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, strides: Ints | None = None) -> TFloat:
+def AveragePool(X: TensorOf[FloatTensor, Number], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor:
     """AveragePool consumes an input tensor X and applies average pooling across the tensor according to
     kernel sizes, stride sizes, and pad lengths. average pooling consisting of computing the average on
     all values of a subset of the input tensor according to the kernel size and downsampling the data
@@ -135,12 +136,12 @@ def AveragePool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Liter
     https://onnx.ai/onnx/operators/onnx__AveragePool.html
     """
 @overload
-def AveragePool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+def AveragePool(X: NumberOrList[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def AveragePool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def AveragePool(X: ArrayOrNumber[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, strides: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def BatchNormalization(X: Given[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[1] = 1) -> TFloat:
+def BatchNormalization(X: TensorOf[FloatTensor, Number], scale: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number], mean: TensorOrArray[FloatTensor, Number], var: TensorOrArray[FloatTensor, Number], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[1] = 1) -> FloatTensor:
     """Carries out batch normalization as described in the paper https://arxiv.org/abs/1502.03167.
     Depending on the mode it is being run, there are multiple cases for the number of outputs, which we
     list below:
@@ -167,36 +168,36 @@ def BatchNormalization(X: Given[TFloat, LFloat], scale: Input[TFloat, LFloat], B
     https://onnx.ai/onnx/operators/onnx__BatchNormalization.html
     """
 @overload
-def BatchNormalization(X: Given[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
+def BatchNormalization(X: TensorOf[FloatTensor, Number], scale: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number], mean: TensorOrArray[FloatTensor, Number], var: TensorOrArray[FloatTensor, Number], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[2]) -> tuple[FloatTensor, FloatTensor]: ...
 @overload
-def BatchNormalization(X: Given[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[3]) -> tuple[TFloat, TFloat, TFloat]: ...
+def BatchNormalization(X: TensorOf[FloatTensor, Number], scale: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number], mean: TensorOrArray[FloatTensor, Number], var: TensorOrArray[FloatTensor, Number], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[3]) -> tuple[FloatTensor, FloatTensor, FloatTensor]: ...
 @overload
-def BatchNormalization(X: Given[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[4]) -> tuple[TFloat, TFloat, TFloat, TFloat]: ...
+def BatchNormalization(X: TensorOf[FloatTensor, Number], scale: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number], mean: TensorOrArray[FloatTensor, Number], var: TensorOrArray[FloatTensor, Number], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[4]) -> tuple[FloatTensor, FloatTensor, FloatTensor, FloatTensor]: ...
 @overload
-def BatchNormalization(X: Given[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[5]) -> tuple[TFloat, TFloat, TFloat, TFloat, TFloat]: ...
+def BatchNormalization(X: TensorOf[FloatTensor, Number], scale: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number], mean: TensorOrArray[FloatTensor, Number], var: TensorOrArray[FloatTensor, Number], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[5]) -> tuple[FloatTensor, FloatTensor, FloatTensor, FloatTensor, FloatTensor]: ...
 @overload
-def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], mean: ArrayOr[float], var: ArrayOr[float], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[1] = 1) -> Array: ...
+def BatchNormalization(X: ArrayOrNumber[float], scale: ArrayOrNumber[float], B: ArrayOrNumber[float], mean: ArrayOrNumber[float], var: ArrayOrNumber[float], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[1] = 1) -> NumpyArray: ...
 @overload
-def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], mean: ArrayOr[float], var: ArrayOr[float], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[2]) -> tuple[Array, Array]: ...
+def BatchNormalization(X: ArrayOrNumber[float], scale: ArrayOrNumber[float], B: ArrayOrNumber[float], mean: ArrayOrNumber[float], var: ArrayOrNumber[float], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[2]) -> tuple[NumpyArray, NumpyArray]: ...
 @overload
-def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], mean: ArrayOr[float], var: ArrayOr[float], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
+def BatchNormalization(X: ArrayOrNumber[float], scale: ArrayOrNumber[float], B: ArrayOrNumber[float], mean: ArrayOrNumber[float], var: ArrayOrNumber[float], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[3]) -> tuple[NumpyArray, NumpyArray, NumpyArray]: ...
 @overload
-def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], mean: ArrayOr[float], var: ArrayOr[float], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[4]) -> tuple[Array, Array, Array, Array]: ...
+def BatchNormalization(X: ArrayOrNumber[float], scale: ArrayOrNumber[float], B: ArrayOrNumber[float], mean: ArrayOrNumber[float], var: ArrayOrNumber[float], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[4]) -> tuple[NumpyArray, NumpyArray, NumpyArray, NumpyArray]: ...
 @overload
-def BatchNormalization(X: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], mean: ArrayOr[float], var: ArrayOr[float], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[5]) -> tuple[Array, Array, Array, Array, Array]: ...
+def BatchNormalization(X: ArrayOrNumber[float], scale: ArrayOrNumber[float], B: ArrayOrNumber[float], mean: ArrayOrNumber[float], var: ArrayOrNumber[float], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[5]) -> tuple[NumpyArray, NumpyArray, NumpyArray, NumpyArray, NumpyArray]: ...
 @overload
-def BatchNormalization(X: Input[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[1] = 1) -> TFloat: ...
+def BatchNormalization(X: TensorOrArray[FloatTensor, Number], scale: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number], mean: TensorOrArray[FloatTensor, Number], var: TensorOrArray[FloatTensor, Number], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[1] = 1) -> FloatTensor: ...
 @overload
-def BatchNormalization(X: Input[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
+def BatchNormalization(X: TensorOrArray[FloatTensor, Number], scale: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number], mean: TensorOrArray[FloatTensor, Number], var: TensorOrArray[FloatTensor, Number], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[2]) -> tuple[FloatTensor, FloatTensor]: ...
 @overload
-def BatchNormalization(X: Input[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[3]) -> tuple[TFloat, TFloat, TFloat]: ...
+def BatchNormalization(X: TensorOrArray[FloatTensor, Number], scale: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number], mean: TensorOrArray[FloatTensor, Number], var: TensorOrArray[FloatTensor, Number], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[3]) -> tuple[FloatTensor, FloatTensor, FloatTensor]: ...
 @overload
-def BatchNormalization(X: Input[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[4]) -> tuple[TFloat, TFloat, TFloat, TFloat]: ...
+def BatchNormalization(X: TensorOrArray[FloatTensor, Number], scale: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number], mean: TensorOrArray[FloatTensor, Number], var: TensorOrArray[FloatTensor, Number], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[4]) -> tuple[FloatTensor, FloatTensor, FloatTensor, FloatTensor]: ...
 @overload
-def BatchNormalization(X: Input[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], mean: Input[TFloat, LFloat], var: Input[TFloat, LFloat], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[5]) -> tuple[TFloat, TFloat, TFloat, TFloat, TFloat]: ...
+def BatchNormalization(X: TensorOrArray[FloatTensor, Number], scale: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number], mean: TensorOrArray[FloatTensor, Number], var: TensorOrArray[FloatTensor, Number], *, consumed_inputs: Ints, epsilon: Float = 1e-05, is_test: Int = 0, momentum: Float = 0.9, spatial: Int = 1, outputs: Literal[5]) -> tuple[FloatTensor, FloatTensor, FloatTensor, FloatTensor, FloatTensor]: ...
 
 @overload
-def Cast(input: Given[TAny, LFloat], *, to: Literal["FLOAT", "UINT8", "INT8", "UINT16", "INT16", "INT32", "INT64", "STRING", "BOOL", "FLOAT16", "DOUBLE", "UINT32", "UINT64", "COMPLEX64", "COMPLEX128"]) -> AnyTensor:
+def Cast(input: TensorOf[SomeTensor, Number], *, to: Literal["FLOAT", "UINT8", "INT8", "UINT16", "INT16", "INT32", "INT64", "STRING", "BOOL", "FLOAT16", "DOUBLE", "UINT32", "UINT64", "COMPLEX64", "COMPLEX128"]) -> AnyTensor:
     """The operator casts the elements of a given input tensor to a data type specified by the 'to'
     argument and returns an output tensor of the same size in the converted type. The 'to' argument must
     be one of the data types specified in the 'DataType' enum field in the TensorProto message. NOTE:
@@ -211,12 +212,12 @@ def Cast(input: Given[TAny, LFloat], *, to: Literal["FLOAT", "UINT8", "INT8", "U
     https://onnx.ai/onnx/operators/onnx__Cast.html
     """
 @overload
-def Cast(input: Nested[float], *, to: Literal["FLOAT", "UINT8", "INT8", "UINT16", "INT16", "INT32", "INT64", "STRING", "BOOL", "FLOAT16", "DOUBLE", "UINT32", "UINT64", "COMPLEX64", "COMPLEX128"]) -> AnyTensor: ...
+def Cast(input: NumberOrList[float], *, to: Literal["FLOAT", "UINT8", "INT8", "UINT16", "INT16", "INT32", "INT64", "STRING", "BOOL", "FLOAT16", "DOUBLE", "UINT32", "UINT64", "COMPLEX64", "COMPLEX128"]) -> AnyTensor: ...
 @overload
-def Cast(input: ArrayOr[float], *, to: Literal["FLOAT", "UINT8", "INT8", "UINT16", "INT16", "INT32", "INT64", "STRING", "BOOL", "FLOAT16", "DOUBLE", "UINT32", "UINT64", "COMPLEX64", "COMPLEX128"]) -> Array: ...
+def Cast(input: ArrayOrNumber[float], *, to: Literal["FLOAT", "UINT8", "INT8", "UINT16", "INT16", "INT32", "INT64", "STRING", "BOOL", "FLOAT16", "DOUBLE", "UINT32", "UINT64", "COMPLEX64", "COMPLEX128"]) -> NumpyArray: ...
 
 @overload
-def Ceil(X: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat:
+def Ceil(X: TensorOf[FloatTensor, Number], *, consumed_inputs: Ints | None = None) -> FloatTensor:
     """Ceil takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the ceil is, y
     = ceil(x), is applied to the tensor elementwise.
 
@@ -228,12 +229,12 @@ def Ceil(X: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TF
     https://onnx.ai/onnx/operators/onnx__Ceil.html
     """
 @overload
-def Ceil(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
+def Ceil(X: NumberOrList[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Ceil(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
+def Ceil(X: ArrayOrNumber[float], *, consumed_inputs: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def Clip(input: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None, max: Float | None = None, min: Float | None = None) -> TFloat:
+def Clip(input: TensorOf[FloatTensor, Number], *, consumed_inputs: Ints | None = None, max: Float | None = None, min: Float | None = None) -> FloatTensor:
     """Clip operator limits the given input within an interval. The interval is specified with arguments
     'min' and 'max'. They default to numeric_limits::lowest() and numeric_limits::max() respectively.
 
@@ -247,12 +248,12 @@ def Clip(input: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None, m
     https://onnx.ai/onnx/operators/onnx__Clip.html
     """
 @overload
-def Clip(input: Nested[float], *, consumed_inputs: Ints | None = None, max: Float | None = None, min: Float | None = None) -> AnyTensor: ...
+def Clip(input: NumberOrList[float], *, consumed_inputs: Ints | None = None, max: Float | None = None, min: Float | None = None) -> AnyTensor: ...
 @overload
-def Clip(input: ArrayOr[float], *, consumed_inputs: Ints | None = None, max: Float | None = None, min: Float | None = None) -> Array: ...
+def Clip(input: ArrayOrNumber[float], *, consumed_inputs: Ints | None = None, max: Float | None = None, min: Float | None = None) -> NumpyArray: ...
 
 @overload
-def Concat(inputs_0: Given[TFloat, LFloat], /, *inputs: Input[TFloat, LFloat], axis: Int | None = None) -> TFloat:
+def Concat(inputs_0: TensorOf[FloatTensor, Number], /, *inputs: TensorOrArray[FloatTensor, Number], axis: Int | None = None) -> FloatTensor:
     """Concatenate a list of tensors into a single tensor
 
     Args:
@@ -263,11 +264,11 @@ def Concat(inputs_0: Given[TFloat, LFloat], /, *inputs: Input[TFloat, LFloat], a
     https://onnx.ai/onnx/operators/onnx__Concat.html
     """
 @overload
-def Concat(inputs_0: Nested[float], /, *inputs: Nested[float], axis: Int | None = None) -> AnyTensor: ...
+def Concat(inputs_0: NumberOrList[float], /, *inputs: NumberOrList[float], axis: Int | None = None) -> AnyTensor: ...
 @overload
-def Concat(inputs_0: ArrayOr[float], /, *inputs: ArrayOr[float], axis: Int | None = None) -> Array: ...
+def Concat(inputs_0: ArrayOrNumber[float], /, *inputs: ArrayOrNumber[float], axis: Int | None = None) -> NumpyArray: ...
 @overload
-def Concat(inputs_0: Input[TFloat, LFloat], /, *inputs: Input[TFloat, LFloat], axis: Int | None = None) -> TFloat: ...
+def Concat(inputs_0: TensorOrArray[FloatTensor, Number], /, *inputs: TensorOrArray[FloatTensor, Number], axis: Int | None = None) -> FloatTensor: ...
 
 def Constant(*, value: TensorValue) -> AnyTensor:
     """A constant tensor.
@@ -280,7 +281,7 @@ def Constant(*, value: TensorValue) -> AnyTensor:
     """
 
 @overload
-def Conv(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat:
+def Conv(X: TensorOf[FloatTensor, Number], W: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor:
     """The convolution operator consumes an input tensor and a filter, and computes the output.
 
     Args:
@@ -303,14 +304,14 @@ def Conv(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], B: Input[TFloat, LF
     https://onnx.ai/onnx/operators/onnx__Conv.html
     """
 @overload
-def Conv(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+def Conv(X: NumberOrList[float], W: NumberOrList[float], B: NumberOrList[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def Conv(X: ArrayOr[float], W: ArrayOr[float], B: ArrayOr[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def Conv(X: ArrayOrNumber[float], W: ArrayOrNumber[float], B: ArrayOrNumber[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> NumpyArray: ...
 @overload
-def Conv(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
+def Conv(X: TensorOrArray[FloatTensor, Number], W: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor: ...
 
 @overload
-def ConvTranspose(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat:
+def ConvTranspose(X: TensorOf[FloatTensor, Number], W: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor:
     """The convolution transpose operator consumes an input tensor and a filter, and computes the output.
 
     If the pads parameter is provided the shape of the output is calculated via the following equation:
@@ -341,14 +342,14 @@ def ConvTranspose(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], B: Input[T
     https://onnx.ai/onnx/operators/onnx__ConvTranspose.html
     """
 @overload
-def ConvTranspose(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+def ConvTranspose(X: NumberOrList[float], W: NumberOrList[float], B: NumberOrList[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def ConvTranspose(X: ArrayOr[float], W: ArrayOr[float], B: ArrayOr[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def ConvTranspose(X: ArrayOrNumber[float], W: ArrayOrNumber[float], B: ArrayOrNumber[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> NumpyArray: ...
 @overload
-def ConvTranspose(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
+def ConvTranspose(X: TensorOrArray[FloatTensor, Number], W: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor: ...
 
 @overload
-def DepthToSpace(input: Given[TAny2, LComplexStr], *, blocksize: Int) -> TAny2:
+def DepthToSpace(input: TensorOf[SomeTensor2, ComplexNumberOrText], *, blocksize: Int) -> SomeTensor2:
     """DepthToSpace rearranges (permutes) data from depth into blocks of spatial data. This is the reverse
     transformation of SpaceToDepth. More specifically, this op outputs a copy of the input tensor where
     values from the depth dimension are moved in spatial blocks to the height and width dimensions.
@@ -362,12 +363,12 @@ def DepthToSpace(input: Given[TAny2, LComplexStr], *, blocksize: Int) -> TAny2:
     https://onnx.ai/onnx/operators/onnx__DepthToSpace.html
     """
 @overload
-def DepthToSpace(input: Nested[complex | str], *, blocksize: Int) -> AnyTensor: ...
+def DepthToSpace(input: NumberOrList[complex | str], *, blocksize: Int) -> AnyTensor: ...
 @overload
-def DepthToSpace(input: ArrayOr[complex | str], *, blocksize: Int) -> Array: ...
+def DepthToSpace(input: ArrayOrNumber[complex | str], *, blocksize: Int) -> NumpyArray: ...
 
 @overload
-def Div(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> TFloat:
+def Div(A: TensorOf[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> FloatTensor:
     """Performs element-wise binary division (with limited broadcast support).
 
     Args:
@@ -382,14 +383,14 @@ def Div(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat], *, axis: Int | None 
     https://onnx.ai/onnx/operators/onnx__Div.html
     """
 @overload
-def Div(A: ArrayOr[float], B: Given[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> TFloat: ...
+def Div(A: ArrayOrNumber[float], B: TensorOf[FloatTensor, Number], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> FloatTensor: ...
 @overload
-def Div(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> AnyTensor: ...
+def Div(A: NumberOrList[float], B: NumberOrList[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Div(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> Array: ...
+def Div(A: ArrayOrNumber[float], B: ArrayOrNumber[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def Dropout(data: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None, is_test: Int = 0, ratio: Float = 0.5, outputs: Literal[1] = 1) -> TFloat:
+def Dropout(data: TensorOf[FloatTensor, Number], *, consumed_inputs: Ints | None = None, is_test: Int = 0, ratio: Float = 0.5, outputs: Literal[1] = 1) -> FloatTensor:
     """Dropout takes one input data (Tensor<float>) and produces two Tensor outputs, output (Tensor<float>)
     and mask (Tensor<bool>). Depending on whether it is in test mode or not, the output Y will either be
     a random dropout, or a simple copy of the input. Note that our implementation of Dropout does
@@ -405,14 +406,14 @@ def Dropout(data: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None,
     https://onnx.ai/onnx/operators/onnx__Dropout.html
     """
 @overload
-def Dropout(data: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None, is_test: Int = 0, ratio: Float = 0.5, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
+def Dropout(data: TensorOf[FloatTensor, Number], *, consumed_inputs: Ints | None = None, is_test: Int = 0, ratio: Float = 0.5, outputs: Literal[2]) -> tuple[FloatTensor, FloatTensor]: ...
 @overload
-def Dropout(data: ArrayOr[float], *, consumed_inputs: Ints | None = None, is_test: Int = 0, ratio: Float = 0.5, outputs: Literal[1] = 1) -> Array: ...
+def Dropout(data: ArrayOrNumber[float], *, consumed_inputs: Ints | None = None, is_test: Int = 0, ratio: Float = 0.5, outputs: Literal[1] = 1) -> NumpyArray: ...
 @overload
-def Dropout(data: ArrayOr[float], *, consumed_inputs: Ints | None = None, is_test: Int = 0, ratio: Float = 0.5, outputs: Literal[2]) -> tuple[Array, Array]: ...
+def Dropout(data: ArrayOrNumber[float], *, consumed_inputs: Ints | None = None, is_test: Int = 0, ratio: Float = 0.5, outputs: Literal[2]) -> tuple[NumpyArray, NumpyArray]: ...
 
 @overload
-def Elu(X: Given[TFloat, LFloat], *, alpha: Float = 1.0, consumed_inputs: Ints | None = None) -> TFloat:
+def Elu(X: TensorOf[FloatTensor, Number], *, alpha: Float = 1.0, consumed_inputs: Ints | None = None) -> FloatTensor:
     """Elu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the function
     `f(x) = alpha * (exp(x) - 1.) for x < 0`, `f(x) = x for x >= 0`., is applied to the tensor
     elementwise.
@@ -426,12 +427,12 @@ def Elu(X: Given[TFloat, LFloat], *, alpha: Float = 1.0, consumed_inputs: Ints |
     https://onnx.ai/onnx/operators/onnx__Elu.html
     """
 @overload
-def Elu(X: Nested[float], *, alpha: Float = 1.0, consumed_inputs: Ints | None = None) -> AnyTensor: ...
+def Elu(X: NumberOrList[float], *, alpha: Float = 1.0, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Elu(X: ArrayOr[float], *, alpha: Float = 1.0, consumed_inputs: Ints | None = None) -> Array: ...
+def Elu(X: ArrayOrNumber[float], *, alpha: Float = 1.0, consumed_inputs: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def Equal(A: Given[TSome, LInt], B: Input[TSome, LInt], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL:
+def Equal(A: TensorOf[SomeTensor3, Integer], B: TensorOrArray[SomeTensor3, Integer], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL:
     """Returns the tensor resulted from performing the `equal` logical operation elementwise on the input
     tensors `A` and `B`.
 
@@ -448,14 +449,14 @@ def Equal(A: Given[TSome, LInt], B: Input[TSome, LInt], *, axis: Int | None = No
     https://onnx.ai/onnx/operators/onnx__Equal.html
     """
 @overload
-def Equal(A: ArrayOr[int], B: Given[TSome, LInt], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL: ...
+def Equal(A: ArrayOrNumber[int], B: TensorOf[SomeTensor3, Integer], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL: ...
 @overload
-def Equal(A: Nested[int], B: Nested[int], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor: ...
+def Equal(A: NumberOrList[int], B: NumberOrList[int], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor: ...
 @overload
-def Equal(A: ArrayOr[int], B: ArrayOr[int], *, axis: Int | None = None, broadcast: Int = 0) -> Array: ...
+def Equal(A: ArrayOrNumber[int], B: ArrayOrNumber[int], *, axis: Int | None = None, broadcast: Int = 0) -> NumpyArray: ...
 
 @overload
-def Exp(input: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat:
+def Exp(input: TensorOf[FloatTensor, Number], *, consumed_inputs: Ints | None = None) -> FloatTensor:
     """Calculates the exponential of the given input tensor, element-wise.
 
     Args:
@@ -466,12 +467,12 @@ def Exp(input: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) ->
     https://onnx.ai/onnx/operators/onnx__Exp.html
     """
 @overload
-def Exp(input: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
+def Exp(input: NumberOrList[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Exp(input: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
+def Exp(input: ArrayOrNumber[float], *, consumed_inputs: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def Flatten(input: Given[TFloat, LFloat], *, axis: Int = 1) -> TFloat:
+def Flatten(input: TensorOf[FloatTensor, Number], *, axis: Int = 1) -> FloatTensor:
     """Flattens the input tensor into a 2D matrix. If input tensor has shape (d_0, d_1, ... d_n) then the
     output will have shape (d_0 X d_1 ... d_(axis-1), d_axis X d_(axis+1) ... X dn).
 
@@ -484,12 +485,12 @@ def Flatten(input: Given[TFloat, LFloat], *, axis: Int = 1) -> TFloat:
     https://onnx.ai/onnx/operators/onnx__Flatten.html
     """
 @overload
-def Flatten(input: Nested[float], *, axis: Int = 1) -> AnyTensor: ...
+def Flatten(input: NumberOrList[float], *, axis: Int = 1) -> AnyTensor: ...
 @overload
-def Flatten(input: ArrayOr[float], *, axis: Int = 1) -> Array: ...
+def Flatten(input: ArrayOrNumber[float], *, axis: Int = 1) -> NumpyArray: ...
 
 @overload
-def Floor(X: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat:
+def Floor(X: TensorOf[FloatTensor, Number], *, consumed_inputs: Ints | None = None) -> FloatTensor:
     """Floor takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the floor is,
     y = floor(x), is applied to the tensor elementwise.
 
@@ -501,12 +502,12 @@ def Floor(X: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> T
     https://onnx.ai/onnx/operators/onnx__Floor.html
     """
 @overload
-def Floor(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
+def Floor(X: NumberOrList[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Floor(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
+def Floor(X: ArrayOrNumber[float], *, consumed_inputs: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def GRU(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional", "foward"] = "foward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[1] = 1) -> TFloat:
+def GRU(X: TensorOf[FloatTensor, Number], W: TensorOrArray[FloatTensor, Number], R: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: TensorOrArray[FloatTensor, Number] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional", "foward"] = "foward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[1] = 1) -> FloatTensor:
     """Computes an one-layer GRU. This operator is usually supported via some custom implementation such as
     CuDNN.
 
@@ -558,18 +559,18 @@ def GRU(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFl
     https://onnx.ai/onnx/operators/onnx__GRU.html
     """
 @overload
-def GRU(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional", "foward"] = "foward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
+def GRU(X: TensorOf[FloatTensor, Number], W: TensorOrArray[FloatTensor, Number], R: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: TensorOrArray[FloatTensor, Number] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional", "foward"] = "foward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[2]) -> tuple[FloatTensor, FloatTensor]: ...
 @overload
-def GRU(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional", "foward"] = "foward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[1] = 1) -> Array: ...
+def GRU(X: ArrayOrNumber[float], W: ArrayOrNumber[float], R: ArrayOrNumber[float], B: ArrayOrNumber[float] | None = None, sequence_lens: ArrayOrNumber[int] | None = None, initial_h: ArrayOrNumber[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional", "foward"] = "foward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[1] = 1) -> NumpyArray: ...
 @overload
-def GRU(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional", "foward"] = "foward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[2]) -> tuple[Array, Array]: ...
+def GRU(X: ArrayOrNumber[float], W: ArrayOrNumber[float], R: ArrayOrNumber[float], B: ArrayOrNumber[float] | None = None, sequence_lens: ArrayOrNumber[int] | None = None, initial_h: ArrayOrNumber[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional", "foward"] = "foward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[2]) -> tuple[NumpyArray, NumpyArray]: ...
 @overload
-def GRU(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional", "foward"] = "foward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[1] = 1) -> TFloat: ...
+def GRU(X: TensorOrArray[FloatTensor, Number], W: TensorOrArray[FloatTensor, Number], R: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: TensorOrArray[FloatTensor, Number] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional", "foward"] = "foward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[1] = 1) -> FloatTensor: ...
 @overload
-def GRU(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional", "foward"] = "foward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
+def GRU(X: TensorOrArray[FloatTensor, Number], W: TensorOrArray[FloatTensor, Number], R: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: TensorOrArray[FloatTensor, Number] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional", "foward"] = "foward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[2]) -> tuple[FloatTensor, FloatTensor]: ...
 
 @overload
-def Gather(data: Given[TAny2, LComplexStr], indices: Indices[TIndex, LInt], *, axis: Int = 0) -> TAny2:
+def Gather(data: TensorOf[SomeTensor2, ComplexNumberOrText], indices: Indices[IndexTensor, Integer], *, axis: Int = 0) -> SomeTensor2:
     """Given `data` tensor of rank r >= 1, and `indices` tensor of rank q, gather entries of the axis
     dimension of `data` (by default outer-most one as axis=0) indexed by `indices`, and concatenates
     them in an output tensor of rank q + (r - 1).
@@ -585,14 +586,14 @@ def Gather(data: Given[TAny2, LComplexStr], indices: Indices[TIndex, LInt], *, a
     https://onnx.ai/onnx/operators/onnx__Gather.html
     """
 @overload
-def Gather(data: ArrayOr[complex | str], indices: GivenIndices[TIndex, LInt], *, axis: Int = 0) -> AnyTensor: ...
+def Gather(data: NumberOrList[complex | str], indices: NumberOrList[int], *, axis: Int = 0) -> AnyTensor: ...
 @overload
-def Gather(data: Nested[complex | str], indices: Nested[int], *, axis: Int = 0) -> AnyTensor: ...
+def Gather(data: ArrayOrNumber[complex | str], indices: ArrayOrNumber[int], *, axis: Int = 0) -> NumpyArray: ...
 @overload
-def Gather(data: ArrayOr[complex | str], indices: ArrayOr[int], *, axis: Int = 0) -> Array: ...
+def Gather(data: ArrayOrNumber[complex | str], indices: TensorIndices[IndexTensor, Integer], *, axis: Int = 0) -> AnyTensor: ...
 
 @overload
-def Gemm(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat], C: Input[TFloat, LFloat], *, alpha: Float = 1.0, beta: Float = 1.0, broadcast: Int = 0, transA: Int = 0, transB: Int = 0) -> TFloat:
+def Gemm(A: TensorOf[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number], C: TensorOrArray[FloatTensor, Number], *, alpha: Float = 1.0, beta: Float = 1.0, broadcast: Int = 0, transA: Int = 0, transB: Int = 0) -> FloatTensor:
     """General Matrix multiplication:
     https://en.wikipedia.org/wiki/Basic_Linear_Algebra_Subprograms#Level_3 Compute Y = alpha * A * B +
     beta * C, where input tensor A has dimension (M X K), input tensor B has dimension (K X N), input
@@ -613,16 +614,16 @@ def Gemm(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat], C: Input[TFloat, LF
     https://onnx.ai/onnx/operators/onnx__Gemm.html
     """
 @overload
-def Gemm(A: ArrayOr[float], B: Given[TFloat, LFloat], C: Input[TFloat, LFloat], *, alpha: Float = 1.0, beta: Float = 1.0, broadcast: Int = 0, transA: Int = 0, transB: Int = 0) -> TFloat: ...
+def Gemm(A: ArrayOrNumber[float], B: TensorOf[FloatTensor, Number], C: TensorOrArray[FloatTensor, Number], *, alpha: Float = 1.0, beta: Float = 1.0, broadcast: Int = 0, transA: Int = 0, transB: Int = 0) -> FloatTensor: ...
 @overload
-def Gemm(A: ArrayOr[float], B: ArrayOr[float], C: Given[TFloat, LFloat], *, alpha: Float = 1.0, beta: Float = 1.0, broadcast: Int = 0, transA: Int = 0, transB: Int = 0) -> TFloat: ...
+def Gemm(A: ArrayOrNumber[float], B: ArrayOrNumber[float], C: TensorOf[FloatTensor, Number], *, alpha: Float = 1.0, beta: Float = 1.0, broadcast: Int = 0, transA: Int = 0, transB: Int = 0) -> FloatTensor: ...
 @overload
-def Gemm(A: Nested[float], B: Nested[float], C: Nested[float], *, alpha: Float = 1.0, beta: Float = 1.0, broadcast: Int = 0, transA: Int = 0, transB: Int = 0) -> AnyTensor: ...
+def Gemm(A: NumberOrList[float], B: NumberOrList[float], C: NumberOrList[float], *, alpha: Float = 1.0, beta: Float = 1.0, broadcast: Int = 0, transA: Int = 0, transB: Int = 0) -> AnyTensor: ...
 @overload
-def Gemm(A: ArrayOr[float], B: ArrayOr[float], C: ArrayOr[float], *, alpha: Float = 1.0, beta: Float = 1.0, broadcast: Int = 0, transA: Int = 0, transB: Int = 0) -> Array: ...
+def Gemm(A: ArrayOrNumber[float], B: ArrayOrNumber[float], C: ArrayOrNumber[float], *, alpha: Float = 1.0, beta: Float = 1.0, broadcast: Int = 0, transA: Int = 0, transB: Int = 0) -> NumpyArray: ...
 
 @overload
-def GlobalAveragePool(X: Given[TFloat, LFloat]) -> TFloat:
+def GlobalAveragePool(X: TensorOf[FloatTensor, Number]) -> FloatTensor:
     """GlobalAveragePool consumes an input tensor X and applies average pooling across the values in the
     same channel. This is equivalent to AveragePool with kernel size equal to the spatial dimension of
     input tensor.
@@ -636,12 +637,12 @@ def GlobalAveragePool(X: Given[TFloat, LFloat]) -> TFloat:
     https://onnx.ai/onnx/operators/onnx__GlobalAveragePool.html
     """
 @overload
-def GlobalAveragePool(X: Nested[float]) -> AnyTensor: ...
+def GlobalAveragePool(X: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def GlobalAveragePool(X: ArrayOr[float]) -> Array: ...
+def GlobalAveragePool(X: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def GlobalLpPool(X: Given[TFloat, LFloat], *, p: Float = 2.0) -> TFloat:
+def GlobalLpPool(X: TensorOf[FloatTensor, Number], *, p: Float = 2.0) -> FloatTensor:
     """GlobalLpPool consumes an input tensor X and applies lp pool pooling across the the values in the
     same channel. This is equivalent to LpPool with kernel size equal to the spatial dimension of input
     tensor.
@@ -656,12 +657,12 @@ def GlobalLpPool(X: Given[TFloat, LFloat], *, p: Float = 2.0) -> TFloat:
     https://onnx.ai/onnx/operators/onnx__GlobalLpPool.html
     """
 @overload
-def GlobalLpPool(X: Nested[float], *, p: Float = 2.0) -> AnyTensor: ...
+def GlobalLpPool(X: NumberOrList[float], *, p: Float = 2.0) -> AnyTensor: ...
 @overload
-def GlobalLpPool(X: ArrayOr[float], *, p: Float = 2.0) -> Array: ...
+def GlobalLpPool(X: ArrayOrNumber[float], *, p: Float = 2.0) -> NumpyArray: ...
 
 @overload
-def GlobalMaxPool(X: Given[TFloat, LFloat]) -> TFloat:
+def GlobalMaxPool(X: TensorOf[FloatTensor, Number]) -> FloatTensor:
     """GlobalMaxPool consumes an input tensor X and applies max pooling across the values in the same
     channel. This is equivalent to MaxPool with kernel size equal to the spatial dimension of input
     tensor.
@@ -675,12 +676,12 @@ def GlobalMaxPool(X: Given[TFloat, LFloat]) -> TFloat:
     https://onnx.ai/onnx/operators/onnx__GlobalMaxPool.html
     """
 @overload
-def GlobalMaxPool(X: Nested[float]) -> AnyTensor: ...
+def GlobalMaxPool(X: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def GlobalMaxPool(X: ArrayOr[float]) -> Array: ...
+def GlobalMaxPool(X: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Greater(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL:
+def Greater(A: TensorOf[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL:
     """Returns the tensor resulted from performing the `greater` logical operation elementwise on the input
     tensors `A` and `B`.
 
@@ -697,14 +698,14 @@ def Greater(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat], *, axis: Int | N
     https://onnx.ai/onnx/operators/onnx__Greater.html
     """
 @overload
-def Greater(A: ArrayOr[float], B: Given[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL: ...
+def Greater(A: ArrayOrNumber[float], B: TensorOf[FloatTensor, Number], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL: ...
 @overload
-def Greater(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor: ...
+def Greater(A: NumberOrList[float], B: NumberOrList[float], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor: ...
 @overload
-def Greater(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broadcast: Int = 0) -> Array: ...
+def Greater(A: ArrayOrNumber[float], B: ArrayOrNumber[float], *, axis: Int | None = None, broadcast: Int = 0) -> NumpyArray: ...
 
 @overload
-def HardSigmoid(X: Given[TFloat, LFloat], *, alpha: Float = 0.2, beta: Float = 0.5, consumed_inputs: Ints | None = None) -> TFloat:
+def HardSigmoid(X: TensorOf[FloatTensor, Number], *, alpha: Float = 0.2, beta: Float = 0.5, consumed_inputs: Ints | None = None) -> FloatTensor:
     """HardSigmoid takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     HardSigmoid function, y = max(0, min(1, alpha * x + beta)), is applied to the tensor elementwise.
 
@@ -718,12 +719,12 @@ def HardSigmoid(X: Given[TFloat, LFloat], *, alpha: Float = 0.2, beta: Float = 0
     https://onnx.ai/onnx/operators/onnx__HardSigmoid.html
     """
 @overload
-def HardSigmoid(X: Nested[float], *, alpha: Float = 0.2, beta: Float = 0.5, consumed_inputs: Ints | None = None) -> AnyTensor: ...
+def HardSigmoid(X: NumberOrList[float], *, alpha: Float = 0.2, beta: Float = 0.5, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def HardSigmoid(X: ArrayOr[float], *, alpha: Float = 0.2, beta: Float = 0.5, consumed_inputs: Ints | None = None) -> Array: ...
+def HardSigmoid(X: ArrayOrNumber[float], *, alpha: Float = 0.2, beta: Float = 0.5, consumed_inputs: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def Hardmax(input: Given[TFloat, LFloat], *, axis: Int = 1) -> TFloat:
+def Hardmax(input: TensorOf[FloatTensor, Number], *, axis: Int = 1) -> FloatTensor:
     """The operator computes the hardmax (1 for the first maximum value, and 0 for all others) values for
     each layer in the batch of the given input. The input is a 2-D tensor (Tensor<float>) of size
     (batch_size x input_feature_dimensions). The output tensor has the same shape and contains the
@@ -738,12 +739,12 @@ def Hardmax(input: Given[TFloat, LFloat], *, axis: Int = 1) -> TFloat:
     https://onnx.ai/onnx/operators/onnx__Hardmax.html
     """
 @overload
-def Hardmax(input: Nested[float], *, axis: Int = 1) -> AnyTensor: ...
+def Hardmax(input: NumberOrList[float], *, axis: Int = 1) -> AnyTensor: ...
 @overload
-def Hardmax(input: ArrayOr[float], *, axis: Int = 1) -> Array: ...
+def Hardmax(input: ArrayOrNumber[float], *, axis: Int = 1) -> NumpyArray: ...
 
 @overload
-def Identity(input: Given[TAny2, LComplexStr]) -> TAny2:
+def Identity(input: TensorOf[SomeTensor2, ComplexNumberOrText]) -> SomeTensor2:
     """Identity operator
 
     Args:
@@ -753,11 +754,11 @@ def Identity(input: Given[TAny2, LComplexStr]) -> TAny2:
     https://onnx.ai/onnx/operators/onnx__Identity.html
     """
 @overload
-def Identity(input: Nested[complex | str]) -> AnyTensor: ...
+def Identity(input: NumberOrList[complex | str]) -> AnyTensor: ...
 @overload
-def Identity(input: ArrayOr[complex | str]) -> Array: ...
+def Identity(input: ArrayOrNumber[complex | str]) -> NumpyArray: ...
 
-def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> AnyTensor:
+def If(cond: TensorOrArray[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> AnyTensor:
     """If conditional
 
     Args:
@@ -772,7 +773,7 @@ def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs
     """
 
 @overload
-def InstanceNormalization(input: Given[TFloat, LFloat], scale: Input[TFloat, LFloat], B: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None, epsilon: Float = 1e-05) -> TFloat:
+def InstanceNormalization(input: TensorOf[FloatTensor, Number], scale: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number], *, consumed_inputs: Ints | None = None, epsilon: Float = 1e-05) -> FloatTensor:
     """Carries out instance normalization as described in the paper https://arxiv.org/abs/1607.08022.
 
     y = scale * (x - mean) / sqrt(variance + epsilon) + B, where mean and variance are computed per
@@ -789,16 +790,16 @@ def InstanceNormalization(input: Given[TFloat, LFloat], scale: Input[TFloat, LFl
     https://onnx.ai/onnx/operators/onnx__InstanceNormalization.html
     """
 @overload
-def InstanceNormalization(input: ArrayOr[float], scale: Given[TFloat, LFloat], B: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None, epsilon: Float = 1e-05) -> TFloat: ...
+def InstanceNormalization(input: ArrayOrNumber[float], scale: TensorOf[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number], *, consumed_inputs: Ints | None = None, epsilon: Float = 1e-05) -> FloatTensor: ...
 @overload
-def InstanceNormalization(input: ArrayOr[float], scale: ArrayOr[float], B: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None, epsilon: Float = 1e-05) -> TFloat: ...
+def InstanceNormalization(input: ArrayOrNumber[float], scale: ArrayOrNumber[float], B: TensorOf[FloatTensor, Number], *, consumed_inputs: Ints | None = None, epsilon: Float = 1e-05) -> FloatTensor: ...
 @overload
-def InstanceNormalization(input: Nested[float], scale: Nested[float], B: Nested[float], *, consumed_inputs: Ints | None = None, epsilon: Float = 1e-05) -> AnyTensor: ...
+def InstanceNormalization(input: NumberOrList[float], scale: NumberOrList[float], B: NumberOrList[float], *, consumed_inputs: Ints | None = None, epsilon: Float = 1e-05) -> AnyTensor: ...
 @overload
-def InstanceNormalization(input: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], *, consumed_inputs: Ints | None = None, epsilon: Float = 1e-05) -> Array: ...
+def InstanceNormalization(input: ArrayOrNumber[float], scale: ArrayOrNumber[float], B: ArrayOrNumber[float], *, consumed_inputs: Ints | None = None, epsilon: Float = 1e-05) -> NumpyArray: ...
 
 @overload
-def LRN(X: Given[TFloat, LFloat], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.75, bias: Float = 1.0) -> TFloat:
+def LRN(X: TensorOf[FloatTensor, Number], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.75, bias: Float = 1.0) -> FloatTensor:
     """Local Response Normalization proposed in the [AlexNet
     paper](https://papers.nips.cc/paper/4824-imagenet-classification-with-deep-convolutional-neural-networks.pdf).
     It normalizes over local input regions. The local region is defined across the channels. For an
@@ -817,12 +818,12 @@ def LRN(X: Given[TFloat, LFloat], *, size: Int, alpha: Float = 0.0001, beta: Flo
     https://onnx.ai/onnx/operators/onnx__LRN.html
     """
 @overload
-def LRN(X: Nested[float], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.75, bias: Float = 1.0) -> AnyTensor: ...
+def LRN(X: NumberOrList[float], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.75, bias: Float = 1.0) -> AnyTensor: ...
 @overload
-def LRN(X: ArrayOr[float], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.75, bias: Float = 1.0) -> Array: ...
+def LRN(X: ArrayOrNumber[float], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.75, bias: Float = 1.0) -> NumpyArray: ...
 
 @overload
-def LSTM(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, initial_c: Input[TFloat, LFloat] | None = None, P: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, output_sequence: Int = 0, outputs: Literal[1] = 1) -> TFloat:
+def LSTM(X: TensorOf[FloatTensor, Number], W: TensorOrArray[FloatTensor, Number], R: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: TensorOrArray[FloatTensor, Number] | None = None, initial_c: TensorOrArray[FloatTensor, Number] | None = None, P: TensorOrArray[FloatTensor, Number] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, output_sequence: Int = 0, outputs: Literal[1] = 1) -> FloatTensor:
     """Computes an one-layer LSTM. This operator is usually supported via some custom implementation such
     as CuDNN.
 
@@ -881,24 +882,24 @@ def LSTM(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LF
     https://onnx.ai/onnx/operators/onnx__LSTM.html
     """
 @overload
-def LSTM(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, initial_c: Input[TFloat, LFloat] | None = None, P: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, output_sequence: Int = 0, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
+def LSTM(X: TensorOf[FloatTensor, Number], W: TensorOrArray[FloatTensor, Number], R: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: TensorOrArray[FloatTensor, Number] | None = None, initial_c: TensorOrArray[FloatTensor, Number] | None = None, P: TensorOrArray[FloatTensor, Number] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, output_sequence: Int = 0, outputs: Literal[2]) -> tuple[FloatTensor, FloatTensor]: ...
 @overload
-def LSTM(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, initial_c: Input[TFloat, LFloat] | None = None, P: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, output_sequence: Int = 0, outputs: Literal[3]) -> tuple[TFloat, TFloat, TFloat]: ...
+def LSTM(X: TensorOf[FloatTensor, Number], W: TensorOrArray[FloatTensor, Number], R: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: TensorOrArray[FloatTensor, Number] | None = None, initial_c: TensorOrArray[FloatTensor, Number] | None = None, P: TensorOrArray[FloatTensor, Number] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, output_sequence: Int = 0, outputs: Literal[3]) -> tuple[FloatTensor, FloatTensor, FloatTensor]: ...
 @overload
-def LSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, output_sequence: Int = 0, outputs: Literal[1] = 1) -> Array: ...
+def LSTM(X: ArrayOrNumber[float], W: ArrayOrNumber[float], R: ArrayOrNumber[float], B: ArrayOrNumber[float] | None = None, sequence_lens: ArrayOrNumber[int] | None = None, initial_h: ArrayOrNumber[float] | None = None, initial_c: ArrayOrNumber[float] | None = None, P: ArrayOrNumber[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, output_sequence: Int = 0, outputs: Literal[1] = 1) -> NumpyArray: ...
 @overload
-def LSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, output_sequence: Int = 0, outputs: Literal[2]) -> tuple[Array, Array]: ...
+def LSTM(X: ArrayOrNumber[float], W: ArrayOrNumber[float], R: ArrayOrNumber[float], B: ArrayOrNumber[float] | None = None, sequence_lens: ArrayOrNumber[int] | None = None, initial_h: ArrayOrNumber[float] | None = None, initial_c: ArrayOrNumber[float] | None = None, P: ArrayOrNumber[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, output_sequence: Int = 0, outputs: Literal[2]) -> tuple[NumpyArray, NumpyArray]: ...
 @overload
-def LSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, output_sequence: Int = 0, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
+def LSTM(X: ArrayOrNumber[float], W: ArrayOrNumber[float], R: ArrayOrNumber[float], B: ArrayOrNumber[float] | None = None, sequence_lens: ArrayOrNumber[int] | None = None, initial_h: ArrayOrNumber[float] | None = None, initial_c: ArrayOrNumber[float] | None = None, P: ArrayOrNumber[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, output_sequence: Int = 0, outputs: Literal[3]) -> tuple[NumpyArray, NumpyArray, NumpyArray]: ...
 @overload
-def LSTM(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, initial_c: Input[TFloat, LFloat] | None = None, P: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, output_sequence: Int = 0, outputs: Literal[1] = 1) -> TFloat: ...
+def LSTM(X: TensorOrArray[FloatTensor, Number], W: TensorOrArray[FloatTensor, Number], R: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: TensorOrArray[FloatTensor, Number] | None = None, initial_c: TensorOrArray[FloatTensor, Number] | None = None, P: TensorOrArray[FloatTensor, Number] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, output_sequence: Int = 0, outputs: Literal[1] = 1) -> FloatTensor: ...
 @overload
-def LSTM(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, initial_c: Input[TFloat, LFloat] | None = None, P: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, output_sequence: Int = 0, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
+def LSTM(X: TensorOrArray[FloatTensor, Number], W: TensorOrArray[FloatTensor, Number], R: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: TensorOrArray[FloatTensor, Number] | None = None, initial_c: TensorOrArray[FloatTensor, Number] | None = None, P: TensorOrArray[FloatTensor, Number] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, output_sequence: Int = 0, outputs: Literal[2]) -> tuple[FloatTensor, FloatTensor]: ...
 @overload
-def LSTM(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, initial_c: Input[TFloat, LFloat] | None = None, P: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, output_sequence: Int = 0, outputs: Literal[3]) -> tuple[TFloat, TFloat, TFloat]: ...
+def LSTM(X: TensorOrArray[FloatTensor, Number], W: TensorOrArray[FloatTensor, Number], R: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: TensorOrArray[FloatTensor, Number] | None = None, initial_c: TensorOrArray[FloatTensor, Number] | None = None, P: TensorOrArray[FloatTensor, Number] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, output_sequence: Int = 0, outputs: Literal[3]) -> tuple[FloatTensor, FloatTensor, FloatTensor]: ...
 
 @overload
-def LeakyRelu(X: Given[TFloat, LFloat], *, alpha: Float = 0.01, consumed_inputs: Ints | None = None) -> TFloat:
+def LeakyRelu(X: TensorOf[FloatTensor, Number], *, alpha: Float = 0.01, consumed_inputs: Ints | None = None) -> FloatTensor:
     """LeakyRelu takes input data (Tensor<T>) and an argument alpha, and produces one output data
     (Tensor<T>) where the function `f(x) = alpha * x for x < 0`, `f(x) = x for x >= 0`, is applied to
     the data tensor elementwise.
@@ -912,12 +913,12 @@ def LeakyRelu(X: Given[TFloat, LFloat], *, alpha: Float = 0.01, consumed_inputs:
     https://onnx.ai/onnx/operators/onnx__LeakyRelu.html
     """
 @overload
-def LeakyRelu(X: Nested[float], *, alpha: Float = 0.01, consumed_inputs: Ints | None = None) -> AnyTensor: ...
+def LeakyRelu(X: NumberOrList[float], *, alpha: Float = 0.01, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def LeakyRelu(X: ArrayOr[float], *, alpha: Float = 0.01, consumed_inputs: Ints | None = None) -> Array: ...
+def LeakyRelu(X: ArrayOrNumber[float], *, alpha: Float = 0.01, consumed_inputs: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def Less(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL:
+def Less(A: TensorOf[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL:
     """Returns the tensor resulted from performing the `less` logical operation elementwise on the input
     tensors `A` and `B`.
 
@@ -934,14 +935,14 @@ def Less(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat], *, axis: Int | None
     https://onnx.ai/onnx/operators/onnx__Less.html
     """
 @overload
-def Less(A: ArrayOr[float], B: Given[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL: ...
+def Less(A: ArrayOrNumber[float], B: TensorOf[FloatTensor, Number], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL: ...
 @overload
-def Less(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor: ...
+def Less(A: NumberOrList[float], B: NumberOrList[float], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor: ...
 @overload
-def Less(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broadcast: Int = 0) -> Array: ...
+def Less(A: ArrayOrNumber[float], B: ArrayOrNumber[float], *, axis: Int | None = None, broadcast: Int = 0) -> NumpyArray: ...
 
 @overload
-def Log(input: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat:
+def Log(input: TensorOf[FloatTensor, Number], *, consumed_inputs: Ints | None = None) -> FloatTensor:
     """Calculates the natural log of the given input tensor, element-wise.
 
     Args:
@@ -952,12 +953,12 @@ def Log(input: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) ->
     https://onnx.ai/onnx/operators/onnx__Log.html
     """
 @overload
-def Log(input: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
+def Log(input: NumberOrList[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Log(input: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
+def Log(input: ArrayOrNumber[float], *, consumed_inputs: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def LogSoftmax(input: Given[TFloat, LFloat], *, axis: Int = 1) -> TFloat:
+def LogSoftmax(input: TensorOf[FloatTensor, Number], *, axis: Int = 1) -> FloatTensor:
     """The operator computes the logsoftmax (log of softmax) values for each layer in the batch of the
     given input. The input is a 2-D tensor (Tensor<float>) of size (batch_size x
     input_feature_dimensions). The output tensor has the same shape and contains the logsoftmax values
@@ -972,11 +973,11 @@ def LogSoftmax(input: Given[TFloat, LFloat], *, axis: Int = 1) -> TFloat:
     https://onnx.ai/onnx/operators/onnx__LogSoftmax.html
     """
 @overload
-def LogSoftmax(input: Nested[float], *, axis: Int = 1) -> AnyTensor: ...
+def LogSoftmax(input: NumberOrList[float], *, axis: Int = 1) -> AnyTensor: ...
 @overload
-def LogSoftmax(input: ArrayOr[float], *, axis: Int = 1) -> Array: ...
+def LogSoftmax(input: ArrayOrNumber[float], *, axis: Int = 1) -> NumpyArray: ...
 
-def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> AnyTensor:
+def Loop(M: Indices[INT64, int] | None = None, cond: TensorOrArray[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> AnyTensor:
     """Generic Looping construct.
 
     Args:
@@ -992,7 +993,7 @@ def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = 
     """
 
 @overload
-def LpNormalization(input: Given[TFloat, LFloat], *, axis: Int = -1, p: Int = 2) -> TFloat:
+def LpNormalization(input: TensorOf[FloatTensor, Number], *, axis: Int = -1, p: Int = 2) -> FloatTensor:
     """Given a matrix, apply Lp-normalization along the provided axis. The output is computed as: `output =
     input / Lp_norm(input, axis)`. When the Lp norm is zero (i.e., all elements along the axis are
     zero), the output is defined to be zero to avoid division by zero.
@@ -1006,12 +1007,12 @@ def LpNormalization(input: Given[TFloat, LFloat], *, axis: Int = -1, p: Int = 2)
     https://onnx.ai/onnx/operators/onnx__LpNormalization.html
     """
 @overload
-def LpNormalization(input: Nested[float], *, axis: Int = -1, p: Int = 2) -> AnyTensor: ...
+def LpNormalization(input: NumberOrList[float], *, axis: Int = -1, p: Int = 2) -> AnyTensor: ...
 @overload
-def LpNormalization(input: ArrayOr[float], *, axis: Int = -1, p: Int = 2) -> Array: ...
+def LpNormalization(input: ArrayOrNumber[float], *, axis: Int = -1, p: Int = 2) -> NumpyArray: ...
 
 @overload
-def LpPool(X: Given[TFloat, LFloat], *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", kernel_shape: Ints | None = None, p: Float = 2.0, pads: Ints | None = None, strides: Ints | None = None) -> TFloat:
+def LpPool(X: TensorOf[FloatTensor, Number], *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", kernel_shape: Ints | None = None, p: Float = 2.0, pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor:
     """LpPool consumes an input tensor X and applies Lp pooling across the the tensor according to kernel
     sizes, stride sizes, and pad lengths. Lp pooling consisting of computing the Lp norm on all values
     of a subset of the input tensor according to the kernel size and downsampling the data into the
@@ -1033,12 +1034,12 @@ def LpPool(X: Given[TFloat, LFloat], *, auto_pad: Literal["NOTSET", "SAME_UPPER"
     https://onnx.ai/onnx/operators/onnx__LpPool.html
     """
 @overload
-def LpPool(X: Nested[float], *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", kernel_shape: Ints | None = None, p: Float = 2.0, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+def LpPool(X: NumberOrList[float], *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", kernel_shape: Ints | None = None, p: Float = 2.0, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def LpPool(X: ArrayOr[float], *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", kernel_shape: Ints | None = None, p: Float = 2.0, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def LpPool(X: ArrayOrNumber[float], *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", kernel_shape: Ints | None = None, p: Float = 2.0, pads: Ints | None = None, strides: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def MatMul(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat]) -> TFloat:
+def MatMul(A: TensorOf[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number]) -> FloatTensor:
     """Matrix product that behaves like
     [numpy.matmul](https://numpy.org/doc/stable/reference/generated/numpy.matmul.html).
 
@@ -1050,14 +1051,14 @@ def MatMul(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat]) -> TFloat:
     https://onnx.ai/onnx/operators/onnx__MatMul.html
     """
 @overload
-def MatMul(A: ArrayOr[float], B: Given[TFloat, LFloat]) -> TFloat: ...
+def MatMul(A: ArrayOrNumber[float], B: TensorOf[FloatTensor, Number]) -> FloatTensor: ...
 @overload
-def MatMul(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+def MatMul(A: NumberOrList[float], B: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def MatMul(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def MatMul(A: ArrayOrNumber[float], B: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Max(data_0_0: Given[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat], consumed_inputs: Ints | None = None) -> TFloat:
+def Max(data_0_0: TensorOf[FloatTensor, Number], /, *data_0: TensorOrArray[FloatTensor, Number], consumed_inputs: Ints | None = None) -> FloatTensor:
     """Element-wise max of each of the input tensors. All inputs and outputs must have the same shape and
     data type.
 
@@ -1069,14 +1070,14 @@ def Max(data_0_0: Given[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat], cons
     https://onnx.ai/onnx/operators/onnx__Max.html
     """
 @overload
-def Max(data_0_0: Nested[float], /, *data_0: Nested[float], consumed_inputs: Ints | None = None) -> AnyTensor: ...
+def Max(data_0_0: NumberOrList[float], /, *data_0: NumberOrList[float], consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Max(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float], consumed_inputs: Ints | None = None) -> Array: ...
+def Max(data_0_0: ArrayOrNumber[float], /, *data_0: ArrayOrNumber[float], consumed_inputs: Ints | None = None) -> NumpyArray: ...
 @overload
-def Max(data_0_0: Input[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat], consumed_inputs: Ints | None = None) -> TFloat: ...
+def Max(data_0_0: TensorOrArray[FloatTensor, Number], /, *data_0: TensorOrArray[FloatTensor, Number], consumed_inputs: Ints | None = None) -> FloatTensor: ...
 
 @overload
-def MaxPool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, strides: Ints | None = None) -> TFloat:
+def MaxPool(X: TensorOf[FloatTensor, Number], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor:
     """MaxPool consumes an input tensor X and applies max pooling across the tensor according to kernel
     sizes, stride sizes, and pad lengths. max pooling consisting of computing the max on all values of a
     subset of the input tensor according to the kernel size and downsampling the data into the output
@@ -1097,12 +1098,12 @@ def MaxPool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["
     https://onnx.ai/onnx/operators/onnx__MaxPool.html
     """
 @overload
-def MaxPool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+def MaxPool(X: NumberOrList[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def MaxPool(X: ArrayOrNumber[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, strides: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def MaxRoiPool(X: Given[TFloat, LFloat], rois: Input[TFloat, LFloat], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> TFloat:
+def MaxRoiPool(X: TensorOf[FloatTensor, Number], rois: TensorOrArray[FloatTensor, Number], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> FloatTensor:
     """ROI max pool consumes an input tensor X and region of interests (RoIs) to apply max pooling across
     each RoI, to produce output 4-D tensor of shape (num_rois, channels, pooled_shape[0],
     pooled_shape[1]).
@@ -1121,14 +1122,14 @@ def MaxRoiPool(X: Given[TFloat, LFloat], rois: Input[TFloat, LFloat], *, pooled_
     https://onnx.ai/onnx/operators/onnx__MaxRoiPool.html
     """
 @overload
-def MaxRoiPool(X: ArrayOr[float], rois: Given[TFloat, LFloat], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> TFloat: ...
+def MaxRoiPool(X: ArrayOrNumber[float], rois: TensorOf[FloatTensor, Number], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> FloatTensor: ...
 @overload
-def MaxRoiPool(X: Nested[float], rois: Nested[float], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> AnyTensor: ...
+def MaxRoiPool(X: NumberOrList[float], rois: NumberOrList[float], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> AnyTensor: ...
 @overload
-def MaxRoiPool(X: ArrayOr[float], rois: ArrayOr[float], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> Array: ...
+def MaxRoiPool(X: ArrayOrNumber[float], rois: ArrayOrNumber[float], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> NumpyArray: ...
 
 @overload
-def Mean(data_0_0: Given[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat], consumed_inputs: Ints | None = None) -> TFloat:
+def Mean(data_0_0: TensorOf[FloatTensor, Number], /, *data_0: TensorOrArray[FloatTensor, Number], consumed_inputs: Ints | None = None) -> FloatTensor:
     """Element-wise mean of each of the input tensors. All inputs and outputs must have the same shape and
     data type.
 
@@ -1140,14 +1141,14 @@ def Mean(data_0_0: Given[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat], con
     https://onnx.ai/onnx/operators/onnx__Mean.html
     """
 @overload
-def Mean(data_0_0: Nested[float], /, *data_0: Nested[float], consumed_inputs: Ints | None = None) -> AnyTensor: ...
+def Mean(data_0_0: NumberOrList[float], /, *data_0: NumberOrList[float], consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Mean(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float], consumed_inputs: Ints | None = None) -> Array: ...
+def Mean(data_0_0: ArrayOrNumber[float], /, *data_0: ArrayOrNumber[float], consumed_inputs: Ints | None = None) -> NumpyArray: ...
 @overload
-def Mean(data_0_0: Input[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat], consumed_inputs: Ints | None = None) -> TFloat: ...
+def Mean(data_0_0: TensorOrArray[FloatTensor, Number], /, *data_0: TensorOrArray[FloatTensor, Number], consumed_inputs: Ints | None = None) -> FloatTensor: ...
 
 @overload
-def Min(data_0_0: Given[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat], consumed_inputs: Ints | None = None) -> TFloat:
+def Min(data_0_0: TensorOf[FloatTensor, Number], /, *data_0: TensorOrArray[FloatTensor, Number], consumed_inputs: Ints | None = None) -> FloatTensor:
     """Element-wise min of each of the input tensors. All inputs and outputs must have the same shape and
     data type.
 
@@ -1159,14 +1160,14 @@ def Min(data_0_0: Given[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat], cons
     https://onnx.ai/onnx/operators/onnx__Min.html
     """
 @overload
-def Min(data_0_0: Nested[float], /, *data_0: Nested[float], consumed_inputs: Ints | None = None) -> AnyTensor: ...
+def Min(data_0_0: NumberOrList[float], /, *data_0: NumberOrList[float], consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Min(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float], consumed_inputs: Ints | None = None) -> Array: ...
+def Min(data_0_0: ArrayOrNumber[float], /, *data_0: ArrayOrNumber[float], consumed_inputs: Ints | None = None) -> NumpyArray: ...
 @overload
-def Min(data_0_0: Input[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat], consumed_inputs: Ints | None = None) -> TFloat: ...
+def Min(data_0_0: TensorOrArray[FloatTensor, Number], /, *data_0: TensorOrArray[FloatTensor, Number], consumed_inputs: Ints | None = None) -> FloatTensor: ...
 
 @overload
-def Mul(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> TFloat:
+def Mul(A: TensorOf[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> FloatTensor:
     """Performs element-wise binary multiplication (with limited broadcast support).
 
     Args:
@@ -1181,14 +1182,14 @@ def Mul(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat], *, axis: Int | None 
     https://onnx.ai/onnx/operators/onnx__Mul.html
     """
 @overload
-def Mul(A: ArrayOr[float], B: Given[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> TFloat: ...
+def Mul(A: ArrayOrNumber[float], B: TensorOf[FloatTensor, Number], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> FloatTensor: ...
 @overload
-def Mul(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> AnyTensor: ...
+def Mul(A: NumberOrList[float], B: NumberOrList[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Mul(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> Array: ...
+def Mul(A: ArrayOrNumber[float], B: ArrayOrNumber[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def Neg(X: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat:
+def Neg(X: TensorOf[FloatTensor, Number], *, consumed_inputs: Ints | None = None) -> FloatTensor:
     """Neg takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where each element
     flipped sign, y = -x, is applied to the tensor elementwise.
 
@@ -1200,12 +1201,12 @@ def Neg(X: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFl
     https://onnx.ai/onnx/operators/onnx__Neg.html
     """
 @overload
-def Neg(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
+def Neg(X: NumberOrList[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Neg(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
+def Neg(X: ArrayOrNumber[float], *, consumed_inputs: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def Not(X: Given[BOOL, bool]) -> BOOL:
+def Not(X: TensorOf[BOOL, bool]) -> BOOL:
     """Returns the negation of the input tensor element-wise.
 
     Args:
@@ -1215,12 +1216,12 @@ def Not(X: Given[BOOL, bool]) -> BOOL:
     https://onnx.ai/onnx/operators/onnx__Not.html
     """
 @overload
-def Not(X: Nested[bool]) -> AnyTensor: ...
+def Not(X: NumberOrList[bool]) -> AnyTensor: ...
 @overload
-def Not(X: ArrayOr[bool]) -> Array: ...
+def Not(X: ArrayOrNumber[bool]) -> NumpyArray: ...
 
 @overload
-def Or(A: Given[BOOL, bool], B: Input[BOOL, bool], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL:
+def Or(A: TensorOf[BOOL, bool], B: TensorOrArray[BOOL, bool], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL:
     """Returns the tensor resulted from performing the `or` logical operation elementwise on the input
     tensors `A` and `B`.
 
@@ -1237,14 +1238,14 @@ def Or(A: Given[BOOL, bool], B: Input[BOOL, bool], *, axis: Int | None = None, b
     https://onnx.ai/onnx/operators/onnx__Or.html
     """
 @overload
-def Or(A: ArrayOr[bool], B: Given[BOOL, bool], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL: ...
+def Or(A: ArrayOrNumber[bool], B: TensorOf[BOOL, bool], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL: ...
 @overload
-def Or(A: Nested[bool], B: Nested[bool], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor: ...
+def Or(A: NumberOrList[bool], B: NumberOrList[bool], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor: ...
 @overload
-def Or(A: ArrayOr[bool], B: ArrayOr[bool], *, axis: Int | None = None, broadcast: Int = 0) -> Array: ...
+def Or(A: ArrayOrNumber[bool], B: ArrayOrNumber[bool], *, axis: Int | None = None, broadcast: Int = 0) -> NumpyArray: ...
 
 @overload
-def PRelu(X: Given[TFloat, LFloat], slope: Input[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat:
+def PRelu(X: TensorOf[FloatTensor, Number], slope: TensorOrArray[FloatTensor, Number], *, consumed_inputs: Ints | None = None) -> FloatTensor:
     """PRelu takes input data (Tensor<T>) and slope tensor as input, and produces one output data
     (Tensor<T>) where the function `f(x) = slope * x for x < 0`, `f(x) = x for x >= 0`., is applied to
     the data tensor elementwise.
@@ -1258,14 +1259,14 @@ def PRelu(X: Given[TFloat, LFloat], slope: Input[TFloat, LFloat], *, consumed_in
     https://onnx.ai/onnx/operators/onnx__PRelu.html
     """
 @overload
-def PRelu(X: ArrayOr[float], slope: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat: ...
+def PRelu(X: ArrayOrNumber[float], slope: TensorOf[FloatTensor, Number], *, consumed_inputs: Ints | None = None) -> FloatTensor: ...
 @overload
-def PRelu(X: Nested[float], slope: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
+def PRelu(X: NumberOrList[float], slope: NumberOrList[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def PRelu(X: ArrayOr[float], slope: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
+def PRelu(X: ArrayOrNumber[float], slope: ArrayOrNumber[float], *, consumed_inputs: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def Pad(data: Given[TFloat, LFloat], *, paddings: Ints, mode: Literal["constant", "reflect", "edge"] = "constant", value: Float = 0.0) -> TFloat:
+def Pad(data: TensorOf[FloatTensor, Number], *, paddings: Ints, mode: Literal["constant", "reflect", "edge"] = "constant", value: Float = 0.0) -> FloatTensor:
     """Given `data` tensor, paddings, mode, and value. Example: Insert 0 paddings to the beginning of the
     second dimension. data = [ [1.0, 1.2], [2.3, 3.4], [4.5, 5.7], ] paddings = [0, 0, 2, 0] output = [
     [ [0.0, 0.0, 1.0, 1.2], [0.0, 0.0, 2.3, 3.4], [0.0, 0.0, 4.5, 5.7], ], ]
@@ -1281,12 +1282,12 @@ def Pad(data: Given[TFloat, LFloat], *, paddings: Ints, mode: Literal["constant"
     https://onnx.ai/onnx/operators/onnx__Pad.html
     """
 @overload
-def Pad(data: Nested[float], *, paddings: Ints, mode: Literal["constant", "reflect", "edge"] = "constant", value: Float = 0.0) -> AnyTensor: ...
+def Pad(data: NumberOrList[float], *, paddings: Ints, mode: Literal["constant", "reflect", "edge"] = "constant", value: Float = 0.0) -> AnyTensor: ...
 @overload
-def Pad(data: ArrayOr[float], *, paddings: Ints, mode: Literal["constant", "reflect", "edge"] = "constant", value: Float = 0.0) -> Array: ...
+def Pad(data: ArrayOrNumber[float], *, paddings: Ints, mode: Literal["constant", "reflect", "edge"] = "constant", value: Float = 0.0) -> NumpyArray: ...
 
 @overload
-def Pow(X: Given[TFloat, LFloat], Y: Input[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0) -> TFloat:
+def Pow(X: TensorOf[FloatTensor, Number], Y: TensorOrArray[FloatTensor, Number], *, axis: Int | None = None, broadcast: Int = 0) -> FloatTensor:
     """Pow takes input data (Tensor<T>) and exponent Tensor, and produces one output data (Tensor<T>) where
     the function `f(x) = x^exponent`, is applied to the data tensor elementwise.
 
@@ -1300,14 +1301,14 @@ def Pow(X: Given[TFloat, LFloat], Y: Input[TFloat, LFloat], *, axis: Int | None 
     https://onnx.ai/onnx/operators/onnx__Pow.html
     """
 @overload
-def Pow(X: ArrayOr[float], Y: Given[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0) -> TFloat: ...
+def Pow(X: ArrayOrNumber[float], Y: TensorOf[FloatTensor, Number], *, axis: Int | None = None, broadcast: Int = 0) -> FloatTensor: ...
 @overload
-def Pow(X: Nested[float], Y: Nested[float], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor: ...
+def Pow(X: NumberOrList[float], Y: NumberOrList[float], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor: ...
 @overload
-def Pow(X: ArrayOr[float], Y: ArrayOr[float], *, axis: Int | None = None, broadcast: Int = 0) -> Array: ...
+def Pow(X: ArrayOrNumber[float], Y: ArrayOrNumber[float], *, axis: Int | None = None, broadcast: Int = 0) -> NumpyArray: ...
 
 @overload
-def RNN(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[1] = 1) -> TFloat:
+def RNN(X: TensorOf[FloatTensor, Number], W: TensorOrArray[FloatTensor, Number], R: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: TensorOrArray[FloatTensor, Number] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[1] = 1) -> FloatTensor:
     """Computes an one-layer simple RNN. This operator is usually supported via some custom implementation
     such as CuDNN.
 
@@ -1359,15 +1360,15 @@ def RNN(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFl
     https://onnx.ai/onnx/operators/onnx__RNN.html
     """
 @overload
-def RNN(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
+def RNN(X: TensorOf[FloatTensor, Number], W: TensorOrArray[FloatTensor, Number], R: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: TensorOrArray[FloatTensor, Number] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[2]) -> tuple[FloatTensor, FloatTensor]: ...
 @overload
-def RNN(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[1] = 1) -> Array: ...
+def RNN(X: ArrayOrNumber[float], W: ArrayOrNumber[float], R: ArrayOrNumber[float], B: ArrayOrNumber[float] | None = None, sequence_lens: ArrayOrNumber[int] | None = None, initial_h: ArrayOrNumber[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[1] = 1) -> NumpyArray: ...
 @overload
-def RNN(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[2]) -> tuple[Array, Array]: ...
+def RNN(X: ArrayOrNumber[float], W: ArrayOrNumber[float], R: ArrayOrNumber[float], B: ArrayOrNumber[float] | None = None, sequence_lens: ArrayOrNumber[int] | None = None, initial_h: ArrayOrNumber[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[2]) -> tuple[NumpyArray, NumpyArray]: ...
 @overload
-def RNN(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[1] = 1) -> TFloat: ...
+def RNN(X: TensorOrArray[FloatTensor, Number], W: TensorOrArray[FloatTensor, Number], R: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: TensorOrArray[FloatTensor, Number] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[1] = 1) -> FloatTensor: ...
 @overload
-def RNN(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], R: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
+def RNN(X: TensorOrArray[FloatTensor, Number], W: TensorOrArray[FloatTensor, Number], R: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: TensorOrArray[FloatTensor, Number] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, output_sequence: Int = 0, outputs: Literal[2]) -> tuple[FloatTensor, FloatTensor]: ...
 
 def RandomNormal(*, shape: Ints, dtype: DTypeLike = 1, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> AnyTensor:
     """Generate a tensor with random values drawn from a normal distribution. The shape of the tensor is
@@ -1389,7 +1390,7 @@ def RandomNormal(*, shape: Ints, dtype: DTypeLike = 1, mean: Float = 0.0, scale:
     """
 
 @overload
-def RandomNormalLike(input: Given[TAny2, LComplexStr], *, dtype: type[TFloat], mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> TFloat:
+def RandomNormalLike(input: TensorOf[SomeTensor2, ComplexNumberOrText], *, dtype: type[FloatTensor], mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> FloatTensor:
     """Generate a tensor with random values drawn from a normal distribution. The shape of the output
     tensor is copied from the shape of the input tensor, and the parameters of the normal distribution
     are specified by `mean` and `scale`.
@@ -1410,13 +1411,13 @@ def RandomNormalLike(input: Given[TAny2, LComplexStr], *, dtype: type[TFloat], m
     https://onnx.ai/onnx/operators/onnx__RandomNormalLike.html
     """
 @overload
-def RandomNormalLike(input: Given[TAny2, LComplexStr], *, dtype: None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> TAny2: ...
+def RandomNormalLike(input: TensorOf[SomeTensor2, ComplexNumberOrText], *, dtype: None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> SomeTensor2: ...
 @overload
-def RandomNormalLike(input: Given[TAny2, LComplexStr], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> AnyTensor: ...
+def RandomNormalLike(input: TensorOf[SomeTensor2, ComplexNumberOrText], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> AnyTensor: ...
 @overload
-def RandomNormalLike(input: Nested[complex | str], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> AnyTensor: ...
+def RandomNormalLike(input: NumberOrList[complex | str], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> AnyTensor: ...
 @overload
-def RandomNormalLike(input: ArrayOr[complex | str], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> Array: ...
+def RandomNormalLike(input: ArrayOrNumber[complex | str], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> NumpyArray: ...
 
 def RandomUniform(*, shape: Ints, dtype: DTypeLike = 1, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> AnyTensor:
     """Generate a tensor with random values drawn from a uniform distribution. The shape of the tensor is
@@ -1438,7 +1439,7 @@ def RandomUniform(*, shape: Ints, dtype: DTypeLike = 1, high: Float = 1.0, low: 
     """
 
 @overload
-def RandomUniformLike(input: Given[TAny2, LComplexStr], *, dtype: type[TFloat], high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> TFloat:
+def RandomUniformLike(input: TensorOf[SomeTensor2, ComplexNumberOrText], *, dtype: type[FloatTensor], high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> FloatTensor:
     """Generate a tensor with random values drawn from a uniform distribution. The shape of the output
     tensor is copied from the shape of the input tensor, and the parameters of the uniform distribution
     are specified by `low` and `high`.
@@ -1459,16 +1460,16 @@ def RandomUniformLike(input: Given[TAny2, LComplexStr], *, dtype: type[TFloat], 
     https://onnx.ai/onnx/operators/onnx__RandomUniformLike.html
     """
 @overload
-def RandomUniformLike(input: Given[TAny2, LComplexStr], *, dtype: None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> TAny2: ...
+def RandomUniformLike(input: TensorOf[SomeTensor2, ComplexNumberOrText], *, dtype: None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> SomeTensor2: ...
 @overload
-def RandomUniformLike(input: Given[TAny2, LComplexStr], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> AnyTensor: ...
+def RandomUniformLike(input: TensorOf[SomeTensor2, ComplexNumberOrText], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> AnyTensor: ...
 @overload
-def RandomUniformLike(input: Nested[complex | str], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> AnyTensor: ...
+def RandomUniformLike(input: NumberOrList[complex | str], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> AnyTensor: ...
 @overload
-def RandomUniformLike(input: ArrayOr[complex | str], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> Array: ...
+def RandomUniformLike(input: ArrayOrNumber[complex | str], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> NumpyArray: ...
 
 @overload
-def Reciprocal(X: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat:
+def Reciprocal(X: TensorOf[FloatTensor, Number], *, consumed_inputs: Ints | None = None) -> FloatTensor:
     """Reciprocal takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     reciprocal is, y = 1/x, is applied to the tensor elementwise.
 
@@ -1480,12 +1481,12 @@ def Reciprocal(X: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None)
     https://onnx.ai/onnx/operators/onnx__Reciprocal.html
     """
 @overload
-def Reciprocal(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
+def Reciprocal(X: NumberOrList[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Reciprocal(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
+def Reciprocal(X: ArrayOrNumber[float], *, consumed_inputs: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def ReduceL1(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
+def ReduceL1(data: TensorOf[NumberTensor2, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor2:
     """Computes the L1 norm of the input tensor's element along the provided axes. The resulting tensor has
     the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have
     the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set of
@@ -1504,12 +1505,12 @@ def ReduceL1(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdim
     https://onnx.ai/onnx/operators/onnx__ReduceL1.html
     """
 @overload
-def ReduceL1(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceL1(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceL1(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceL1(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def ReduceL2(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
+def ReduceL2(data: TensorOf[NumberTensor2, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor2:
     """Computes the L2 norm of the input tensor's element along the provided axes. The resulting tensor has
     the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have
     the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set of
@@ -1528,12 +1529,12 @@ def ReduceL2(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdim
     https://onnx.ai/onnx/operators/onnx__ReduceL2.html
     """
 @overload
-def ReduceL2(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceL2(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceL2(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceL2(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def ReduceLogSum(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
+def ReduceLogSum(data: TensorOf[NumberTensor2, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor2:
     """Computes the log sum of the input tensor's element along the provided axes. The resulting tensor has
     the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have
     the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set of
@@ -1549,12 +1550,12 @@ def ReduceLogSum(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, kee
     https://onnx.ai/onnx/operators/onnx__ReduceLogSum.html
     """
 @overload
-def ReduceLogSum(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceLogSum(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceLogSum(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceLogSum(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def ReduceLogSumExp(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
+def ReduceLogSumExp(data: TensorOf[NumberTensor2, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor2:
     """Computes the log sum exponent of the input tensor's element along the provided axes. The resulting
     tensor has the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted
     tensor have the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -1570,12 +1571,12 @@ def ReduceLogSumExp(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, 
     https://onnx.ai/onnx/operators/onnx__ReduceLogSumExp.html
     """
 @overload
-def ReduceLogSumExp(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceLogSumExp(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceLogSumExp(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceLogSumExp(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def ReduceMax(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
+def ReduceMax(data: TensorOf[NumberTensor2, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor2:
     """Computes the max of the input tensor's element along the provided axes. The resulting tensor has the
     same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have the
     reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set of
@@ -1592,12 +1593,12 @@ def ReduceMax(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdi
     https://onnx.ai/onnx/operators/onnx__ReduceMax.html
     """
 @overload
-def ReduceMax(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceMax(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceMax(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceMax(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def ReduceMean(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
+def ReduceMean(data: TensorOf[NumberTensor2, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor2:
     """Computes the mean of the input tensor's element along the provided axes. The resulting tensor has
     the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have
     the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set of
@@ -1616,12 +1617,12 @@ def ReduceMean(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepd
     https://onnx.ai/onnx/operators/onnx__ReduceMean.html
     """
 @overload
-def ReduceMean(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceMean(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceMean(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceMean(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def ReduceMin(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
+def ReduceMin(data: TensorOf[NumberTensor2, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor2:
     """Computes the min of the input tensor's element along the provided axes. The resulting tensor has the
     same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have the
     reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set of
@@ -1638,12 +1639,12 @@ def ReduceMin(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdi
     https://onnx.ai/onnx/operators/onnx__ReduceMin.html
     """
 @overload
-def ReduceMin(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceMin(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceMin(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceMin(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def ReduceProd(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
+def ReduceProd(data: TensorOf[NumberTensor2, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor2:
     """Computes the product of the input tensor's element along the provided axes. The resulting tensor has
     the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have
     the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set of
@@ -1662,12 +1663,12 @@ def ReduceProd(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepd
     https://onnx.ai/onnx/operators/onnx__ReduceProd.html
     """
 @overload
-def ReduceProd(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceProd(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceProd(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceProd(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def ReduceSum(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
+def ReduceSum(data: TensorOf[NumberTensor2, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor2:
     """Computes the sum of the input tensor's element along the provided axes. The resulting tensor has the
     same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have the
     reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set of
@@ -1686,12 +1687,12 @@ def ReduceSum(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdi
     https://onnx.ai/onnx/operators/onnx__ReduceSum.html
     """
 @overload
-def ReduceSum(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceSum(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceSum(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceSum(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def ReduceSumSquare(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
+def ReduceSumSquare(data: TensorOf[NumberTensor2, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor2:
     """Computes the sum square of the input tensor's element along the provided axes. The resulting tensor
     has the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor
     have the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set
@@ -1710,12 +1711,12 @@ def ReduceSumSquare(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, 
     https://onnx.ai/onnx/operators/onnx__ReduceSumSquare.html
     """
 @overload
-def ReduceSumSquare(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceSumSquare(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceSumSquare(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceSumSquare(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def Relu(X: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat:
+def Relu(X: TensorOf[FloatTensor, Number], *, consumed_inputs: Ints | None = None) -> FloatTensor:
     """Relu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the rectified
     linear function, y = max(0, x), is applied to the tensor elementwise.
 
@@ -1727,12 +1728,12 @@ def Relu(X: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TF
     https://onnx.ai/onnx/operators/onnx__Relu.html
     """
 @overload
-def Relu(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
+def Relu(X: NumberOrList[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Relu(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
+def Relu(X: ArrayOrNumber[float], *, consumed_inputs: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def Reshape(data: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None, shape: Ints | None = None) -> TFloat:
+def Reshape(data: TensorOf[FloatTensor, Number], *, consumed_inputs: Ints | None = None, shape: Ints | None = None) -> FloatTensor:
     """Reshape the input tensor similar to numpy.reshape. It takes a tensor as input and an argument
     `shape`. It outputs the reshaped tensor. At most one dimension of the new shape can be -1. In this
     case, the value is inferred from the size of the tensor and the remaining dimensions. A dimension
@@ -1748,12 +1749,12 @@ def Reshape(data: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None,
     https://onnx.ai/onnx/operators/onnx__Reshape.html
     """
 @overload
-def Reshape(data: Nested[float], *, consumed_inputs: Ints | None = None, shape: Ints | None = None) -> AnyTensor: ...
+def Reshape(data: NumberOrList[float], *, consumed_inputs: Ints | None = None, shape: Ints | None = None) -> AnyTensor: ...
 @overload
-def Reshape(data: ArrayOr[float], *, consumed_inputs: Ints | None = None, shape: Ints | None = None) -> Array: ...
+def Reshape(data: ArrayOrNumber[float], *, consumed_inputs: Ints | None = None, shape: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def Selu(X: Given[TFloat, LFloat], *, alpha: Float = 1.6732, consumed_inputs: Ints | None = None, gamma: Float = 1.0507) -> TFloat:
+def Selu(X: TensorOf[FloatTensor, Number], *, alpha: Float = 1.6732, consumed_inputs: Ints | None = None, gamma: Float = 1.0507) -> FloatTensor:
     """Selu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the scaled
     exponential linear unit function, `y = gamma * (alpha * e^x - alpha) for x <= 0`, `y = gamma * x for
     x > 0`, is applied to the tensor elementwise.
@@ -1768,12 +1769,12 @@ def Selu(X: Given[TFloat, LFloat], *, alpha: Float = 1.6732, consumed_inputs: In
     https://onnx.ai/onnx/operators/onnx__Selu.html
     """
 @overload
-def Selu(X: Nested[float], *, alpha: Float = 1.6732, consumed_inputs: Ints | None = None, gamma: Float = 1.0507) -> AnyTensor: ...
+def Selu(X: NumberOrList[float], *, alpha: Float = 1.6732, consumed_inputs: Ints | None = None, gamma: Float = 1.0507) -> AnyTensor: ...
 @overload
-def Selu(X: ArrayOr[float], *, alpha: Float = 1.6732, consumed_inputs: Ints | None = None, gamma: Float = 1.0507) -> Array: ...
+def Selu(X: ArrayOrNumber[float], *, alpha: Float = 1.6732, consumed_inputs: Ints | None = None, gamma: Float = 1.0507) -> NumpyArray: ...
 
 @overload
-def Shape(data: Given[TAny2, LComplexStr]) -> INT64:
+def Shape(data: TensorOf[SomeTensor2, ComplexNumberOrText]) -> INT64:
     """Takes a tensor as input and outputs an 1D int64 tensor containing the shape of the input tensor.
 
     Args:
@@ -1783,12 +1784,12 @@ def Shape(data: Given[TAny2, LComplexStr]) -> INT64:
     https://onnx.ai/onnx/operators/onnx__Shape.html
     """
 @overload
-def Shape(data: Nested[complex | str]) -> AnyTensor: ...
+def Shape(data: NumberOrList[complex | str]) -> AnyTensor: ...
 @overload
-def Shape(data: ArrayOr[complex | str]) -> Array: ...
+def Shape(data: ArrayOrNumber[complex | str]) -> NumpyArray: ...
 
 @overload
-def Sigmoid(X: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat:
+def Sigmoid(X: TensorOf[FloatTensor, Number], *, consumed_inputs: Ints | None = None) -> FloatTensor:
     """Sigmoid takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the sigmoid
     function, y = 1 / (1 + exp(-x)), is applied to the tensor elementwise.
 
@@ -1800,12 +1801,12 @@ def Sigmoid(X: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) ->
     https://onnx.ai/onnx/operators/onnx__Sigmoid.html
     """
 @overload
-def Sigmoid(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
+def Sigmoid(X: NumberOrList[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Sigmoid(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
+def Sigmoid(X: ArrayOrNumber[float], *, consumed_inputs: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def Size(data: Given[TAny2, LComplexStr]) -> INT64:
+def Size(data: TensorOf[SomeTensor2, ComplexNumberOrText]) -> INT64:
     """Takes a tensor as input and outputs a int64 scalar that equals to the total number of elements of
     the input tensor.
 
@@ -1816,12 +1817,12 @@ def Size(data: Given[TAny2, LComplexStr]) -> INT64:
     https://onnx.ai/onnx/operators/onnx__Size.html
     """
 @overload
-def Size(data: Nested[complex | str]) -> AnyTensor: ...
+def Size(data: NumberOrList[complex | str]) -> AnyTensor: ...
 @overload
-def Size(data: ArrayOr[complex | str]) -> Array: ...
+def Size(data: ArrayOrNumber[complex | str]) -> NumpyArray: ...
 
 @overload
-def Slice(data: Given[TAny2, LComplexStr], *, ends: Ints, starts: Ints, axes: Ints | None = None) -> TAny2:
+def Slice(data: TensorOf[SomeTensor2, ComplexNumberOrText], *, ends: Ints, starts: Ints, axes: Ints | None = None) -> SomeTensor2:
     """Produces a slice of the input tensor along multiple axes. Similar to numpy:
     https://numpy.org/doc/stable/reference/routines.indexing.html Slices uses `axes`, `starts` and
     `ends` attributes to specify the start and end dimension for each axis in the list of axes, it uses
@@ -1839,12 +1840,12 @@ def Slice(data: Given[TAny2, LComplexStr], *, ends: Ints, starts: Ints, axes: In
     https://onnx.ai/onnx/operators/onnx__Slice.html
     """
 @overload
-def Slice(data: Nested[complex | str], *, ends: Ints, starts: Ints, axes: Ints | None = None) -> AnyTensor: ...
+def Slice(data: NumberOrList[complex | str], *, ends: Ints, starts: Ints, axes: Ints | None = None) -> AnyTensor: ...
 @overload
-def Slice(data: ArrayOr[complex | str], *, ends: Ints, starts: Ints, axes: Ints | None = None) -> Array: ...
+def Slice(data: ArrayOrNumber[complex | str], *, ends: Ints, starts: Ints, axes: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def Softmax(input: Given[TFloat, LFloat], *, axis: Int = 1) -> TFloat:
+def Softmax(input: TensorOf[FloatTensor, Number], *, axis: Int = 1) -> FloatTensor:
     """The operator computes the softmax (normalized exponential) values for each layer in the batch of the
     given input. The input is a 2-D tensor (Tensor<float>) of size (batch_size x
     input_feature_dimensions). The output tensor has the same shape and contains the softmax values of
@@ -1859,12 +1860,12 @@ def Softmax(input: Given[TFloat, LFloat], *, axis: Int = 1) -> TFloat:
     https://onnx.ai/onnx/operators/onnx__Softmax.html
     """
 @overload
-def Softmax(input: Nested[float], *, axis: Int = 1) -> AnyTensor: ...
+def Softmax(input: NumberOrList[float], *, axis: Int = 1) -> AnyTensor: ...
 @overload
-def Softmax(input: ArrayOr[float], *, axis: Int = 1) -> Array: ...
+def Softmax(input: ArrayOrNumber[float], *, axis: Int = 1) -> NumpyArray: ...
 
 @overload
-def Softplus(X: Given[TFloat, LFloat]) -> TFloat:
+def Softplus(X: TensorOf[FloatTensor, Number]) -> FloatTensor:
     """Softplus takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     softplus function, y = ln(exp(x) + 1), is applied to the tensor elementwise.
 
@@ -1875,12 +1876,12 @@ def Softplus(X: Given[TFloat, LFloat]) -> TFloat:
     https://onnx.ai/onnx/operators/onnx__Softplus.html
     """
 @overload
-def Softplus(X: Nested[float]) -> AnyTensor: ...
+def Softplus(X: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Softplus(X: ArrayOr[float]) -> Array: ...
+def Softplus(X: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Softsign(input: Given[TFloat, LFloat]) -> TFloat:
+def Softsign(input: TensorOf[FloatTensor, Number]) -> FloatTensor:
     """Calculates the softsign (x/(1+|x|)) of the given input tensor element-wise.
 
     Args:
@@ -1890,12 +1891,12 @@ def Softsign(input: Given[TFloat, LFloat]) -> TFloat:
     https://onnx.ai/onnx/operators/onnx__Softsign.html
     """
 @overload
-def Softsign(input: Nested[float]) -> AnyTensor: ...
+def Softsign(input: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Softsign(input: ArrayOr[float]) -> Array: ...
+def Softsign(input: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def SpaceToDepth(input: Given[TAny2, LComplexStr], *, blocksize: Int) -> TAny2:
+def SpaceToDepth(input: TensorOf[SomeTensor2, ComplexNumberOrText], *, blocksize: Int) -> SomeTensor2:
     """SpaceToDepth rearranges blocks of spatial data into depth. More specifically, this op outputs a copy
     of the input tensor where values from the height and width dimensions are moved to the depth
     dimension.
@@ -1909,12 +1910,12 @@ def SpaceToDepth(input: Given[TAny2, LComplexStr], *, blocksize: Int) -> TAny2:
     https://onnx.ai/onnx/operators/onnx__SpaceToDepth.html
     """
 @overload
-def SpaceToDepth(input: Nested[complex | str], *, blocksize: Int) -> AnyTensor: ...
+def SpaceToDepth(input: NumberOrList[complex | str], *, blocksize: Int) -> AnyTensor: ...
 @overload
-def SpaceToDepth(input: ArrayOr[complex | str], *, blocksize: Int) -> Array: ...
+def SpaceToDepth(input: ArrayOrNumber[complex | str], *, blocksize: Int) -> NumpyArray: ...
 
 @overload
-def Split(input: Given[TFloat, LFloat], split: Input[TFloat, LFloat] | None = None, *, axis: Int | None = None, split_: Ints | None = None, outputs: int | None = None) -> tuple[TFloat, ...]:
+def Split(input: TensorOf[FloatTensor, Number], split: TensorOrArray[FloatTensor, Number] | None = None, *, axis: Int | None = None, split_: Ints | None = None, outputs: int | None = None) -> tuple[FloatTensor, ...]:
     """Split a tensor into a list of tensors, along the specified 'axis'. The lengths of the split can be
     specified using argument 'axis' or optional second input blob to the operator. Otherwise, the tensor
     is split to equal sized parts.
@@ -1929,14 +1930,14 @@ def Split(input: Given[TFloat, LFloat], split: Input[TFloat, LFloat] | None = No
     https://onnx.ai/onnx/operators/onnx__Split.html
     """
 @overload
-def Split(input: Nested[float], split: Nested[float] | None = None, *, axis: Int | None = None, split_: Ints | None = None, outputs: int | None = None) -> tuple[AnyTensor, ...]: ...
+def Split(input: NumberOrList[float], split: NumberOrList[float] | None = None, *, axis: Int | None = None, split_: Ints | None = None, outputs: int | None = None) -> tuple[AnyTensor, ...]: ...
 @overload
-def Split(input: ArrayOr[float], split: ArrayOr[float] | None = None, *, axis: Int | None = None, split_: Ints | None = None, outputs: int | None = None) -> tuple[Array, ...]: ...
+def Split(input: ArrayOrNumber[float], split: ArrayOrNumber[float] | None = None, *, axis: Int | None = None, split_: Ints | None = None, outputs: int | None = None) -> tuple[NumpyArray, ...]: ...
 @overload
-def Split(input: Input[TFloat, LFloat], split: Input[TFloat, LFloat] | None = None, *, axis: Int | None = None, split_: Ints | None = None, outputs: int | None = None) -> tuple[TFloat, ...]: ...
+def Split(input: TensorOrArray[FloatTensor, Number], split: TensorOrArray[FloatTensor, Number] | None = None, *, axis: Int | None = None, split_: Ints | None = None, outputs: int | None = None) -> tuple[FloatTensor, ...]: ...
 
 @overload
-def Sqrt(X: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat:
+def Sqrt(X: TensorOf[FloatTensor, Number], *, consumed_inputs: Ints | None = None) -> FloatTensor:
     """Square root takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     square root is, y = x^0.5, is applied to the tensor elementwise. If x is negative, then it will
     return NaN.
@@ -1949,12 +1950,12 @@ def Sqrt(X: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TF
     https://onnx.ai/onnx/operators/onnx__Sqrt.html
     """
 @overload
-def Sqrt(X: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
+def Sqrt(X: NumberOrList[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Sqrt(X: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
+def Sqrt(X: ArrayOrNumber[float], *, consumed_inputs: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def Squeeze(data: Given[TAny2, LComplexStr], *, axes: Ints | None = None) -> TAny2:
+def Squeeze(data: TensorOf[SomeTensor2, ComplexNumberOrText], *, axes: Ints | None = None) -> SomeTensor2:
     """Remove single-dimensional entries from the shape of a tensor. Takes a parameter `axes` with a list
     of axes to squeeze. If `axes` is not provided, all the single dimensions will be removed from the
     shape. If an axis is selected with shape entry not equal to one, an error is raised.
@@ -1967,12 +1968,12 @@ def Squeeze(data: Given[TAny2, LComplexStr], *, axes: Ints | None = None) -> TAn
     https://onnx.ai/onnx/operators/onnx__Squeeze.html
     """
 @overload
-def Squeeze(data: Nested[complex | str], *, axes: Ints | None = None) -> AnyTensor: ...
+def Squeeze(data: NumberOrList[complex | str], *, axes: Ints | None = None) -> AnyTensor: ...
 @overload
-def Squeeze(data: ArrayOr[complex | str], *, axes: Ints | None = None) -> Array: ...
+def Squeeze(data: ArrayOrNumber[complex | str], *, axes: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def Sub(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> TFloat:
+def Sub(A: TensorOf[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> FloatTensor:
     """Performs element-wise binary subtraction (with limited broadcast support).
 
     Args:
@@ -1987,14 +1988,14 @@ def Sub(A: Given[TFloat, LFloat], B: Input[TFloat, LFloat], *, axis: Int | None 
     https://onnx.ai/onnx/operators/onnx__Sub.html
     """
 @overload
-def Sub(A: ArrayOr[float], B: Given[TFloat, LFloat], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> TFloat: ...
+def Sub(A: ArrayOrNumber[float], B: TensorOf[FloatTensor, Number], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> FloatTensor: ...
 @overload
-def Sub(A: Nested[float], B: Nested[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> AnyTensor: ...
+def Sub(A: NumberOrList[float], B: NumberOrList[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Sub(A: ArrayOr[float], B: ArrayOr[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> Array: ...
+def Sub(A: ArrayOrNumber[float], B: ArrayOrNumber[float], *, axis: Int | None = None, broadcast: Int = 0, consumed_inputs: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def Sum(data_0_0: Given[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat], consumed_inputs: Ints | None = None) -> TFloat:
+def Sum(data_0_0: TensorOf[FloatTensor, Number], /, *data_0: TensorOrArray[FloatTensor, Number], consumed_inputs: Ints | None = None) -> FloatTensor:
     """Element-wise sum of each of the input tensors. All inputs and outputs must have the same shape and
     data type.
 
@@ -2006,14 +2007,14 @@ def Sum(data_0_0: Given[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat], cons
     https://onnx.ai/onnx/operators/onnx__Sum.html
     """
 @overload
-def Sum(data_0_0: Nested[float], /, *data_0: Nested[float], consumed_inputs: Ints | None = None) -> AnyTensor: ...
+def Sum(data_0_0: NumberOrList[float], /, *data_0: NumberOrList[float], consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Sum(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float], consumed_inputs: Ints | None = None) -> Array: ...
+def Sum(data_0_0: ArrayOrNumber[float], /, *data_0: ArrayOrNumber[float], consumed_inputs: Ints | None = None) -> NumpyArray: ...
 @overload
-def Sum(data_0_0: Input[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat], consumed_inputs: Ints | None = None) -> TFloat: ...
+def Sum(data_0_0: TensorOrArray[FloatTensor, Number], /, *data_0: TensorOrArray[FloatTensor, Number], consumed_inputs: Ints | None = None) -> FloatTensor: ...
 
 @overload
-def Tanh(input: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -> TFloat:
+def Tanh(input: TensorOf[FloatTensor, Number], *, consumed_inputs: Ints | None = None) -> FloatTensor:
     """Calculates the hyperbolic tangent of the given input tensor element-wise.
 
     Args:
@@ -2024,12 +2025,12 @@ def Tanh(input: Given[TFloat, LFloat], *, consumed_inputs: Ints | None = None) -
     https://onnx.ai/onnx/operators/onnx__Tanh.html
     """
 @overload
-def Tanh(input: Nested[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
+def Tanh(input: NumberOrList[float], *, consumed_inputs: Ints | None = None) -> AnyTensor: ...
 @overload
-def Tanh(input: ArrayOr[float], *, consumed_inputs: Ints | None = None) -> Array: ...
+def Tanh(input: ArrayOrNumber[float], *, consumed_inputs: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def Tile(input: Given[TFloat, LFloat], tiles: Input[TFloat, LFloat], axis: Input[TFloat, LFloat]) -> TFloat:
+def Tile(input: TensorOf[FloatTensor, Number], tiles: TensorOrArray[FloatTensor, Number], axis: TensorOrArray[FloatTensor, Number]) -> FloatTensor:
     """Repeat the elements of a tensor along an axis.
 
     Args:
@@ -2041,16 +2042,16 @@ def Tile(input: Given[TFloat, LFloat], tiles: Input[TFloat, LFloat], axis: Input
     https://onnx.ai/onnx/operators/onnx__Tile.html
     """
 @overload
-def Tile(input: ArrayOr[float], tiles: Given[TFloat, LFloat], axis: Input[TFloat, LFloat]) -> TFloat: ...
+def Tile(input: ArrayOrNumber[float], tiles: TensorOf[FloatTensor, Number], axis: TensorOrArray[FloatTensor, Number]) -> FloatTensor: ...
 @overload
-def Tile(input: ArrayOr[float], tiles: ArrayOr[float], axis: Given[TFloat, LFloat]) -> TFloat: ...
+def Tile(input: ArrayOrNumber[float], tiles: ArrayOrNumber[float], axis: TensorOf[FloatTensor, Number]) -> FloatTensor: ...
 @overload
-def Tile(input: Nested[float], tiles: Nested[float], axis: Nested[float]) -> AnyTensor: ...
+def Tile(input: NumberOrList[float], tiles: NumberOrList[float], axis: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Tile(input: ArrayOr[float], tiles: ArrayOr[float], axis: ArrayOr[float]) -> Array: ...
+def Tile(input: ArrayOrNumber[float], tiles: ArrayOrNumber[float], axis: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def TopK(X: Given[TFloat, LFloat], *, k: Int, axis: Int = -1) -> tuple[TFloat, INT64]:
+def TopK(X: TensorOf[FloatTensor, Number], *, k: Int, axis: Int = -1) -> tuple[FloatTensor, INT64]:
     """Retrieve the top-K elements along a specified axis. Given an input tensor of shape [a_0, a_1, ...,
     a_{n-1}] and integer argument k, return two outputs: -Value tensor of shape [a_0, a_1, ...,
     a_{axis-1}, k, a_{axis+1}, ... a_{n-1}] which contains the values of the top k elements along the
@@ -2066,12 +2067,12 @@ def TopK(X: Given[TFloat, LFloat], *, k: Int, axis: Int = -1) -> tuple[TFloat, I
     https://onnx.ai/onnx/operators/onnx__TopK.html
     """
 @overload
-def TopK(X: Nested[float], *, k: Int, axis: Int = -1) -> tuple[AnyTensor, AnyTensor]: ...
+def TopK(X: NumberOrList[float], *, k: Int, axis: Int = -1) -> tuple[AnyTensor, AnyTensor]: ...
 @overload
-def TopK(X: ArrayOr[float], *, k: Int, axis: Int = -1) -> tuple[Array, Array]: ...
+def TopK(X: ArrayOrNumber[float], *, k: Int, axis: Int = -1) -> tuple[NumpyArray, NumpyArray]: ...
 
 @overload
-def Transpose(data: Given[TAny2, LComplexStr], *, perm: Ints | None = None) -> TAny2:
+def Transpose(data: TensorOf[SomeTensor2, ComplexNumberOrText], *, perm: Ints | None = None) -> SomeTensor2:
     """Returns a transpose of the input tensor. (Similar to `numpy.transpose`). The optional attribute
     `perm` specifies the permutation of the axes of the input tensor. `perm` must contain each axis
     index in `[0, n-1]` exactly once, so its length is equal to the rank `n` of the input tensor.
@@ -2087,12 +2088,12 @@ def Transpose(data: Given[TAny2, LComplexStr], *, perm: Ints | None = None) -> T
     https://onnx.ai/onnx/operators/onnx__Transpose.html
     """
 @overload
-def Transpose(data: Nested[complex | str], *, perm: Ints | None = None) -> AnyTensor: ...
+def Transpose(data: NumberOrList[complex | str], *, perm: Ints | None = None) -> AnyTensor: ...
 @overload
-def Transpose(data: ArrayOr[complex | str], *, perm: Ints | None = None) -> Array: ...
+def Transpose(data: ArrayOrNumber[complex | str], *, perm: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def Unsqueeze(data: Given[TAny2, LComplexStr], *, axes: Ints) -> TAny2:
+def Unsqueeze(data: TensorOf[SomeTensor2, ComplexNumberOrText], *, axes: Ints) -> SomeTensor2:
     """Insert single-dimensional entries to the shape of a tensor. Takes one required argument `axes`, a
     list of dimensions that will be inserted. Dimension indices in `axes` are as seen in the output
     tensor. For example: Given a tensor such that tensor with shape [3, 4, 5], then Unsqueeze(tensor,
@@ -2106,12 +2107,12 @@ def Unsqueeze(data: Given[TAny2, LComplexStr], *, axes: Ints) -> TAny2:
     https://onnx.ai/onnx/operators/onnx__Unsqueeze.html
     """
 @overload
-def Unsqueeze(data: Nested[complex | str], *, axes: Ints) -> AnyTensor: ...
+def Unsqueeze(data: NumberOrList[complex | str], *, axes: Ints) -> AnyTensor: ...
 @overload
-def Unsqueeze(data: ArrayOr[complex | str], *, axes: Ints) -> Array: ...
+def Unsqueeze(data: ArrayOrNumber[complex | str], *, axes: Ints) -> NumpyArray: ...
 
 @overload
-def Upsample(X: Given[TSome2, LFloat], *, height_scale: Float, width_scale: Float, mode: Literal["nearest", "bilinear"] = "nearest") -> TSome2:
+def Upsample(X: TensorOf[SomeTensor4, Number], *, height_scale: Float, width_scale: Float, mode: Literal["nearest", "bilinear"] = "nearest") -> SomeTensor4:
     """Upsample the input tensor. The width and height of the output tensor are: output_width =
     floor(input_width * width_scale), output_height = floor(input_height * height_scale). Example: Given
     `data` tensor, width_scale, height_scale, mode, Upsample the input 4-D tensor in nearest mode: data
@@ -2128,12 +2129,12 @@ def Upsample(X: Given[TSome2, LFloat], *, height_scale: Float, width_scale: Floa
     https://onnx.ai/onnx/operators/onnx__Upsample.html
     """
 @overload
-def Upsample(X: Nested[float], *, height_scale: Float, width_scale: Float, mode: Literal["nearest", "bilinear"] = "nearest") -> AnyTensor: ...
+def Upsample(X: NumberOrList[float], *, height_scale: Float, width_scale: Float, mode: Literal["nearest", "bilinear"] = "nearest") -> AnyTensor: ...
 @overload
-def Upsample(X: ArrayOr[float], *, height_scale: Float, width_scale: Float, mode: Literal["nearest", "bilinear"] = "nearest") -> Array: ...
+def Upsample(X: ArrayOrNumber[float], *, height_scale: Float, width_scale: Float, mode: Literal["nearest", "bilinear"] = "nearest") -> NumpyArray: ...
 
 @overload
-def Xor(A: Given[BOOL, bool], B: Input[BOOL, bool], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL:
+def Xor(A: TensorOf[BOOL, bool], B: TensorOrArray[BOOL, bool], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL:
     """Returns the tensor resulted from performing the `xor` logical operation elementwise on the input
     tensors `A` and `B`.
 
@@ -2150,8 +2151,8 @@ def Xor(A: Given[BOOL, bool], B: Input[BOOL, bool], *, axis: Int | None = None, 
     https://onnx.ai/onnx/operators/onnx__Xor.html
     """
 @overload
-def Xor(A: ArrayOr[bool], B: Given[BOOL, bool], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL: ...
+def Xor(A: ArrayOrNumber[bool], B: TensorOf[BOOL, bool], *, axis: Int | None = None, broadcast: Int = 0) -> BOOL: ...
 @overload
-def Xor(A: Nested[bool], B: Nested[bool], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor: ...
+def Xor(A: NumberOrList[bool], B: NumberOrList[bool], *, axis: Int | None = None, broadcast: Int = 0) -> AnyTensor: ...
 @overload
-def Xor(A: ArrayOr[bool], B: ArrayOr[bool], *, axis: Int | None = None, broadcast: Int = 0) -> Array: ...
+def Xor(A: ArrayOrNumber[bool], B: ArrayOrNumber[bool], *, axis: Int | None = None, broadcast: Int = 0) -> NumpyArray: ...

@@ -4,16 +4,16 @@
 from collections.abc import Sequence
 from typing import Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, Float, Given, GivenIndices, Indices, Input, Int, Ints, Nested, FLOAT, INT32, INT64,
-    STRING, BOOL,
+    AnyTensor, ArrayOrNumber, Float, Indices, Int, Ints, NumberOrList, NumpyArray, TensorIndices, TensorOf,
+    TensorOrArray, FLOAT, INT32, INT64, STRING, BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
-    LComplexStr, LFloat, LInt, LInt2, LInt3, TAny2, TFloat, TFloat2, TIndex, TInteger, TInteger2, TInteger3,
-    TInteger4, TNumber, TSignedNumber2,
+    ComplexNumberOrText, FloatTensor, FloatTensor2, IndexTensor, Integer, Integer2, Integer3, IntegerTensor,
+    IntegerTensor2, IntegerTensor3, IntegerTensor4, Number, NumberTensor, SignedNumberTensor2, SomeTensor2,
 )
 
 @overload
-def AveragePool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> TFloat:
+def AveragePool(X: TensorOf[FloatTensor, Number], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor:
     """AveragePool consumes an input tensor X and applies average pooling across the tensor according to
     kernel sizes, stride sizes, and pad lengths. average pooling consisting of computing the average on
     all values of a subset of the input tensor according to the kernel size and downsampling the data
@@ -37,12 +37,12 @@ def AveragePool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Liter
     https://onnx.ai/onnx/operators/onnx__AveragePool.html
     """
 @overload
-def AveragePool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+def AveragePool(X: NumberOrList[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def AveragePool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def AveragePool(X: ArrayOrNumber[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def ConvInteger(x: Given[TInteger, LInt], w: Input[TInteger2, LInt2], x_zero_point: Input[TInteger, LInt] | None = None, w_zero_point: Input[TInteger2, LInt2] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> INT32:
+def ConvInteger(x: TensorOf[IntegerTensor, Integer], w: TensorOrArray[IntegerTensor2, Integer2], x_zero_point: TensorOrArray[IntegerTensor, Integer] | None = None, w_zero_point: TensorOrArray[IntegerTensor2, Integer2] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> INT32:
     """The integer convolution operator consumes an input tensor, its zero-point, a filter, and its
     zero-point, and computes the output. The production MUST never overflow. The accumulation may
     overflow if and only if in 32 bits.
@@ -75,14 +75,14 @@ def ConvInteger(x: Given[TInteger, LInt], w: Input[TInteger2, LInt2], x_zero_poi
     https://onnx.ai/onnx/operators/onnx__ConvInteger.html
     """
 @overload
-def ConvInteger(x: Nested[int], w: Nested[int], x_zero_point: Nested[int] | None = None, w_zero_point: Nested[int] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+def ConvInteger(x: NumberOrList[int], w: NumberOrList[int], x_zero_point: NumberOrList[int] | None = None, w_zero_point: NumberOrList[int] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def ConvInteger(x: ArrayOr[int], w: ArrayOr[int], x_zero_point: ArrayOr[int] | None = None, w_zero_point: ArrayOr[int] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def ConvInteger(x: ArrayOrNumber[int], w: ArrayOrNumber[int], x_zero_point: ArrayOrNumber[int] | None = None, w_zero_point: ArrayOrNumber[int] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> NumpyArray: ...
 @overload
-def ConvInteger(x: Input[TInteger, LInt], w: Input[TInteger2, LInt2], x_zero_point: Input[TInteger, LInt] | None = None, w_zero_point: Input[TInteger2, LInt2] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> INT32: ...
+def ConvInteger(x: TensorOrArray[IntegerTensor, Integer], w: TensorOrArray[IntegerTensor2, Integer2], x_zero_point: TensorOrArray[IntegerTensor, Integer] | None = None, w_zero_point: TensorOrArray[IntegerTensor2, Integer2] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> INT32: ...
 
 @overload
-def DequantizeLinear(x: Given[TInteger3, LInt], x_scale: Input[FLOAT, float], x_zero_point: Input[TInteger3, LInt] | None = None) -> FLOAT:
+def DequantizeLinear(x: TensorOf[IntegerTensor3, Integer], x_scale: TensorOrArray[FLOAT, float], x_zero_point: TensorOrArray[IntegerTensor3, Integer] | None = None) -> FLOAT:
     """The linear dequantization operator. It consumes a quantized tensor, a scale, a zero point to compute
     the full precision tensor. The dequantization formula is y = (x - x_zero_point) * x_scale. 'x_scale'
     and 'x_zero_point' are both scalars. 'x_zero_point' and 'x' must have same type. 'x' and 'y' must
@@ -99,14 +99,14 @@ def DequantizeLinear(x: Given[TInteger3, LInt], x_scale: Input[FLOAT, float], x_
     https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html
     """
 @overload
-def DequantizeLinear(x: Nested[int], x_scale: Nested[float], x_zero_point: Nested[int] | None = None) -> AnyTensor: ...
+def DequantizeLinear(x: NumberOrList[int], x_scale: NumberOrList[float], x_zero_point: NumberOrList[int] | None = None) -> AnyTensor: ...
 @overload
-def DequantizeLinear(x: ArrayOr[int], x_scale: ArrayOr[float], x_zero_point: ArrayOr[int] | None = None) -> Array: ...
+def DequantizeLinear(x: ArrayOrNumber[int], x_scale: ArrayOrNumber[float], x_zero_point: ArrayOrNumber[int] | None = None) -> NumpyArray: ...
 @overload
-def DequantizeLinear(x: Input[TInteger3, LInt], x_scale: Input[FLOAT, float], x_zero_point: Input[TInteger3, LInt] | None = None) -> FLOAT: ...
+def DequantizeLinear(x: TensorOrArray[IntegerTensor3, Integer], x_scale: TensorOrArray[FLOAT, float], x_zero_point: TensorOrArray[IntegerTensor3, Integer] | None = None) -> FLOAT: ...
 
 @overload
-def Dropout(data: Given[TFloat, LFloat], *, ratio: Float = 0.5, outputs: Literal[1] = 1) -> TFloat:
+def Dropout(data: TensorOf[FloatTensor, Number], *, ratio: Float = 0.5, outputs: Literal[1] = 1) -> FloatTensor:
     """Dropout takes one input floating tensor and produces two tensor outputs, output (floating tensor)
     and mask (`Tensor<bool>`). Depending on whether it is in test mode or not, the output Y will either
     be a random dropout, or a simple copy of the input. Note that our implementation of Dropout does
@@ -121,14 +121,14 @@ def Dropout(data: Given[TFloat, LFloat], *, ratio: Float = 0.5, outputs: Literal
     https://onnx.ai/onnx/operators/onnx__Dropout.html
     """
 @overload
-def Dropout(data: Given[TFloat, LFloat], *, ratio: Float = 0.5, outputs: Literal[2]) -> tuple[TFloat, BOOL]: ...
+def Dropout(data: TensorOf[FloatTensor, Number], *, ratio: Float = 0.5, outputs: Literal[2]) -> tuple[FloatTensor, BOOL]: ...
 @overload
-def Dropout(data: ArrayOr[float], *, ratio: Float = 0.5, outputs: Literal[1] = 1) -> Array: ...
+def Dropout(data: ArrayOrNumber[float], *, ratio: Float = 0.5, outputs: Literal[1] = 1) -> NumpyArray: ...
 @overload
-def Dropout(data: ArrayOr[float], *, ratio: Float = 0.5, outputs: Literal[2]) -> tuple[Array, Array]: ...
+def Dropout(data: ArrayOrNumber[float], *, ratio: Float = 0.5, outputs: Literal[2]) -> tuple[NumpyArray, NumpyArray]: ...
 
 @overload
-def IsInf(X: Given[TFloat2, LFloat], *, detect_negative: Int = 1, detect_positive: Int = 1) -> BOOL:
+def IsInf(X: TensorOf[FloatTensor2, Number], *, detect_negative: Int = 1, detect_positive: Int = 1) -> BOOL:
     """Map infinity to true and other values to false.
 
     Args:
@@ -142,12 +142,12 @@ def IsInf(X: Given[TFloat2, LFloat], *, detect_negative: Int = 1, detect_positiv
     https://onnx.ai/onnx/operators/onnx__IsInf.html
     """
 @overload
-def IsInf(X: Nested[float], *, detect_negative: Int = 1, detect_positive: Int = 1) -> AnyTensor: ...
+def IsInf(X: NumberOrList[float], *, detect_negative: Int = 1, detect_positive: Int = 1) -> AnyTensor: ...
 @overload
-def IsInf(X: ArrayOr[float], *, detect_negative: Int = 1, detect_positive: Int = 1) -> Array: ...
+def IsInf(X: ArrayOrNumber[float], *, detect_negative: Int = 1, detect_positive: Int = 1) -> NumpyArray: ...
 
 @overload
-def MatMulInteger(A: Given[TInteger, LInt], B: Input[TInteger2, LInt2], a_zero_point: Input[TInteger, LInt] | None = None, b_zero_point: Input[TInteger2, LInt2] | None = None) -> INT32:
+def MatMulInteger(A: TensorOf[IntegerTensor, Integer], B: TensorOrArray[IntegerTensor2, Integer2], a_zero_point: TensorOrArray[IntegerTensor, Integer] | None = None, b_zero_point: TensorOrArray[IntegerTensor2, Integer2] | None = None) -> INT32:
     """Matrix product that behaves like
     [numpy.matmul](https://numpy.org/doc/stable/reference/generated/numpy.matmul.html). The production
     MUST never overflow. The accumulation may overflow if and only if in 32 bits.
@@ -163,14 +163,14 @@ def MatMulInteger(A: Given[TInteger, LInt], B: Input[TInteger2, LInt2], a_zero_p
     https://onnx.ai/onnx/operators/onnx__MatMulInteger.html
     """
 @overload
-def MatMulInteger(A: Nested[int], B: Nested[int], a_zero_point: Nested[int] | None = None, b_zero_point: Nested[int] | None = None) -> AnyTensor: ...
+def MatMulInteger(A: NumberOrList[int], B: NumberOrList[int], a_zero_point: NumberOrList[int] | None = None, b_zero_point: NumberOrList[int] | None = None) -> AnyTensor: ...
 @overload
-def MatMulInteger(A: ArrayOr[int], B: ArrayOr[int], a_zero_point: ArrayOr[int] | None = None, b_zero_point: ArrayOr[int] | None = None) -> Array: ...
+def MatMulInteger(A: ArrayOrNumber[int], B: ArrayOrNumber[int], a_zero_point: ArrayOrNumber[int] | None = None, b_zero_point: ArrayOrNumber[int] | None = None) -> NumpyArray: ...
 @overload
-def MatMulInteger(A: Input[TInteger, LInt], B: Input[TInteger2, LInt2], a_zero_point: Input[TInteger, LInt] | None = None, b_zero_point: Input[TInteger2, LInt2] | None = None) -> INT32: ...
+def MatMulInteger(A: TensorOrArray[IntegerTensor, Integer], B: TensorOrArray[IntegerTensor2, Integer2], a_zero_point: TensorOrArray[IntegerTensor, Integer] | None = None, b_zero_point: TensorOrArray[IntegerTensor2, Integer2] | None = None) -> INT32: ...
 
 @overload
-def MaxPool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> TFloat:
+def MaxPool(X: TensorOf[FloatTensor, Number], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> FloatTensor:
     """MaxPool consumes an input tensor X and applies max pooling across the tensor according to kernel
     sizes, stride sizes, and pad lengths. max pooling consisting of computing the max on all values of a
     subset of the input tensor according to the kernel size and downsampling the data into the output
@@ -194,14 +194,14 @@ def MaxPool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["
     https://onnx.ai/onnx/operators/onnx__MaxPool.html
     """
 @overload
-def MaxPool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[TFloat, INT64]: ...
+def MaxPool(X: TensorOf[FloatTensor, Number], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[FloatTensor, INT64]: ...
 @overload
-def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> Array: ...
+def MaxPool(X: ArrayOrNumber[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> NumpyArray: ...
 @overload
-def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[Array, Array]: ...
+def MaxPool(X: ArrayOrNumber[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[NumpyArray, NumpyArray]: ...
 
 @overload
-def Mod(A: Given[TNumber, LFloat], B: Input[TNumber, LFloat], *, fmod: Int = 0) -> TNumber:
+def Mod(A: TensorOf[NumberTensor, Number], B: TensorOrArray[NumberTensor, Number], *, fmod: Int = 0) -> NumberTensor:
     """Performs element-wise binary modulus (with Numpy-style broadcasting support). The sign of the
     remainder is the same as that of the Divisor.
 
@@ -215,14 +215,14 @@ def Mod(A: Given[TNumber, LFloat], B: Input[TNumber, LFloat], *, fmod: Int = 0) 
     https://onnx.ai/onnx/operators/onnx__Mod.html
     """
 @overload
-def Mod(A: ArrayOr[float], B: Given[TNumber, LFloat], *, fmod: Int = 0) -> TNumber: ...
+def Mod(A: ArrayOrNumber[float], B: TensorOf[NumberTensor, Number], *, fmod: Int = 0) -> NumberTensor: ...
 @overload
-def Mod(A: Nested[float], B: Nested[float], *, fmod: Int = 0) -> AnyTensor: ...
+def Mod(A: NumberOrList[float], B: NumberOrList[float], *, fmod: Int = 0) -> AnyTensor: ...
 @overload
-def Mod(A: ArrayOr[float], B: ArrayOr[float], *, fmod: Int = 0) -> Array: ...
+def Mod(A: ArrayOrNumber[float], B: ArrayOrNumber[float], *, fmod: Int = 0) -> NumpyArray: ...
 
 @overload
-def NonMaxSuppression(boxes: Given[FLOAT, float], scores: Input[FLOAT, float], max_output_boxes_per_class: Indices[INT64, int] | None = None, iou_threshold: Input[FLOAT, float] | None = None, score_threshold: Input[FLOAT, float] | None = None, *, center_point_box: Int = 0) -> INT64:
+def NonMaxSuppression(boxes: TensorOf[FLOAT, float], scores: TensorOrArray[FLOAT, float], max_output_boxes_per_class: Indices[INT64, int] | None = None, iou_threshold: TensorOrArray[FLOAT, float] | None = None, score_threshold: TensorOrArray[FLOAT, float] | None = None, *, center_point_box: Int = 0) -> INT64:
     """Filter out boxes that have high intersection-over-union (IOU) overlap with previously selected
     boxes. Bounding boxes with score less than score_threshold are removed. Bounding box format is
     indicated by attribute center_point_box. Boxes are suppressed if their IOU with a previously
@@ -245,14 +245,14 @@ def NonMaxSuppression(boxes: Given[FLOAT, float], scores: Input[FLOAT, float], m
     https://onnx.ai/onnx/operators/onnx__NonMaxSuppression.html
     """
 @overload
-def NonMaxSuppression(boxes: Nested[float], scores: Nested[float], max_output_boxes_per_class: Nested[int] | None = None, iou_threshold: Nested[float] | None = None, score_threshold: Nested[float] | None = None, *, center_point_box: Int = 0) -> AnyTensor: ...
+def NonMaxSuppression(boxes: NumberOrList[float], scores: NumberOrList[float], max_output_boxes_per_class: NumberOrList[int] | None = None, iou_threshold: NumberOrList[float] | None = None, score_threshold: NumberOrList[float] | None = None, *, center_point_box: Int = 0) -> AnyTensor: ...
 @overload
-def NonMaxSuppression(boxes: ArrayOr[float], scores: ArrayOr[float], max_output_boxes_per_class: ArrayOr[int] | None = None, iou_threshold: ArrayOr[float] | None = None, score_threshold: ArrayOr[float] | None = None, *, center_point_box: Int = 0) -> Array: ...
+def NonMaxSuppression(boxes: ArrayOrNumber[float], scores: ArrayOrNumber[float], max_output_boxes_per_class: ArrayOrNumber[int] | None = None, iou_threshold: ArrayOrNumber[float] | None = None, score_threshold: ArrayOrNumber[float] | None = None, *, center_point_box: Int = 0) -> NumpyArray: ...
 @overload
-def NonMaxSuppression(boxes: Input[FLOAT, float], scores: Input[FLOAT, float], max_output_boxes_per_class: Indices[INT64, int] | None = None, iou_threshold: Input[FLOAT, float] | None = None, score_threshold: Input[FLOAT, float] | None = None, *, center_point_box: Int = 0) -> INT64: ...
+def NonMaxSuppression(boxes: TensorOrArray[FLOAT, float], scores: TensorOrArray[FLOAT, float], max_output_boxes_per_class: Indices[INT64, int] | None = None, iou_threshold: TensorOrArray[FLOAT, float] | None = None, score_threshold: TensorOrArray[FLOAT, float] | None = None, *, center_point_box: Int = 0) -> INT64: ...
 
 @overload
-def QLinearConv(x: Given[TInteger, LInt], x_scale: Input[FLOAT, float], x_zero_point: Input[TInteger, LInt], w: Input[TInteger2, LInt2], w_scale: Input[FLOAT, float], w_zero_point: Input[TInteger2, LInt2], y_scale: Input[FLOAT, float], y_zero_point: Input[TInteger4, LInt3], B: Indices[INT32, int] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TInteger4:
+def QLinearConv(x: TensorOf[IntegerTensor, Integer], x_scale: TensorOrArray[FLOAT, float], x_zero_point: TensorOrArray[IntegerTensor, Integer], w: TensorOrArray[IntegerTensor2, Integer2], w_scale: TensorOrArray[FLOAT, float], w_zero_point: TensorOrArray[IntegerTensor2, Integer2], y_scale: TensorOrArray[FLOAT, float], y_zero_point: TensorOrArray[IntegerTensor4, Integer3], B: Indices[INT32, int] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> IntegerTensor4:
     """The convolution operator consumes a quantized input tensor, its scale and zero point, a quantized
     filter, its scale and zero point, and output's scale and zero point, and computes the quantized
     output. Each scale and zero-point pair must have same shape. It means they must be either scalars
@@ -297,12 +297,12 @@ def QLinearConv(x: Given[TInteger, LInt], x_scale: Input[FLOAT, float], x_zero_p
     https://onnx.ai/onnx/operators/onnx__QLinearConv.html
     """
 @overload
-def QLinearConv(x: ArrayOr[int], x_scale: ArrayOr[float], x_zero_point: ArrayOr[int], w: ArrayOr[int], w_scale: ArrayOr[float], w_zero_point: ArrayOr[int], y_scale: ArrayOr[float], y_zero_point: ArrayOr[int], B: ArrayOr[int] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def QLinearConv(x: ArrayOrNumber[int], x_scale: ArrayOrNumber[float], x_zero_point: ArrayOrNumber[int], w: ArrayOrNumber[int], w_scale: ArrayOrNumber[float], w_zero_point: ArrayOrNumber[int], y_scale: ArrayOrNumber[float], y_zero_point: ArrayOrNumber[int], B: ArrayOrNumber[int] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> NumpyArray: ...
 @overload
-def QLinearConv(x: Input[TInteger, LInt], x_scale: Input[FLOAT, float], x_zero_point: Input[TInteger, LInt], w: Input[TInteger2, LInt2], w_scale: Input[FLOAT, float], w_zero_point: Input[TInteger2, LInt2], y_scale: Input[FLOAT, float], y_zero_point: Input[TInteger4, LInt3], B: Indices[INT32, int] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TInteger4: ...
+def QLinearConv(x: TensorOrArray[IntegerTensor, Integer], x_scale: TensorOrArray[FLOAT, float], x_zero_point: TensorOrArray[IntegerTensor, Integer], w: TensorOrArray[IntegerTensor2, Integer2], w_scale: TensorOrArray[FLOAT, float], w_zero_point: TensorOrArray[IntegerTensor2, Integer2], y_scale: TensorOrArray[FLOAT, float], y_zero_point: TensorOrArray[IntegerTensor4, Integer3], B: Indices[INT32, int] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> IntegerTensor4: ...
 
 @overload
-def QLinearMatMul(a: Given[TInteger, LInt], a_scale: Input[FLOAT, float], a_zero_point: Input[TInteger, LInt], b: Input[TInteger2, LInt2], b_scale: Input[FLOAT, float], b_zero_point: Input[TInteger2, LInt2], y_scale: Input[FLOAT, float], y_zero_point: Input[TInteger4, LInt3]) -> TInteger4:
+def QLinearMatMul(a: TensorOf[IntegerTensor, Integer], a_scale: TensorOrArray[FLOAT, float], a_zero_point: TensorOrArray[IntegerTensor, Integer], b: TensorOrArray[IntegerTensor2, Integer2], b_scale: TensorOrArray[FLOAT, float], b_zero_point: TensorOrArray[IntegerTensor2, Integer2], y_scale: TensorOrArray[FLOAT, float], y_zero_point: TensorOrArray[IntegerTensor4, Integer3]) -> IntegerTensor4:
     """Matrix product that behaves like
     [numpy.matmul](https://numpy.org/doc/stable/reference/generated/numpy.matmul.html). It consumes two
     quantized input tensors, their scales and zero points, scale and zero point of output, and computes
@@ -324,12 +324,12 @@ def QLinearMatMul(a: Given[TInteger, LInt], a_scale: Input[FLOAT, float], a_zero
     https://onnx.ai/onnx/operators/onnx__QLinearMatMul.html
     """
 @overload
-def QLinearMatMul(a: ArrayOr[int], a_scale: ArrayOr[float], a_zero_point: ArrayOr[int], b: ArrayOr[int], b_scale: ArrayOr[float], b_zero_point: ArrayOr[int], y_scale: ArrayOr[float], y_zero_point: ArrayOr[int]) -> Array: ...
+def QLinearMatMul(a: ArrayOrNumber[int], a_scale: ArrayOrNumber[float], a_zero_point: ArrayOrNumber[int], b: ArrayOrNumber[int], b_scale: ArrayOrNumber[float], b_zero_point: ArrayOrNumber[int], y_scale: ArrayOrNumber[float], y_zero_point: ArrayOrNumber[int]) -> NumpyArray: ...
 @overload
-def QLinearMatMul(a: Input[TInteger, LInt], a_scale: Input[FLOAT, float], a_zero_point: Input[TInteger, LInt], b: Input[TInteger2, LInt2], b_scale: Input[FLOAT, float], b_zero_point: Input[TInteger2, LInt2], y_scale: Input[FLOAT, float], y_zero_point: Input[TInteger4, LInt3]) -> TInteger4: ...
+def QLinearMatMul(a: TensorOrArray[IntegerTensor, Integer], a_scale: TensorOrArray[FLOAT, float], a_zero_point: TensorOrArray[IntegerTensor, Integer], b: TensorOrArray[IntegerTensor2, Integer2], b_scale: TensorOrArray[FLOAT, float], b_zero_point: TensorOrArray[IntegerTensor2, Integer2], y_scale: TensorOrArray[FLOAT, float], y_zero_point: TensorOrArray[IntegerTensor4, Integer3]) -> IntegerTensor4: ...
 
 @overload
-def QuantizeLinear(x: Given[TSignedNumber2, LFloat], y_scale: Input[FLOAT, float], y_zero_point: Input[TInteger, LInt] | None = None) -> TInteger:
+def QuantizeLinear(x: TensorOf[SignedNumberTensor2, Number], y_scale: TensorOrArray[FLOAT, float], y_zero_point: TensorOrArray[IntegerTensor, Integer] | None = None) -> IntegerTensor:
     """The linear per-tensor/layer quantization operator. It consumes a high precision tensor, a scale, a
     zero point to compute the low precision / quantized tensor. The quantization formula is y = saturate
     ((x / y_scale) + y_zero_point). For saturation, it saturates to [0, 255] if it's uint8, or [-128,
@@ -347,14 +347,14 @@ def QuantizeLinear(x: Given[TSignedNumber2, LFloat], y_scale: Input[FLOAT, float
     https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html
     """
 @overload
-def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Nested[int] | None = None) -> AnyTensor: ...
+def QuantizeLinear(x: NumberOrList[float], y_scale: NumberOrList[float], y_zero_point: NumberOrList[int] | None = None) -> AnyTensor: ...
 @overload
-def QuantizeLinear(x: ArrayOr[float], y_scale: ArrayOr[float], y_zero_point: ArrayOr[int] | None = None) -> Array: ...
+def QuantizeLinear(x: ArrayOrNumber[float], y_scale: ArrayOrNumber[float], y_zero_point: ArrayOrNumber[int] | None = None) -> NumpyArray: ...
 @overload
-def QuantizeLinear(x: Input[TSignedNumber2, LFloat], y_scale: Input[FLOAT, float], y_zero_point: Input[TInteger, LInt] | None = None) -> TInteger: ...
+def QuantizeLinear(x: TensorOrArray[SignedNumberTensor2, Number], y_scale: TensorOrArray[FLOAT, float], y_zero_point: TensorOrArray[IntegerTensor, Integer] | None = None) -> IntegerTensor: ...
 
 @overload
-def Resize(X: Given[TAny2, LComplexStr], scales: Input[FLOAT, float], *, mode: Literal["nearest", "linear"] = "nearest") -> TAny2:
+def Resize(X: TensorOf[SomeTensor2, ComplexNumberOrText], scales: TensorOrArray[FLOAT, float], *, mode: Literal["nearest", "linear"] = "nearest") -> SomeTensor2:
     """Resize the input tensor. Each dimension value of the output tensor is: output_dimension =
     floor(input_dimension * scale).
 
@@ -368,14 +368,14 @@ def Resize(X: Given[TAny2, LComplexStr], scales: Input[FLOAT, float], *, mode: L
     https://onnx.ai/onnx/operators/onnx__Resize.html
     """
 @overload
-def Resize(X: ArrayOr[complex | str], scales: Given[FLOAT, float], *, mode: Literal["nearest", "linear"] = "nearest") -> AnyTensor: ...
+def Resize(X: ArrayOrNumber[complex | str], scales: TensorOf[FLOAT, float], *, mode: Literal["nearest", "linear"] = "nearest") -> AnyTensor: ...
 @overload
-def Resize(X: Nested[complex | str], scales: Nested[float], *, mode: Literal["nearest", "linear"] = "nearest") -> AnyTensor: ...
+def Resize(X: NumberOrList[complex | str], scales: NumberOrList[float], *, mode: Literal["nearest", "linear"] = "nearest") -> AnyTensor: ...
 @overload
-def Resize(X: ArrayOr[complex | str], scales: ArrayOr[float], *, mode: Literal["nearest", "linear"] = "nearest") -> Array: ...
+def Resize(X: ArrayOrNumber[complex | str], scales: ArrayOrNumber[float], *, mode: Literal["nearest", "linear"] = "nearest") -> NumpyArray: ...
 
 @overload
-def ReverseSequence(input: Given[TAny2, LComplexStr], sequence_lens: Indices[INT64, int], *, batch_axis: Int = 1, time_axis: Int = 0) -> TAny2:
+def ReverseSequence(input: TensorOf[SomeTensor2, ComplexNumberOrText], sequence_lens: Indices[INT64, int], *, batch_axis: Int = 1, time_axis: Int = 0) -> SomeTensor2:
     """Reverse batch of sequences having different lengths specified by `sequence_lens`.
 
     For each slice i iterating on batch axis, the operator reverses the first sequence_lens[i] elements
@@ -393,14 +393,14 @@ def ReverseSequence(input: Given[TAny2, LComplexStr], sequence_lens: Indices[INT
     https://onnx.ai/onnx/operators/onnx__ReverseSequence.html
     """
 @overload
-def ReverseSequence(input: ArrayOr[complex | str], sequence_lens: GivenIndices[INT64, int], *, batch_axis: Int = 1, time_axis: Int = 0) -> AnyTensor: ...
+def ReverseSequence(input: NumberOrList[complex | str], sequence_lens: NumberOrList[int], *, batch_axis: Int = 1, time_axis: Int = 0) -> AnyTensor: ...
 @overload
-def ReverseSequence(input: Nested[complex | str], sequence_lens: Nested[int], *, batch_axis: Int = 1, time_axis: Int = 0) -> AnyTensor: ...
+def ReverseSequence(input: ArrayOrNumber[complex | str], sequence_lens: ArrayOrNumber[int], *, batch_axis: Int = 1, time_axis: Int = 0) -> NumpyArray: ...
 @overload
-def ReverseSequence(input: ArrayOr[complex | str], sequence_lens: ArrayOr[int], *, batch_axis: Int = 1, time_axis: Int = 0) -> Array: ...
+def ReverseSequence(input: ArrayOrNumber[complex | str], sequence_lens: TensorIndices[INT64, int], *, batch_axis: Int = 1, time_axis: Int = 0) -> AnyTensor: ...
 
 @overload
-def RoiAlign(X: Given[TFloat, LFloat], rois: Input[TFloat, LFloat], batch_indices: Indices[INT64, int], *, mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> TFloat:
+def RoiAlign(X: TensorOf[FloatTensor, Number], rois: TensorOrArray[FloatTensor, Number], batch_indices: Indices[INT64, int], *, mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> FloatTensor:
     """Region of Interest (RoI) align operation described in the [Mask R-CNN
     paper](https://arxiv.org/abs/1703.06870). RoiAlign consumes an input tensor X and region of
     interests (rois) to apply pooling across each RoI; it produces a 4-D tensor of shape (num_rois, C,
@@ -427,16 +427,16 @@ def RoiAlign(X: Given[TFloat, LFloat], rois: Input[TFloat, LFloat], batch_indice
     https://onnx.ai/onnx/operators/onnx__RoiAlign.html
     """
 @overload
-def RoiAlign(X: ArrayOr[float], rois: Given[TFloat, LFloat], batch_indices: Indices[INT64, int], *, mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> TFloat: ...
+def RoiAlign(X: ArrayOrNumber[float], rois: TensorOf[FloatTensor, Number], batch_indices: Indices[INT64, int], *, mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> FloatTensor: ...
 @overload
-def RoiAlign(X: ArrayOr[float], rois: ArrayOr[float], batch_indices: GivenIndices[INT64, int], *, mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> AnyTensor: ...
+def RoiAlign(X: NumberOrList[float], rois: NumberOrList[float], batch_indices: NumberOrList[int], *, mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> AnyTensor: ...
 @overload
-def RoiAlign(X: Nested[float], rois: Nested[float], batch_indices: Nested[int], *, mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> AnyTensor: ...
+def RoiAlign(X: ArrayOrNumber[float], rois: ArrayOrNumber[float], batch_indices: ArrayOrNumber[int], *, mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> NumpyArray: ...
 @overload
-def RoiAlign(X: ArrayOr[float], rois: ArrayOr[float], batch_indices: ArrayOr[int], *, mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> Array: ...
+def RoiAlign(X: ArrayOrNumber[float], rois: ArrayOrNumber[float], batch_indices: TensorIndices[INT64, int], *, mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> AnyTensor: ...
 
 @overload
-def Slice(data: Given[TAny2, LComplexStr], starts: Indices[TIndex, LInt], ends: Indices[TIndex, LInt], axes: Indices[TIndex, LInt] | None = None, steps: Indices[TIndex, LInt] | None = None) -> TAny2:
+def Slice(data: TensorOf[SomeTensor2, ComplexNumberOrText], starts: Indices[IndexTensor, Integer], ends: Indices[IndexTensor, Integer], axes: Indices[IndexTensor, Integer] | None = None, steps: Indices[IndexTensor, Integer] | None = None) -> SomeTensor2:
     """Produces a slice of the input tensor along multiple axes. Similar to numpy:
     https://numpy.org/doc/stable/reference/routines.indexing.html Slices uses `starts`, `ends`, `axes`
     and `steps` inputs to specify the start and end dimension and step for each axis in the list of
@@ -454,14 +454,14 @@ def Slice(data: Given[TAny2, LComplexStr], starts: Indices[TIndex, LInt], ends: 
     https://onnx.ai/onnx/operators/onnx__Slice.html
     """
 @overload
-def Slice(data: Nested[complex | str], starts: Nested[int], ends: Nested[int], axes: Nested[int] | None = None, steps: Nested[int] | None = None) -> AnyTensor: ...
+def Slice(data: NumberOrList[complex | str], starts: NumberOrList[int], ends: NumberOrList[int], axes: NumberOrList[int] | None = None, steps: NumberOrList[int] | None = None) -> AnyTensor: ...
 @overload
-def Slice(data: ArrayOr[complex | str], starts: ArrayOr[int], ends: ArrayOr[int], axes: ArrayOr[int] | None = None, steps: ArrayOr[int] | None = None) -> Array: ...
+def Slice(data: ArrayOrNumber[complex | str], starts: ArrayOrNumber[int], ends: ArrayOrNumber[int], axes: ArrayOrNumber[int] | None = None, steps: ArrayOrNumber[int] | None = None) -> NumpyArray: ...
 @overload
-def Slice(data: Input[TAny2, LComplexStr], starts: Indices[TIndex, LInt], ends: Indices[TIndex, LInt], axes: Indices[TIndex, LInt] | None = None, steps: Indices[TIndex, LInt] | None = None) -> TAny2: ...
+def Slice(data: TensorOrArray[SomeTensor2, ComplexNumberOrText], starts: Indices[IndexTensor, Integer], ends: Indices[IndexTensor, Integer], axes: Indices[IndexTensor, Integer] | None = None, steps: Indices[IndexTensor, Integer] | None = None) -> SomeTensor2: ...
 
 @overload
-def StringNormalizer(X: Given[STRING, str], *, case_change_action: Literal["LOWER", "UPPER", "NONE"] = "NONE", is_case_sensitive: Int = 0, locale: str | None = None, stopwords: Sequence[str] | None = None) -> STRING:
+def StringNormalizer(X: TensorOf[STRING, str], *, case_change_action: Literal["LOWER", "UPPER", "NONE"] = "NONE", is_case_sensitive: Int = 0, locale: str | None = None, stopwords: Sequence[str] | None = None) -> STRING:
     """StringNormalization performs string operations for basic cleaning. This operator has only one input
     (denoted by X) and only one output (denoted by Y). This operator first examines the elements in the
     X, and removes elements specified in "stopwords" attribute. After removing stop words, the
@@ -483,12 +483,12 @@ def StringNormalizer(X: Given[STRING, str], *, case_change_action: Literal["LOWE
     https://onnx.ai/onnx/operators/onnx__StringNormalizer.html
     """
 @overload
-def StringNormalizer(X: Nested[str], *, case_change_action: Literal["LOWER", "UPPER", "NONE"] = "NONE", is_case_sensitive: Int = 0, locale: str | None = None, stopwords: Sequence[str] | None = None) -> AnyTensor: ...
+def StringNormalizer(X: NumberOrList[str], *, case_change_action: Literal["LOWER", "UPPER", "NONE"] = "NONE", is_case_sensitive: Int = 0, locale: str | None = None, stopwords: Sequence[str] | None = None) -> AnyTensor: ...
 @overload
-def StringNormalizer(X: ArrayOr[str], *, case_change_action: Literal["LOWER", "UPPER", "NONE"] = "NONE", is_case_sensitive: Int = 0, locale: str | None = None, stopwords: Sequence[str] | None = None) -> Array: ...
+def StringNormalizer(X: ArrayOrNumber[str], *, case_change_action: Literal["LOWER", "UPPER", "NONE"] = "NONE", is_case_sensitive: Int = 0, locale: str | None = None, stopwords: Sequence[str] | None = None) -> NumpyArray: ...
 
 @overload
-def ThresholdedRelu(X: Given[TFloat, LFloat], *, alpha: Float = 1.0) -> TFloat:
+def ThresholdedRelu(X: TensorOf[FloatTensor, Number], *, alpha: Float = 1.0) -> FloatTensor:
     """ThresholdedRelu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     rectified linear function, y = x for x > alpha, y = 0 otherwise, is applied to the tensor
     elementwise.
@@ -501,12 +501,12 @@ def ThresholdedRelu(X: Given[TFloat, LFloat], *, alpha: Float = 1.0) -> TFloat:
     https://onnx.ai/onnx/operators/onnx__ThresholdedRelu.html
     """
 @overload
-def ThresholdedRelu(X: Nested[float], *, alpha: Float = 1.0) -> AnyTensor: ...
+def ThresholdedRelu(X: NumberOrList[float], *, alpha: Float = 1.0) -> AnyTensor: ...
 @overload
-def ThresholdedRelu(X: ArrayOr[float], *, alpha: Float = 1.0) -> Array: ...
+def ThresholdedRelu(X: ArrayOrNumber[float], *, alpha: Float = 1.0) -> NumpyArray: ...
 
 @overload
-def TopK(X: Given[TFloat, LFloat], K: Indices[INT64, int], *, axis: Int = -1) -> tuple[TFloat, INT64]:
+def TopK(X: TensorOf[FloatTensor, Number], K: Indices[INT64, int], *, axis: Int = -1) -> tuple[FloatTensor, INT64]:
     """Retrieve the top-K elements along a specified axis. Given an input tensor of shape [a_0, a_1, ...,
     a_{n-1}] and integer argument k, return two outputs: -Value tensor of shape [a_0, a_1, ...,
     a_{axis-1}, k, a_{axis+1}, ... a_{n-1}] which contains the values of the top k elements along the
@@ -523,8 +523,8 @@ def TopK(X: Given[TFloat, LFloat], K: Indices[INT64, int], *, axis: Int = -1) ->
     https://onnx.ai/onnx/operators/onnx__TopK.html
     """
 @overload
-def TopK(X: ArrayOr[float], K: GivenIndices[INT64, int], *, axis: Int = -1) -> tuple[AnyTensor, INT64]: ...
+def TopK(X: NumberOrList[float], K: NumberOrList[int], *, axis: Int = -1) -> tuple[AnyTensor, AnyTensor]: ...
 @overload
-def TopK(X: Nested[float], K: Nested[int], *, axis: Int = -1) -> tuple[AnyTensor, AnyTensor]: ...
+def TopK(X: ArrayOrNumber[float], K: ArrayOrNumber[int], *, axis: Int = -1) -> tuple[NumpyArray, NumpyArray]: ...
 @overload
-def TopK(X: ArrayOr[float], K: ArrayOr[int], *, axis: Int = -1) -> tuple[Array, Array]: ...
+def TopK(X: ArrayOrNumber[float], K: TensorIndices[INT64, int], *, axis: Int = -1) -> tuple[AnyTensor, INT64]: ...

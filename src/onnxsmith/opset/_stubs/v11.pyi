@@ -4,16 +4,16 @@
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Given, GivenIndices, Indices, Input, Int, Ints, Nested, Proto,
-    TensorValue, Tensors, FLOAT, UINT8, INT64, BOOL,
+    AnyTensor, ArrayOrNumber, Body, DTypeLike, Float, Indices, Int, Ints, NumberOrList, NumpyArray, Proto,
+    TensorIndices, TensorOf, TensorOrArray, TensorValue, Tensors, FLOAT, UINT8, INT64, BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
-    LComplexStr, LFloat, LFloat2, LInt, TAny, TAny2, TFloat, TIndex, TNumber, TNumber2, TNumber3, TNumber4,
-    TSignedNumber3, TUnsigned,
+    ComplexNumberOrText, FloatTensor, IndexTensor, Integer, Number, Number2, NumberTensor, NumberTensor2,
+    NumberTensor3, NumberTensor4, SignedNumberTensor3, SomeTensor, SomeTensor2, UnsignedTensor,
 )
 
 @overload
-def ArgMax(data: Given[TNumber, LFloat], *, axis: Int = 0, keepdims: Int = 1) -> INT64:
+def ArgMax(data: TensorOf[NumberTensor, Number], *, axis: Int = 0, keepdims: Int = 1) -> INT64:
     """Computes the indices of the max elements of the input tensor's element along the provided axis. The
     resulting tensor has the same rank as the input if keepdims equals 1. If keepdims equal 0, then the
     resulting tensor has the reduced dimension pruned. The input tensor must not be empty. The type of
@@ -29,12 +29,12 @@ def ArgMax(data: Given[TNumber, LFloat], *, axis: Int = 0, keepdims: Int = 1) ->
     https://onnx.ai/onnx/operators/onnx__ArgMax.html
     """
 @overload
-def ArgMax(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1) -> AnyTensor: ...
+def ArgMax(data: NumberOrList[float], *, axis: Int = 0, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ArgMax(data: ArrayOr[float], *, axis: Int = 0, keepdims: Int = 1) -> Array: ...
+def ArgMax(data: ArrayOrNumber[float], *, axis: Int = 0, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def ArgMin(data: Given[TNumber, LFloat], *, axis: Int = 0, keepdims: Int = 1) -> INT64:
+def ArgMin(data: TensorOf[NumberTensor, Number], *, axis: Int = 0, keepdims: Int = 1) -> INT64:
     """Computes the indices of the min elements of the input tensor's element along the provided axis. The
     resulting tensor has the same rank as the input if keepdims equals 1. If keepdims equal 0, then the
     resulting tensor has the reduced dimension pruned. The input tensor must not be empty. The type of
@@ -50,12 +50,12 @@ def ArgMin(data: Given[TNumber, LFloat], *, axis: Int = 0, keepdims: Int = 1) ->
     https://onnx.ai/onnx/operators/onnx__ArgMin.html
     """
 @overload
-def ArgMin(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1) -> AnyTensor: ...
+def ArgMin(data: NumberOrList[float], *, axis: Int = 0, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ArgMin(data: ArrayOr[float], *, axis: Int = 0, keepdims: Int = 1) -> Array: ...
+def ArgMin(data: ArrayOrNumber[float], *, axis: Int = 0, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def AveragePool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> TFloat:
+def AveragePool(X: TensorOf[FloatTensor, Number], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor:
     """AveragePool consumes an input tensor X and applies average pooling across the tensor according to
     kernel sizes, stride sizes, and pad lengths. average pooling consisting of computing the average on
     all values of a subset of the input tensor according to the kernel size and downsampling the data
@@ -80,12 +80,12 @@ def AveragePool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Liter
     https://onnx.ai/onnx/operators/onnx__AveragePool.html
     """
 @overload
-def AveragePool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+def AveragePool(X: NumberOrList[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def AveragePool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def AveragePool(X: ArrayOrNumber[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, pads: Ints | None = None, strides: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def BitShift(X: Given[TUnsigned, LInt], Y: Input[TUnsigned, LInt], *, direction: Literal["LEFT", "RIGHT"]) -> TUnsigned:
+def BitShift(X: TensorOf[UnsignedTensor, Integer], Y: TensorOrArray[UnsignedTensor, Integer], *, direction: Literal["LEFT", "RIGHT"]) -> UnsignedTensor:
     """Bitwise shift operator performs element-wise operation. For each input element, if the attribute
     "direction" is "RIGHT", this operator moves its binary representation toward the right side so that
     the input value is effectively decreased. If the attribute "direction" is "LEFT", bits of binary
@@ -102,14 +102,14 @@ def BitShift(X: Given[TUnsigned, LInt], Y: Input[TUnsigned, LInt], *, direction:
     https://onnx.ai/onnx/operators/onnx__BitShift.html
     """
 @overload
-def BitShift(X: ArrayOr[int], Y: Given[TUnsigned, LInt], *, direction: Literal["LEFT", "RIGHT"]) -> TUnsigned: ...
+def BitShift(X: ArrayOrNumber[int], Y: TensorOf[UnsignedTensor, Integer], *, direction: Literal["LEFT", "RIGHT"]) -> UnsignedTensor: ...
 @overload
-def BitShift(X: Nested[int], Y: Nested[int], *, direction: Literal["LEFT", "RIGHT"]) -> AnyTensor: ...
+def BitShift(X: NumberOrList[int], Y: NumberOrList[int], *, direction: Literal["LEFT", "RIGHT"]) -> AnyTensor: ...
 @overload
-def BitShift(X: ArrayOr[int], Y: ArrayOr[int], *, direction: Literal["LEFT", "RIGHT"]) -> Array: ...
+def BitShift(X: ArrayOrNumber[int], Y: ArrayOrNumber[int], *, direction: Literal["LEFT", "RIGHT"]) -> NumpyArray: ...
 
 @overload
-def Clip(input: Given[TFloat, LFloat], min: Input[TFloat, LFloat] | None = None, max: Input[TFloat, LFloat] | None = None) -> TFloat:
+def Clip(input: TensorOf[FloatTensor, Number], min: TensorOrArray[FloatTensor, Number] | None = None, max: TensorOrArray[FloatTensor, Number] | None = None) -> FloatTensor:
     """Clip operator limits the given input within an interval. The interval is specified by the inputs
     'min' and 'max'. They default to numeric_limits::lowest() and numeric_limits::max(), respectively.
 
@@ -124,14 +124,14 @@ def Clip(input: Given[TFloat, LFloat], min: Input[TFloat, LFloat] | None = None,
     https://onnx.ai/onnx/operators/onnx__Clip.html
     """
 @overload
-def Clip(input: Nested[float], min: Nested[float] | None = None, max: Nested[float] | None = None) -> AnyTensor: ...
+def Clip(input: NumberOrList[float], min: NumberOrList[float] | None = None, max: NumberOrList[float] | None = None) -> AnyTensor: ...
 @overload
-def Clip(input: ArrayOr[float], min: ArrayOr[float] | None = None, max: ArrayOr[float] | None = None) -> Array: ...
+def Clip(input: ArrayOrNumber[float], min: ArrayOrNumber[float] | None = None, max: ArrayOrNumber[float] | None = None) -> NumpyArray: ...
 @overload
-def Clip(input: Input[TFloat, LFloat], min: Input[TFloat, LFloat] | None = None, max: Input[TFloat, LFloat] | None = None) -> TFloat: ...
+def Clip(input: TensorOrArray[FloatTensor, Number], min: TensorOrArray[FloatTensor, Number] | None = None, max: TensorOrArray[FloatTensor, Number] | None = None) -> FloatTensor: ...
 
 @overload
-def Compress(input: Given[TAny2, LComplexStr], condition: Input[BOOL, bool], *, axis: Int | None = None) -> TAny2:
+def Compress(input: TensorOf[SomeTensor2, ComplexNumberOrText], condition: TensorOrArray[BOOL, bool], *, axis: Int | None = None) -> SomeTensor2:
     """Selects slices from an input tensor along a given axis where condition evaluates to True for each
     axis index. In case axis is not provided, input is flattened before elements are selected. Compress
     behaves like numpy.compress:
@@ -147,14 +147,14 @@ def Compress(input: Given[TAny2, LComplexStr], condition: Input[BOOL, bool], *, 
     https://onnx.ai/onnx/operators/onnx__Compress.html
     """
 @overload
-def Compress(input: ArrayOr[complex | str], condition: Given[BOOL, bool], *, axis: Int | None = None) -> AnyTensor: ...
+def Compress(input: ArrayOrNumber[complex | str], condition: TensorOf[BOOL, bool], *, axis: Int | None = None) -> AnyTensor: ...
 @overload
-def Compress(input: Nested[complex | str], condition: Nested[bool], *, axis: Int | None = None) -> AnyTensor: ...
+def Compress(input: NumberOrList[complex | str], condition: NumberOrList[bool], *, axis: Int | None = None) -> AnyTensor: ...
 @overload
-def Compress(input: ArrayOr[complex | str], condition: ArrayOr[bool], *, axis: Int | None = None) -> Array: ...
+def Compress(input: ArrayOrNumber[complex | str], condition: ArrayOrNumber[bool], *, axis: Int | None = None) -> NumpyArray: ...
 
 @overload
-def Concat(inputs_0: Given[TAny2, LComplexStr], /, *inputs: Input[TAny2, LComplexStr], axis: Int) -> TAny2:
+def Concat(inputs_0: TensorOf[SomeTensor2, ComplexNumberOrText], /, *inputs: TensorOrArray[SomeTensor2, ComplexNumberOrText], axis: Int) -> SomeTensor2:
     """Concatenate a list of tensors into a single tensor. All input tensors must have the same shape,
     except for the dimension size of the axis to concatenate on.
 
@@ -167,14 +167,14 @@ def Concat(inputs_0: Given[TAny2, LComplexStr], /, *inputs: Input[TAny2, LComple
     https://onnx.ai/onnx/operators/onnx__Concat.html
     """
 @overload
-def Concat(inputs_0: Nested[complex | str], /, *inputs: Nested[complex | str], axis: Int) -> AnyTensor: ...
+def Concat(inputs_0: NumberOrList[complex | str], /, *inputs: NumberOrList[complex | str], axis: Int) -> AnyTensor: ...
 @overload
-def Concat(inputs_0: ArrayOr[complex | str], /, *inputs: ArrayOr[complex | str], axis: Int) -> Array: ...
+def Concat(inputs_0: ArrayOrNumber[complex | str], /, *inputs: ArrayOrNumber[complex | str], axis: Int) -> NumpyArray: ...
 @overload
-def Concat(inputs_0: Input[TAny2, LComplexStr], /, *inputs: Input[TAny2, LComplexStr], axis: Int) -> TAny2: ...
+def Concat(inputs_0: TensorOrArray[SomeTensor2, ComplexNumberOrText], /, *inputs: TensorOrArray[SomeTensor2, ComplexNumberOrText], axis: Int) -> SomeTensor2: ...
 
 @overload
-def ConcatFromSequence(input_sequence: Sequence[Array], *, axis: Int, new_axis: Int = 0) -> Array:
+def ConcatFromSequence(input_sequence: Sequence[NumpyArray], *, axis: Int, new_axis: Int = 0) -> NumpyArray:
     """Concatenate a sequence of tensors into a single tensor. All input tensors must have the same shape,
     except for the dimension size of the axis to concatenate on. By default 'new_axis' is 0, the
     behavior is similar to numpy.concatenate. When 'new_axis' is 1, the behavior is similar to
@@ -190,7 +190,7 @@ def ConcatFromSequence(input_sequence: Sequence[Array], *, axis: Int, new_axis: 
     https://onnx.ai/onnx/operators/onnx__ConcatFromSequence.html
     """
 @overload
-def ConcatFromSequence(input_sequence: Tensors[TAny2, LComplexStr], *, axis: Int, new_axis: Int = 0) -> TAny2: ...
+def ConcatFromSequence(input_sequence: Tensors[SomeTensor2, ComplexNumberOrText], *, axis: Int, new_axis: Int = 0) -> SomeTensor2: ...
 
 def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = None) -> AnyTensor:
     """A constant tensor. Exactly one of the two attributes, either value or sparse_value, must be
@@ -205,7 +205,7 @@ def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = N
     """
 
 @overload
-def Conv(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat:
+def Conv(X: TensorOf[FloatTensor, Number], W: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor:
     """The convolution operator consumes an input tensor and a filter, and computes the output.
 
     Args:
@@ -230,14 +230,14 @@ def Conv(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], B: Input[TFloat, LF
     https://onnx.ai/onnx/operators/onnx__Conv.html
     """
 @overload
-def Conv(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+def Conv(X: NumberOrList[float], W: NumberOrList[float], B: NumberOrList[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def Conv(X: ArrayOr[float], W: ArrayOr[float], B: ArrayOr[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def Conv(X: ArrayOrNumber[float], W: ArrayOrNumber[float], B: ArrayOrNumber[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> NumpyArray: ...
 @overload
-def Conv(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
+def Conv(X: TensorOrArray[FloatTensor, Number], W: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor: ...
 
 @overload
-def ConvTranspose(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat:
+def ConvTranspose(X: TensorOf[FloatTensor, Number], W: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor:
     """The convolution transpose operator consumes an input tensor and a filter, and computes the output.
 
     If the pads parameter is provided the shape of the output is calculated via the following equation:
@@ -269,14 +269,14 @@ def ConvTranspose(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], B: Input[T
     https://onnx.ai/onnx/operators/onnx__ConvTranspose.html
     """
 @overload
-def ConvTranspose(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+def ConvTranspose(X: NumberOrList[float], W: NumberOrList[float], B: NumberOrList[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def ConvTranspose(X: ArrayOr[float], W: ArrayOr[float], B: ArrayOr[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def ConvTranspose(X: ArrayOrNumber[float], W: ArrayOrNumber[float], B: ArrayOrNumber[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> NumpyArray: ...
 @overload
-def ConvTranspose(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
+def ConvTranspose(X: TensorOrArray[FloatTensor, Number], W: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor: ...
 
 @overload
-def CumSum(x: Given[TNumber4, LFloat], axis: Indices[TIndex, LInt], *, exclusive: Int = 0, reverse: Int = 0) -> TNumber4:
+def CumSum(x: TensorOf[NumberTensor4, Number], axis: Indices[IndexTensor, Integer], *, exclusive: Int = 0, reverse: Int = 0) -> NumberTensor4:
     """Performs cumulative sum of the input elements along the given axis. By default, it will do the sum
     inclusively meaning the first element is copied as is. Through an `exclusive` attribute, this
     behavior can change to exclude the first element. It can also perform summation in the opposite
@@ -293,14 +293,14 @@ def CumSum(x: Given[TNumber4, LFloat], axis: Indices[TIndex, LInt], *, exclusive
     https://onnx.ai/onnx/operators/onnx__CumSum.html
     """
 @overload
-def CumSum(x: ArrayOr[float], axis: GivenIndices[TIndex, LInt], *, exclusive: Int = 0, reverse: Int = 0) -> AnyTensor: ...
+def CumSum(x: NumberOrList[float], axis: NumberOrList[int], *, exclusive: Int = 0, reverse: Int = 0) -> AnyTensor: ...
 @overload
-def CumSum(x: Nested[float], axis: Nested[int], *, exclusive: Int = 0, reverse: Int = 0) -> AnyTensor: ...
+def CumSum(x: ArrayOrNumber[float], axis: ArrayOrNumber[int], *, exclusive: Int = 0, reverse: Int = 0) -> NumpyArray: ...
 @overload
-def CumSum(x: ArrayOr[float], axis: ArrayOr[int], *, exclusive: Int = 0, reverse: Int = 0) -> Array: ...
+def CumSum(x: ArrayOrNumber[float], axis: TensorIndices[IndexTensor, Integer], *, exclusive: Int = 0, reverse: Int = 0) -> AnyTensor: ...
 
 @overload
-def DepthToSpace(input: Given[TAny2, LComplexStr], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> TAny2:
+def DepthToSpace(input: TensorOf[SomeTensor2, ComplexNumberOrText], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> SomeTensor2:
     """DepthToSpace rearranges (permutes) data from depth into blocks of spatial data. This is the reverse
     transformation of SpaceToDepth. More specifically, this op outputs a copy of the input tensor where
     values from the depth dimension are moved in spatial blocks to the height and width dimensions. By
@@ -317,12 +317,12 @@ def DepthToSpace(input: Given[TAny2, LComplexStr], *, blocksize: Int, mode: Lite
     https://onnx.ai/onnx/operators/onnx__DepthToSpace.html
     """
 @overload
-def DepthToSpace(input: Nested[complex | str], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> AnyTensor: ...
+def DepthToSpace(input: NumberOrList[complex | str], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> AnyTensor: ...
 @overload
-def DepthToSpace(input: ArrayOr[complex | str], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> Array: ...
+def DepthToSpace(input: ArrayOrNumber[complex | str], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> NumpyArray: ...
 
 @overload
-def Det(X: Given[TFloat, LFloat]) -> TFloat:
+def Det(X: TensorOf[FloatTensor, Number]) -> FloatTensor:
     """Det calculates determinant of a square matrix or batches of square matrices. Det takes one input
     tensor of shape `[*, M, M]`, where `*` is zero or more batch dimensions, and the inner-most 2
     dimensions form square matrices. The output is a tensor of shape `[*]`, containing the determinants
@@ -335,12 +335,12 @@ def Det(X: Given[TFloat, LFloat]) -> TFloat:
     https://onnx.ai/onnx/operators/onnx__Det.html
     """
 @overload
-def Det(X: Nested[float]) -> AnyTensor: ...
+def Det(X: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Det(X: ArrayOr[float]) -> Array: ...
+def Det(X: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def DynamicQuantizeLinear(x: Given[FLOAT, float]) -> tuple[UINT8, FLOAT, UINT8]:
+def DynamicQuantizeLinear(x: TensorOf[FLOAT, float]) -> tuple[UINT8, FLOAT, UINT8]:
     """A Function to fuse calculation for Scale, Zero Point and FP32->8Bit conversion of FP32 Input data.
     Outputs Scale, ZeroPoint and Quantized Input for a given FP32 Input. Scale is calculated as:
 
@@ -358,12 +358,12 @@ def DynamicQuantizeLinear(x: Given[FLOAT, float]) -> tuple[UINT8, FLOAT, UINT8]:
     https://onnx.ai/onnx/operators/onnx__DynamicQuantizeLinear.html
     """
 @overload
-def DynamicQuantizeLinear(x: Nested[float]) -> tuple[AnyTensor, AnyTensor, AnyTensor]: ...
+def DynamicQuantizeLinear(x: NumberOrList[float]) -> tuple[AnyTensor, AnyTensor, AnyTensor]: ...
 @overload
-def DynamicQuantizeLinear(x: ArrayOr[float]) -> tuple[Array, Array, Array]: ...
+def DynamicQuantizeLinear(x: ArrayOrNumber[float]) -> tuple[NumpyArray, NumpyArray, NumpyArray]: ...
 
 @overload
-def Equal(A: Given[TAny, LFloat], B: Input[TAny, LFloat]) -> BOOL:
+def Equal(A: TensorOf[SomeTensor, Number], B: TensorOrArray[SomeTensor, Number]) -> BOOL:
     """Returns the tensor resulted from performing the `equal` logical operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -378,14 +378,14 @@ def Equal(A: Given[TAny, LFloat], B: Input[TAny, LFloat]) -> BOOL:
     https://onnx.ai/onnx/operators/onnx__Equal.html
     """
 @overload
-def Equal(A: ArrayOr[float], B: Given[TAny, LFloat]) -> BOOL: ...
+def Equal(A: ArrayOrNumber[float], B: TensorOf[SomeTensor, Number]) -> BOOL: ...
 @overload
-def Equal(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+def Equal(A: NumberOrList[float], B: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Equal(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def Equal(A: ArrayOrNumber[float], B: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Flatten(input: Given[TAny2, LComplexStr], *, axis: Int = 1) -> TAny2:
+def Flatten(input: TensorOf[SomeTensor2, ComplexNumberOrText], *, axis: Int = 1) -> SomeTensor2:
     """Flattens the input tensor into a 2D matrix. If input tensor has shape (d_0, d_1, ... d_n) then the
     output will have shape (d_0 X d_1 ... d_(axis-1), d_axis X d_(axis+1) ... X dn).
 
@@ -398,12 +398,12 @@ def Flatten(input: Given[TAny2, LComplexStr], *, axis: Int = 1) -> TAny2:
     https://onnx.ai/onnx/operators/onnx__Flatten.html
     """
 @overload
-def Flatten(input: Nested[complex | str], *, axis: Int = 1) -> AnyTensor: ...
+def Flatten(input: NumberOrList[complex | str], *, axis: Int = 1) -> AnyTensor: ...
 @overload
-def Flatten(input: ArrayOr[complex | str], *, axis: Int = 1) -> Array: ...
+def Flatten(input: ArrayOrNumber[complex | str], *, axis: Int = 1) -> NumpyArray: ...
 
 @overload
-def Gather(data: Given[TAny2, LComplexStr], indices: Indices[TIndex, LInt], *, axis: Int = 0) -> TAny2:
+def Gather(data: TensorOf[SomeTensor2, ComplexNumberOrText], indices: Indices[IndexTensor, Integer], *, axis: Int = 0) -> SomeTensor2:
     """Given `data` tensor of rank r >= 1, and `indices` tensor of rank q, gather entries of the axis
     dimension of `data` (by default outer-most one as axis=0) indexed by `indices`, and concatenates
     them in an output tensor of rank q + (r - 1).
@@ -424,14 +424,14 @@ def Gather(data: Given[TAny2, LComplexStr], indices: Indices[TIndex, LInt], *, a
     https://onnx.ai/onnx/operators/onnx__Gather.html
     """
 @overload
-def Gather(data: ArrayOr[complex | str], indices: GivenIndices[TIndex, LInt], *, axis: Int = 0) -> AnyTensor: ...
+def Gather(data: NumberOrList[complex | str], indices: NumberOrList[int], *, axis: Int = 0) -> AnyTensor: ...
 @overload
-def Gather(data: Nested[complex | str], indices: Nested[int], *, axis: Int = 0) -> AnyTensor: ...
+def Gather(data: ArrayOrNumber[complex | str], indices: ArrayOrNumber[int], *, axis: Int = 0) -> NumpyArray: ...
 @overload
-def Gather(data: ArrayOr[complex | str], indices: ArrayOr[int], *, axis: Int = 0) -> Array: ...
+def Gather(data: ArrayOrNumber[complex | str], indices: TensorIndices[IndexTensor, Integer], *, axis: Int = 0) -> AnyTensor: ...
 
 @overload
-def GatherElements(data: Given[TAny2, LComplexStr], indices: Indices[TIndex, LInt], *, axis: Int = 0) -> TAny2:
+def GatherElements(data: TensorOf[SomeTensor2, ComplexNumberOrText], indices: Indices[IndexTensor, Integer], *, axis: Int = 0) -> SomeTensor2:
     """GatherElements takes two inputs `data` and `indices` of the same rank r >= 1 and an optional
     attribute `axis` that identifies an axis of `data` (by default, the outer-most axis, that is axis
     0). It is an indexing operation that produces its output by indexing into the input data tensor at
@@ -448,14 +448,14 @@ def GatherElements(data: Given[TAny2, LComplexStr], indices: Indices[TIndex, LIn
     https://onnx.ai/onnx/operators/onnx__GatherElements.html
     """
 @overload
-def GatherElements(data: ArrayOr[complex | str], indices: GivenIndices[TIndex, LInt], *, axis: Int = 0) -> AnyTensor: ...
+def GatherElements(data: NumberOrList[complex | str], indices: NumberOrList[int], *, axis: Int = 0) -> AnyTensor: ...
 @overload
-def GatherElements(data: Nested[complex | str], indices: Nested[int], *, axis: Int = 0) -> AnyTensor: ...
+def GatherElements(data: ArrayOrNumber[complex | str], indices: ArrayOrNumber[int], *, axis: Int = 0) -> NumpyArray: ...
 @overload
-def GatherElements(data: ArrayOr[complex | str], indices: ArrayOr[int], *, axis: Int = 0) -> Array: ...
+def GatherElements(data: ArrayOrNumber[complex | str], indices: TensorIndices[IndexTensor, Integer], *, axis: Int = 0) -> AnyTensor: ...
 
 @overload
-def GatherND(data: Given[TAny2, LComplexStr], indices: Indices[INT64, int]) -> TAny2:
+def GatherND(data: TensorOf[SomeTensor2, ComplexNumberOrText], indices: Indices[INT64, int]) -> SomeTensor2:
     """Given `data` tensor of rank `r` >= 1, and `indices` tensor of rank `q` >= 1, this operator gathers
     slices of `data` into an output tensor of rank `q + r - indices_shape[-1] - 1`.
 
@@ -471,14 +471,14 @@ def GatherND(data: Given[TAny2, LComplexStr], indices: Indices[INT64, int]) -> T
     https://onnx.ai/onnx/operators/onnx__GatherND.html
     """
 @overload
-def GatherND(data: ArrayOr[complex | str], indices: GivenIndices[INT64, int]) -> AnyTensor: ...
+def GatherND(data: NumberOrList[complex | str], indices: NumberOrList[int]) -> AnyTensor: ...
 @overload
-def GatherND(data: Nested[complex | str], indices: Nested[int]) -> AnyTensor: ...
+def GatherND(data: ArrayOrNumber[complex | str], indices: ArrayOrNumber[int]) -> NumpyArray: ...
 @overload
-def GatherND(data: ArrayOr[complex | str], indices: ArrayOr[int]) -> Array: ...
+def GatherND(data: ArrayOrNumber[complex | str], indices: TensorIndices[INT64, int]) -> AnyTensor: ...
 
 @overload
-def Gemm(A: Given[TNumber2, LFloat], B: Input[TNumber2, LFloat], C: Input[TNumber2, LFloat] | None = None, *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> TNumber2:
+def Gemm(A: TensorOf[NumberTensor2, Number], B: TensorOrArray[NumberTensor2, Number], C: TensorOrArray[NumberTensor2, Number] | None = None, *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> NumberTensor2:
     """General Matrix multiplication:
     https://en.wikipedia.org/wiki/Basic_Linear_Algebra_Subprograms#Level_3
 
@@ -500,14 +500,14 @@ def Gemm(A: Given[TNumber2, LFloat], B: Input[TNumber2, LFloat], C: Input[TNumbe
     https://onnx.ai/onnx/operators/onnx__Gemm.html
     """
 @overload
-def Gemm(A: Nested[float], B: Nested[float], C: Nested[float] | None = None, *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> AnyTensor: ...
+def Gemm(A: NumberOrList[float], B: NumberOrList[float], C: NumberOrList[float] | None = None, *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> AnyTensor: ...
 @overload
-def Gemm(A: ArrayOr[float], B: ArrayOr[float], C: ArrayOr[float] | None = None, *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> Array: ...
+def Gemm(A: ArrayOrNumber[float], B: ArrayOrNumber[float], C: ArrayOrNumber[float] | None = None, *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> NumpyArray: ...
 @overload
-def Gemm(A: Input[TNumber2, LFloat], B: Input[TNumber2, LFloat], C: Input[TNumber2, LFloat] | None = None, *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> TNumber2: ...
+def Gemm(A: TensorOrArray[NumberTensor2, Number], B: TensorOrArray[NumberTensor2, Number], C: TensorOrArray[NumberTensor2, Number] | None = None, *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> NumberTensor2: ...
 
 @overload
-def Hardmax(input: Given[TFloat, LFloat], *, axis: Int = 1) -> TFloat:
+def Hardmax(input: TensorOf[FloatTensor, Number], *, axis: Int = 1) -> FloatTensor:
     """The operator computes the hardmax (1 for the first maximum value, and 0 for all others) values for
     each layer in the batch of the given input.
 
@@ -520,11 +520,11 @@ def Hardmax(input: Given[TFloat, LFloat], *, axis: Int = 1) -> TFloat:
     https://onnx.ai/onnx/operators/onnx__Hardmax.html
     """
 @overload
-def Hardmax(input: Nested[float], *, axis: Int = 1) -> AnyTensor: ...
+def Hardmax(input: NumberOrList[float], *, axis: Int = 1) -> AnyTensor: ...
 @overload
-def Hardmax(input: ArrayOr[float], *, axis: Int = 1) -> Array: ...
+def Hardmax(input: ArrayOrNumber[float], *, axis: Int = 1) -> NumpyArray: ...
 
-def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> AnyTensor:
+def If(cond: TensorOrArray[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> AnyTensor:
     """If conditional
 
     Args:
@@ -539,7 +539,7 @@ def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs
     """
 
 @overload
-def LogSoftmax(input: Given[TFloat, LFloat], *, axis: Int = 1) -> TFloat:
+def LogSoftmax(input: TensorOf[FloatTensor, Number], *, axis: Int = 1) -> FloatTensor:
     """The operator computes the logsoftmax (log of softmax) values for each layer in the batch of the
     given input.
 
@@ -552,11 +552,11 @@ def LogSoftmax(input: Given[TFloat, LFloat], *, axis: Int = 1) -> TFloat:
     https://onnx.ai/onnx/operators/onnx__LogSoftmax.html
     """
 @overload
-def LogSoftmax(input: Nested[float], *, axis: Int = 1) -> AnyTensor: ...
+def LogSoftmax(input: NumberOrList[float], *, axis: Int = 1) -> AnyTensor: ...
 @overload
-def LogSoftmax(input: ArrayOr[float], *, axis: Int = 1) -> Array: ...
+def LogSoftmax(input: ArrayOrNumber[float], *, axis: Int = 1) -> NumpyArray: ...
 
-def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> AnyTensor:
+def Loop(M: Indices[INT64, int] | None = None, cond: TensorOrArray[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> AnyTensor:
     """Generic Looping construct.
 
     Args:
@@ -572,7 +572,7 @@ def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = 
     """
 
 @overload
-def LpPool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> TFloat:
+def LpPool(X: TensorOf[FloatTensor, Number], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor:
     """LpPool consumes an input tensor X and applies Lp pooling across the tensor according to kernel
     sizes, stride sizes, and pad lengths. Lp pooling consisting of computing the Lp norm on all values
     of a subset of the input tensor according to the kernel size and downsampling the data into the
@@ -595,12 +595,12 @@ def LpPool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["N
     https://onnx.ai/onnx/operators/onnx__LpPool.html
     """
 @overload
-def LpPool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+def LpPool(X: NumberOrList[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def LpPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def LpPool(X: ArrayOrNumber[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def MaxPool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> TFloat:
+def MaxPool(X: TensorOf[FloatTensor, Number], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> FloatTensor:
     """MaxPool consumes an input tensor X and applies max pooling across the tensor according to kernel
     sizes, stride sizes, and pad lengths. max pooling consisting of computing the max on all values of a
     subset of the input tensor according to the kernel size and downsampling the data into the output
@@ -626,14 +626,14 @@ def MaxPool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["
     https://onnx.ai/onnx/operators/onnx__MaxPool.html
     """
 @overload
-def MaxPool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[TFloat, INT64]: ...
+def MaxPool(X: TensorOf[FloatTensor, Number], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[FloatTensor, INT64]: ...
 @overload
-def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> Array: ...
+def MaxPool(X: ArrayOrNumber[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> NumpyArray: ...
 @overload
-def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[Array, Array]: ...
+def MaxPool(X: ArrayOrNumber[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[NumpyArray, NumpyArray]: ...
 
 @overload
-def MaxUnpool(X: Given[TFloat, LFloat], I: Indices[INT64, int], output_shape: Indices[INT64, int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> TFloat:
+def MaxUnpool(X: TensorOf[FloatTensor, Number], I: Indices[INT64, int], output_shape: Indices[INT64, int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor:
     """MaxUnpool essentially computes the partial inverse of the MaxPool op. The input information to this
     op is typically the output information from a MaxPool op. The first input tensor X is the tensor
     that needs to be unpooled, which is typically the pooled tensor (first output) from MaxPool. The
@@ -657,14 +657,14 @@ def MaxUnpool(X: Given[TFloat, LFloat], I: Indices[INT64, int], output_shape: In
     https://onnx.ai/onnx/operators/onnx__MaxUnpool.html
     """
 @overload
-def MaxUnpool(X: Nested[float], I: Nested[int], output_shape: Nested[int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+def MaxUnpool(X: NumberOrList[float], I: NumberOrList[int], output_shape: NumberOrList[int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def MaxUnpool(X: ArrayOr[float], I: ArrayOr[int], output_shape: ArrayOr[int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def MaxUnpool(X: ArrayOrNumber[float], I: ArrayOrNumber[int], output_shape: ArrayOrNumber[int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> NumpyArray: ...
 @overload
-def MaxUnpool(X: Input[TFloat, LFloat], I: Indices[INT64, int], output_shape: Indices[INT64, int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
+def MaxUnpool(X: TensorOrArray[FloatTensor, Number], I: Indices[INT64, int], output_shape: Indices[INT64, int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor: ...
 
 @overload
-def NonMaxSuppression(boxes: Given[FLOAT, float], scores: Input[FLOAT, float], max_output_boxes_per_class: Indices[INT64, int] | None = None, iou_threshold: Input[FLOAT, float] | None = None, score_threshold: Input[FLOAT, float] | None = None, *, center_point_box: Int = 0) -> INT64:
+def NonMaxSuppression(boxes: TensorOf[FLOAT, float], scores: TensorOrArray[FLOAT, float], max_output_boxes_per_class: Indices[INT64, int] | None = None, iou_threshold: TensorOrArray[FLOAT, float] | None = None, score_threshold: TensorOrArray[FLOAT, float] | None = None, *, center_point_box: Int = 0) -> INT64:
     """Filter out boxes that have high intersection-over-union (IOU) overlap with previously selected
     boxes. Bounding boxes with score less than score_threshold are removed. Bounding box format is
     indicated by attribute center_point_box. Boxes are suppressed if their IOU with a previously
@@ -687,14 +687,14 @@ def NonMaxSuppression(boxes: Given[FLOAT, float], scores: Input[FLOAT, float], m
     https://onnx.ai/onnx/operators/onnx__NonMaxSuppression.html
     """
 @overload
-def NonMaxSuppression(boxes: Nested[float], scores: Nested[float], max_output_boxes_per_class: Nested[int] | None = None, iou_threshold: Nested[float] | None = None, score_threshold: Nested[float] | None = None, *, center_point_box: Int = 0) -> AnyTensor: ...
+def NonMaxSuppression(boxes: NumberOrList[float], scores: NumberOrList[float], max_output_boxes_per_class: NumberOrList[int] | None = None, iou_threshold: NumberOrList[float] | None = None, score_threshold: NumberOrList[float] | None = None, *, center_point_box: Int = 0) -> AnyTensor: ...
 @overload
-def NonMaxSuppression(boxes: ArrayOr[float], scores: ArrayOr[float], max_output_boxes_per_class: ArrayOr[int] | None = None, iou_threshold: ArrayOr[float] | None = None, score_threshold: ArrayOr[float] | None = None, *, center_point_box: Int = 0) -> Array: ...
+def NonMaxSuppression(boxes: ArrayOrNumber[float], scores: ArrayOrNumber[float], max_output_boxes_per_class: ArrayOrNumber[int] | None = None, iou_threshold: ArrayOrNumber[float] | None = None, score_threshold: ArrayOrNumber[float] | None = None, *, center_point_box: Int = 0) -> NumpyArray: ...
 @overload
-def NonMaxSuppression(boxes: Input[FLOAT, float], scores: Input[FLOAT, float], max_output_boxes_per_class: Indices[INT64, int] | None = None, iou_threshold: Input[FLOAT, float] | None = None, score_threshold: Input[FLOAT, float] | None = None, *, center_point_box: Int = 0) -> INT64: ...
+def NonMaxSuppression(boxes: TensorOrArray[FLOAT, float], scores: TensorOrArray[FLOAT, float], max_output_boxes_per_class: Indices[INT64, int] | None = None, iou_threshold: TensorOrArray[FLOAT, float] | None = None, score_threshold: TensorOrArray[FLOAT, float] | None = None, *, center_point_box: Int = 0) -> INT64: ...
 
 @overload
-def OneHot(indices: Given[TNumber, LFloat], depth: Input[TNumber3, LFloat2], values: Input[TAny2, LComplexStr], *, axis: Int = -1) -> TAny2:
+def OneHot(indices: TensorOf[NumberTensor, Number], depth: TensorOrArray[NumberTensor3, Number2], values: TensorOrArray[SomeTensor2, ComplexNumberOrText], *, axis: Int = -1) -> SomeTensor2:
     """Produces a one-hot tensor based on inputs. The locations represented by the index values in the
     'indices' input tensor will have 'on_value' and the other locations will have 'off_value' in the
     output tensor, where 'on_value' and 'off_value' are specified as part of required input argument
@@ -715,16 +715,16 @@ def OneHot(indices: Given[TNumber, LFloat], depth: Input[TNumber3, LFloat2], val
     https://onnx.ai/onnx/operators/onnx__OneHot.html
     """
 @overload
-def OneHot(indices: ArrayOr[float], depth: Given[TNumber3, LFloat2], values: Input[TAny2, LComplexStr], *, axis: Int = -1) -> TAny2: ...
+def OneHot(indices: ArrayOrNumber[float], depth: TensorOf[NumberTensor3, Number2], values: TensorOrArray[SomeTensor2, ComplexNumberOrText], *, axis: Int = -1) -> SomeTensor2: ...
 @overload
-def OneHot(indices: ArrayOr[float], depth: ArrayOr[float], values: Given[TAny2, LComplexStr], *, axis: Int = -1) -> TAny2: ...
+def OneHot(indices: ArrayOrNumber[float], depth: ArrayOrNumber[float], values: TensorOf[SomeTensor2, ComplexNumberOrText], *, axis: Int = -1) -> SomeTensor2: ...
 @overload
-def OneHot(indices: Nested[float], depth: Nested[float], values: Nested[complex | str], *, axis: Int = -1) -> AnyTensor: ...
+def OneHot(indices: NumberOrList[float], depth: NumberOrList[float], values: NumberOrList[complex | str], *, axis: Int = -1) -> AnyTensor: ...
 @overload
-def OneHot(indices: ArrayOr[float], depth: ArrayOr[float], values: ArrayOr[complex | str], *, axis: Int = -1) -> Array: ...
+def OneHot(indices: ArrayOrNumber[float], depth: ArrayOrNumber[float], values: ArrayOrNumber[complex | str], *, axis: Int = -1) -> NumpyArray: ...
 
 @overload
-def Pad(data: Given[TNumber, LFloat], pads: Indices[INT64, int], constant_value: Input[TNumber, LFloat] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> TNumber:
+def Pad(data: TensorOf[NumberTensor, Number], pads: Indices[INT64, int], constant_value: TensorOrArray[NumberTensor, Number] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> NumberTensor:
     """Given a tensor containing the data to be padded (`data`), a tensor containing the number of start
     and end pad values for axis (`pads`), (optionally) a `mode`, and (optionally) `constant_value`, a
     padded tensor (`output`) is generated.
@@ -745,14 +745,14 @@ def Pad(data: Given[TNumber, LFloat], pads: Indices[INT64, int], constant_value:
     https://onnx.ai/onnx/operators/onnx__Pad.html
     """
 @overload
-def Pad(data: Nested[float], pads: Nested[int], constant_value: Nested[float] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> AnyTensor: ...
+def Pad(data: NumberOrList[float], pads: NumberOrList[int], constant_value: NumberOrList[float] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> AnyTensor: ...
 @overload
-def Pad(data: ArrayOr[float], pads: ArrayOr[int], constant_value: ArrayOr[float] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> Array: ...
+def Pad(data: ArrayOrNumber[float], pads: ArrayOrNumber[int], constant_value: ArrayOrNumber[float] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> NumpyArray: ...
 @overload
-def Pad(data: Input[TNumber, LFloat], pads: Indices[INT64, int], constant_value: Input[TNumber, LFloat] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> TNumber: ...
+def Pad(data: TensorOrArray[NumberTensor, Number], pads: Indices[INT64, int], constant_value: TensorOrArray[NumberTensor, Number] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> NumberTensor: ...
 
 @overload
-def Range(start: Given[TSignedNumber3, LFloat], limit: Input[TSignedNumber3, LFloat], delta: Input[TSignedNumber3, LFloat]) -> TSignedNumber3:
+def Range(start: TensorOf[SignedNumberTensor3, Number], limit: TensorOrArray[SignedNumberTensor3, Number], delta: TensorOrArray[SignedNumberTensor3, Number]) -> SignedNumberTensor3:
     """Generate a tensor containing a sequence of numbers that begin at `start` and extends by increments
     of `delta` up to `limit` (exclusive).
 
@@ -779,16 +779,16 @@ def Range(start: Given[TSignedNumber3, LFloat], limit: Input[TSignedNumber3, LFl
     https://onnx.ai/onnx/operators/onnx__Range.html
     """
 @overload
-def Range(start: ArrayOr[float], limit: Given[TSignedNumber3, LFloat], delta: Input[TSignedNumber3, LFloat]) -> TSignedNumber3: ...
+def Range(start: ArrayOrNumber[float], limit: TensorOf[SignedNumberTensor3, Number], delta: TensorOrArray[SignedNumberTensor3, Number]) -> SignedNumberTensor3: ...
 @overload
-def Range(start: ArrayOr[float], limit: ArrayOr[float], delta: Given[TSignedNumber3, LFloat]) -> TSignedNumber3: ...
+def Range(start: ArrayOrNumber[float], limit: ArrayOrNumber[float], delta: TensorOf[SignedNumberTensor3, Number]) -> SignedNumberTensor3: ...
 @overload
-def Range(start: Nested[float], limit: Nested[float], delta: Nested[float]) -> AnyTensor: ...
+def Range(start: NumberOrList[float], limit: NumberOrList[float], delta: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Range(start: ArrayOr[float], limit: ArrayOr[float], delta: ArrayOr[float]) -> Array: ...
+def Range(start: ArrayOrNumber[float], limit: ArrayOrNumber[float], delta: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def ReduceL1(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
+def ReduceL1(data: TensorOf[NumberTensor2, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor2:
     """Computes the L1 norm of the input tensor's element along the provided axes. The resulting tensor has
     the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have
     the reduced dimension pruned.
@@ -806,12 +806,12 @@ def ReduceL1(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdim
     https://onnx.ai/onnx/operators/onnx__ReduceL1.html
     """
 @overload
-def ReduceL1(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceL1(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceL1(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceL1(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def ReduceL2(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
+def ReduceL2(data: TensorOf[NumberTensor2, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor2:
     """Computes the L2 norm of the input tensor's element along the provided axes. The resulting tensor has
     the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have
     the reduced dimension pruned.
@@ -829,12 +829,12 @@ def ReduceL2(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdim
     https://onnx.ai/onnx/operators/onnx__ReduceL2.html
     """
 @overload
-def ReduceL2(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceL2(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceL2(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceL2(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def ReduceLogSum(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
+def ReduceLogSum(data: TensorOf[NumberTensor2, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor2:
     """Computes the log sum of the input tensor's element along the provided axes. The resulting tensor has
     the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have
     the reduced dimension pruned.
@@ -852,12 +852,12 @@ def ReduceLogSum(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, kee
     https://onnx.ai/onnx/operators/onnx__ReduceLogSum.html
     """
 @overload
-def ReduceLogSum(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceLogSum(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceLogSum(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceLogSum(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def ReduceLogSumExp(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
+def ReduceLogSumExp(data: TensorOf[NumberTensor2, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor2:
     """Computes the log sum exponent of the input tensor's element along the provided axes. The resulting
     tensor has the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted
     tensor have the reduced dimension pruned.
@@ -875,12 +875,12 @@ def ReduceLogSumExp(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, 
     https://onnx.ai/onnx/operators/onnx__ReduceLogSumExp.html
     """
 @overload
-def ReduceLogSumExp(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceLogSumExp(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceLogSumExp(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceLogSumExp(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def ReduceMax(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
+def ReduceMax(data: TensorOf[NumberTensor2, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor2:
     """Computes the max of the input tensor's element along the provided axes. The resulting tensor has the
     same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have the
     reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set of
@@ -897,12 +897,12 @@ def ReduceMax(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdi
     https://onnx.ai/onnx/operators/onnx__ReduceMax.html
     """
 @overload
-def ReduceMax(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceMax(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceMax(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceMax(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def ReduceMean(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
+def ReduceMean(data: TensorOf[NumberTensor2, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor2:
     """Computes the mean of the input tensor's element along the provided axes. The resulting tensor has
     the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have
     the reduced dimension pruned.
@@ -920,12 +920,12 @@ def ReduceMean(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepd
     https://onnx.ai/onnx/operators/onnx__ReduceMean.html
     """
 @overload
-def ReduceMean(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceMean(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceMean(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceMean(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def ReduceMin(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
+def ReduceMin(data: TensorOf[NumberTensor2, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor2:
     """Computes the min of the input tensor's element along the provided axes. The resulting tensor has the
     same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have the
     reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set of
@@ -942,12 +942,12 @@ def ReduceMin(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdi
     https://onnx.ai/onnx/operators/onnx__ReduceMin.html
     """
 @overload
-def ReduceMin(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceMin(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceMin(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceMin(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def ReduceProd(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
+def ReduceProd(data: TensorOf[NumberTensor2, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor2:
     """Computes the product of the input tensor's element along the provided axes. The resulting tensor has
     the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have
     the reduced dimension pruned.
@@ -965,12 +965,12 @@ def ReduceProd(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepd
     https://onnx.ai/onnx/operators/onnx__ReduceProd.html
     """
 @overload
-def ReduceProd(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceProd(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceProd(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceProd(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def ReduceSum(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
+def ReduceSum(data: TensorOf[NumberTensor2, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor2:
     """Computes the sum of the input tensor's element along the provided axes. The resulting tensor has the
     same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have the
     reduced dimension pruned.
@@ -988,12 +988,12 @@ def ReduceSum(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdi
     https://onnx.ai/onnx/operators/onnx__ReduceSum.html
     """
 @overload
-def ReduceSum(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceSum(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceSum(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceSum(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def ReduceSumSquare(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber2:
+def ReduceSumSquare(data: TensorOf[NumberTensor2, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor2:
     """Computes the sum square of the input tensor's element along the provided axes. The resulting tensor
     has the same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor
     have the reduced dimension pruned.
@@ -1011,12 +1011,12 @@ def ReduceSumSquare(data: Given[TNumber2, LFloat], *, axes: Ints | None = None, 
     https://onnx.ai/onnx/operators/onnx__ReduceSumSquare.html
     """
 @overload
-def ReduceSumSquare(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceSumSquare(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceSumSquare(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceSumSquare(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def Resize(X: Given[TAny2, LComplexStr], roi: Input[TFloat, LFloat], scales: Input[FLOAT, float], sizes: Indices[INT64, int] | None = None, *, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> TAny2:
+def Resize(X: TensorOf[SomeTensor2, ComplexNumberOrText], roi: TensorOrArray[FloatTensor, Number], scales: TensorOrArray[FLOAT, float], sizes: Indices[INT64, int] | None = None, *, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> SomeTensor2:
     r"""Resize the input tensor. In general, it calculates every value in the output tensor as a weighted
     average of neighborhood (a.k.a. sampling locations) in the input tensor. Each dimension value of the
     output tensor is: output_dimension = floor(input_dimension * (roi_end - roi_start) * scale) if input
@@ -1046,14 +1046,14 @@ def Resize(X: Given[TAny2, LComplexStr], roi: Input[TFloat, LFloat], scales: Inp
     https://onnx.ai/onnx/operators/onnx__Resize.html
     """
 @overload
-def Resize(X: Nested[complex | str], roi: Nested[float], scales: Nested[float], sizes: Nested[int] | None = None, *, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> AnyTensor: ...
+def Resize(X: NumberOrList[complex | str], roi: NumberOrList[float], scales: NumberOrList[float], sizes: NumberOrList[int] | None = None, *, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> AnyTensor: ...
 @overload
-def Resize(X: ArrayOr[complex | str], roi: ArrayOr[float], scales: ArrayOr[float], sizes: ArrayOr[int] | None = None, *, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> Array: ...
+def Resize(X: ArrayOrNumber[complex | str], roi: ArrayOrNumber[float], scales: ArrayOrNumber[float], sizes: ArrayOrNumber[int] | None = None, *, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> NumpyArray: ...
 @overload
-def Resize(X: Input[TAny2, LComplexStr], roi: Input[TFloat, LFloat], scales: Input[FLOAT, float], sizes: Indices[INT64, int] | None = None, *, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> TAny2: ...
+def Resize(X: TensorOrArray[SomeTensor2, ComplexNumberOrText], roi: TensorOrArray[FloatTensor, Number], scales: TensorOrArray[FLOAT, float], sizes: Indices[INT64, int] | None = None, *, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> SomeTensor2: ...
 
 @overload
-def Round(X: Given[TFloat, LFloat]) -> TFloat:
+def Round(X: TensorOf[FloatTensor, Number]) -> FloatTensor:
     """Round takes one input Tensor and rounds the values, element-wise, meaning it finds the nearest
     integer for each value. In case of halves, the rule is to round them to the nearest even integer. If
     input x is integral, +0, -0, NaN, or infinite, x itself is returned. The output tensor has the same
@@ -1076,9 +1076,9 @@ def Round(X: Given[TFloat, LFloat]) -> TFloat:
     https://onnx.ai/onnx/operators/onnx__Round.html
     """
 @overload
-def Round(X: Nested[float]) -> AnyTensor: ...
+def Round(X: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Round(X: ArrayOr[float]) -> Array: ...
+def Round(X: ArrayOrNumber[float]) -> NumpyArray: ...
 
 def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs: Any, body: Body, num_scan_inputs: Int, scan_input_axes: Ints | None = None, scan_input_directions: Ints | None = None, scan_output_axes: Ints | None = None, scan_output_directions: Ints | None = None, outputs: int | None = None) -> AnyTensor:
     """Scan can be used to iterate over one or more scan_input tensors, constructing zero or more
@@ -1104,7 +1104,7 @@ def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs
     """
 
 @overload
-def ScatterElements(data: Given[TAny2, LComplexStr], indices: Indices[TIndex, LInt], updates: Input[TAny2, LComplexStr], *, axis: Int = 0) -> TAny2:
+def ScatterElements(data: TensorOf[SomeTensor2, ComplexNumberOrText], indices: Indices[IndexTensor, Integer], updates: TensorOrArray[SomeTensor2, ComplexNumberOrText], *, axis: Int = 0) -> SomeTensor2:
     """ScatterElements takes three inputs `data`, `updates`, and `indices` of the same rank r >= 1 and an
     optional attribute axis that identifies an axis of `data` (by default, the outer-most axis, that is
     axis 0). The output of the operation is produced by creating a copy of the input `data`, and then
@@ -1123,16 +1123,16 @@ def ScatterElements(data: Given[TAny2, LComplexStr], indices: Indices[TIndex, LI
     https://onnx.ai/onnx/operators/onnx__ScatterElements.html
     """
 @overload
-def ScatterElements(data: ArrayOr[complex | str], indices: GivenIndices[TIndex, LInt], updates: Input[TAny2, LComplexStr], *, axis: Int = 0) -> TAny2: ...
+def ScatterElements(data: ArrayOrNumber[complex | str], indices: ArrayOrNumber[int], updates: TensorOf[SomeTensor2, ComplexNumberOrText], *, axis: Int = 0) -> SomeTensor2: ...
 @overload
-def ScatterElements(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: Given[TAny2, LComplexStr], *, axis: Int = 0) -> TAny2: ...
+def ScatterElements(data: NumberOrList[complex | str], indices: NumberOrList[int], updates: NumberOrList[complex | str], *, axis: Int = 0) -> AnyTensor: ...
 @overload
-def ScatterElements(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, axis: Int = 0) -> AnyTensor: ...
+def ScatterElements(data: ArrayOrNumber[complex | str], indices: ArrayOrNumber[int], updates: ArrayOrNumber[complex | str], *, axis: Int = 0) -> NumpyArray: ...
 @overload
-def ScatterElements(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: ArrayOr[complex | str], *, axis: Int = 0) -> Array: ...
+def ScatterElements(data: ArrayOrNumber[complex | str], indices: TensorIndices[IndexTensor, Integer], updates: TensorOrArray[SomeTensor2, ComplexNumberOrText], *, axis: Int = 0) -> SomeTensor2: ...
 
 @overload
-def ScatterND(data: Given[TAny2, LComplexStr], indices: Indices[INT64, int], updates: Input[TAny2, LComplexStr]) -> TAny2:
+def ScatterND(data: TensorOf[SomeTensor2, ComplexNumberOrText], indices: Indices[INT64, int], updates: TensorOrArray[SomeTensor2, ComplexNumberOrText]) -> SomeTensor2:
     """ScatterND takes three inputs `data` tensor of rank r >= 1, `indices` tensor of rank q >= 1, and
     `updates` tensor of rank q + r - indices.shape[-1] - 1. The output of the operation is produced by
     creating a copy of the input `data`, and then updating its value to values specified by `updates` at
@@ -1148,16 +1148,16 @@ def ScatterND(data: Given[TAny2, LComplexStr], indices: Indices[INT64, int], upd
     https://onnx.ai/onnx/operators/onnx__ScatterND.html
     """
 @overload
-def ScatterND(data: ArrayOr[complex | str], indices: GivenIndices[INT64, int], updates: Input[TAny2, LComplexStr]) -> TAny2: ...
+def ScatterND(data: ArrayOrNumber[complex | str], indices: ArrayOrNumber[int], updates: TensorOf[SomeTensor2, ComplexNumberOrText]) -> SomeTensor2: ...
 @overload
-def ScatterND(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: Given[TAny2, LComplexStr]) -> TAny2: ...
+def ScatterND(data: NumberOrList[complex | str], indices: NumberOrList[int], updates: NumberOrList[complex | str]) -> AnyTensor: ...
 @overload
-def ScatterND(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str]) -> AnyTensor: ...
+def ScatterND(data: ArrayOrNumber[complex | str], indices: ArrayOrNumber[int], updates: ArrayOrNumber[complex | str]) -> NumpyArray: ...
 @overload
-def ScatterND(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: ArrayOr[complex | str]) -> Array: ...
+def ScatterND(data: ArrayOrNumber[complex | str], indices: TensorIndices[INT64, int], updates: TensorOrArray[SomeTensor2, ComplexNumberOrText]) -> SomeTensor2: ...
 
 @overload
-def SequenceAt(input_sequence: Sequence[Array], position: ArrayOr[int]) -> Array:
+def SequenceAt(input_sequence: Sequence[NumpyArray], position: ArrayOrNumber[int]) -> NumpyArray:
     """Outputs a tensor copy from the tensor at 'position' in 'input_sequence'. Accepted range for
     'position' is in `[-n, n - 1]`, where `n` is the number of tensors in 'input_sequence'. Negative
     value means counting positions from the back.
@@ -1171,10 +1171,10 @@ def SequenceAt(input_sequence: Sequence[Array], position: ArrayOr[int]) -> Array
     https://onnx.ai/onnx/operators/onnx__SequenceAt.html
     """
 @overload
-def SequenceAt(input_sequence: Tensors[TAny2, LComplexStr], position: Indices[TIndex, LInt]) -> TAny2: ...
+def SequenceAt(input_sequence: Tensors[SomeTensor2, ComplexNumberOrText], position: Indices[IndexTensor, Integer]) -> SomeTensor2: ...
 
 @overload
-def SequenceConstruct(inputs_0: Given[TAny2, LComplexStr], /, *inputs: Input[TAny2, LComplexStr]) -> Sequence[TAny2]:
+def SequenceConstruct(inputs_0: TensorOf[SomeTensor2, ComplexNumberOrText], /, *inputs: TensorOrArray[SomeTensor2, ComplexNumberOrText]) -> Sequence[SomeTensor2]:
     """Construct a tensor sequence containing 'inputs' tensors. All tensors in 'inputs' must have the same
     data type.
 
@@ -1185,11 +1185,11 @@ def SequenceConstruct(inputs_0: Given[TAny2, LComplexStr], /, *inputs: Input[TAn
     https://onnx.ai/onnx/operators/onnx__SequenceConstruct.html
     """
 @overload
-def SequenceConstruct(inputs_0: Nested[complex | str], /, *inputs: Nested[complex | str]) -> AnyTensor: ...
+def SequenceConstruct(inputs_0: NumberOrList[complex | str], /, *inputs: NumberOrList[complex | str]) -> AnyTensor: ...
 @overload
-def SequenceConstruct(inputs_0: ArrayOr[complex | str], /, *inputs: ArrayOr[complex | str]) -> list[Array]: ...
+def SequenceConstruct(inputs_0: ArrayOrNumber[complex | str], /, *inputs: ArrayOrNumber[complex | str]) -> list[NumpyArray]: ...
 @overload
-def SequenceConstruct(inputs_0: Input[TAny2, LComplexStr], /, *inputs: Input[TAny2, LComplexStr]) -> Sequence[TAny2]: ...
+def SequenceConstruct(inputs_0: TensorOrArray[SomeTensor2, ComplexNumberOrText], /, *inputs: TensorOrArray[SomeTensor2, ComplexNumberOrText]) -> Sequence[SomeTensor2]: ...
 
 def SequenceEmpty(*, dtype: DTypeLike | None = None) -> AnyTensor:
     """Construct an empty tensor sequence, with given data type.
@@ -1202,7 +1202,7 @@ def SequenceEmpty(*, dtype: DTypeLike | None = None) -> AnyTensor:
     """
 
 @overload
-def SequenceErase(input_sequence: Sequence[Array], position: ArrayOr[int] | None = None) -> list[Array]:
+def SequenceErase(input_sequence: Sequence[NumpyArray], position: ArrayOrNumber[int] | None = None) -> list[NumpyArray]:
     """Outputs a tensor sequence that removes the tensor at 'position' from 'input_sequence'. Accepted
     range for 'position' is in `[-n, n - 1]`, where `n` is the number of tensors in 'input_sequence'.
     Negative value means counting positions from the back. 'position' is optional, by default it erases
@@ -1217,10 +1217,10 @@ def SequenceErase(input_sequence: Sequence[Array], position: ArrayOr[int] | None
     https://onnx.ai/onnx/operators/onnx__SequenceErase.html
     """
 @overload
-def SequenceErase(input_sequence: Tensors[TAny2, LComplexStr], position: Indices[TIndex, LInt] | None = None) -> Sequence[TAny2]: ...
+def SequenceErase(input_sequence: Tensors[SomeTensor2, ComplexNumberOrText], position: Indices[IndexTensor, Integer] | None = None) -> Sequence[SomeTensor2]: ...
 
 @overload
-def SequenceInsert(input_sequence: Sequence[Array], tensor: ArrayOr[complex | str], position: ArrayOr[int] | None = None) -> list[Array]:
+def SequenceInsert(input_sequence: Sequence[NumpyArray], tensor: ArrayOrNumber[complex | str], position: ArrayOrNumber[int] | None = None) -> list[NumpyArray]:
     """Outputs a tensor sequence that inserts 'tensor' into 'input_sequence' at 'position'. 'tensor' must
     have the same data type as 'input_sequence'. Accepted range for 'position' is in `[-n, n]`, where
     `n` is the number of tensors in 'input_sequence'. Negative value means counting positions from the
@@ -1236,10 +1236,10 @@ def SequenceInsert(input_sequence: Sequence[Array], tensor: ArrayOr[complex | st
     https://onnx.ai/onnx/operators/onnx__SequenceInsert.html
     """
 @overload
-def SequenceInsert(input_sequence: Tensors[TAny2, LComplexStr], tensor: Input[TAny2, LComplexStr], position: Indices[TIndex, LInt] | None = None) -> Sequence[TAny2]: ...
+def SequenceInsert(input_sequence: Tensors[SomeTensor2, ComplexNumberOrText], tensor: TensorOrArray[SomeTensor2, ComplexNumberOrText], position: Indices[IndexTensor, Integer] | None = None) -> Sequence[SomeTensor2]: ...
 
 @overload
-def SequenceLength(input_sequence: Sequence[Array]) -> Array:
+def SequenceLength(input_sequence: Sequence[NumpyArray]) -> NumpyArray:
     """Produces a scalar(tensor of empty shape) containing the number of tensors in 'input_sequence'.
 
     Args:
@@ -1249,10 +1249,10 @@ def SequenceLength(input_sequence: Sequence[Array]) -> Array:
     https://onnx.ai/onnx/operators/onnx__SequenceLength.html
     """
 @overload
-def SequenceLength(input_sequence: Tensors[TAny2, LComplexStr]) -> INT64: ...
+def SequenceLength(input_sequence: Tensors[SomeTensor2, ComplexNumberOrText]) -> INT64: ...
 
 @overload
-def Slice(data: Given[TAny2, LComplexStr], starts: Indices[TIndex, LInt], ends: Indices[TIndex, LInt], axes: Indices[TIndex, LInt] | None = None, steps: Indices[TIndex, LInt] | None = None) -> TAny2:
+def Slice(data: TensorOf[SomeTensor2, ComplexNumberOrText], starts: Indices[IndexTensor, Integer], ends: Indices[IndexTensor, Integer], axes: Indices[IndexTensor, Integer] | None = None, steps: Indices[IndexTensor, Integer] | None = None) -> SomeTensor2:
     """Produces a slice of the input tensor along multiple axes. Similar to numpy:
     https://numpy.org/doc/stable/reference/routines.indexing.html Slices uses `starts`, `ends`, `axes`
     and `steps` inputs to specify the start and end dimension and step for each axis in the list of
@@ -1272,14 +1272,14 @@ def Slice(data: Given[TAny2, LComplexStr], starts: Indices[TIndex, LInt], ends: 
     https://onnx.ai/onnx/operators/onnx__Slice.html
     """
 @overload
-def Slice(data: Nested[complex | str], starts: Nested[int], ends: Nested[int], axes: Nested[int] | None = None, steps: Nested[int] | None = None) -> AnyTensor: ...
+def Slice(data: NumberOrList[complex | str], starts: NumberOrList[int], ends: NumberOrList[int], axes: NumberOrList[int] | None = None, steps: NumberOrList[int] | None = None) -> AnyTensor: ...
 @overload
-def Slice(data: ArrayOr[complex | str], starts: ArrayOr[int], ends: ArrayOr[int], axes: ArrayOr[int] | None = None, steps: ArrayOr[int] | None = None) -> Array: ...
+def Slice(data: ArrayOrNumber[complex | str], starts: ArrayOrNumber[int], ends: ArrayOrNumber[int], axes: ArrayOrNumber[int] | None = None, steps: ArrayOrNumber[int] | None = None) -> NumpyArray: ...
 @overload
-def Slice(data: Input[TAny2, LComplexStr], starts: Indices[TIndex, LInt], ends: Indices[TIndex, LInt], axes: Indices[TIndex, LInt] | None = None, steps: Indices[TIndex, LInt] | None = None) -> TAny2: ...
+def Slice(data: TensorOrArray[SomeTensor2, ComplexNumberOrText], starts: Indices[IndexTensor, Integer], ends: Indices[IndexTensor, Integer], axes: Indices[IndexTensor, Integer] | None = None, steps: Indices[IndexTensor, Integer] | None = None) -> SomeTensor2: ...
 
 @overload
-def Softmax(input: Given[TFloat, LFloat], *, axis: Int = 1) -> TFloat:
+def Softmax(input: TensorOf[FloatTensor, Number], *, axis: Int = 1) -> FloatTensor:
     """The operator computes the softmax (normalized exponential) values for each layer in the batch of the
     given input.
 
@@ -1292,12 +1292,12 @@ def Softmax(input: Given[TFloat, LFloat], *, axis: Int = 1) -> TFloat:
     https://onnx.ai/onnx/operators/onnx__Softmax.html
     """
 @overload
-def Softmax(input: Nested[float], *, axis: Int = 1) -> AnyTensor: ...
+def Softmax(input: NumberOrList[float], *, axis: Int = 1) -> AnyTensor: ...
 @overload
-def Softmax(input: ArrayOr[float], *, axis: Int = 1) -> Array: ...
+def Softmax(input: ArrayOrNumber[float], *, axis: Int = 1) -> NumpyArray: ...
 
 @overload
-def Split(input: Given[TAny2, LComplexStr], *, axis: Int = 0, split: Ints | None = None, outputs: int | None = None) -> tuple[TAny2, ...]:
+def Split(input: TensorOf[SomeTensor2, ComplexNumberOrText], *, axis: Int = 0, split: Ints | None = None, outputs: int | None = None) -> tuple[SomeTensor2, ...]:
     """Split a tensor into a list of tensors, along the specified 'axis'. Lengths of the parts can be
     specified using argument 'split'. Otherwise, the tensor is split to equal sized parts.
 
@@ -1311,12 +1311,12 @@ def Split(input: Given[TAny2, LComplexStr], *, axis: Int = 0, split: Ints | None
     https://onnx.ai/onnx/operators/onnx__Split.html
     """
 @overload
-def Split(input: Nested[complex | str], *, axis: Int = 0, split: Ints | None = None, outputs: int | None = None) -> tuple[AnyTensor, ...]: ...
+def Split(input: NumberOrList[complex | str], *, axis: Int = 0, split: Ints | None = None, outputs: int | None = None) -> tuple[AnyTensor, ...]: ...
 @overload
-def Split(input: ArrayOr[complex | str], *, axis: Int = 0, split: Ints | None = None, outputs: int | None = None) -> tuple[Array, ...]: ...
+def Split(input: ArrayOrNumber[complex | str], *, axis: Int = 0, split: Ints | None = None, outputs: int | None = None) -> tuple[NumpyArray, ...]: ...
 
 @overload
-def SplitToSequence(input: Given[TAny2, LComplexStr], split: Indices[TIndex, LInt] | None = None, *, axis: Int = 0, keepdims: Int = 1) -> Sequence[TAny2]:
+def SplitToSequence(input: TensorOf[SomeTensor2, ComplexNumberOrText], split: Indices[IndexTensor, Integer] | None = None, *, axis: Int = 0, keepdims: Int = 1) -> Sequence[SomeTensor2]:
     """Split a tensor into a sequence of tensors, along the specified 'axis'. Lengths of the parts can be
     specified using the optional argument 'split'. If the argument `split' is not specified, a default
     scalar value of 1 is used as the value of `split'. 'split' must contain only positive numbers.
@@ -1336,14 +1336,14 @@ def SplitToSequence(input: Given[TAny2, LComplexStr], split: Indices[TIndex, LIn
     https://onnx.ai/onnx/operators/onnx__SplitToSequence.html
     """
 @overload
-def SplitToSequence(input: Nested[complex | str], split: Nested[int] | None = None, *, axis: Int = 0, keepdims: Int = 1) -> AnyTensor: ...
+def SplitToSequence(input: NumberOrList[complex | str], split: NumberOrList[int] | None = None, *, axis: Int = 0, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def SplitToSequence(input: ArrayOr[complex | str], split: ArrayOr[int] | None = None, *, axis: Int = 0, keepdims: Int = 1) -> list[Array]: ...
+def SplitToSequence(input: ArrayOrNumber[complex | str], split: ArrayOrNumber[int] | None = None, *, axis: Int = 0, keepdims: Int = 1) -> list[NumpyArray]: ...
 @overload
-def SplitToSequence(input: Input[TAny2, LComplexStr], split: Indices[TIndex, LInt] | None = None, *, axis: Int = 0, keepdims: Int = 1) -> Sequence[TAny2]: ...
+def SplitToSequence(input: TensorOrArray[SomeTensor2, ComplexNumberOrText], split: Indices[IndexTensor, Integer] | None = None, *, axis: Int = 0, keepdims: Int = 1) -> Sequence[SomeTensor2]: ...
 
 @overload
-def Squeeze(data: Given[TAny2, LComplexStr], *, axes: Ints | None = None) -> TAny2:
+def Squeeze(data: TensorOf[SomeTensor2, ComplexNumberOrText], *, axes: Ints | None = None) -> SomeTensor2:
     """Remove single-dimensional entries from the shape of a tensor. Takes a parameter `axes` with a list
     of axes to squeeze. If `axes` is not provided, all the single dimensions will be removed from the
     shape. If an axis is selected with shape entry not equal to one, an error is raised.
@@ -1357,12 +1357,12 @@ def Squeeze(data: Given[TAny2, LComplexStr], *, axes: Ints | None = None) -> TAn
     https://onnx.ai/onnx/operators/onnx__Squeeze.html
     """
 @overload
-def Squeeze(data: Nested[complex | str], *, axes: Ints | None = None) -> AnyTensor: ...
+def Squeeze(data: NumberOrList[complex | str], *, axes: Ints | None = None) -> AnyTensor: ...
 @overload
-def Squeeze(data: ArrayOr[complex | str], *, axes: Ints | None = None) -> Array: ...
+def Squeeze(data: ArrayOrNumber[complex | str], *, axes: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def TopK(X: Given[TNumber, LFloat], K: Indices[INT64, int], *, axis: Int = -1, largest: Int = 1, sorted: Int = 1) -> tuple[TNumber, INT64]:
+def TopK(X: TensorOf[NumberTensor, Number], K: Indices[INT64, int], *, axis: Int = -1, largest: Int = 1, sorted: Int = 1) -> tuple[NumberTensor, INT64]:
     """Retrieve the top-K largest or smallest elements along a specified axis.
 
     Args:
@@ -1378,14 +1378,14 @@ def TopK(X: Given[TNumber, LFloat], K: Indices[INT64, int], *, axis: Int = -1, l
     https://onnx.ai/onnx/operators/onnx__TopK.html
     """
 @overload
-def TopK(X: ArrayOr[float], K: GivenIndices[INT64, int], *, axis: Int = -1, largest: Int = 1, sorted: Int = 1) -> tuple[AnyTensor, INT64]: ...
+def TopK(X: NumberOrList[float], K: NumberOrList[int], *, axis: Int = -1, largest: Int = 1, sorted: Int = 1) -> tuple[AnyTensor, AnyTensor]: ...
 @overload
-def TopK(X: Nested[float], K: Nested[int], *, axis: Int = -1, largest: Int = 1, sorted: Int = 1) -> tuple[AnyTensor, AnyTensor]: ...
+def TopK(X: ArrayOrNumber[float], K: ArrayOrNumber[int], *, axis: Int = -1, largest: Int = 1, sorted: Int = 1) -> tuple[NumpyArray, NumpyArray]: ...
 @overload
-def TopK(X: ArrayOr[float], K: ArrayOr[int], *, axis: Int = -1, largest: Int = 1, sorted: Int = 1) -> tuple[Array, Array]: ...
+def TopK(X: ArrayOrNumber[float], K: TensorIndices[INT64, int], *, axis: Int = -1, largest: Int = 1, sorted: Int = 1) -> tuple[AnyTensor, INT64]: ...
 
 @overload
-def Unique(X: Given[TAny2, LComplexStr], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[1] = 1) -> TAny2:
+def Unique(X: TensorOf[SomeTensor2, ComplexNumberOrText], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[1] = 1) -> SomeTensor2:
     """Find the unique elements of a tensor. When an optional attribute 'axis' is provided, unique
     subtensors sliced along the 'axis' are returned. Otherwise the input tensor is flattened and unique
     values of the flattened tensor are returned.
@@ -1401,22 +1401,22 @@ def Unique(X: Given[TAny2, LComplexStr], *, axis: Int | None = None, sorted: Int
     https://onnx.ai/onnx/operators/onnx__Unique.html
     """
 @overload
-def Unique(X: Given[TAny2, LComplexStr], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[2]) -> tuple[TAny2, INT64]: ...
+def Unique(X: TensorOf[SomeTensor2, ComplexNumberOrText], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[2]) -> tuple[SomeTensor2, INT64]: ...
 @overload
-def Unique(X: Given[TAny2, LComplexStr], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[3]) -> tuple[TAny2, INT64, INT64]: ...
+def Unique(X: TensorOf[SomeTensor2, ComplexNumberOrText], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[3]) -> tuple[SomeTensor2, INT64, INT64]: ...
 @overload
-def Unique(X: Given[TAny2, LComplexStr], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[4]) -> tuple[TAny2, INT64, INT64, INT64]: ...
+def Unique(X: TensorOf[SomeTensor2, ComplexNumberOrText], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[4]) -> tuple[SomeTensor2, INT64, INT64, INT64]: ...
 @overload
-def Unique(X: ArrayOr[complex | str], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[1] = 1) -> Array: ...
+def Unique(X: ArrayOrNumber[complex | str], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[1] = 1) -> NumpyArray: ...
 @overload
-def Unique(X: ArrayOr[complex | str], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[2]) -> tuple[Array, Array]: ...
+def Unique(X: ArrayOrNumber[complex | str], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[2]) -> tuple[NumpyArray, NumpyArray]: ...
 @overload
-def Unique(X: ArrayOr[complex | str], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
+def Unique(X: ArrayOrNumber[complex | str], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[3]) -> tuple[NumpyArray, NumpyArray, NumpyArray]: ...
 @overload
-def Unique(X: ArrayOr[complex | str], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[4]) -> tuple[Array, Array, Array, Array]: ...
+def Unique(X: ArrayOrNumber[complex | str], *, axis: Int | None = None, sorted: Int = 1, outputs: Literal[4]) -> tuple[NumpyArray, NumpyArray, NumpyArray, NumpyArray]: ...
 
 @overload
-def Unsqueeze(data: Given[TAny2, LComplexStr], *, axes: Ints) -> TAny2:
+def Unsqueeze(data: TensorOf[SomeTensor2, ComplexNumberOrText], *, axes: Ints) -> SomeTensor2:
     """Insert single-dimensional entries to the shape of an input tensor (`data`). Takes one required
     argument `axes` - which contains a list of dimension indices and this operator will insert a
     dimension of value `1` into the corresponding index of the output tensor (`expanded`).
@@ -1433,6 +1433,6 @@ def Unsqueeze(data: Given[TAny2, LComplexStr], *, axes: Ints) -> TAny2:
     https://onnx.ai/onnx/operators/onnx__Unsqueeze.html
     """
 @overload
-def Unsqueeze(data: Nested[complex | str], *, axes: Ints) -> AnyTensor: ...
+def Unsqueeze(data: NumberOrList[complex | str], *, axes: Ints) -> AnyTensor: ...
 @overload
-def Unsqueeze(data: ArrayOr[complex | str], *, axes: Ints) -> Array: ...
+def Unsqueeze(data: ArrayOrNumber[complex | str], *, axes: Ints) -> NumpyArray: ...

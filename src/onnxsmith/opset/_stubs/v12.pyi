@@ -4,15 +4,16 @@
 from collections.abc import Sequence
 from typing import Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, Float, Floats, Given, GivenIndices, Indices, Input, Int, Ints, Nested, Proto,
-    TensorValue, FLOAT, INT64, BOOL,
+    AnyTensor, ArrayOrNumber, Float, Floats, Indices, Int, Ints, NumberOrList, NumpyArray, Proto, TensorIndices,
+    TensorOf, TensorOrArray, TensorValue, FLOAT, INT64, BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
-    LComplexStr, LFloat, LFloat2, LInt, TAny2, TFloat, TFloat3, TIndex, TNumber, TNumber5, TNumber6, TSignedNumber4,
+    ComplexNumberOrText, FloatTensor, FloatTensor3, IndexTensor, Integer, Number, Number2, NumberTensor,
+    NumberTensor5, NumberTensor6, SignedNumberTensor4, SomeTensor2,
 )
 
 @overload
-def ArgMax(data: Given[TNumber, LFloat], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> INT64:
+def ArgMax(data: TensorOf[NumberTensor, Number], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> INT64:
     """Computes the indices of the max elements of the input tensor's element along the provided axis. The
     resulting tensor has the same rank as the input if keepdims equals 1. If keepdims equal 0, then the
     resulting tensor has the reduced dimension pruned. If select_last_index is True (default False), the
@@ -31,12 +32,12 @@ def ArgMax(data: Given[TNumber, LFloat], *, axis: Int = 0, keepdims: Int = 1, se
     https://onnx.ai/onnx/operators/onnx__ArgMax.html
     """
 @overload
-def ArgMax(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> AnyTensor: ...
+def ArgMax(data: NumberOrList[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> AnyTensor: ...
 @overload
-def ArgMax(data: ArrayOr[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> Array: ...
+def ArgMax(data: ArrayOrNumber[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> NumpyArray: ...
 
 @overload
-def ArgMin(data: Given[TNumber, LFloat], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> INT64:
+def ArgMin(data: TensorOf[NumberTensor, Number], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> INT64:
     """Computes the indices of the min elements of the input tensor's element along the provided axis. The
     resulting tensor has the same rank as the input if keepdims equals 1. If keepdims equal 0, then the
     resulting tensor has the reduced dimension pruned. If select_last_index is True (default False), the
@@ -55,12 +56,12 @@ def ArgMin(data: Given[TNumber, LFloat], *, axis: Int = 0, keepdims: Int = 1, se
     https://onnx.ai/onnx/operators/onnx__ArgMin.html
     """
 @overload
-def ArgMin(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> AnyTensor: ...
+def ArgMin(data: NumberOrList[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> AnyTensor: ...
 @overload
-def ArgMin(data: ArrayOr[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> Array: ...
+def ArgMin(data: ArrayOrNumber[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> NumpyArray: ...
 
 @overload
-def Celu(X: Given[FLOAT, float], *, alpha: Float = 1.0) -> FLOAT:
+def Celu(X: TensorOf[FLOAT, float], *, alpha: Float = 1.0) -> FLOAT:
     """Continuously Differentiable Exponential Linear Units: Perform the linear unit element-wise on the
     input tensor X using formula:
 
@@ -77,12 +78,12 @@ def Celu(X: Given[FLOAT, float], *, alpha: Float = 1.0) -> FLOAT:
     https://onnx.ai/onnx/operators/onnx__Celu.html
     """
 @overload
-def Celu(X: Nested[float], *, alpha: Float = 1.0) -> AnyTensor: ...
+def Celu(X: NumberOrList[float], *, alpha: Float = 1.0) -> AnyTensor: ...
 @overload
-def Celu(X: ArrayOr[float], *, alpha: Float = 1.0) -> Array: ...
+def Celu(X: ArrayOrNumber[float], *, alpha: Float = 1.0) -> NumpyArray: ...
 
 @overload
-def Clip(input: Given[TNumber, LFloat], min: Input[TNumber, LFloat] | None = None, max: Input[TNumber, LFloat] | None = None) -> TNumber:
+def Clip(input: TensorOf[NumberTensor, Number], min: TensorOrArray[NumberTensor, Number] | None = None, max: TensorOrArray[NumberTensor, Number] | None = None) -> NumberTensor:
     """Clip operator limits the given input within an interval. The interval is specified by the inputs
     'min' and 'max'. They default to numeric_limits::lowest() and numeric_limits::max(), respectively.
 
@@ -97,11 +98,11 @@ def Clip(input: Given[TNumber, LFloat], min: Input[TNumber, LFloat] | None = Non
     https://onnx.ai/onnx/operators/onnx__Clip.html
     """
 @overload
-def Clip(input: Nested[float], min: Nested[float] | None = None, max: Nested[float] | None = None) -> AnyTensor: ...
+def Clip(input: NumberOrList[float], min: NumberOrList[float] | None = None, max: NumberOrList[float] | None = None) -> AnyTensor: ...
 @overload
-def Clip(input: ArrayOr[float], min: ArrayOr[float] | None = None, max: ArrayOr[float] | None = None) -> Array: ...
+def Clip(input: ArrayOrNumber[float], min: ArrayOrNumber[float] | None = None, max: ArrayOrNumber[float] | None = None) -> NumpyArray: ...
 @overload
-def Clip(input: Input[TNumber, LFloat], min: Input[TNumber, LFloat] | None = None, max: Input[TNumber, LFloat] | None = None) -> TNumber: ...
+def Clip(input: TensorOrArray[NumberTensor, Number], min: TensorOrArray[NumberTensor, Number] | None = None, max: TensorOrArray[NumberTensor, Number] | None = None) -> NumberTensor: ...
 
 def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = None, value_float: Float | None = None, value_floats: Floats | None = None, value_int: Int | None = None, value_ints: Ints | None = None, value_string: str | None = None, value_strings: Sequence[str] | None = None) -> AnyTensor:
     """This operator produces a constant tensor. Exactly one of the provided attributes, either value,
@@ -122,7 +123,7 @@ def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = N
     """
 
 @overload
-def Dropout(data: Given[TFloat, LFloat], ratio: Input[TFloat3, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> TFloat:
+def Dropout(data: TensorOf[FloatTensor, Number], ratio: TensorOrArray[FloatTensor3, Number2] | None = None, training_mode: TensorOrArray[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> FloatTensor:
     """Dropout takes an input floating-point tensor, an optional input ratio (floating-point scalar) and an
     optional input training_mode (boolean scalar). It produces two tensor outputs, output
     (floating-point tensor) and mask (optional `Tensor<bool>`).
@@ -139,18 +140,18 @@ def Dropout(data: Given[TFloat, LFloat], ratio: Input[TFloat3, LFloat2] | None =
     https://onnx.ai/onnx/operators/onnx__Dropout.html
     """
 @overload
-def Dropout(data: Given[TFloat, LFloat], ratio: Input[TFloat3, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[TFloat, BOOL]: ...
+def Dropout(data: TensorOf[FloatTensor, Number], ratio: TensorOrArray[FloatTensor3, Number2] | None = None, training_mode: TensorOrArray[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[FloatTensor, BOOL]: ...
 @overload
-def Dropout(data: ArrayOr[float], ratio: ArrayOr[float] | None = None, training_mode: ArrayOr[bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> Array: ...
+def Dropout(data: ArrayOrNumber[float], ratio: ArrayOrNumber[float] | None = None, training_mode: ArrayOrNumber[bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> NumpyArray: ...
 @overload
-def Dropout(data: ArrayOr[float], ratio: ArrayOr[float] | None = None, training_mode: ArrayOr[bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[Array, Array]: ...
+def Dropout(data: ArrayOrNumber[float], ratio: ArrayOrNumber[float] | None = None, training_mode: ArrayOrNumber[bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[NumpyArray, NumpyArray]: ...
 @overload
-def Dropout(data: Input[TFloat, LFloat], ratio: Input[TFloat3, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> TFloat: ...
+def Dropout(data: TensorOrArray[FloatTensor, Number], ratio: TensorOrArray[FloatTensor3, Number2] | None = None, training_mode: TensorOrArray[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> FloatTensor: ...
 @overload
-def Dropout(data: Input[TFloat, LFloat], ratio: Input[TFloat3, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[TFloat, BOOL]: ...
+def Dropout(data: TensorOrArray[FloatTensor, Number], ratio: TensorOrArray[FloatTensor3, Number2] | None = None, training_mode: TensorOrArray[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[FloatTensor, BOOL]: ...
 
 @overload
-def Einsum(Inputs_0: Given[TNumber, LFloat], /, *Inputs: Input[TNumber, LFloat], equation: str) -> TNumber:
+def Einsum(Inputs_0: TensorOf[NumberTensor, Number], /, *Inputs: TensorOrArray[NumberTensor, Number], equation: str) -> NumberTensor:
     """An einsum of the form `term1, term2 -> output-term` produces an output tensor using the following
     equation
 
@@ -169,14 +170,14 @@ def Einsum(Inputs_0: Given[TNumber, LFloat], /, *Inputs: Input[TNumber, LFloat],
     https://onnx.ai/onnx/operators/onnx__Einsum.html
     """
 @overload
-def Einsum(Inputs_0: Nested[float], /, *Inputs: Nested[float], equation: str) -> AnyTensor: ...
+def Einsum(Inputs_0: NumberOrList[float], /, *Inputs: NumberOrList[float], equation: str) -> AnyTensor: ...
 @overload
-def Einsum(Inputs_0: ArrayOr[float], /, *Inputs: ArrayOr[float], equation: str) -> Array: ...
+def Einsum(Inputs_0: ArrayOrNumber[float], /, *Inputs: ArrayOrNumber[float], equation: str) -> NumpyArray: ...
 @overload
-def Einsum(Inputs_0: Input[TNumber, LFloat], /, *Inputs: Input[TNumber, LFloat], equation: str) -> TNumber: ...
+def Einsum(Inputs_0: TensorOrArray[NumberTensor, Number], /, *Inputs: TensorOrArray[NumberTensor, Number], equation: str) -> NumberTensor: ...
 
 @overload
-def GatherND(data: Given[TAny2, LComplexStr], indices: Indices[INT64, int], *, batch_dims: Int = 0) -> TAny2:
+def GatherND(data: TensorOf[SomeTensor2, ComplexNumberOrText], indices: Indices[INT64, int], *, batch_dims: Int = 0) -> SomeTensor2:
     """Given `data` tensor of rank `r` >= 1, `indices` tensor of rank `q` >= 1, and `batch_dims` integer
     `b`, this operator gathers slices of `data` into an output tensor of rank `q + r - indices_shape[-1]
     - 1 - b`.
@@ -195,14 +196,14 @@ def GatherND(data: Given[TAny2, LComplexStr], indices: Indices[INT64, int], *, b
     https://onnx.ai/onnx/operators/onnx__GatherND.html
     """
 @overload
-def GatherND(data: ArrayOr[complex | str], indices: GivenIndices[INT64, int], *, batch_dims: Int = 0) -> AnyTensor: ...
+def GatherND(data: NumberOrList[complex | str], indices: NumberOrList[int], *, batch_dims: Int = 0) -> AnyTensor: ...
 @overload
-def GatherND(data: Nested[complex | str], indices: Nested[int], *, batch_dims: Int = 0) -> AnyTensor: ...
+def GatherND(data: ArrayOrNumber[complex | str], indices: ArrayOrNumber[int], *, batch_dims: Int = 0) -> NumpyArray: ...
 @overload
-def GatherND(data: ArrayOr[complex | str], indices: ArrayOr[int], *, batch_dims: Int = 0) -> Array: ...
+def GatherND(data: ArrayOrNumber[complex | str], indices: TensorIndices[INT64, int], *, batch_dims: Int = 0) -> AnyTensor: ...
 
 @overload
-def GreaterOrEqual(A: Given[TNumber, LFloat], B: Input[TNumber, LFloat]) -> BOOL:
+def GreaterOrEqual(A: TensorOf[NumberTensor, Number], B: TensorOrArray[NumberTensor, Number]) -> BOOL:
     """Returns the tensor resulted from performing the `greater_equal` logical operation elementwise on the
     input tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -217,14 +218,14 @@ def GreaterOrEqual(A: Given[TNumber, LFloat], B: Input[TNumber, LFloat]) -> BOOL
     https://onnx.ai/onnx/operators/onnx__GreaterOrEqual.html
     """
 @overload
-def GreaterOrEqual(A: ArrayOr[float], B: Given[TNumber, LFloat]) -> BOOL: ...
+def GreaterOrEqual(A: ArrayOrNumber[float], B: TensorOf[NumberTensor, Number]) -> BOOL: ...
 @overload
-def GreaterOrEqual(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+def GreaterOrEqual(A: NumberOrList[float], B: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def GreaterOrEqual(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def GreaterOrEqual(A: ArrayOrNumber[float], B: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def LessOrEqual(A: Given[TNumber, LFloat], B: Input[TNumber, LFloat]) -> BOOL:
+def LessOrEqual(A: TensorOf[NumberTensor, Number], B: TensorOrArray[NumberTensor, Number]) -> BOOL:
     """Returns the tensor resulted from performing the `less_equal` logical operation elementwise on the
     input tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -239,14 +240,14 @@ def LessOrEqual(A: Given[TNumber, LFloat], B: Input[TNumber, LFloat]) -> BOOL:
     https://onnx.ai/onnx/operators/onnx__LessOrEqual.html
     """
 @overload
-def LessOrEqual(A: ArrayOr[float], B: Given[TNumber, LFloat]) -> BOOL: ...
+def LessOrEqual(A: ArrayOrNumber[float], B: TensorOf[NumberTensor, Number]) -> BOOL: ...
 @overload
-def LessOrEqual(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+def LessOrEqual(A: NumberOrList[float], B: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def LessOrEqual(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def LessOrEqual(A: ArrayOrNumber[float], B: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Max(data_0_0: Given[TNumber, LFloat], /, *data_0: Input[TNumber, LFloat]) -> TNumber:
+def Max(data_0_0: TensorOf[NumberTensor, Number], /, *data_0: TensorOrArray[NumberTensor, Number]) -> NumberTensor:
     """Element-wise max of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.
@@ -258,14 +259,14 @@ def Max(data_0_0: Given[TNumber, LFloat], /, *data_0: Input[TNumber, LFloat]) ->
     https://onnx.ai/onnx/operators/onnx__Max.html
     """
 @overload
-def Max(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor: ...
+def Max(data_0_0: NumberOrList[float], /, *data_0: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Max(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
+def Max(data_0_0: ArrayOrNumber[float], /, *data_0: ArrayOrNumber[float]) -> NumpyArray: ...
 @overload
-def Max(data_0_0: Input[TNumber, LFloat], /, *data_0: Input[TNumber, LFloat]) -> TNumber: ...
+def Max(data_0_0: TensorOrArray[NumberTensor, Number], /, *data_0: TensorOrArray[NumberTensor, Number]) -> NumberTensor: ...
 
 @overload
-def MaxPool(X: Given[TNumber5, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> TNumber5:
+def MaxPool(X: TensorOf[NumberTensor5, Number], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> NumberTensor5:
     """MaxPool consumes an input tensor X and applies max pooling across the tensor according to kernel
     sizes, stride sizes, and pad lengths. max pooling consisting of computing the max on all values of a
     subset of the input tensor according to the kernel size and downsampling the data into the output
@@ -291,14 +292,14 @@ def MaxPool(X: Given[TNumber5, LFloat], *, kernel_shape: Ints, auto_pad: Literal
     https://onnx.ai/onnx/operators/onnx__MaxPool.html
     """
 @overload
-def MaxPool(X: Given[TNumber5, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[TNumber5, INT64]: ...
+def MaxPool(X: TensorOf[NumberTensor5, Number], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[NumberTensor5, INT64]: ...
 @overload
-def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> Array: ...
+def MaxPool(X: ArrayOrNumber[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> NumpyArray: ...
 @overload
-def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[Array, Array]: ...
+def MaxPool(X: ArrayOrNumber[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[NumpyArray, NumpyArray]: ...
 
 @overload
-def Min(data_0_0: Given[TNumber, LFloat], /, *data_0: Input[TNumber, LFloat]) -> TNumber:
+def Min(data_0_0: TensorOf[NumberTensor, Number], /, *data_0: TensorOrArray[NumberTensor, Number]) -> NumberTensor:
     """Element-wise min of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.
@@ -310,14 +311,14 @@ def Min(data_0_0: Given[TNumber, LFloat], /, *data_0: Input[TNumber, LFloat]) ->
     https://onnx.ai/onnx/operators/onnx__Min.html
     """
 @overload
-def Min(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor: ...
+def Min(data_0_0: NumberOrList[float], /, *data_0: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Min(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
+def Min(data_0_0: ArrayOrNumber[float], /, *data_0: ArrayOrNumber[float]) -> NumpyArray: ...
 @overload
-def Min(data_0_0: Input[TNumber, LFloat], /, *data_0: Input[TNumber, LFloat]) -> TNumber: ...
+def Min(data_0_0: TensorOrArray[NumberTensor, Number], /, *data_0: TensorOrArray[NumberTensor, Number]) -> NumberTensor: ...
 
 @overload
-def NegativeLogLikelihoodLoss(input: Given[TFloat, LFloat], target: Indices[TIndex, LInt], weight: Input[TFloat, LFloat] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> TFloat:
+def NegativeLogLikelihoodLoss(input: TensorOf[FloatTensor, Number], target: Indices[IndexTensor, Integer], weight: TensorOrArray[FloatTensor, Number] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> FloatTensor:
     """A NegativeLogLikelihoodLoss operator computes (weighted) negative log likelihood loss. Its "input"
     tensor has the shape of (N, C, d1, d2, ..., dk) where k >= 0. The "input" tensor contains
     log-probabilities for input[n, :, d_1, d_2,..., d_k] being in a class of [0, C). The operator's
@@ -338,14 +339,14 @@ def NegativeLogLikelihoodLoss(input: Given[TFloat, LFloat], target: Indices[TInd
     https://onnx.ai/onnx/operators/onnx__NegativeLogLikelihoodLoss.html
     """
 @overload
-def NegativeLogLikelihoodLoss(input: Nested[float], target: Nested[int], weight: Nested[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> AnyTensor: ...
+def NegativeLogLikelihoodLoss(input: NumberOrList[float], target: NumberOrList[int], weight: NumberOrList[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> AnyTensor: ...
 @overload
-def NegativeLogLikelihoodLoss(input: ArrayOr[float], target: ArrayOr[int], weight: ArrayOr[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> Array: ...
+def NegativeLogLikelihoodLoss(input: ArrayOrNumber[float], target: ArrayOrNumber[int], weight: ArrayOrNumber[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> NumpyArray: ...
 @overload
-def NegativeLogLikelihoodLoss(input: Input[TFloat, LFloat], target: Indices[TIndex, LInt], weight: Input[TFloat, LFloat] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> TFloat: ...
+def NegativeLogLikelihoodLoss(input: TensorOrArray[FloatTensor, Number], target: Indices[IndexTensor, Integer], weight: TensorOrArray[FloatTensor, Number] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> FloatTensor: ...
 
 @overload
-def Pow(X: Given[TSignedNumber4, LFloat], Y: Input[TNumber, LFloat2]) -> TSignedNumber4:
+def Pow(X: TensorOf[SignedNumberTensor4, Number], Y: TensorOrArray[NumberTensor, Number2]) -> SignedNumberTensor4:
     """Pow takes input data (Tensor<T>) and exponent Tensor, and produces one output data (Tensor<T>) where
     the function `f(x) = x^exponent`, is applied to the data tensor elementwise. This operator supports
     **multidirectional (i.e., Numpy-style) broadcasting**; for more details please check the doc.
@@ -358,14 +359,14 @@ def Pow(X: Given[TSignedNumber4, LFloat], Y: Input[TNumber, LFloat2]) -> TSigned
     https://onnx.ai/onnx/operators/onnx__Pow.html
     """
 @overload
-def Pow(X: ArrayOr[float], Y: Given[TNumber, LFloat2]) -> AnyTensor: ...
+def Pow(X: ArrayOrNumber[float], Y: TensorOf[NumberTensor, Number2]) -> AnyTensor: ...
 @overload
-def Pow(X: Nested[float], Y: Nested[float]) -> AnyTensor: ...
+def Pow(X: NumberOrList[float], Y: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Pow(X: ArrayOr[float], Y: ArrayOr[float]) -> Array: ...
+def Pow(X: ArrayOrNumber[float], Y: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def ReduceMax(data: Given[TNumber6, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber6:
+def ReduceMax(data: TensorOf[NumberTensor6, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor6:
     """Computes the max of the input tensor's element along the provided axes. The resulting tensor has the
     same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have the
     reduced dimension pruned.
@@ -383,12 +384,12 @@ def ReduceMax(data: Given[TNumber6, LFloat], *, axes: Ints | None = None, keepdi
     https://onnx.ai/onnx/operators/onnx__ReduceMax.html
     """
 @overload
-def ReduceMax(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceMax(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceMax(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceMax(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def ReduceMin(data: Given[TNumber6, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber6:
+def ReduceMin(data: TensorOf[NumberTensor6, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor6:
     """Computes the min of the input tensor's element along the provided axes. The resulting tensor has the
     same rank as the input if keepdims equals 1. If keepdims equal 0, then the resulted tensor have the
     reduced dimension pruned.
@@ -406,12 +407,12 @@ def ReduceMin(data: Given[TNumber6, LFloat], *, axes: Ints | None = None, keepdi
     https://onnx.ai/onnx/operators/onnx__ReduceMin.html
     """
 @overload
-def ReduceMin(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceMin(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceMin(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceMin(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def SoftmaxCrossEntropyLoss(scores: Given[TFloat, LFloat], labels: Indices[TIndex, LInt], weights: Input[TFloat, LFloat] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[1] = 1) -> TFloat:
+def SoftmaxCrossEntropyLoss(scores: TensorOf[FloatTensor, Number], labels: Indices[IndexTensor, Integer], weights: TensorOrArray[FloatTensor, Number] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[1] = 1) -> FloatTensor:
     """Loss function that measures the softmax cross entropy between 'scores' and 'labels'. This operator
     first computes a loss tensor whose shape is identical to the labels input. If the input is 2-D with
     shape (N, C), the loss tensor may be a N-element vector L = (l_1, l_2, ..., l_N). If the input is
@@ -434,12 +435,12 @@ def SoftmaxCrossEntropyLoss(scores: Given[TFloat, LFloat], labels: Indices[TInde
     https://onnx.ai/onnx/operators/onnx__SoftmaxCrossEntropyLoss.html
     """
 @overload
-def SoftmaxCrossEntropyLoss(scores: Given[TFloat, LFloat], labels: Indices[TIndex, LInt], weights: Input[TFloat, LFloat] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
+def SoftmaxCrossEntropyLoss(scores: TensorOf[FloatTensor, Number], labels: Indices[IndexTensor, Integer], weights: TensorOrArray[FloatTensor, Number] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[2]) -> tuple[FloatTensor, FloatTensor]: ...
 @overload
-def SoftmaxCrossEntropyLoss(scores: ArrayOr[float], labels: ArrayOr[int], weights: ArrayOr[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[1] = 1) -> Array: ...
+def SoftmaxCrossEntropyLoss(scores: ArrayOrNumber[float], labels: ArrayOrNumber[int], weights: ArrayOrNumber[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[1] = 1) -> NumpyArray: ...
 @overload
-def SoftmaxCrossEntropyLoss(scores: ArrayOr[float], labels: ArrayOr[int], weights: ArrayOr[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[2]) -> tuple[Array, Array]: ...
+def SoftmaxCrossEntropyLoss(scores: ArrayOrNumber[float], labels: ArrayOrNumber[int], weights: ArrayOrNumber[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[2]) -> tuple[NumpyArray, NumpyArray]: ...
 @overload
-def SoftmaxCrossEntropyLoss(scores: Input[TFloat, LFloat], labels: Indices[TIndex, LInt], weights: Input[TFloat, LFloat] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[1] = 1) -> TFloat: ...
+def SoftmaxCrossEntropyLoss(scores: TensorOrArray[FloatTensor, Number], labels: Indices[IndexTensor, Integer], weights: TensorOrArray[FloatTensor, Number] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[1] = 1) -> FloatTensor: ...
 @overload
-def SoftmaxCrossEntropyLoss(scores: Input[TFloat, LFloat], labels: Indices[TIndex, LInt], weights: Input[TFloat, LFloat] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[2]) -> tuple[TFloat, TFloat]: ...
+def SoftmaxCrossEntropyLoss(scores: TensorOrArray[FloatTensor, Number], labels: Indices[IndexTensor, Integer], weights: TensorOrArray[FloatTensor, Number] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[2]) -> tuple[FloatTensor, FloatTensor]: ...

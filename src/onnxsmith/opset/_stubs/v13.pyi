@@ -4,16 +4,17 @@
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Floats, Given, GivenIndices, Indices, Input, Int, Ints, Nested,
-    Proto, TensorValue, FLOAT, INT64, BOOL,
+    AnyTensor, ArrayOrNumber, Body, DTypeLike, Float, Floats, Indices, Int, Ints, NumberOrList, NumpyArray, Proto,
+    TensorIndices, TensorOf, TensorOrArray, TensorValue, FLOAT, INT64, BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
-    LComplexStr, LFloat, LFloat2, LFloatStr, LInt, TAny6, TAny7, TAny8, TAny9, TFloat, TFloat4, TIndex, TInteger,
-    TInteger3, TNumber, TNumber7, TNumber8, TNumber9, TSignedNumber2, TSignedNumber5, TSignedNumber6,
+    ComplexNumberOrText, FloatTensor, FloatTensor4, IndexTensor, Integer, IntegerTensor, IntegerTensor3, Number,
+    Number2, NumberOrText, NumberTensor, NumberTensor7, NumberTensor8, NumberTensor9, SignedNumberTensor2,
+    SignedNumberTensor5, SignedNumberTensor6, SomeTensor10, SomeTensor11, SomeTensor12, SomeTensor9,
 )
 
 @overload
-def Abs(X: Given[TNumber7, LFloat]) -> TNumber7:
+def Abs(X: TensorOf[NumberTensor7, Number]) -> NumberTensor7:
     """Absolute takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where absolute
     value, y = abs(x), is applied to the tensor elementwise.
 
@@ -24,12 +25,12 @@ def Abs(X: Given[TNumber7, LFloat]) -> TNumber7:
     https://onnx.ai/onnx/operators/onnx__Abs.html
     """
 @overload
-def Abs(X: Nested[float]) -> AnyTensor: ...
+def Abs(X: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Abs(X: ArrayOr[float]) -> Array: ...
+def Abs(X: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Add(A: Given[TNumber8, LFloat], B: Input[TNumber8, LFloat]) -> TNumber8:
+def Add(A: TensorOf[NumberTensor8, Number], B: TensorOrArray[NumberTensor8, Number]) -> NumberTensor8:
     """Performs element-wise binary addition (with Numpy-style broadcasting support).
 
     This operator supports **multidirectional (i.e., Numpy-style) broadcasting**; for more details
@@ -43,14 +44,14 @@ def Add(A: Given[TNumber8, LFloat], B: Input[TNumber8, LFloat]) -> TNumber8:
     https://onnx.ai/onnx/operators/onnx__Add.html
     """
 @overload
-def Add(A: ArrayOr[float], B: Given[TNumber8, LFloat]) -> TNumber8: ...
+def Add(A: ArrayOrNumber[float], B: TensorOf[NumberTensor8, Number]) -> NumberTensor8: ...
 @overload
-def Add(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+def Add(A: NumberOrList[float], B: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Add(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def Add(A: ArrayOrNumber[float], B: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def ArgMax(data: Given[TNumber7, LFloat], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> INT64:
+def ArgMax(data: TensorOf[NumberTensor7, Number], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> INT64:
     """Computes the indices of the max elements of the input tensor's element along the provided axis. The
     resulting tensor has the same rank as the input if keepdims equals 1. If keepdims equals 0, then the
     resulting tensor has the reduced dimension pruned. If select_last_index is True (default False), the
@@ -69,12 +70,12 @@ def ArgMax(data: Given[TNumber7, LFloat], *, axis: Int = 0, keepdims: Int = 1, s
     https://onnx.ai/onnx/operators/onnx__ArgMax.html
     """
 @overload
-def ArgMax(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> AnyTensor: ...
+def ArgMax(data: NumberOrList[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> AnyTensor: ...
 @overload
-def ArgMax(data: ArrayOr[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> Array: ...
+def ArgMax(data: ArrayOrNumber[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> NumpyArray: ...
 
 @overload
-def ArgMin(data: Given[TNumber7, LFloat], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> INT64:
+def ArgMin(data: TensorOf[NumberTensor7, Number], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> INT64:
     """Computes the indices of the min elements of the input tensor's element along the provided axis. The
     resulting tensor has the same rank as the input if keepdims equals 1. If keepdims equals 0, then the
     resulting tensor has the reduced dimension pruned. If select_last_index is True (default False), the
@@ -93,12 +94,12 @@ def ArgMin(data: Given[TNumber7, LFloat], *, axis: Int = 0, keepdims: Int = 1, s
     https://onnx.ai/onnx/operators/onnx__ArgMin.html
     """
 @overload
-def ArgMin(data: Nested[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> AnyTensor: ...
+def ArgMin(data: NumberOrList[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> AnyTensor: ...
 @overload
-def ArgMin(data: ArrayOr[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> Array: ...
+def ArgMin(data: ArrayOrNumber[float], *, axis: Int = 0, keepdims: Int = 1, select_last_index: Int = 0) -> NumpyArray: ...
 
 @overload
-def Cast(input: Given[TAny6, LFloatStr], *, to: type[TAny7]) -> TAny7:
+def Cast(input: TensorOf[SomeTensor9, NumberOrText], *, to: type[SomeTensor10]) -> SomeTensor10:
     """The operator casts the elements of a given input tensor to a data type specified by the 'to'
     argument and returns an output tensor of the same size in the converted type. The 'to' argument must
     be one of the data types specified in the 'DataType' enum field in the TensorProto message.
@@ -112,14 +113,14 @@ def Cast(input: Given[TAny6, LFloatStr], *, to: type[TAny7]) -> TAny7:
     https://onnx.ai/onnx/operators/onnx__Cast.html
     """
 @overload
-def Cast(input: Given[TAny6, LFloatStr], *, to: DTypeLike) -> AnyTensor: ...
+def Cast(input: TensorOf[SomeTensor9, NumberOrText], *, to: DTypeLike) -> AnyTensor: ...
 @overload
-def Cast(input: Nested[float | str], *, to: DTypeLike) -> AnyTensor: ...
+def Cast(input: NumberOrList[float | str], *, to: DTypeLike) -> AnyTensor: ...
 @overload
-def Cast(input: ArrayOr[float | str], *, to: DTypeLike) -> Array: ...
+def Cast(input: ArrayOrNumber[float | str], *, to: DTypeLike) -> NumpyArray: ...
 
 @overload
-def Ceil(X: Given[TFloat4, LFloat]) -> TFloat4:
+def Ceil(X: TensorOf[FloatTensor4, Number]) -> FloatTensor4:
     """Ceil takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the ceil is, y
     = ceil(x), is applied to the tensor elementwise. If x is integral, +0, -0, NaN, or infinite, x
     itself is returned.
@@ -131,12 +132,12 @@ def Ceil(X: Given[TFloat4, LFloat]) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Ceil.html
     """
 @overload
-def Ceil(X: Nested[float]) -> AnyTensor: ...
+def Ceil(X: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Ceil(X: ArrayOr[float]) -> Array: ...
+def Ceil(X: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Clip(input: Given[TNumber7, LFloat], min: Input[TNumber7, LFloat] | None = None, max: Input[TNumber7, LFloat] | None = None) -> TNumber7:
+def Clip(input: TensorOf[NumberTensor7, Number], min: TensorOrArray[NumberTensor7, Number] | None = None, max: TensorOrArray[NumberTensor7, Number] | None = None) -> NumberTensor7:
     """Clip operator limits the given input within an interval. The interval is specified by the inputs
     'min' and 'max'. They default to numeric_limits::lowest() and numeric_limits::max(), respectively.
     When 'min' is greater than 'max', the clip operator sets all the 'input' values to the value of
@@ -153,14 +154,14 @@ def Clip(input: Given[TNumber7, LFloat], min: Input[TNumber7, LFloat] | None = N
     https://onnx.ai/onnx/operators/onnx__Clip.html
     """
 @overload
-def Clip(input: Nested[float], min: Nested[float] | None = None, max: Nested[float] | None = None) -> AnyTensor: ...
+def Clip(input: NumberOrList[float], min: NumberOrList[float] | None = None, max: NumberOrList[float] | None = None) -> AnyTensor: ...
 @overload
-def Clip(input: ArrayOr[float], min: ArrayOr[float] | None = None, max: ArrayOr[float] | None = None) -> Array: ...
+def Clip(input: ArrayOrNumber[float], min: ArrayOrNumber[float] | None = None, max: ArrayOrNumber[float] | None = None) -> NumpyArray: ...
 @overload
-def Clip(input: Input[TNumber7, LFloat], min: Input[TNumber7, LFloat] | None = None, max: Input[TNumber7, LFloat] | None = None) -> TNumber7: ...
+def Clip(input: TensorOrArray[NumberTensor7, Number], min: TensorOrArray[NumberTensor7, Number] | None = None, max: TensorOrArray[NumberTensor7, Number] | None = None) -> NumberTensor7: ...
 
 @overload
-def Concat(inputs_0: Given[TAny8, LComplexStr], /, *inputs: Input[TAny8, LComplexStr], axis: Int) -> TAny8:
+def Concat(inputs_0: TensorOf[SomeTensor11, ComplexNumberOrText], /, *inputs: TensorOrArray[SomeTensor11, ComplexNumberOrText], axis: Int) -> SomeTensor11:
     """Concatenate a list of tensors into a single tensor. All input tensors must have the same shape,
     except for the dimension size of the axis to concatenate on.
 
@@ -173,11 +174,11 @@ def Concat(inputs_0: Given[TAny8, LComplexStr], /, *inputs: Input[TAny8, LComple
     https://onnx.ai/onnx/operators/onnx__Concat.html
     """
 @overload
-def Concat(inputs_0: Nested[complex | str], /, *inputs: Nested[complex | str], axis: Int) -> AnyTensor: ...
+def Concat(inputs_0: NumberOrList[complex | str], /, *inputs: NumberOrList[complex | str], axis: Int) -> AnyTensor: ...
 @overload
-def Concat(inputs_0: ArrayOr[complex | str], /, *inputs: ArrayOr[complex | str], axis: Int) -> Array: ...
+def Concat(inputs_0: ArrayOrNumber[complex | str], /, *inputs: ArrayOrNumber[complex | str], axis: Int) -> NumpyArray: ...
 @overload
-def Concat(inputs_0: Input[TAny8, LComplexStr], /, *inputs: Input[TAny8, LComplexStr], axis: Int) -> TAny8: ...
+def Concat(inputs_0: TensorOrArray[SomeTensor11, ComplexNumberOrText], /, *inputs: TensorOrArray[SomeTensor11, ComplexNumberOrText], axis: Int) -> SomeTensor11: ...
 
 def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = None, value_float: Float | None = None, value_floats: Floats | None = None, value_int: Int | None = None, value_ints: Ints | None = None, value_string: str | None = None, value_strings: Sequence[str] | None = None) -> AnyTensor:
     """This operator produces a constant tensor. Exactly one of the provided attributes, either value,
@@ -198,7 +199,7 @@ def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = N
     """
 
 @overload
-def DepthToSpace(input: Given[TAny8, LComplexStr], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> TAny8:
+def DepthToSpace(input: TensorOf[SomeTensor11, ComplexNumberOrText], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> SomeTensor11:
     """DepthToSpace rearranges (permutes) data from depth into blocks of spatial data. This is the reverse
     transformation of SpaceToDepth. More specifically, this op outputs a copy of the input tensor where
     values from the depth dimension are moved in spatial blocks to the height and width dimensions. By
@@ -215,12 +216,12 @@ def DepthToSpace(input: Given[TAny8, LComplexStr], *, blocksize: Int, mode: Lite
     https://onnx.ai/onnx/operators/onnx__DepthToSpace.html
     """
 @overload
-def DepthToSpace(input: Nested[complex | str], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> AnyTensor: ...
+def DepthToSpace(input: NumberOrList[complex | str], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> AnyTensor: ...
 @overload
-def DepthToSpace(input: ArrayOr[complex | str], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> Array: ...
+def DepthToSpace(input: ArrayOrNumber[complex | str], *, blocksize: Int, mode: Literal["DCR", "CRD"] = "DCR") -> NumpyArray: ...
 
 @overload
-def DequantizeLinear(x: Given[TInteger3, LInt], x_scale: Input[FLOAT, float], x_zero_point: Input[TInteger3, LInt] | None = None, *, axis: Int = 1) -> FLOAT:
+def DequantizeLinear(x: TensorOf[IntegerTensor3, Integer], x_scale: TensorOrArray[FLOAT, float], x_zero_point: TensorOrArray[IntegerTensor3, Integer] | None = None, *, axis: Int = 1) -> FLOAT:
     """The linear dequantization operator. It consumes a quantized tensor, a scale, and a zero point to
     compute the full precision tensor. The dequantization formula is `y = (x - x_zero_point) * x_scale`.
     `x_scale` and `x_zero_point` must have same shape, and can be either a scalar for per-tensor / per
@@ -240,14 +241,14 @@ def DequantizeLinear(x: Given[TInteger3, LInt], x_scale: Input[FLOAT, float], x_
     https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html
     """
 @overload
-def DequantizeLinear(x: Nested[int], x_scale: Nested[float], x_zero_point: Nested[int] | None = None, *, axis: Int = 1) -> AnyTensor: ...
+def DequantizeLinear(x: NumberOrList[int], x_scale: NumberOrList[float], x_zero_point: NumberOrList[int] | None = None, *, axis: Int = 1) -> AnyTensor: ...
 @overload
-def DequantizeLinear(x: ArrayOr[int], x_scale: ArrayOr[float], x_zero_point: ArrayOr[int] | None = None, *, axis: Int = 1) -> Array: ...
+def DequantizeLinear(x: ArrayOrNumber[int], x_scale: ArrayOrNumber[float], x_zero_point: ArrayOrNumber[int] | None = None, *, axis: Int = 1) -> NumpyArray: ...
 @overload
-def DequantizeLinear(x: Input[TInteger3, LInt], x_scale: Input[FLOAT, float], x_zero_point: Input[TInteger3, LInt] | None = None, *, axis: Int = 1) -> FLOAT: ...
+def DequantizeLinear(x: TensorOrArray[IntegerTensor3, Integer], x_scale: TensorOrArray[FLOAT, float], x_zero_point: TensorOrArray[IntegerTensor3, Integer] | None = None, *, axis: Int = 1) -> FLOAT: ...
 
 @overload
-def Div(A: Given[TNumber8, LFloat], B: Input[TNumber8, LFloat]) -> TNumber8:
+def Div(A: TensorOf[NumberTensor8, Number], B: TensorOrArray[NumberTensor8, Number]) -> NumberTensor8:
     """Performs element-wise binary division (with Numpy-style broadcasting support).
 
     This operator supports **multidirectional (i.e., Numpy-style) broadcasting**; for more details
@@ -263,14 +264,14 @@ def Div(A: Given[TNumber8, LFloat], B: Input[TNumber8, LFloat]) -> TNumber8:
     https://onnx.ai/onnx/operators/onnx__Div.html
     """
 @overload
-def Div(A: ArrayOr[float], B: Given[TNumber8, LFloat]) -> TNumber8: ...
+def Div(A: ArrayOrNumber[float], B: TensorOf[NumberTensor8, Number]) -> NumberTensor8: ...
 @overload
-def Div(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+def Div(A: NumberOrList[float], B: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Div(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def Div(A: ArrayOrNumber[float], B: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Dropout(data: Given[TFloat4, LFloat], ratio: Input[TFloat, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> TFloat4:
+def Dropout(data: TensorOf[FloatTensor4, Number], ratio: TensorOrArray[FloatTensor, Number2] | None = None, training_mode: TensorOrArray[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> FloatTensor4:
     """Dropout takes an input floating-point tensor, an optional input ratio (floating-point scalar) and an
     optional input training_mode (boolean scalar). It produces two tensor outputs, output
     (floating-point tensor) and mask (optional `Tensor<bool>`).
@@ -287,18 +288,18 @@ def Dropout(data: Given[TFloat4, LFloat], ratio: Input[TFloat, LFloat2] | None =
     https://onnx.ai/onnx/operators/onnx__Dropout.html
     """
 @overload
-def Dropout(data: Given[TFloat4, LFloat], ratio: Input[TFloat, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[TFloat4, BOOL]: ...
+def Dropout(data: TensorOf[FloatTensor4, Number], ratio: TensorOrArray[FloatTensor, Number2] | None = None, training_mode: TensorOrArray[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[FloatTensor4, BOOL]: ...
 @overload
-def Dropout(data: ArrayOr[float], ratio: ArrayOr[float] | None = None, training_mode: ArrayOr[bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> Array: ...
+def Dropout(data: ArrayOrNumber[float], ratio: ArrayOrNumber[float] | None = None, training_mode: ArrayOrNumber[bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> NumpyArray: ...
 @overload
-def Dropout(data: ArrayOr[float], ratio: ArrayOr[float] | None = None, training_mode: ArrayOr[bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[Array, Array]: ...
+def Dropout(data: ArrayOrNumber[float], ratio: ArrayOrNumber[float] | None = None, training_mode: ArrayOrNumber[bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[NumpyArray, NumpyArray]: ...
 @overload
-def Dropout(data: Input[TFloat4, LFloat], ratio: Input[TFloat, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> TFloat4: ...
+def Dropout(data: TensorOrArray[FloatTensor4, Number], ratio: TensorOrArray[FloatTensor, Number2] | None = None, training_mode: TensorOrArray[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> FloatTensor4: ...
 @overload
-def Dropout(data: Input[TFloat4, LFloat], ratio: Input[TFloat, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[TFloat4, BOOL]: ...
+def Dropout(data: TensorOrArray[FloatTensor4, Number], ratio: TensorOrArray[FloatTensor, Number2] | None = None, training_mode: TensorOrArray[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[FloatTensor4, BOOL]: ...
 
 @overload
-def Equal(A: Given[TAny9, LFloat], B: Input[TAny9, LFloat]) -> BOOL:
+def Equal(A: TensorOf[SomeTensor12, Number], B: TensorOrArray[SomeTensor12, Number]) -> BOOL:
     """Returns the tensor resulted from performing the `equal` logical operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -313,14 +314,14 @@ def Equal(A: Given[TAny9, LFloat], B: Input[TAny9, LFloat]) -> BOOL:
     https://onnx.ai/onnx/operators/onnx__Equal.html
     """
 @overload
-def Equal(A: ArrayOr[float], B: Given[TAny9, LFloat]) -> BOOL: ...
+def Equal(A: ArrayOrNumber[float], B: TensorOf[SomeTensor12, Number]) -> BOOL: ...
 @overload
-def Equal(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+def Equal(A: NumberOrList[float], B: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Equal(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def Equal(A: ArrayOrNumber[float], B: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Erf(input: Given[TFloat4, LFloat]) -> TFloat4:
+def Erf(input: TensorOf[FloatTensor4, Number]) -> FloatTensor4:
     """Computes the error function of the given input tensor element-wise.
 
     Args:
@@ -330,12 +331,12 @@ def Erf(input: Given[TFloat4, LFloat]) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Erf.html
     """
 @overload
-def Erf(input: Nested[float]) -> AnyTensor: ...
+def Erf(input: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Erf(input: ArrayOr[float]) -> Array: ...
+def Erf(input: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Exp(input: Given[TFloat4, LFloat]) -> TFloat4:
+def Exp(input: TensorOf[FloatTensor4, Number]) -> FloatTensor4:
     """Calculates the exponential of the given input tensor, element-wise.
 
     Args:
@@ -345,12 +346,12 @@ def Exp(input: Given[TFloat4, LFloat]) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Exp.html
     """
 @overload
-def Exp(input: Nested[float]) -> AnyTensor: ...
+def Exp(input: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Exp(input: ArrayOr[float]) -> Array: ...
+def Exp(input: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Expand(input: Given[TAny8, LComplexStr], shape: Indices[INT64, int]) -> TAny8:
+def Expand(input: TensorOf[SomeTensor11, ComplexNumberOrText], shape: Indices[INT64, int]) -> SomeTensor11:
     """Broadcast the input tensor following the given shape and the broadcast rule. The broadcast rule is
     similar to numpy.array(input) * numpy.ones(shape): Dimensions are right alignment; Two corresponding
     dimensions must have the same value, or one of them is equal to 1. Also, this operator is similar to
@@ -365,14 +366,14 @@ def Expand(input: Given[TAny8, LComplexStr], shape: Indices[INT64, int]) -> TAny
     https://onnx.ai/onnx/operators/onnx__Expand.html
     """
 @overload
-def Expand(input: ArrayOr[complex | str], shape: GivenIndices[INT64, int]) -> AnyTensor: ...
+def Expand(input: NumberOrList[complex | str], shape: NumberOrList[int]) -> AnyTensor: ...
 @overload
-def Expand(input: Nested[complex | str], shape: Nested[int]) -> AnyTensor: ...
+def Expand(input: ArrayOrNumber[complex | str], shape: ArrayOrNumber[int]) -> NumpyArray: ...
 @overload
-def Expand(input: ArrayOr[complex | str], shape: ArrayOr[int]) -> Array: ...
+def Expand(input: ArrayOrNumber[complex | str], shape: TensorIndices[INT64, int]) -> AnyTensor: ...
 
 @overload
-def Flatten(input: Given[TAny8, LComplexStr], *, axis: Int = 1) -> TAny8:
+def Flatten(input: TensorOf[SomeTensor11, ComplexNumberOrText], *, axis: Int = 1) -> SomeTensor11:
     """Flattens the input tensor into a 2D matrix. If input tensor has shape (d_0, d_1, ... d_n) then the
     output will have shape (d_0 X d_1 ... d_(axis-1), d_axis X d_(axis+1) ... X dn).
 
@@ -385,12 +386,12 @@ def Flatten(input: Given[TAny8, LComplexStr], *, axis: Int = 1) -> TAny8:
     https://onnx.ai/onnx/operators/onnx__Flatten.html
     """
 @overload
-def Flatten(input: Nested[complex | str], *, axis: Int = 1) -> AnyTensor: ...
+def Flatten(input: NumberOrList[complex | str], *, axis: Int = 1) -> AnyTensor: ...
 @overload
-def Flatten(input: ArrayOr[complex | str], *, axis: Int = 1) -> Array: ...
+def Flatten(input: ArrayOrNumber[complex | str], *, axis: Int = 1) -> NumpyArray: ...
 
 @overload
-def Floor(X: Given[TFloat4, LFloat]) -> TFloat4:
+def Floor(X: TensorOf[FloatTensor4, Number]) -> FloatTensor4:
     """Floor takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the floor is,
     y = floor(x), is applied to the tensor elementwise. If x is integral, +0, -0, NaN, or infinite, x
     itself is returned.
@@ -402,12 +403,12 @@ def Floor(X: Given[TFloat4, LFloat]) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Floor.html
     """
 @overload
-def Floor(X: Nested[float]) -> AnyTensor: ...
+def Floor(X: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Floor(X: ArrayOr[float]) -> Array: ...
+def Floor(X: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Gather(data: Given[TAny8, LComplexStr], indices: Indices[TIndex, LInt], *, axis: Int = 0) -> TAny8:
+def Gather(data: TensorOf[SomeTensor11, ComplexNumberOrText], indices: Indices[IndexTensor, Integer], *, axis: Int = 0) -> SomeTensor11:
     """Given `data` tensor of rank r >= 1, and `indices` tensor of rank q, gather entries of the axis
     dimension of `data` (by default outer-most one as axis=0) indexed by `indices`, and concatenates
     them in an output tensor of rank q + (r - 1).
@@ -423,14 +424,14 @@ def Gather(data: Given[TAny8, LComplexStr], indices: Indices[TIndex, LInt], *, a
     https://onnx.ai/onnx/operators/onnx__Gather.html
     """
 @overload
-def Gather(data: ArrayOr[complex | str], indices: GivenIndices[TIndex, LInt], *, axis: Int = 0) -> AnyTensor: ...
+def Gather(data: NumberOrList[complex | str], indices: NumberOrList[int], *, axis: Int = 0) -> AnyTensor: ...
 @overload
-def Gather(data: Nested[complex | str], indices: Nested[int], *, axis: Int = 0) -> AnyTensor: ...
+def Gather(data: ArrayOrNumber[complex | str], indices: ArrayOrNumber[int], *, axis: Int = 0) -> NumpyArray: ...
 @overload
-def Gather(data: ArrayOr[complex | str], indices: ArrayOr[int], *, axis: Int = 0) -> Array: ...
+def Gather(data: ArrayOrNumber[complex | str], indices: TensorIndices[IndexTensor, Integer], *, axis: Int = 0) -> AnyTensor: ...
 
 @overload
-def GatherElements(data: Given[TAny8, LComplexStr], indices: Indices[TIndex, LInt], *, axis: Int = 0) -> TAny8:
+def GatherElements(data: TensorOf[SomeTensor11, ComplexNumberOrText], indices: Indices[IndexTensor, Integer], *, axis: Int = 0) -> SomeTensor11:
     """GatherElements takes two inputs `data` and `indices` of the same rank r >= 1 and an optional
     attribute `axis` that identifies an axis of `data` (by default, the outer-most axis, that is axis
     0). It is an indexing operation that produces its output by indexing into the input data tensor at
@@ -447,14 +448,14 @@ def GatherElements(data: Given[TAny8, LComplexStr], indices: Indices[TIndex, LIn
     https://onnx.ai/onnx/operators/onnx__GatherElements.html
     """
 @overload
-def GatherElements(data: ArrayOr[complex | str], indices: GivenIndices[TIndex, LInt], *, axis: Int = 0) -> AnyTensor: ...
+def GatherElements(data: NumberOrList[complex | str], indices: NumberOrList[int], *, axis: Int = 0) -> AnyTensor: ...
 @overload
-def GatherElements(data: Nested[complex | str], indices: Nested[int], *, axis: Int = 0) -> AnyTensor: ...
+def GatherElements(data: ArrayOrNumber[complex | str], indices: ArrayOrNumber[int], *, axis: Int = 0) -> NumpyArray: ...
 @overload
-def GatherElements(data: ArrayOr[complex | str], indices: ArrayOr[int], *, axis: Int = 0) -> Array: ...
+def GatherElements(data: ArrayOrNumber[complex | str], indices: TensorIndices[IndexTensor, Integer], *, axis: Int = 0) -> AnyTensor: ...
 
 @overload
-def GatherND(data: Given[TAny8, LComplexStr], indices: Indices[INT64, int], *, batch_dims: Int = 0) -> TAny8:
+def GatherND(data: TensorOf[SomeTensor11, ComplexNumberOrText], indices: Indices[INT64, int], *, batch_dims: Int = 0) -> SomeTensor11:
     """Given `data` tensor of rank `r` >= 1, `indices` tensor of rank `q` >= 1, and `batch_dims` integer
     `b`, this operator gathers slices of `data` into an output tensor of rank `q + r - indices_shape[-1]
     - 1 - b`.
@@ -473,14 +474,14 @@ def GatherND(data: Given[TAny8, LComplexStr], indices: Indices[INT64, int], *, b
     https://onnx.ai/onnx/operators/onnx__GatherND.html
     """
 @overload
-def GatherND(data: ArrayOr[complex | str], indices: GivenIndices[INT64, int], *, batch_dims: Int = 0) -> AnyTensor: ...
+def GatherND(data: NumberOrList[complex | str], indices: NumberOrList[int], *, batch_dims: Int = 0) -> AnyTensor: ...
 @overload
-def GatherND(data: Nested[complex | str], indices: Nested[int], *, batch_dims: Int = 0) -> AnyTensor: ...
+def GatherND(data: ArrayOrNumber[complex | str], indices: ArrayOrNumber[int], *, batch_dims: Int = 0) -> NumpyArray: ...
 @overload
-def GatherND(data: ArrayOr[complex | str], indices: ArrayOr[int], *, batch_dims: Int = 0) -> Array: ...
+def GatherND(data: ArrayOrNumber[complex | str], indices: TensorIndices[INT64, int], *, batch_dims: Int = 0) -> AnyTensor: ...
 
 @overload
-def Gemm(A: Given[TNumber8, LFloat], B: Input[TNumber8, LFloat], C: Input[TNumber8, LFloat] | None = None, *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> TNumber8:
+def Gemm(A: TensorOf[NumberTensor8, Number], B: TensorOrArray[NumberTensor8, Number], C: TensorOrArray[NumberTensor8, Number] | None = None, *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> NumberTensor8:
     """General Matrix multiplication:
     https://en.wikipedia.org/wiki/Basic_Linear_Algebra_Subprograms#Level_3
 
@@ -501,14 +502,14 @@ def Gemm(A: Given[TNumber8, LFloat], B: Input[TNumber8, LFloat], C: Input[TNumbe
     https://onnx.ai/onnx/operators/onnx__Gemm.html
     """
 @overload
-def Gemm(A: Nested[float], B: Nested[float], C: Nested[float] | None = None, *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> AnyTensor: ...
+def Gemm(A: NumberOrList[float], B: NumberOrList[float], C: NumberOrList[float] | None = None, *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> AnyTensor: ...
 @overload
-def Gemm(A: ArrayOr[float], B: ArrayOr[float], C: ArrayOr[float] | None = None, *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> Array: ...
+def Gemm(A: ArrayOrNumber[float], B: ArrayOrNumber[float], C: ArrayOrNumber[float] | None = None, *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> NumpyArray: ...
 @overload
-def Gemm(A: Input[TNumber8, LFloat], B: Input[TNumber8, LFloat], C: Input[TNumber8, LFloat] | None = None, *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> TNumber8: ...
+def Gemm(A: TensorOrArray[NumberTensor8, Number], B: TensorOrArray[NumberTensor8, Number], C: TensorOrArray[NumberTensor8, Number] | None = None, *, alpha: Float = 1.0, beta: Float = 1.0, transA: Int = 0, transB: Int = 0) -> NumberTensor8: ...
 
 @overload
-def Greater(A: Given[TNumber7, LFloat], B: Input[TNumber7, LFloat]) -> BOOL:
+def Greater(A: TensorOf[NumberTensor7, Number], B: TensorOrArray[NumberTensor7, Number]) -> BOOL:
     """Returns the tensor resulted from performing the `greater` logical operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -523,14 +524,14 @@ def Greater(A: Given[TNumber7, LFloat], B: Input[TNumber7, LFloat]) -> BOOL:
     https://onnx.ai/onnx/operators/onnx__Greater.html
     """
 @overload
-def Greater(A: ArrayOr[float], B: Given[TNumber7, LFloat]) -> BOOL: ...
+def Greater(A: ArrayOrNumber[float], B: TensorOf[NumberTensor7, Number]) -> BOOL: ...
 @overload
-def Greater(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+def Greater(A: NumberOrList[float], B: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Greater(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def Greater(A: ArrayOrNumber[float], B: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Hardmax(input: Given[TFloat4, LFloat], *, axis: Int = -1) -> TFloat4:
+def Hardmax(input: TensorOf[FloatTensor4, Number], *, axis: Int = -1) -> FloatTensor4:
     """The operator computes the hardmax values for the given input:
 
     Hardmax(element in input, axis) = 1 if the element is the first maximum value along the specified
@@ -548,12 +549,12 @@ def Hardmax(input: Given[TFloat4, LFloat], *, axis: Int = -1) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Hardmax.html
     """
 @overload
-def Hardmax(input: Nested[float], *, axis: Int = -1) -> AnyTensor: ...
+def Hardmax(input: NumberOrList[float], *, axis: Int = -1) -> AnyTensor: ...
 @overload
-def Hardmax(input: ArrayOr[float], *, axis: Int = -1) -> Array: ...
+def Hardmax(input: ArrayOrNumber[float], *, axis: Int = -1) -> NumpyArray: ...
 
 @overload
-def Identity(input: Given[TAny8, LComplexStr]) -> TAny8:
+def Identity(input: TensorOf[SomeTensor11, ComplexNumberOrText]) -> SomeTensor11:
     """Identity operator
 
     Args:
@@ -563,11 +564,11 @@ def Identity(input: Given[TAny8, LComplexStr]) -> TAny8:
     https://onnx.ai/onnx/operators/onnx__Identity.html
     """
 @overload
-def Identity(input: Nested[complex | str]) -> AnyTensor: ...
+def Identity(input: NumberOrList[complex | str]) -> AnyTensor: ...
 @overload
-def Identity(input: ArrayOr[complex | str]) -> Array: ...
+def Identity(input: ArrayOrNumber[complex | str]) -> NumpyArray: ...
 
-def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> AnyTensor:
+def If(cond: TensorOrArray[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> AnyTensor:
     """If conditional
 
     Args:
@@ -582,7 +583,7 @@ def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs
     """
 
 @overload
-def IsNaN(X: Given[TFloat4, LFloat]) -> BOOL:
+def IsNaN(X: TensorOf[FloatTensor4, Number]) -> BOOL:
     """Returns which elements of the input are NaN.
 
     Args:
@@ -592,12 +593,12 @@ def IsNaN(X: Given[TFloat4, LFloat]) -> BOOL:
     https://onnx.ai/onnx/operators/onnx__IsNaN.html
     """
 @overload
-def IsNaN(X: Nested[float]) -> AnyTensor: ...
+def IsNaN(X: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def IsNaN(X: ArrayOr[float]) -> Array: ...
+def IsNaN(X: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def LRN(X: Given[TFloat4, LFloat], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.75, bias: Float = 1.0) -> TFloat4:
+def LRN(X: TensorOf[FloatTensor4, Number], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.75, bias: Float = 1.0) -> FloatTensor4:
     """Local Response Normalization proposed in the [AlexNet
     paper](https://papers.nips.cc/paper/4824-imagenet-classification-with-deep-convolutional-neural-networks.pdf).
     It normalizes over local input regions. The local region is defined across the channels. For an
@@ -617,12 +618,12 @@ def LRN(X: Given[TFloat4, LFloat], *, size: Int, alpha: Float = 0.0001, beta: Fl
     https://onnx.ai/onnx/operators/onnx__LRN.html
     """
 @overload
-def LRN(X: Nested[float], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.75, bias: Float = 1.0) -> AnyTensor: ...
+def LRN(X: NumberOrList[float], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.75, bias: Float = 1.0) -> AnyTensor: ...
 @overload
-def LRN(X: ArrayOr[float], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.75, bias: Float = 1.0) -> Array: ...
+def LRN(X: ArrayOrNumber[float], *, size: Int, alpha: Float = 0.0001, beta: Float = 0.75, bias: Float = 1.0) -> NumpyArray: ...
 
 @overload
-def Less(A: Given[TNumber7, LFloat], B: Input[TNumber7, LFloat]) -> BOOL:
+def Less(A: TensorOf[NumberTensor7, Number], B: TensorOrArray[NumberTensor7, Number]) -> BOOL:
     """Returns the tensor resulted from performing the `less` logical operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -637,14 +638,14 @@ def Less(A: Given[TNumber7, LFloat], B: Input[TNumber7, LFloat]) -> BOOL:
     https://onnx.ai/onnx/operators/onnx__Less.html
     """
 @overload
-def Less(A: ArrayOr[float], B: Given[TNumber7, LFloat]) -> BOOL: ...
+def Less(A: ArrayOrNumber[float], B: TensorOf[NumberTensor7, Number]) -> BOOL: ...
 @overload
-def Less(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+def Less(A: NumberOrList[float], B: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Less(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def Less(A: ArrayOrNumber[float], B: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Log(input: Given[TFloat4, LFloat]) -> TFloat4:
+def Log(input: TensorOf[FloatTensor4, Number]) -> FloatTensor4:
     """Calculates the natural log of the given input tensor, element-wise.
 
     Args:
@@ -654,12 +655,12 @@ def Log(input: Given[TFloat4, LFloat]) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Log.html
     """
 @overload
-def Log(input: Nested[float]) -> AnyTensor: ...
+def Log(input: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Log(input: ArrayOr[float]) -> Array: ...
+def Log(input: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def LogSoftmax(input: Given[TFloat4, LFloat], *, axis: Int = -1) -> TFloat4:
+def LogSoftmax(input: TensorOf[FloatTensor4, Number], *, axis: Int = -1) -> FloatTensor4:
     """The operator computes the log of softmax values for the given input:
 
     LogSoftmax(input, axis) = Log(Softmax(input, axis=axis))
@@ -676,11 +677,11 @@ def LogSoftmax(input: Given[TFloat4, LFloat], *, axis: Int = -1) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__LogSoftmax.html
     """
 @overload
-def LogSoftmax(input: Nested[float], *, axis: Int = -1) -> AnyTensor: ...
+def LogSoftmax(input: NumberOrList[float], *, axis: Int = -1) -> AnyTensor: ...
 @overload
-def LogSoftmax(input: ArrayOr[float], *, axis: Int = -1) -> Array: ...
+def LogSoftmax(input: ArrayOrNumber[float], *, axis: Int = -1) -> NumpyArray: ...
 
-def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> AnyTensor:
+def Loop(M: Indices[INT64, int] | None = None, cond: TensorOrArray[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> AnyTensor:
     """Generic Looping construct.
 
     Args:
@@ -696,7 +697,7 @@ def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = 
     """
 
 @overload
-def MatMul(A: Given[TNumber8, LFloat], B: Input[TNumber8, LFloat]) -> TNumber8:
+def MatMul(A: TensorOf[NumberTensor8, Number], B: TensorOrArray[NumberTensor8, Number]) -> NumberTensor8:
     """Matrix product that behaves like
     [numpy.matmul](https://numpy.org/doc/stable/reference/generated/numpy.matmul.html).
 
@@ -708,14 +709,14 @@ def MatMul(A: Given[TNumber8, LFloat], B: Input[TNumber8, LFloat]) -> TNumber8:
     https://onnx.ai/onnx/operators/onnx__MatMul.html
     """
 @overload
-def MatMul(A: ArrayOr[float], B: Given[TNumber8, LFloat]) -> TNumber8: ...
+def MatMul(A: ArrayOrNumber[float], B: TensorOf[NumberTensor8, Number]) -> NumberTensor8: ...
 @overload
-def MatMul(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+def MatMul(A: NumberOrList[float], B: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def MatMul(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def MatMul(A: ArrayOrNumber[float], B: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Max(data_0_0: Given[TNumber7, LFloat], /, *data_0: Input[TNumber7, LFloat]) -> TNumber7:
+def Max(data_0_0: TensorOf[NumberTensor7, Number], /, *data_0: TensorOrArray[NumberTensor7, Number]) -> NumberTensor7:
     """Element-wise max of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.
@@ -727,14 +728,14 @@ def Max(data_0_0: Given[TNumber7, LFloat], /, *data_0: Input[TNumber7, LFloat]) 
     https://onnx.ai/onnx/operators/onnx__Max.html
     """
 @overload
-def Max(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor: ...
+def Max(data_0_0: NumberOrList[float], /, *data_0: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Max(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
+def Max(data_0_0: ArrayOrNumber[float], /, *data_0: ArrayOrNumber[float]) -> NumpyArray: ...
 @overload
-def Max(data_0_0: Input[TNumber7, LFloat], /, *data_0: Input[TNumber7, LFloat]) -> TNumber7: ...
+def Max(data_0_0: TensorOrArray[NumberTensor7, Number], /, *data_0: TensorOrArray[NumberTensor7, Number]) -> NumberTensor7: ...
 
 @overload
-def Mean(data_0_0: Given[TFloat4, LFloat], /, *data_0: Input[TFloat4, LFloat]) -> TFloat4:
+def Mean(data_0_0: TensorOf[FloatTensor4, Number], /, *data_0: TensorOrArray[FloatTensor4, Number]) -> FloatTensor4:
     """Element-wise mean of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.
@@ -746,14 +747,14 @@ def Mean(data_0_0: Given[TFloat4, LFloat], /, *data_0: Input[TFloat4, LFloat]) -
     https://onnx.ai/onnx/operators/onnx__Mean.html
     """
 @overload
-def Mean(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor: ...
+def Mean(data_0_0: NumberOrList[float], /, *data_0: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Mean(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
+def Mean(data_0_0: ArrayOrNumber[float], /, *data_0: ArrayOrNumber[float]) -> NumpyArray: ...
 @overload
-def Mean(data_0_0: Input[TFloat4, LFloat], /, *data_0: Input[TFloat4, LFloat]) -> TFloat4: ...
+def Mean(data_0_0: TensorOrArray[FloatTensor4, Number], /, *data_0: TensorOrArray[FloatTensor4, Number]) -> FloatTensor4: ...
 
 @overload
-def MeanVarianceNormalization(X: Given[TFloat4, LFloat], *, axes: Ints = (0, 2, 3)) -> TFloat4:
+def MeanVarianceNormalization(X: TensorOf[FloatTensor4, Number], *, axes: Ints = (0, 2, 3)) -> FloatTensor4:
     """A MeanVarianceNormalization Function: Perform mean variance normalization on the input tensor X
     using formula: `(X-EX)/sqrt(E(X-EX)^2)`
 
@@ -766,12 +767,12 @@ def MeanVarianceNormalization(X: Given[TFloat4, LFloat], *, axes: Ints = (0, 2, 
     https://onnx.ai/onnx/operators/onnx__MeanVarianceNormalization.html
     """
 @overload
-def MeanVarianceNormalization(X: Nested[float], *, axes: Ints = (0, 2, 3)) -> AnyTensor: ...
+def MeanVarianceNormalization(X: NumberOrList[float], *, axes: Ints = (0, 2, 3)) -> AnyTensor: ...
 @overload
-def MeanVarianceNormalization(X: ArrayOr[float], *, axes: Ints = (0, 2, 3)) -> Array: ...
+def MeanVarianceNormalization(X: ArrayOrNumber[float], *, axes: Ints = (0, 2, 3)) -> NumpyArray: ...
 
 @overload
-def Min(data_0_0: Given[TNumber7, LFloat], /, *data_0: Input[TNumber7, LFloat]) -> TNumber7:
+def Min(data_0_0: TensorOf[NumberTensor7, Number], /, *data_0: TensorOrArray[NumberTensor7, Number]) -> NumberTensor7:
     """Element-wise min of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.
@@ -783,14 +784,14 @@ def Min(data_0_0: Given[TNumber7, LFloat], /, *data_0: Input[TNumber7, LFloat]) 
     https://onnx.ai/onnx/operators/onnx__Min.html
     """
 @overload
-def Min(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor: ...
+def Min(data_0_0: NumberOrList[float], /, *data_0: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Min(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
+def Min(data_0_0: ArrayOrNumber[float], /, *data_0: ArrayOrNumber[float]) -> NumpyArray: ...
 @overload
-def Min(data_0_0: Input[TNumber7, LFloat], /, *data_0: Input[TNumber7, LFloat]) -> TNumber7: ...
+def Min(data_0_0: TensorOrArray[NumberTensor7, Number], /, *data_0: TensorOrArray[NumberTensor7, Number]) -> NumberTensor7: ...
 
 @overload
-def Mod(A: Given[TNumber7, LFloat], B: Input[TNumber7, LFloat], *, fmod: Int = 0) -> TNumber7:
+def Mod(A: TensorOf[NumberTensor7, Number], B: TensorOrArray[NumberTensor7, Number], *, fmod: Int = 0) -> NumberTensor7:
     """Performs an element-wise binary modulo operation. The semantics and supported data types depend on
     the value of the `fmod` attribute which must be `0` (default), or `1`.
 
@@ -807,14 +808,14 @@ def Mod(A: Given[TNumber7, LFloat], B: Input[TNumber7, LFloat], *, fmod: Int = 0
     https://onnx.ai/onnx/operators/onnx__Mod.html
     """
 @overload
-def Mod(A: ArrayOr[float], B: Given[TNumber7, LFloat], *, fmod: Int = 0) -> TNumber7: ...
+def Mod(A: ArrayOrNumber[float], B: TensorOf[NumberTensor7, Number], *, fmod: Int = 0) -> NumberTensor7: ...
 @overload
-def Mod(A: Nested[float], B: Nested[float], *, fmod: Int = 0) -> AnyTensor: ...
+def Mod(A: NumberOrList[float], B: NumberOrList[float], *, fmod: Int = 0) -> AnyTensor: ...
 @overload
-def Mod(A: ArrayOr[float], B: ArrayOr[float], *, fmod: Int = 0) -> Array: ...
+def Mod(A: ArrayOrNumber[float], B: ArrayOrNumber[float], *, fmod: Int = 0) -> NumpyArray: ...
 
 @overload
-def Mul(A: Given[TNumber8, LFloat], B: Input[TNumber8, LFloat]) -> TNumber8:
+def Mul(A: TensorOf[NumberTensor8, Number], B: TensorOrArray[NumberTensor8, Number]) -> NumberTensor8:
     """Performs element-wise binary multiplication (with Numpy-style broadcasting support).
 
     This operator supports **multidirectional (i.e., Numpy-style) broadcasting**; for more details
@@ -828,14 +829,14 @@ def Mul(A: Given[TNumber8, LFloat], B: Input[TNumber8, LFloat]) -> TNumber8:
     https://onnx.ai/onnx/operators/onnx__Mul.html
     """
 @overload
-def Mul(A: ArrayOr[float], B: Given[TNumber8, LFloat]) -> TNumber8: ...
+def Mul(A: ArrayOrNumber[float], B: TensorOf[NumberTensor8, Number]) -> NumberTensor8: ...
 @overload
-def Mul(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+def Mul(A: NumberOrList[float], B: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Mul(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def Mul(A: ArrayOrNumber[float], B: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Neg(X: Given[TSignedNumber5, LFloat]) -> TSignedNumber5:
+def Neg(X: TensorOf[SignedNumberTensor5, Number]) -> SignedNumberTensor5:
     """Neg takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where each element
     flipped sign, y = -x, is applied to the tensor elementwise.
 
@@ -846,12 +847,12 @@ def Neg(X: Given[TSignedNumber5, LFloat]) -> TSignedNumber5:
     https://onnx.ai/onnx/operators/onnx__Neg.html
     """
 @overload
-def Neg(X: Nested[float]) -> AnyTensor: ...
+def Neg(X: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Neg(X: ArrayOr[float]) -> Array: ...
+def Neg(X: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def NegativeLogLikelihoodLoss(input: Given[TFloat, LFloat], target: Indices[TIndex, LInt], weight: Input[TFloat, LFloat] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> TFloat:
+def NegativeLogLikelihoodLoss(input: TensorOf[FloatTensor, Number], target: Indices[IndexTensor, Integer], weight: TensorOrArray[FloatTensor, Number] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> FloatTensor:
     """A NegativeLogLikelihoodLoss operator computes (weighted) negative log likelihood loss. Its "input"
     tensor has the shape of (N, C, d1, d2, ..., dk) where k >= 0. The "input" tensor contains
     log-probabilities for input[n, :, d_1, d_2,..., d_k] being in a class of [0, C). The operator's
@@ -872,14 +873,14 @@ def NegativeLogLikelihoodLoss(input: Given[TFloat, LFloat], target: Indices[TInd
     https://onnx.ai/onnx/operators/onnx__NegativeLogLikelihoodLoss.html
     """
 @overload
-def NegativeLogLikelihoodLoss(input: Nested[float], target: Nested[int], weight: Nested[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> AnyTensor: ...
+def NegativeLogLikelihoodLoss(input: NumberOrList[float], target: NumberOrList[int], weight: NumberOrList[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> AnyTensor: ...
 @overload
-def NegativeLogLikelihoodLoss(input: ArrayOr[float], target: ArrayOr[int], weight: ArrayOr[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> Array: ...
+def NegativeLogLikelihoodLoss(input: ArrayOrNumber[float], target: ArrayOrNumber[int], weight: ArrayOrNumber[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> NumpyArray: ...
 @overload
-def NegativeLogLikelihoodLoss(input: Input[TFloat, LFloat], target: Indices[TIndex, LInt], weight: Input[TFloat, LFloat] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> TFloat: ...
+def NegativeLogLikelihoodLoss(input: TensorOrArray[FloatTensor, Number], target: Indices[IndexTensor, Integer], weight: TensorOrArray[FloatTensor, Number] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> FloatTensor: ...
 
 @overload
-def NonZero(X: Given[TAny8, LComplexStr]) -> INT64:
+def NonZero(X: TensorOf[SomeTensor11, ComplexNumberOrText]) -> INT64:
     """Returns the indices of the elements that are non-zero (in row-major order - by dimension). NonZero
     behaves similar to numpy.nonzero:
     https://docs.scipy.org/doc/numpy/reference/generated/numpy.nonzero.html, but for scalar input,
@@ -892,12 +893,12 @@ def NonZero(X: Given[TAny8, LComplexStr]) -> INT64:
     https://onnx.ai/onnx/operators/onnx__NonZero.html
     """
 @overload
-def NonZero(X: Nested[complex | str]) -> AnyTensor: ...
+def NonZero(X: NumberOrList[complex | str]) -> AnyTensor: ...
 @overload
-def NonZero(X: ArrayOr[complex | str]) -> Array: ...
+def NonZero(X: ArrayOrNumber[complex | str]) -> NumpyArray: ...
 
 @overload
-def Pad(data: Given[TAny8, LComplexStr], pads: Indices[INT64, int], constant_value: Input[TAny8, LComplexStr] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> TAny8:
+def Pad(data: TensorOf[SomeTensor11, ComplexNumberOrText], pads: Indices[INT64, int], constant_value: TensorOrArray[SomeTensor11, ComplexNumberOrText] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> SomeTensor11:
     """Given a tensor containing the data to be padded (`data`), a tensor containing the number of start
     and end pad values for axis (`pads`), (optionally) a `mode`, and (optionally) `constant_value`, a
     padded tensor (`output`) is generated.
@@ -918,14 +919,14 @@ def Pad(data: Given[TAny8, LComplexStr], pads: Indices[INT64, int], constant_val
     https://onnx.ai/onnx/operators/onnx__Pad.html
     """
 @overload
-def Pad(data: Nested[complex | str], pads: Nested[int], constant_value: Nested[complex | str] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> AnyTensor: ...
+def Pad(data: NumberOrList[complex | str], pads: NumberOrList[int], constant_value: NumberOrList[complex | str] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> AnyTensor: ...
 @overload
-def Pad(data: ArrayOr[complex | str], pads: ArrayOr[int], constant_value: ArrayOr[complex | str] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> Array: ...
+def Pad(data: ArrayOrNumber[complex | str], pads: ArrayOrNumber[int], constant_value: ArrayOrNumber[complex | str] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> NumpyArray: ...
 @overload
-def Pad(data: Input[TAny8, LComplexStr], pads: Indices[INT64, int], constant_value: Input[TAny8, LComplexStr] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> TAny8: ...
+def Pad(data: TensorOrArray[SomeTensor11, ComplexNumberOrText], pads: Indices[INT64, int], constant_value: TensorOrArray[SomeTensor11, ComplexNumberOrText] | None = None, *, mode: Literal["constant", "reflect", "edge"] = "constant") -> SomeTensor11: ...
 
 @overload
-def Pow(X: Given[TSignedNumber6, LFloat], Y: Input[TNumber, LFloat2]) -> TSignedNumber6:
+def Pow(X: TensorOf[SignedNumberTensor6, Number], Y: TensorOrArray[NumberTensor, Number2]) -> SignedNumberTensor6:
     """Pow takes input data (Tensor<T>) and exponent Tensor, and produces one output data (Tensor<T>) where
     the function `f(x) = x^exponent`, is applied to the data tensor elementwise. This operator supports
     **multidirectional (i.e., Numpy-style) broadcasting**; for more details please check the doc.
@@ -938,14 +939,14 @@ def Pow(X: Given[TSignedNumber6, LFloat], Y: Input[TNumber, LFloat2]) -> TSigned
     https://onnx.ai/onnx/operators/onnx__Pow.html
     """
 @overload
-def Pow(X: ArrayOr[float], Y: Given[TNumber, LFloat2]) -> AnyTensor: ...
+def Pow(X: ArrayOrNumber[float], Y: TensorOf[NumberTensor, Number2]) -> AnyTensor: ...
 @overload
-def Pow(X: Nested[float], Y: Nested[float]) -> AnyTensor: ...
+def Pow(X: NumberOrList[float], Y: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Pow(X: ArrayOr[float], Y: ArrayOr[float]) -> Array: ...
+def Pow(X: ArrayOrNumber[float], Y: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def QuantizeLinear(x: Given[TSignedNumber2, LFloat], y_scale: Input[FLOAT, float], y_zero_point: Input[TInteger, LInt] | None = None, *, axis: Int = 1) -> TInteger:
+def QuantizeLinear(x: TensorOf[SignedNumberTensor2, Number], y_scale: TensorOrArray[FLOAT, float], y_zero_point: TensorOrArray[IntegerTensor, Integer] | None = None, *, axis: Int = 1) -> IntegerTensor:
     """The linear quantization operator. It consumes a high precision tensor, a scale, and a zero point to
     compute the low precision / quantized tensor. The scale factor and zero point must have same shape,
     and can be either a scalar for per-tensor / per layer quantization, or a 1-D tensor for per-axis
@@ -965,14 +966,14 @@ def QuantizeLinear(x: Given[TSignedNumber2, LFloat], y_scale: Input[FLOAT, float
     https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html
     """
 @overload
-def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Nested[int] | None = None, *, axis: Int = 1) -> AnyTensor: ...
+def QuantizeLinear(x: NumberOrList[float], y_scale: NumberOrList[float], y_zero_point: NumberOrList[int] | None = None, *, axis: Int = 1) -> AnyTensor: ...
 @overload
-def QuantizeLinear(x: ArrayOr[float], y_scale: ArrayOr[float], y_zero_point: ArrayOr[int] | None = None, *, axis: Int = 1) -> Array: ...
+def QuantizeLinear(x: ArrayOrNumber[float], y_scale: ArrayOrNumber[float], y_zero_point: ArrayOrNumber[int] | None = None, *, axis: Int = 1) -> NumpyArray: ...
 @overload
-def QuantizeLinear(x: Input[TSignedNumber2, LFloat], y_scale: Input[FLOAT, float], y_zero_point: Input[TInteger, LInt] | None = None, *, axis: Int = 1) -> TInteger: ...
+def QuantizeLinear(x: TensorOrArray[SignedNumberTensor2, Number], y_scale: TensorOrArray[FLOAT, float], y_zero_point: TensorOrArray[IntegerTensor, Integer] | None = None, *, axis: Int = 1) -> IntegerTensor: ...
 
 @overload
-def Reciprocal(X: Given[TFloat4, LFloat]) -> TFloat4:
+def Reciprocal(X: TensorOf[FloatTensor4, Number]) -> FloatTensor4:
     """Reciprocal takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     reciprocal is, y = 1/x, is applied to the tensor elementwise.
 
@@ -983,12 +984,12 @@ def Reciprocal(X: Given[TFloat4, LFloat]) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Reciprocal.html
     """
 @overload
-def Reciprocal(X: Nested[float]) -> AnyTensor: ...
+def Reciprocal(X: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Reciprocal(X: ArrayOr[float]) -> Array: ...
+def Reciprocal(X: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def ReduceL1(data: Given[TNumber8, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber8:
+def ReduceL1(data: TensorOf[NumberTensor8, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor8:
     """Computes the L1 norm of the input tensor's elements along the provided axes. The resulting tensor
     has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting
     tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -1007,12 +1008,12 @@ def ReduceL1(data: Given[TNumber8, LFloat], *, axes: Ints | None = None, keepdim
     https://onnx.ai/onnx/operators/onnx__ReduceL1.html
     """
 @overload
-def ReduceL1(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceL1(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceL1(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceL1(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def ReduceL2(data: Given[TNumber8, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber8:
+def ReduceL2(data: TensorOf[NumberTensor8, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor8:
     """Computes the L2 norm of the input tensor's elements along the provided axes. The resulting tensor
     has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting
     tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -1031,12 +1032,12 @@ def ReduceL2(data: Given[TNumber8, LFloat], *, axes: Ints | None = None, keepdim
     https://onnx.ai/onnx/operators/onnx__ReduceL2.html
     """
 @overload
-def ReduceL2(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceL2(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceL2(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceL2(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def ReduceLogSum(data: Given[TNumber8, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber8:
+def ReduceLogSum(data: TensorOf[NumberTensor8, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor8:
     """Computes the log sum of the input tensor's elements along the provided axes. The resulting tensor
     has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting
     tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -1052,12 +1053,12 @@ def ReduceLogSum(data: Given[TNumber8, LFloat], *, axes: Ints | None = None, kee
     https://onnx.ai/onnx/operators/onnx__ReduceLogSum.html
     """
 @overload
-def ReduceLogSum(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceLogSum(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceLogSum(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceLogSum(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def ReduceLogSumExp(data: Given[TNumber8, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber8:
+def ReduceLogSumExp(data: TensorOf[NumberTensor8, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor8:
     """Computes the log sum exponent of the input tensor's elements along the provided axes. The resulting
     tensor has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the
     resulting tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction
@@ -1074,12 +1075,12 @@ def ReduceLogSumExp(data: Given[TNumber8, LFloat], *, axes: Ints | None = None, 
     https://onnx.ai/onnx/operators/onnx__ReduceLogSumExp.html
     """
 @overload
-def ReduceLogSumExp(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceLogSumExp(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceLogSumExp(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceLogSumExp(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def ReduceMax(data: Given[TNumber9, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber9:
+def ReduceMax(data: TensorOf[NumberTensor9, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor9:
     """Computes the max of the input tensor's elements along the provided axes. The resulting tensor has
     the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting tensor
     has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set
@@ -1096,12 +1097,12 @@ def ReduceMax(data: Given[TNumber9, LFloat], *, axes: Ints | None = None, keepdi
     https://onnx.ai/onnx/operators/onnx__ReduceMax.html
     """
 @overload
-def ReduceMax(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceMax(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceMax(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceMax(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def ReduceMean(data: Given[TNumber8, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber8:
+def ReduceMean(data: TensorOf[NumberTensor8, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor8:
     """Computes the mean of the input tensor's elements along the provided axes. The resulting tensor has
     the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting tensor
     has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set
@@ -1120,12 +1121,12 @@ def ReduceMean(data: Given[TNumber8, LFloat], *, axes: Ints | None = None, keepd
     https://onnx.ai/onnx/operators/onnx__ReduceMean.html
     """
 @overload
-def ReduceMean(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceMean(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceMean(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceMean(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def ReduceMin(data: Given[TNumber9, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber9:
+def ReduceMin(data: TensorOf[NumberTensor9, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor9:
     """Computes the min of the input tensor's elements along the provided axes. The resulting tensor has
     the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting tensor
     has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set
@@ -1142,12 +1143,12 @@ def ReduceMin(data: Given[TNumber9, LFloat], *, axes: Ints | None = None, keepdi
     https://onnx.ai/onnx/operators/onnx__ReduceMin.html
     """
 @overload
-def ReduceMin(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceMin(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceMin(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceMin(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def ReduceProd(data: Given[TNumber8, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber8:
+def ReduceProd(data: TensorOf[NumberTensor8, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor8:
     """Computes the product of the input tensor's elements along the provided axes. The resulting tensor
     has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting
     tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -1166,12 +1167,12 @@ def ReduceProd(data: Given[TNumber8, LFloat], *, axes: Ints | None = None, keepd
     https://onnx.ai/onnx/operators/onnx__ReduceProd.html
     """
 @overload
-def ReduceProd(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceProd(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceProd(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceProd(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def ReduceSum(data: Given[TNumber8, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber8:
+def ReduceSum(data: TensorOf[NumberTensor8, Number], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> NumberTensor8:
     """Computes the sum of the input tensor's elements along the provided axes. The resulting tensor has
     the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting tensor
     has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set
@@ -1192,14 +1193,14 @@ def ReduceSum(data: Given[TNumber8, LFloat], axes: Indices[INT64, int] | None = 
     https://onnx.ai/onnx/operators/onnx__ReduceSum.html
     """
 @overload
-def ReduceSum(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor: ...
+def ReduceSum(data: NumberOrList[float], axes: NumberOrList[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor: ...
 @overload
-def ReduceSum(data: ArrayOr[float], axes: ArrayOr[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> Array: ...
+def ReduceSum(data: ArrayOrNumber[float], axes: ArrayOrNumber[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> NumpyArray: ...
 @overload
-def ReduceSum(data: Input[TNumber8, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TNumber8: ...
+def ReduceSum(data: TensorOrArray[NumberTensor8, Number], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> NumberTensor8: ...
 
 @overload
-def ReduceSumSquare(data: Given[TNumber8, LFloat], *, axes: Ints | None = None, keepdims: Int = 1) -> TNumber8:
+def ReduceSumSquare(data: TensorOf[NumberTensor8, Number], *, axes: Ints | None = None, keepdims: Int = 1) -> NumberTensor8:
     """Computes the sum square of the input tensor's elements along the provided axes. The resulting tensor
     has the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting
     tensor has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an
@@ -1218,12 +1219,12 @@ def ReduceSumSquare(data: Given[TNumber8, LFloat], *, axes: Ints | None = None, 
     https://onnx.ai/onnx/operators/onnx__ReduceSumSquare.html
     """
 @overload
-def ReduceSumSquare(data: Nested[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
+def ReduceSumSquare(data: NumberOrList[float], *, axes: Ints | None = None, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def ReduceSumSquare(data: ArrayOr[float], *, axes: Ints | None = None, keepdims: Int = 1) -> Array: ...
+def ReduceSumSquare(data: ArrayOrNumber[float], *, axes: Ints | None = None, keepdims: Int = 1) -> NumpyArray: ...
 
 @overload
-def Relu(X: Given[TFloat4, LFloat]) -> TFloat4:
+def Relu(X: TensorOf[FloatTensor4, Number]) -> FloatTensor4:
     """Relu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the rectified
     linear function, y = max(0, x), is applied to the tensor elementwise.
 
@@ -1234,12 +1235,12 @@ def Relu(X: Given[TFloat4, LFloat]) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Relu.html
     """
 @overload
-def Relu(X: Nested[float]) -> AnyTensor: ...
+def Relu(X: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Relu(X: ArrayOr[float]) -> Array: ...
+def Relu(X: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Reshape(data: Given[TAny8, LComplexStr], shape: Indices[INT64, int]) -> TAny8:
+def Reshape(data: TensorOf[SomeTensor11, ComplexNumberOrText], shape: Indices[INT64, int]) -> SomeTensor11:
     """Reshape the input tensor similar to numpy.reshape. First input is the data tensor, second input is a
     shape tensor which specifies the output shape. It outputs the reshaped tensor. At most one dimension
     of the new shape can be -1. In this case, the value is inferred from the size of the tensor and the
@@ -1254,14 +1255,14 @@ def Reshape(data: Given[TAny8, LComplexStr], shape: Indices[INT64, int]) -> TAny
     https://onnx.ai/onnx/operators/onnx__Reshape.html
     """
 @overload
-def Reshape(data: ArrayOr[complex | str], shape: GivenIndices[INT64, int]) -> AnyTensor: ...
+def Reshape(data: NumberOrList[complex | str], shape: NumberOrList[int]) -> AnyTensor: ...
 @overload
-def Reshape(data: Nested[complex | str], shape: Nested[int]) -> AnyTensor: ...
+def Reshape(data: ArrayOrNumber[complex | str], shape: ArrayOrNumber[int]) -> NumpyArray: ...
 @overload
-def Reshape(data: ArrayOr[complex | str], shape: ArrayOr[int]) -> Array: ...
+def Reshape(data: ArrayOrNumber[complex | str], shape: TensorIndices[INT64, int]) -> AnyTensor: ...
 
 @overload
-def Resize(X: Given[TAny8, LComplexStr], roi: Input[TFloat, LFloat] | None = None, scales: Input[FLOAT, float] | None = None, sizes: Indices[INT64, int] | None = None, *, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> TAny8:
+def Resize(X: TensorOf[SomeTensor11, ComplexNumberOrText], roi: TensorOrArray[FloatTensor, Number] | None = None, scales: TensorOrArray[FLOAT, float] | None = None, sizes: Indices[INT64, int] | None = None, *, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> SomeTensor11:
     r"""Resize the input tensor. In general, it calculates every value in the output tensor as a weighted
     average of neighborhood (a.k.a. sampling locations) in the input tensor. Each dimension value of the
     output tensor is: output_dimension = floor(input_dimension * (roi_end - roi_start) * scale) if input
@@ -1291,14 +1292,14 @@ def Resize(X: Given[TAny8, LComplexStr], roi: Input[TFloat, LFloat] | None = Non
     https://onnx.ai/onnx/operators/onnx__Resize.html
     """
 @overload
-def Resize(X: Nested[complex | str], roi: Nested[float] | None = None, scales: Nested[float] | None = None, sizes: Nested[int] | None = None, *, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> AnyTensor: ...
+def Resize(X: NumberOrList[complex | str], roi: NumberOrList[float] | None = None, scales: NumberOrList[float] | None = None, sizes: NumberOrList[int] | None = None, *, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> AnyTensor: ...
 @overload
-def Resize(X: ArrayOr[complex | str], roi: ArrayOr[float] | None = None, scales: ArrayOr[float] | None = None, sizes: ArrayOr[int] | None = None, *, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> Array: ...
+def Resize(X: ArrayOrNumber[complex | str], roi: ArrayOrNumber[float] | None = None, scales: ArrayOrNumber[float] | None = None, sizes: ArrayOrNumber[int] | None = None, *, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> NumpyArray: ...
 @overload
-def Resize(X: Input[TAny8, LComplexStr], roi: Input[TFloat, LFloat] | None = None, scales: Input[FLOAT, float] | None = None, sizes: Indices[INT64, int] | None = None, *, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> TAny8: ...
+def Resize(X: TensorOrArray[SomeTensor11, ComplexNumberOrText], roi: TensorOrArray[FloatTensor, Number] | None = None, scales: TensorOrArray[FLOAT, float] | None = None, sizes: Indices[INT64, int] | None = None, *, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> SomeTensor11: ...
 
 @overload
-def ScatterElements(data: Given[TAny8, LComplexStr], indices: Indices[TIndex, LInt], updates: Input[TAny8, LComplexStr], *, axis: Int = 0) -> TAny8:
+def ScatterElements(data: TensorOf[SomeTensor11, ComplexNumberOrText], indices: Indices[IndexTensor, Integer], updates: TensorOrArray[SomeTensor11, ComplexNumberOrText], *, axis: Int = 0) -> SomeTensor11:
     """ScatterElements takes three inputs `data`, `updates`, and `indices` of the same rank r >= 1 and an
     optional attribute axis that identifies an axis of `data` (by default, the outer-most axis, that is
     axis 0). The output of the operation is produced by creating a copy of the input `data`, and then
@@ -1317,16 +1318,16 @@ def ScatterElements(data: Given[TAny8, LComplexStr], indices: Indices[TIndex, LI
     https://onnx.ai/onnx/operators/onnx__ScatterElements.html
     """
 @overload
-def ScatterElements(data: ArrayOr[complex | str], indices: GivenIndices[TIndex, LInt], updates: Input[TAny8, LComplexStr], *, axis: Int = 0) -> TAny8: ...
+def ScatterElements(data: ArrayOrNumber[complex | str], indices: ArrayOrNumber[int], updates: TensorOf[SomeTensor11, ComplexNumberOrText], *, axis: Int = 0) -> SomeTensor11: ...
 @overload
-def ScatterElements(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: Given[TAny8, LComplexStr], *, axis: Int = 0) -> TAny8: ...
+def ScatterElements(data: NumberOrList[complex | str], indices: NumberOrList[int], updates: NumberOrList[complex | str], *, axis: Int = 0) -> AnyTensor: ...
 @overload
-def ScatterElements(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, axis: Int = 0) -> AnyTensor: ...
+def ScatterElements(data: ArrayOrNumber[complex | str], indices: ArrayOrNumber[int], updates: ArrayOrNumber[complex | str], *, axis: Int = 0) -> NumpyArray: ...
 @overload
-def ScatterElements(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: ArrayOr[complex | str], *, axis: Int = 0) -> Array: ...
+def ScatterElements(data: ArrayOrNumber[complex | str], indices: TensorIndices[IndexTensor, Integer], updates: TensorOrArray[SomeTensor11, ComplexNumberOrText], *, axis: Int = 0) -> SomeTensor11: ...
 
 @overload
-def ScatterND(data: Given[TAny8, LComplexStr], indices: Indices[INT64, int], updates: Input[TAny8, LComplexStr]) -> TAny8:
+def ScatterND(data: TensorOf[SomeTensor11, ComplexNumberOrText], indices: Indices[INT64, int], updates: TensorOrArray[SomeTensor11, ComplexNumberOrText]) -> SomeTensor11:
     """ScatterND takes three inputs `data` tensor of rank r >= 1, `indices` tensor of rank q >= 1, and
     `updates` tensor of rank q + r - indices.shape[-1] - 1. The output of the operation is produced by
     creating a copy of the input `data`, and then updating its value to values specified by `updates` at
@@ -1342,16 +1343,16 @@ def ScatterND(data: Given[TAny8, LComplexStr], indices: Indices[INT64, int], upd
     https://onnx.ai/onnx/operators/onnx__ScatterND.html
     """
 @overload
-def ScatterND(data: ArrayOr[complex | str], indices: GivenIndices[INT64, int], updates: Input[TAny8, LComplexStr]) -> TAny8: ...
+def ScatterND(data: ArrayOrNumber[complex | str], indices: ArrayOrNumber[int], updates: TensorOf[SomeTensor11, ComplexNumberOrText]) -> SomeTensor11: ...
 @overload
-def ScatterND(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: Given[TAny8, LComplexStr]) -> TAny8: ...
+def ScatterND(data: NumberOrList[complex | str], indices: NumberOrList[int], updates: NumberOrList[complex | str]) -> AnyTensor: ...
 @overload
-def ScatterND(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str]) -> AnyTensor: ...
+def ScatterND(data: ArrayOrNumber[complex | str], indices: ArrayOrNumber[int], updates: ArrayOrNumber[complex | str]) -> NumpyArray: ...
 @overload
-def ScatterND(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: ArrayOr[complex | str]) -> Array: ...
+def ScatterND(data: ArrayOrNumber[complex | str], indices: TensorIndices[INT64, int], updates: TensorOrArray[SomeTensor11, ComplexNumberOrText]) -> SomeTensor11: ...
 
 @overload
-def Shape(data: Given[TAny8, LComplexStr]) -> INT64:
+def Shape(data: TensorOf[SomeTensor11, ComplexNumberOrText]) -> INT64:
     """Takes a tensor as input and outputs an 1D int64 tensor containing the shape of the input tensor.
 
     Args:
@@ -1361,12 +1362,12 @@ def Shape(data: Given[TAny8, LComplexStr]) -> INT64:
     https://onnx.ai/onnx/operators/onnx__Shape.html
     """
 @overload
-def Shape(data: Nested[complex | str]) -> AnyTensor: ...
+def Shape(data: NumberOrList[complex | str]) -> AnyTensor: ...
 @overload
-def Shape(data: ArrayOr[complex | str]) -> Array: ...
+def Shape(data: ArrayOrNumber[complex | str]) -> NumpyArray: ...
 
 @overload
-def Sigmoid(X: Given[TFloat4, LFloat]) -> TFloat4:
+def Sigmoid(X: TensorOf[FloatTensor4, Number]) -> FloatTensor4:
     """Sigmoid takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the sigmoid
     function, y = 1 / (1 + exp(-x)), is applied to the tensor elementwise.
 
@@ -1377,12 +1378,12 @@ def Sigmoid(X: Given[TFloat4, LFloat]) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Sigmoid.html
     """
 @overload
-def Sigmoid(X: Nested[float]) -> AnyTensor: ...
+def Sigmoid(X: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Sigmoid(X: ArrayOr[float]) -> Array: ...
+def Sigmoid(X: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Sign(input: Given[TNumber7, LFloat]) -> TNumber7:
+def Sign(input: TensorOf[NumberTensor7, Number]) -> NumberTensor7:
     """Calculate the sign of the given input tensor element-wise. If input > 0, output 1. if input < 0,
     output -1. if input == 0, output 0.
 
@@ -1393,12 +1394,12 @@ def Sign(input: Given[TNumber7, LFloat]) -> TNumber7:
     https://onnx.ai/onnx/operators/onnx__Sign.html
     """
 @overload
-def Sign(input: Nested[float]) -> AnyTensor: ...
+def Sign(input: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Sign(input: ArrayOr[float]) -> Array: ...
+def Sign(input: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Size(data: Given[TAny8, LComplexStr]) -> INT64:
+def Size(data: TensorOf[SomeTensor11, ComplexNumberOrText]) -> INT64:
     """Takes a tensor as input and outputs a int64 scalar that equals to the total number of elements of
     the input tensor.
 
@@ -1409,12 +1410,12 @@ def Size(data: Given[TAny8, LComplexStr]) -> INT64:
     https://onnx.ai/onnx/operators/onnx__Size.html
     """
 @overload
-def Size(data: Nested[complex | str]) -> AnyTensor: ...
+def Size(data: NumberOrList[complex | str]) -> AnyTensor: ...
 @overload
-def Size(data: ArrayOr[complex | str]) -> Array: ...
+def Size(data: ArrayOrNumber[complex | str]) -> NumpyArray: ...
 
 @overload
-def Slice(data: Given[TAny8, LComplexStr], starts: Indices[TIndex, LInt], ends: Indices[TIndex, LInt], axes: Indices[TIndex, LInt] | None = None, steps: Indices[TIndex, LInt] | None = None) -> TAny8:
+def Slice(data: TensorOf[SomeTensor11, ComplexNumberOrText], starts: Indices[IndexTensor, Integer], ends: Indices[IndexTensor, Integer], axes: Indices[IndexTensor, Integer] | None = None, steps: Indices[IndexTensor, Integer] | None = None) -> SomeTensor11:
     """Produces a slice of the input tensor along multiple axes. Similar to numpy:
     https://numpy.org/doc/stable/user/basics.indexing.html?highlight=slice#slicing-and-striding
 
@@ -1434,14 +1435,14 @@ def Slice(data: Given[TAny8, LComplexStr], starts: Indices[TIndex, LInt], ends: 
     https://onnx.ai/onnx/operators/onnx__Slice.html
     """
 @overload
-def Slice(data: Nested[complex | str], starts: Nested[int], ends: Nested[int], axes: Nested[int] | None = None, steps: Nested[int] | None = None) -> AnyTensor: ...
+def Slice(data: NumberOrList[complex | str], starts: NumberOrList[int], ends: NumberOrList[int], axes: NumberOrList[int] | None = None, steps: NumberOrList[int] | None = None) -> AnyTensor: ...
 @overload
-def Slice(data: ArrayOr[complex | str], starts: ArrayOr[int], ends: ArrayOr[int], axes: ArrayOr[int] | None = None, steps: ArrayOr[int] | None = None) -> Array: ...
+def Slice(data: ArrayOrNumber[complex | str], starts: ArrayOrNumber[int], ends: ArrayOrNumber[int], axes: ArrayOrNumber[int] | None = None, steps: ArrayOrNumber[int] | None = None) -> NumpyArray: ...
 @overload
-def Slice(data: Input[TAny8, LComplexStr], starts: Indices[TIndex, LInt], ends: Indices[TIndex, LInt], axes: Indices[TIndex, LInt] | None = None, steps: Indices[TIndex, LInt] | None = None) -> TAny8: ...
+def Slice(data: TensorOrArray[SomeTensor11, ComplexNumberOrText], starts: Indices[IndexTensor, Integer], ends: Indices[IndexTensor, Integer], axes: Indices[IndexTensor, Integer] | None = None, steps: Indices[IndexTensor, Integer] | None = None) -> SomeTensor11: ...
 
 @overload
-def Softmax(input: Given[TFloat4, LFloat], *, axis: Int = -1) -> TFloat4:
+def Softmax(input: TensorOf[FloatTensor4, Number], *, axis: Int = -1) -> FloatTensor4:
     """The operator computes the normalized exponential values for the given input:
 
     Softmax(input, axis) = Exp(input) / ReduceSum(Exp(input), axis=axis, keepdims=1)
@@ -1458,12 +1459,12 @@ def Softmax(input: Given[TFloat4, LFloat], *, axis: Int = -1) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Softmax.html
     """
 @overload
-def Softmax(input: Nested[float], *, axis: Int = -1) -> AnyTensor: ...
+def Softmax(input: NumberOrList[float], *, axis: Int = -1) -> AnyTensor: ...
 @overload
-def Softmax(input: ArrayOr[float], *, axis: Int = -1) -> Array: ...
+def Softmax(input: ArrayOrNumber[float], *, axis: Int = -1) -> NumpyArray: ...
 
 @overload
-def SoftmaxCrossEntropyLoss(scores: Given[TFloat4, LFloat], labels: Indices[TIndex, LInt], weights: Input[TFloat4, LFloat] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[1] = 1) -> TFloat4:
+def SoftmaxCrossEntropyLoss(scores: TensorOf[FloatTensor4, Number], labels: Indices[IndexTensor, Integer], weights: TensorOrArray[FloatTensor4, Number] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[1] = 1) -> FloatTensor4:
     """Loss function that measures the softmax cross entropy between 'scores' and 'labels'. This operator
     first computes a loss tensor whose shape is identical to the labels input. If the input is 2-D with
     shape (N, C), the loss tensor may be a N-element vector L = (l_1, l_2, ..., l_N). If the input is
@@ -1486,18 +1487,18 @@ def SoftmaxCrossEntropyLoss(scores: Given[TFloat4, LFloat], labels: Indices[TInd
     https://onnx.ai/onnx/operators/onnx__SoftmaxCrossEntropyLoss.html
     """
 @overload
-def SoftmaxCrossEntropyLoss(scores: Given[TFloat4, LFloat], labels: Indices[TIndex, LInt], weights: Input[TFloat4, LFloat] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[2]) -> tuple[TFloat4, TFloat4]: ...
+def SoftmaxCrossEntropyLoss(scores: TensorOf[FloatTensor4, Number], labels: Indices[IndexTensor, Integer], weights: TensorOrArray[FloatTensor4, Number] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[2]) -> tuple[FloatTensor4, FloatTensor4]: ...
 @overload
-def SoftmaxCrossEntropyLoss(scores: ArrayOr[float], labels: ArrayOr[int], weights: ArrayOr[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[1] = 1) -> Array: ...
+def SoftmaxCrossEntropyLoss(scores: ArrayOrNumber[float], labels: ArrayOrNumber[int], weights: ArrayOrNumber[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[1] = 1) -> NumpyArray: ...
 @overload
-def SoftmaxCrossEntropyLoss(scores: ArrayOr[float], labels: ArrayOr[int], weights: ArrayOr[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[2]) -> tuple[Array, Array]: ...
+def SoftmaxCrossEntropyLoss(scores: ArrayOrNumber[float], labels: ArrayOrNumber[int], weights: ArrayOrNumber[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[2]) -> tuple[NumpyArray, NumpyArray]: ...
 @overload
-def SoftmaxCrossEntropyLoss(scores: Input[TFloat4, LFloat], labels: Indices[TIndex, LInt], weights: Input[TFloat4, LFloat] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[1] = 1) -> TFloat4: ...
+def SoftmaxCrossEntropyLoss(scores: TensorOrArray[FloatTensor4, Number], labels: Indices[IndexTensor, Integer], weights: TensorOrArray[FloatTensor4, Number] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[1] = 1) -> FloatTensor4: ...
 @overload
-def SoftmaxCrossEntropyLoss(scores: Input[TFloat4, LFloat], labels: Indices[TIndex, LInt], weights: Input[TFloat4, LFloat] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[2]) -> tuple[TFloat4, TFloat4]: ...
+def SoftmaxCrossEntropyLoss(scores: TensorOrArray[FloatTensor4, Number], labels: Indices[IndexTensor, Integer], weights: TensorOrArray[FloatTensor4, Number] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean", outputs: Literal[2]) -> tuple[FloatTensor4, FloatTensor4]: ...
 
 @overload
-def SpaceToDepth(input: Given[TAny8, LComplexStr], *, blocksize: Int) -> TAny8:
+def SpaceToDepth(input: TensorOf[SomeTensor11, ComplexNumberOrText], *, blocksize: Int) -> SomeTensor11:
     """SpaceToDepth rearranges blocks of spatial data into depth. More specifically, this op outputs a copy
     of the input tensor where values from the height and width dimensions are moved to the depth
     dimension.
@@ -1511,12 +1512,12 @@ def SpaceToDepth(input: Given[TAny8, LComplexStr], *, blocksize: Int) -> TAny8:
     https://onnx.ai/onnx/operators/onnx__SpaceToDepth.html
     """
 @overload
-def SpaceToDepth(input: Nested[complex | str], *, blocksize: Int) -> AnyTensor: ...
+def SpaceToDepth(input: NumberOrList[complex | str], *, blocksize: Int) -> AnyTensor: ...
 @overload
-def SpaceToDepth(input: ArrayOr[complex | str], *, blocksize: Int) -> Array: ...
+def SpaceToDepth(input: ArrayOrNumber[complex | str], *, blocksize: Int) -> NumpyArray: ...
 
 @overload
-def Split(input: Given[TAny8, LComplexStr], split: Indices[INT64, int] | None = None, *, axis: Int = 0, outputs: int | None = None) -> tuple[TAny8, ...]:
+def Split(input: TensorOf[SomeTensor11, ComplexNumberOrText], split: Indices[INT64, int] | None = None, *, axis: Int = 0, outputs: int | None = None) -> tuple[SomeTensor11, ...]:
     """Split a tensor into a list of tensors, along the specified 'axis'. Lengths of the parts can be
     specified using input 'split'. Otherwise, the tensor is split to equal sized parts.
 
@@ -1531,14 +1532,14 @@ def Split(input: Given[TAny8, LComplexStr], split: Indices[INT64, int] | None = 
     https://onnx.ai/onnx/operators/onnx__Split.html
     """
 @overload
-def Split(input: Nested[complex | str], split: Nested[int] | None = None, *, axis: Int = 0, outputs: int | None = None) -> tuple[AnyTensor, ...]: ...
+def Split(input: NumberOrList[complex | str], split: NumberOrList[int] | None = None, *, axis: Int = 0, outputs: int | None = None) -> tuple[AnyTensor, ...]: ...
 @overload
-def Split(input: ArrayOr[complex | str], split: ArrayOr[int] | None = None, *, axis: Int = 0, outputs: int | None = None) -> tuple[Array, ...]: ...
+def Split(input: ArrayOrNumber[complex | str], split: ArrayOrNumber[int] | None = None, *, axis: Int = 0, outputs: int | None = None) -> tuple[NumpyArray, ...]: ...
 @overload
-def Split(input: Input[TAny8, LComplexStr], split: Indices[INT64, int] | None = None, *, axis: Int = 0, outputs: int | None = None) -> tuple[TAny8, ...]: ...
+def Split(input: TensorOrArray[SomeTensor11, ComplexNumberOrText], split: Indices[INT64, int] | None = None, *, axis: Int = 0, outputs: int | None = None) -> tuple[SomeTensor11, ...]: ...
 
 @overload
-def Sqrt(X: Given[TFloat4, LFloat]) -> TFloat4:
+def Sqrt(X: TensorOf[FloatTensor4, Number]) -> FloatTensor4:
     """Square root takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     square root is, y = x^0.5, is applied to the tensor elementwise. If x is negative, then it will
     return NaN.
@@ -1550,12 +1551,12 @@ def Sqrt(X: Given[TFloat4, LFloat]) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Sqrt.html
     """
 @overload
-def Sqrt(X: Nested[float]) -> AnyTensor: ...
+def Sqrt(X: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Sqrt(X: ArrayOr[float]) -> Array: ...
+def Sqrt(X: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Squeeze(data: Given[TAny8, LComplexStr], axes: Indices[INT64, int] | None = None) -> TAny8:
+def Squeeze(data: TensorOf[SomeTensor11, ComplexNumberOrText], axes: Indices[INT64, int] | None = None) -> SomeTensor11:
     """Remove single-dimensional entries from the shape of a tensor. Takes an input `axes` with a list of
     axes to squeeze. If `axes` is not provided, all the single dimensions will be removed from the
     shape. If an axis is selected with shape entry not equal to one, an error is raised.
@@ -1569,14 +1570,14 @@ def Squeeze(data: Given[TAny8, LComplexStr], axes: Indices[INT64, int] | None = 
     https://onnx.ai/onnx/operators/onnx__Squeeze.html
     """
 @overload
-def Squeeze(data: Nested[complex | str], axes: Nested[int] | None = None) -> AnyTensor: ...
+def Squeeze(data: NumberOrList[complex | str], axes: NumberOrList[int] | None = None) -> AnyTensor: ...
 @overload
-def Squeeze(data: ArrayOr[complex | str], axes: ArrayOr[int] | None = None) -> Array: ...
+def Squeeze(data: ArrayOrNumber[complex | str], axes: ArrayOrNumber[int] | None = None) -> NumpyArray: ...
 @overload
-def Squeeze(data: Input[TAny8, LComplexStr], axes: Indices[INT64, int] | None = None) -> TAny8: ...
+def Squeeze(data: TensorOrArray[SomeTensor11, ComplexNumberOrText], axes: Indices[INT64, int] | None = None) -> SomeTensor11: ...
 
 @overload
-def Sub(A: Given[TNumber8, LFloat], B: Input[TNumber8, LFloat]) -> TNumber8:
+def Sub(A: TensorOf[NumberTensor8, Number], B: TensorOrArray[NumberTensor8, Number]) -> NumberTensor8:
     """Performs element-wise binary subtraction (with Numpy-style broadcasting support).
 
     This operator supports **multidirectional (i.e., Numpy-style) broadcasting**; for more details
@@ -1590,14 +1591,14 @@ def Sub(A: Given[TNumber8, LFloat], B: Input[TNumber8, LFloat]) -> TNumber8:
     https://onnx.ai/onnx/operators/onnx__Sub.html
     """
 @overload
-def Sub(A: ArrayOr[float], B: Given[TNumber8, LFloat]) -> TNumber8: ...
+def Sub(A: ArrayOrNumber[float], B: TensorOf[NumberTensor8, Number]) -> NumberTensor8: ...
 @overload
-def Sub(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+def Sub(A: NumberOrList[float], B: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Sub(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def Sub(A: ArrayOrNumber[float], B: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Sum(data_0_0: Given[TFloat4, LFloat], /, *data_0: Input[TFloat4, LFloat]) -> TFloat4:
+def Sum(data_0_0: TensorOf[FloatTensor4, Number], /, *data_0: TensorOrArray[FloatTensor4, Number]) -> FloatTensor4:
     """Element-wise sum of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.
@@ -1609,14 +1610,14 @@ def Sum(data_0_0: Given[TFloat4, LFloat], /, *data_0: Input[TFloat4, LFloat]) ->
     https://onnx.ai/onnx/operators/onnx__Sum.html
     """
 @overload
-def Sum(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor: ...
+def Sum(data_0_0: NumberOrList[float], /, *data_0: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Sum(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
+def Sum(data_0_0: ArrayOrNumber[float], /, *data_0: ArrayOrNumber[float]) -> NumpyArray: ...
 @overload
-def Sum(data_0_0: Input[TFloat4, LFloat], /, *data_0: Input[TFloat4, LFloat]) -> TFloat4: ...
+def Sum(data_0_0: TensorOrArray[FloatTensor4, Number], /, *data_0: TensorOrArray[FloatTensor4, Number]) -> FloatTensor4: ...
 
 @overload
-def Tanh(input: Given[TFloat4, LFloat]) -> TFloat4:
+def Tanh(input: TensorOf[FloatTensor4, Number]) -> FloatTensor4:
     """Calculates the hyperbolic tangent of the given input tensor element-wise.
 
     Args:
@@ -1626,12 +1627,12 @@ def Tanh(input: Given[TFloat4, LFloat]) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Tanh.html
     """
 @overload
-def Tanh(input: Nested[float]) -> AnyTensor: ...
+def Tanh(input: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Tanh(input: ArrayOr[float]) -> Array: ...
+def Tanh(input: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Tile(input: Given[TAny8, LComplexStr], repeats: Indices[INT64, int]) -> TAny8:
+def Tile(input: TensorOf[SomeTensor11, ComplexNumberOrText], repeats: Indices[INT64, int]) -> SomeTensor11:
     """Constructs a tensor by tiling a given tensor. This is the same as function `tile` in Numpy, but no
     broadcast. For example A = [[1, 2], [3, 4]], B = [1, 2], tile(A, B) = [[1, 2, 1, 2], [3, 4, 3, 4]]
 
@@ -1644,14 +1645,14 @@ def Tile(input: Given[TAny8, LComplexStr], repeats: Indices[INT64, int]) -> TAny
     https://onnx.ai/onnx/operators/onnx__Tile.html
     """
 @overload
-def Tile(input: ArrayOr[complex | str], repeats: GivenIndices[INT64, int]) -> AnyTensor: ...
+def Tile(input: NumberOrList[complex | str], repeats: NumberOrList[int]) -> AnyTensor: ...
 @overload
-def Tile(input: Nested[complex | str], repeats: Nested[int]) -> AnyTensor: ...
+def Tile(input: ArrayOrNumber[complex | str], repeats: ArrayOrNumber[int]) -> NumpyArray: ...
 @overload
-def Tile(input: ArrayOr[complex | str], repeats: ArrayOr[int]) -> Array: ...
+def Tile(input: ArrayOrNumber[complex | str], repeats: TensorIndices[INT64, int]) -> AnyTensor: ...
 
 @overload
-def Transpose(data: Given[TAny8, LComplexStr], *, perm: Ints | None = None) -> TAny8:
+def Transpose(data: TensorOf[SomeTensor11, ComplexNumberOrText], *, perm: Ints | None = None) -> SomeTensor11:
     """Returns a transpose of the input tensor. (Similar to `numpy.transpose`). The optional attribute
     `perm` specifies the permutation of the axes of the input tensor. `perm` must contain each axis
     index in `[0, n-1]` exactly once, so its length is equal to the rank `n` of the input tensor.
@@ -1667,12 +1668,12 @@ def Transpose(data: Given[TAny8, LComplexStr], *, perm: Ints | None = None) -> T
     https://onnx.ai/onnx/operators/onnx__Transpose.html
     """
 @overload
-def Transpose(data: Nested[complex | str], *, perm: Ints | None = None) -> AnyTensor: ...
+def Transpose(data: NumberOrList[complex | str], *, perm: Ints | None = None) -> AnyTensor: ...
 @overload
-def Transpose(data: ArrayOr[complex | str], *, perm: Ints | None = None) -> Array: ...
+def Transpose(data: ArrayOrNumber[complex | str], *, perm: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def Unsqueeze(data: Given[TAny8, LComplexStr], axes: Indices[INT64, int]) -> TAny8:
+def Unsqueeze(data: TensorOf[SomeTensor11, ComplexNumberOrText], axes: Indices[INT64, int]) -> SomeTensor11:
     """Insert single-dimensional entries to the shape of an input tensor (`data`). Takes one required input
     `axes` - which contains a list of dimension indices and this operator will insert a dimension of
     value `1` into the corresponding index of the output tensor (`expanded`).
@@ -1689,8 +1690,8 @@ def Unsqueeze(data: Given[TAny8, LComplexStr], axes: Indices[INT64, int]) -> TAn
     https://onnx.ai/onnx/operators/onnx__Unsqueeze.html
     """
 @overload
-def Unsqueeze(data: ArrayOr[complex | str], axes: GivenIndices[INT64, int]) -> AnyTensor: ...
+def Unsqueeze(data: NumberOrList[complex | str], axes: NumberOrList[int]) -> AnyTensor: ...
 @overload
-def Unsqueeze(data: Nested[complex | str], axes: Nested[int]) -> AnyTensor: ...
+def Unsqueeze(data: ArrayOrNumber[complex | str], axes: ArrayOrNumber[int]) -> NumpyArray: ...
 @overload
-def Unsqueeze(data: ArrayOr[complex | str], axes: ArrayOr[int]) -> Array: ...
+def Unsqueeze(data: ArrayOrNumber[complex | str], axes: TensorIndices[INT64, int]) -> AnyTensor: ...

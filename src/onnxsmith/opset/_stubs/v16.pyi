@@ -3,14 +3,16 @@
 # pyright: reportOverlappingOverload=false
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, Body, Float, Given, GivenIndices, Indices, Input, Int, Ints, Nested, INT64, BOOL,
+    AnyTensor, ArrayOrNumber, Body, Float, Indices, Int, Ints, NumberOrList, NumpyArray, TensorIndices, TensorOf,
+    TensorOrArray, INT64, BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
-    LComplexStr, LFloat, LInt, TAny2, TAny8, TFloat, TFloat4, TIndex, TNumber7, TNumber8, TValue,
+    ComplexNumberOrText, FloatTensor, FloatTensor4, IndexTensor, Integer, Number, NumberTensor7, NumberTensor8,
+    SomeTensor11, SomeTensor2, TValue,
 )
 
 @overload
-def GreaterOrEqual(A: Given[TNumber7, LFloat], B: Input[TNumber7, LFloat]) -> BOOL:
+def GreaterOrEqual(A: TensorOf[NumberTensor7, Number], B: TensorOrArray[NumberTensor7, Number]) -> BOOL:
     """Returns the tensor resulted from performing the `greater_equal` logical operation elementwise on the
     input tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -25,14 +27,14 @@ def GreaterOrEqual(A: Given[TNumber7, LFloat], B: Input[TNumber7, LFloat]) -> BO
     https://onnx.ai/onnx/operators/onnx__GreaterOrEqual.html
     """
 @overload
-def GreaterOrEqual(A: ArrayOr[float], B: Given[TNumber7, LFloat]) -> BOOL: ...
+def GreaterOrEqual(A: ArrayOrNumber[float], B: TensorOf[NumberTensor7, Number]) -> BOOL: ...
 @overload
-def GreaterOrEqual(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+def GreaterOrEqual(A: NumberOrList[float], B: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def GreaterOrEqual(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def GreaterOrEqual(A: ArrayOrNumber[float], B: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def GridSample(X: Given[TAny2, LComplexStr], grid: Input[TFloat, LFloat], *, align_corners: Int = 0, mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> TAny2:
+def GridSample(X: TensorOf[SomeTensor2, ComplexNumberOrText], grid: TensorOrArray[FloatTensor, Number], *, align_corners: Int = 0, mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> SomeTensor2:
     """Given an input `X` and a flow-field `grid`, computes the output `Y` using `X` values and pixel
     locations from `grid`. Currently, only spatial (4-D) inputs are supported. For input `X` with shape
     (N, C, H, W) and `grid` with shape (N, H_out, W_out, 2), the output `Y` will have shape (N, C,
@@ -56,11 +58,11 @@ def GridSample(X: Given[TAny2, LComplexStr], grid: Input[TFloat, LFloat], *, ali
     https://onnx.ai/onnx/operators/onnx__GridSample.html
     """
 @overload
-def GridSample(X: ArrayOr[complex | str], grid: Given[TFloat, LFloat], *, align_corners: Int = 0, mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor: ...
+def GridSample(X: ArrayOrNumber[complex | str], grid: TensorOf[FloatTensor, Number], *, align_corners: Int = 0, mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor: ...
 @overload
-def GridSample(X: Nested[complex | str], grid: Nested[float], *, align_corners: Int = 0, mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor: ...
+def GridSample(X: NumberOrList[complex | str], grid: NumberOrList[float], *, align_corners: Int = 0, mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor: ...
 @overload
-def GridSample(X: ArrayOr[complex | str], grid: ArrayOr[float], *, align_corners: Int = 0, mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> Array: ...
+def GridSample(X: ArrayOrNumber[complex | str], grid: ArrayOrNumber[float], *, align_corners: Int = 0, mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> NumpyArray: ...
 
 def Identity(input: TValue) -> TValue:
     """Identity operator
@@ -72,7 +74,7 @@ def Identity(input: TValue) -> TValue:
     https://onnx.ai/onnx/operators/onnx__Identity.html
     """
 
-def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> AnyTensor:
+def If(cond: TensorOrArray[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> AnyTensor:
     """If conditional
 
     Args:
@@ -87,7 +89,7 @@ def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs
     """
 
 @overload
-def LeakyRelu(X: Given[TFloat4, LFloat], *, alpha: Float = 0.01) -> TFloat4:
+def LeakyRelu(X: TensorOf[FloatTensor4, Number], *, alpha: Float = 0.01) -> FloatTensor4:
     """LeakyRelu takes input data (Tensor<T>) and an argument alpha, and produces one output data
     (Tensor<T>) where the function `f(x) = alpha * x for x < 0`, `f(x) = x for x >= 0`, is applied to
     the data tensor elementwise.
@@ -100,12 +102,12 @@ def LeakyRelu(X: Given[TFloat4, LFloat], *, alpha: Float = 0.01) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__LeakyRelu.html
     """
 @overload
-def LeakyRelu(X: Nested[float], *, alpha: Float = 0.01) -> AnyTensor: ...
+def LeakyRelu(X: NumberOrList[float], *, alpha: Float = 0.01) -> AnyTensor: ...
 @overload
-def LeakyRelu(X: ArrayOr[float], *, alpha: Float = 0.01) -> Array: ...
+def LeakyRelu(X: ArrayOrNumber[float], *, alpha: Float = 0.01) -> NumpyArray: ...
 
 @overload
-def LessOrEqual(A: Given[TNumber7, LFloat], B: Input[TNumber7, LFloat]) -> BOOL:
+def LessOrEqual(A: TensorOf[NumberTensor7, Number], B: TensorOrArray[NumberTensor7, Number]) -> BOOL:
     """Returns the tensor resulted from performing the `less_equal` logical operation elementwise on the
     input tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -120,13 +122,13 @@ def LessOrEqual(A: Given[TNumber7, LFloat], B: Input[TNumber7, LFloat]) -> BOOL:
     https://onnx.ai/onnx/operators/onnx__LessOrEqual.html
     """
 @overload
-def LessOrEqual(A: ArrayOr[float], B: Given[TNumber7, LFloat]) -> BOOL: ...
+def LessOrEqual(A: ArrayOrNumber[float], B: TensorOf[NumberTensor7, Number]) -> BOOL: ...
 @overload
-def LessOrEqual(A: Nested[float], B: Nested[float]) -> AnyTensor: ...
+def LessOrEqual(A: NumberOrList[float], B: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def LessOrEqual(A: ArrayOr[float], B: ArrayOr[float]) -> Array: ...
+def LessOrEqual(A: ArrayOrNumber[float], B: ArrayOrNumber[float]) -> NumpyArray: ...
 
-def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> AnyTensor:
+def Loop(M: Indices[INT64, int] | None = None, cond: TensorOrArray[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> AnyTensor:
     """Generic Looping construct.
 
     Args:
@@ -142,7 +144,7 @@ def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = 
     """
 
 @overload
-def PRelu(X: Given[TNumber8, LFloat], slope: Input[TNumber8, LFloat]) -> TNumber8:
+def PRelu(X: TensorOf[NumberTensor8, Number], slope: TensorOrArray[NumberTensor8, Number]) -> NumberTensor8:
     """PRelu takes input data (Tensor<T>) and slope tensor as input, and produces one output data
     (Tensor<T>) where the function `f(x) = slope * x for x < 0`, `f(x) = x for x >= 0`., is applied to
     the data tensor elementwise. This operator supports **unidirectional broadcasting** (tensor slope
@@ -157,14 +159,14 @@ def PRelu(X: Given[TNumber8, LFloat], slope: Input[TNumber8, LFloat]) -> TNumber
     https://onnx.ai/onnx/operators/onnx__PRelu.html
     """
 @overload
-def PRelu(X: ArrayOr[float], slope: Given[TNumber8, LFloat]) -> TNumber8: ...
+def PRelu(X: ArrayOrNumber[float], slope: TensorOf[NumberTensor8, Number]) -> NumberTensor8: ...
 @overload
-def PRelu(X: Nested[float], slope: Nested[float]) -> AnyTensor: ...
+def PRelu(X: NumberOrList[float], slope: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def PRelu(X: ArrayOr[float], slope: ArrayOr[float]) -> Array: ...
+def PRelu(X: ArrayOrNumber[float], slope: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def RoiAlign(X: Given[TFloat, LFloat], rois: Input[TFloat, LFloat], batch_indices: Indices[INT64, int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> TFloat:
+def RoiAlign(X: TensorOf[FloatTensor, Number], rois: TensorOrArray[FloatTensor, Number], batch_indices: Indices[INT64, int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> FloatTensor:
     """Region of Interest (RoI) align operation described in the [Mask R-CNN
     paper](https://arxiv.org/abs/1703.06870). RoiAlign consumes an input tensor X and region of
     interests (rois) to apply pooling across each RoI; it produces a 4-D tensor of shape (num_rois, C,
@@ -193,13 +195,13 @@ def RoiAlign(X: Given[TFloat, LFloat], rois: Input[TFloat, LFloat], batch_indice
     https://onnx.ai/onnx/operators/onnx__RoiAlign.html
     """
 @overload
-def RoiAlign(X: ArrayOr[float], rois: Given[TFloat, LFloat], batch_indices: Indices[INT64, int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> TFloat: ...
+def RoiAlign(X: ArrayOrNumber[float], rois: TensorOf[FloatTensor, Number], batch_indices: Indices[INT64, int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> FloatTensor: ...
 @overload
-def RoiAlign(X: ArrayOr[float], rois: ArrayOr[float], batch_indices: GivenIndices[INT64, int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> AnyTensor: ...
+def RoiAlign(X: NumberOrList[float], rois: NumberOrList[float], batch_indices: NumberOrList[int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> AnyTensor: ...
 @overload
-def RoiAlign(X: Nested[float], rois: Nested[float], batch_indices: Nested[int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> AnyTensor: ...
+def RoiAlign(X: ArrayOrNumber[float], rois: ArrayOrNumber[float], batch_indices: ArrayOrNumber[int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> NumpyArray: ...
 @overload
-def RoiAlign(X: ArrayOr[float], rois: ArrayOr[float], batch_indices: ArrayOr[int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> Array: ...
+def RoiAlign(X: ArrayOrNumber[float], rois: ArrayOrNumber[float], batch_indices: TensorIndices[INT64, int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> AnyTensor: ...
 
 def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs: Any, body: Body, num_scan_inputs: Int, scan_input_axes: Ints | None = None, scan_input_directions: Ints | None = None, scan_output_axes: Ints | None = None, scan_output_directions: Ints | None = None, outputs: int | None = None) -> AnyTensor:
     """Scan can be used to iterate over one or more scan_input tensors, constructing zero or more
@@ -225,7 +227,7 @@ def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs
     """
 
 @overload
-def ScatterElements(data: Given[TAny8, LComplexStr], indices: Indices[TIndex, LInt], updates: Input[TAny8, LComplexStr], *, axis: Int = 0, reduction: Literal["none", "add", "mul"] = "none") -> TAny8:
+def ScatterElements(data: TensorOf[SomeTensor11, ComplexNumberOrText], indices: Indices[IndexTensor, Integer], updates: TensorOrArray[SomeTensor11, ComplexNumberOrText], *, axis: Int = 0, reduction: Literal["none", "add", "mul"] = "none") -> SomeTensor11:
     """ScatterElements takes three inputs `data`, `updates`, and `indices` of the same rank r >= 1 and an
     optional attribute axis that identifies an axis of `data` (by default, the outer-most axis, that is
     axis 0). The output of the operation is produced by creating a copy of the input `data`, and then
@@ -246,16 +248,16 @@ def ScatterElements(data: Given[TAny8, LComplexStr], indices: Indices[TIndex, LI
     https://onnx.ai/onnx/operators/onnx__ScatterElements.html
     """
 @overload
-def ScatterElements(data: ArrayOr[complex | str], indices: GivenIndices[TIndex, LInt], updates: Input[TAny8, LComplexStr], *, axis: Int = 0, reduction: Literal["none", "add", "mul"] = "none") -> TAny8: ...
+def ScatterElements(data: ArrayOrNumber[complex | str], indices: ArrayOrNumber[int], updates: TensorOf[SomeTensor11, ComplexNumberOrText], *, axis: Int = 0, reduction: Literal["none", "add", "mul"] = "none") -> SomeTensor11: ...
 @overload
-def ScatterElements(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: Given[TAny8, LComplexStr], *, axis: Int = 0, reduction: Literal["none", "add", "mul"] = "none") -> TAny8: ...
+def ScatterElements(data: NumberOrList[complex | str], indices: NumberOrList[int], updates: NumberOrList[complex | str], *, axis: Int = 0, reduction: Literal["none", "add", "mul"] = "none") -> AnyTensor: ...
 @overload
-def ScatterElements(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, axis: Int = 0, reduction: Literal["none", "add", "mul"] = "none") -> AnyTensor: ...
+def ScatterElements(data: ArrayOrNumber[complex | str], indices: ArrayOrNumber[int], updates: ArrayOrNumber[complex | str], *, axis: Int = 0, reduction: Literal["none", "add", "mul"] = "none") -> NumpyArray: ...
 @overload
-def ScatterElements(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: ArrayOr[complex | str], *, axis: Int = 0, reduction: Literal["none", "add", "mul"] = "none") -> Array: ...
+def ScatterElements(data: ArrayOrNumber[complex | str], indices: TensorIndices[IndexTensor, Integer], updates: TensorOrArray[SomeTensor11, ComplexNumberOrText], *, axis: Int = 0, reduction: Literal["none", "add", "mul"] = "none") -> SomeTensor11: ...
 
 @overload
-def ScatterND(data: Given[TAny8, LComplexStr], indices: Indices[INT64, int], updates: Input[TAny8, LComplexStr], *, reduction: Literal["none", "add", "mul"] = "none") -> TAny8:
+def ScatterND(data: TensorOf[SomeTensor11, ComplexNumberOrText], indices: Indices[INT64, int], updates: TensorOrArray[SomeTensor11, ComplexNumberOrText], *, reduction: Literal["none", "add", "mul"] = "none") -> SomeTensor11:
     """ScatterND takes three inputs `data` tensor of rank r >= 1, `indices` tensor of rank q >= 1, and
     `updates` tensor of rank q + r - indices.shape[-1] - 1. The output of the operation is produced by
     creating a copy of the input `data`, and then updating its value to values specified by `updates` at
@@ -273,16 +275,16 @@ def ScatterND(data: Given[TAny8, LComplexStr], indices: Indices[INT64, int], upd
     https://onnx.ai/onnx/operators/onnx__ScatterND.html
     """
 @overload
-def ScatterND(data: ArrayOr[complex | str], indices: GivenIndices[INT64, int], updates: Input[TAny8, LComplexStr], *, reduction: Literal["none", "add", "mul"] = "none") -> TAny8: ...
+def ScatterND(data: ArrayOrNumber[complex | str], indices: ArrayOrNumber[int], updates: TensorOf[SomeTensor11, ComplexNumberOrText], *, reduction: Literal["none", "add", "mul"] = "none") -> SomeTensor11: ...
 @overload
-def ScatterND(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: Given[TAny8, LComplexStr], *, reduction: Literal["none", "add", "mul"] = "none") -> TAny8: ...
+def ScatterND(data: NumberOrList[complex | str], indices: NumberOrList[int], updates: NumberOrList[complex | str], *, reduction: Literal["none", "add", "mul"] = "none") -> AnyTensor: ...
 @overload
-def ScatterND(data: Nested[complex | str], indices: Nested[int], updates: Nested[complex | str], *, reduction: Literal["none", "add", "mul"] = "none") -> AnyTensor: ...
+def ScatterND(data: ArrayOrNumber[complex | str], indices: ArrayOrNumber[int], updates: ArrayOrNumber[complex | str], *, reduction: Literal["none", "add", "mul"] = "none") -> NumpyArray: ...
 @overload
-def ScatterND(data: ArrayOr[complex | str], indices: ArrayOr[int], updates: ArrayOr[complex | str], *, reduction: Literal["none", "add", "mul"] = "none") -> Array: ...
+def ScatterND(data: ArrayOrNumber[complex | str], indices: TensorIndices[INT64, int], updates: TensorOrArray[SomeTensor11, ComplexNumberOrText], *, reduction: Literal["none", "add", "mul"] = "none") -> SomeTensor11: ...
 
 @overload
-def Where(condition: Given[BOOL, bool], X: Input[TAny8, LComplexStr], Y: Input[TAny8, LComplexStr]) -> TAny8:
+def Where(condition: TensorOf[BOOL, bool], X: TensorOrArray[SomeTensor11, ComplexNumberOrText], Y: TensorOrArray[SomeTensor11, ComplexNumberOrText]) -> SomeTensor11:
     """Return elements, either from X or Y, depending on condition. Where behaves like
     [numpy.where](https://docs.scipy.org/doc/numpy/reference/generated/numpy.where.html) with three
     parameters.
@@ -299,10 +301,10 @@ def Where(condition: Given[BOOL, bool], X: Input[TAny8, LComplexStr], Y: Input[T
     https://onnx.ai/onnx/operators/onnx__Where.html
     """
 @overload
-def Where(condition: ArrayOr[bool], X: Given[TAny8, LComplexStr], Y: Input[TAny8, LComplexStr]) -> TAny8: ...
+def Where(condition: ArrayOrNumber[bool], X: TensorOf[SomeTensor11, ComplexNumberOrText], Y: TensorOrArray[SomeTensor11, ComplexNumberOrText]) -> SomeTensor11: ...
 @overload
-def Where(condition: ArrayOr[bool], X: ArrayOr[complex | str], Y: Given[TAny8, LComplexStr]) -> TAny8: ...
+def Where(condition: ArrayOrNumber[bool], X: ArrayOrNumber[complex | str], Y: TensorOf[SomeTensor11, ComplexNumberOrText]) -> SomeTensor11: ...
 @overload
-def Where(condition: Nested[bool], X: Nested[complex | str], Y: Nested[complex | str]) -> AnyTensor: ...
+def Where(condition: NumberOrList[bool], X: NumberOrList[complex | str], Y: NumberOrList[complex | str]) -> AnyTensor: ...
 @overload
-def Where(condition: ArrayOr[bool], X: ArrayOr[complex | str], Y: ArrayOr[complex | str]) -> Array: ...
+def Where(condition: ArrayOrNumber[bool], X: ArrayOrNumber[complex | str], Y: ArrayOrNumber[complex | str]) -> NumpyArray: ...

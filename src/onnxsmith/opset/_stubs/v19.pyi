@@ -4,16 +4,17 @@
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Floats, Given, GivenIndices, Indices, Input, Int, Ints, Nested,
-    Proto, TensorValue, FLOAT, INT64, BOOL,
+    AnyTensor, ArrayOrNumber, Body, DTypeLike, Float, Floats, Indices, Int, Ints, NumberOrList, NumpyArray, Proto,
+    TensorIndices, TensorOf, TensorOrArray, TensorValue, FLOAT, INT64, BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
-    LComplexStr, LFloat, LFloat2, LFloatStr, LFloatStr2, LInt, TAny10, TAny11, TAny12, TAny6, TAny8, TFloat, TFloat7,
-    TIndex, TSignedNumber7, TSome4, TSome5, TValue,
+    ComplexNumberOrText, FloatTensor, FloatTensor7, IndexTensor, Integer, Number, Number2, NumberOrText,
+    NumberOrText2, SignedNumberTensor7, SomeTensor11, SomeTensor13, SomeTensor14, SomeTensor15, SomeTensor16,
+    SomeTensor17, SomeTensor9, TValue,
 )
 
 @overload
-def AveragePool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat:
+def AveragePool(X: TensorOf[FloatTensor, Number], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor:
     """AveragePool consumes an input tensor X and applies average pooling across the tensor according to
     kernel sizes, stride sizes, and pad lengths. average pooling consisting of computing the average on
     all values of a subset of the input tensor according to the kernel size and downsampling the data
@@ -40,12 +41,12 @@ def AveragePool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Liter
     https://onnx.ai/onnx/operators/onnx__AveragePool.html
     """
 @overload
-def AveragePool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+def AveragePool(X: NumberOrList[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def AveragePool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def AveragePool(X: ArrayOrNumber[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def Cast(input: Given[TAny10, LFloatStr], *, to: type[TAny11], saturate: Int = 1) -> TAny11:
+def Cast(input: TensorOf[SomeTensor13, NumberOrText], *, to: type[SomeTensor14], saturate: Int = 1) -> SomeTensor14:
     """The operator casts the elements of a given input tensor to a data type specified by the 'to'
     argument and returns an output tensor of the same size in the converted type. The 'to' argument must
     be one of the data types specified in the 'DataType' enum field in the TensorProto message.
@@ -61,14 +62,14 @@ def Cast(input: Given[TAny10, LFloatStr], *, to: type[TAny11], saturate: Int = 1
     https://onnx.ai/onnx/operators/onnx__Cast.html
     """
 @overload
-def Cast(input: Given[TAny10, LFloatStr], *, to: DTypeLike, saturate: Int = 1) -> AnyTensor: ...
+def Cast(input: TensorOf[SomeTensor13, NumberOrText], *, to: DTypeLike, saturate: Int = 1) -> AnyTensor: ...
 @overload
-def Cast(input: Nested[float | str], *, to: DTypeLike, saturate: Int = 1) -> AnyTensor: ...
+def Cast(input: NumberOrList[float | str], *, to: DTypeLike, saturate: Int = 1) -> AnyTensor: ...
 @overload
-def Cast(input: ArrayOr[float | str], *, to: DTypeLike, saturate: Int = 1) -> Array: ...
+def Cast(input: ArrayOrNumber[float | str], *, to: DTypeLike, saturate: Int = 1) -> NumpyArray: ...
 
 @overload
-def CastLike(input: Given[TAny10, LFloatStr], target_type: Input[TAny11, LFloatStr2], *, saturate: Int = 1) -> TAny11:
+def CastLike(input: TensorOf[SomeTensor13, NumberOrText], target_type: TensorOrArray[SomeTensor14, NumberOrText2], *, saturate: Int = 1) -> SomeTensor14:
     """The operator casts the elements of a given input tensor (the first input) to the same data type as
     the elements of the second input tensor. See documentation of the Cast operator for further details.
 
@@ -83,11 +84,11 @@ def CastLike(input: Given[TAny10, LFloatStr], target_type: Input[TAny11, LFloatS
     https://onnx.ai/onnx/operators/onnx__CastLike.html
     """
 @overload
-def CastLike(input: ArrayOr[float | str], target_type: Given[TAny11, LFloatStr2], *, saturate: Int = 1) -> TAny11: ...
+def CastLike(input: ArrayOrNumber[float | str], target_type: TensorOf[SomeTensor14, NumberOrText2], *, saturate: Int = 1) -> SomeTensor14: ...
 @overload
-def CastLike(input: Nested[float | str], target_type: Nested[float | str], *, saturate: Int = 1) -> AnyTensor: ...
+def CastLike(input: NumberOrList[float | str], target_type: NumberOrList[float | str], *, saturate: Int = 1) -> AnyTensor: ...
 @overload
-def CastLike(input: ArrayOr[float | str], target_type: ArrayOr[float | str], *, saturate: Int = 1) -> Array: ...
+def CastLike(input: ArrayOrNumber[float | str], target_type: ArrayOrNumber[float | str], *, saturate: Int = 1) -> NumpyArray: ...
 
 def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = None, value_float: Float | None = None, value_floats: Floats | None = None, value_int: Int | None = None, value_ints: Ints | None = None, value_string: str | None = None, value_strings: Sequence[str] | None = None) -> AnyTensor:
     """This operator produces a constant tensor. Exactly one of the provided attributes, either value,
@@ -108,7 +109,7 @@ def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = N
     """
 
 @overload
-def DeformConv(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], offset: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, mask: Input[TFloat, LFloat] | None = None, *, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, offset_group: Int = 1, pads: Ints | None = None, strides: Ints | None = None) -> TFloat:
+def DeformConv(X: TensorOf[FloatTensor, Number], W: TensorOrArray[FloatTensor, Number], offset: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number] | None = None, mask: TensorOrArray[FloatTensor, Number] | None = None, *, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, offset_group: Int = 1, pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor:
     """Performs deformable convolution as described in https://arxiv.org/abs/1703.06211 and
     https://arxiv.org/abs/1811.11168. This operator specification supports the general N-D case. Note
     that most common use cases have 2D or 3D data.
@@ -132,14 +133,14 @@ def DeformConv(X: Given[TFloat, LFloat], W: Input[TFloat, LFloat], offset: Input
     https://onnx.ai/onnx/operators/onnx__DeformConv.html
     """
 @overload
-def DeformConv(X: Nested[float], W: Nested[float], offset: Nested[float], B: Nested[float] | None = None, mask: Nested[float] | None = None, *, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, offset_group: Int = 1, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+def DeformConv(X: NumberOrList[float], W: NumberOrList[float], offset: NumberOrList[float], B: NumberOrList[float] | None = None, mask: NumberOrList[float] | None = None, *, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, offset_group: Int = 1, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def DeformConv(X: ArrayOr[float], W: ArrayOr[float], offset: ArrayOr[float], B: ArrayOr[float] | None = None, mask: ArrayOr[float] | None = None, *, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, offset_group: Int = 1, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def DeformConv(X: ArrayOrNumber[float], W: ArrayOrNumber[float], offset: ArrayOrNumber[float], B: ArrayOrNumber[float] | None = None, mask: ArrayOrNumber[float] | None = None, *, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, offset_group: Int = 1, pads: Ints | None = None, strides: Ints | None = None) -> NumpyArray: ...
 @overload
-def DeformConv(X: Input[TFloat, LFloat], W: Input[TFloat, LFloat], offset: Input[TFloat, LFloat], B: Input[TFloat, LFloat] | None = None, mask: Input[TFloat, LFloat] | None = None, *, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, offset_group: Int = 1, pads: Ints | None = None, strides: Ints | None = None) -> TFloat: ...
+def DeformConv(X: TensorOrArray[FloatTensor, Number], W: TensorOrArray[FloatTensor, Number], offset: TensorOrArray[FloatTensor, Number], B: TensorOrArray[FloatTensor, Number] | None = None, mask: TensorOrArray[FloatTensor, Number] | None = None, *, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, offset_group: Int = 1, pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor: ...
 
 @overload
-def DequantizeLinear(x: Given[TSome4, LFloat], x_scale: Input[TFloat7, LFloat2], x_zero_point: Input[TSome4, LFloat] | None = None, *, axis: Int = 1) -> TFloat7:
+def DequantizeLinear(x: TensorOf[SomeTensor15, Number], x_scale: TensorOrArray[FloatTensor7, Number2], x_zero_point: TensorOrArray[SomeTensor15, Number] | None = None, *, axis: Int = 1) -> FloatTensor7:
     """The linear dequantization operator. It consumes a quantized tensor, a scale, and a zero point to
     compute the full precision tensor. The dequantization formula is `y = (x - x_zero_point) * x_scale`.
     `x_scale` and `x_zero_point` must have same shape, and can be either a scalar for per-tensor / per
@@ -159,14 +160,14 @@ def DequantizeLinear(x: Given[TSome4, LFloat], x_scale: Input[TFloat7, LFloat2],
     https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html
     """
 @overload
-def DequantizeLinear(x: Nested[float], x_scale: Nested[float], x_zero_point: Nested[float] | None = None, *, axis: Int = 1) -> AnyTensor: ...
+def DequantizeLinear(x: NumberOrList[float], x_scale: NumberOrList[float], x_zero_point: NumberOrList[float] | None = None, *, axis: Int = 1) -> AnyTensor: ...
 @overload
-def DequantizeLinear(x: ArrayOr[float], x_scale: ArrayOr[float], x_zero_point: ArrayOr[float] | None = None, *, axis: Int = 1) -> Array: ...
+def DequantizeLinear(x: ArrayOrNumber[float], x_scale: ArrayOrNumber[float], x_zero_point: ArrayOrNumber[float] | None = None, *, axis: Int = 1) -> NumpyArray: ...
 @overload
-def DequantizeLinear(x: Input[TSome4, LFloat], x_scale: Input[TFloat7, LFloat2], x_zero_point: Input[TSome4, LFloat] | None = None, *, axis: Int = 1) -> TFloat7: ...
+def DequantizeLinear(x: TensorOrArray[SomeTensor15, Number], x_scale: TensorOrArray[FloatTensor7, Number2], x_zero_point: TensorOrArray[SomeTensor15, Number] | None = None, *, axis: Int = 1) -> FloatTensor7: ...
 
 @overload
-def Equal(A: Given[TAny6, LFloatStr], B: Input[TAny6, LFloatStr]) -> BOOL:
+def Equal(A: TensorOf[SomeTensor9, NumberOrText], B: TensorOrArray[SomeTensor9, NumberOrText]) -> BOOL:
     """Returns the tensor resulted from performing the `equal` logical operation elementwise on the input
     tensors `A` and `B` (with Numpy-style broadcasting support).
 
@@ -181,11 +182,11 @@ def Equal(A: Given[TAny6, LFloatStr], B: Input[TAny6, LFloatStr]) -> BOOL:
     https://onnx.ai/onnx/operators/onnx__Equal.html
     """
 @overload
-def Equal(A: ArrayOr[float | str], B: Given[TAny6, LFloatStr]) -> BOOL: ...
+def Equal(A: ArrayOrNumber[float | str], B: TensorOf[SomeTensor9, NumberOrText]) -> BOOL: ...
 @overload
-def Equal(A: Nested[float | str], B: Nested[float | str]) -> AnyTensor: ...
+def Equal(A: NumberOrList[float | str], B: NumberOrList[float | str]) -> AnyTensor: ...
 @overload
-def Equal(A: ArrayOr[float | str], B: ArrayOr[float | str]) -> Array: ...
+def Equal(A: ArrayOrNumber[float | str], B: ArrayOrNumber[float | str]) -> NumpyArray: ...
 
 def Identity(input: TValue) -> TValue:
     """Identity operator
@@ -197,7 +198,7 @@ def Identity(input: TValue) -> TValue:
     https://onnx.ai/onnx/operators/onnx__Identity.html
     """
 
-def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> AnyTensor:
+def If(cond: TensorOrArray[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> AnyTensor:
     """If conditional
 
     Args:
@@ -211,7 +212,7 @@ def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs
     https://onnx.ai/onnx/operators/onnx__If.html
     """
 
-def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> AnyTensor:
+def Loop(M: Indices[INT64, int] | None = None, cond: TensorOrArray[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> AnyTensor:
     """Generic Looping construct.
 
     Args:
@@ -227,7 +228,7 @@ def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = 
     """
 
 @overload
-def Pad(data: Given[TAny8, LComplexStr], pads: Indices[INT64, int], constant_value: Input[TAny8, LComplexStr] | None = None, axes: Indices[TIndex, LInt] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> TAny8:
+def Pad(data: TensorOf[SomeTensor11, ComplexNumberOrText], pads: Indices[INT64, int], constant_value: TensorOrArray[SomeTensor11, ComplexNumberOrText] | None = None, axes: Indices[IndexTensor, Integer] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> SomeTensor11:
     """Given a tensor containing the data to be padded (`data`), a tensor containing the number of start
     and end pad values for axis (`pads`), (optionally) a `mode`, and (optionally) `constant_value`, a
     padded tensor (`output`) is generated.
@@ -250,14 +251,14 @@ def Pad(data: Given[TAny8, LComplexStr], pads: Indices[INT64, int], constant_val
     https://onnx.ai/onnx/operators/onnx__Pad.html
     """
 @overload
-def Pad(data: Nested[complex | str], pads: Nested[int], constant_value: Nested[complex | str] | None = None, axes: Nested[int] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> AnyTensor: ...
+def Pad(data: NumberOrList[complex | str], pads: NumberOrList[int], constant_value: NumberOrList[complex | str] | None = None, axes: NumberOrList[int] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> AnyTensor: ...
 @overload
-def Pad(data: ArrayOr[complex | str], pads: ArrayOr[int], constant_value: ArrayOr[complex | str] | None = None, axes: ArrayOr[int] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> Array: ...
+def Pad(data: ArrayOrNumber[complex | str], pads: ArrayOrNumber[int], constant_value: ArrayOrNumber[complex | str] | None = None, axes: ArrayOrNumber[int] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> NumpyArray: ...
 @overload
-def Pad(data: Input[TAny8, LComplexStr], pads: Indices[INT64, int], constant_value: Input[TAny8, LComplexStr] | None = None, axes: Indices[TIndex, LInt] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> TAny8: ...
+def Pad(data: TensorOrArray[SomeTensor11, ComplexNumberOrText], pads: Indices[INT64, int], constant_value: TensorOrArray[SomeTensor11, ComplexNumberOrText] | None = None, axes: Indices[IndexTensor, Integer] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> SomeTensor11: ...
 
 @overload
-def QuantizeLinear(x: Given[TSignedNumber7, LFloat], y_scale: Input[TSignedNumber7, LFloat], y_zero_point: Input[TSome5, LFloat2] | None = None, *, axis: Int = 1, saturate: Int = 1) -> TSome5:
+def QuantizeLinear(x: TensorOf[SignedNumberTensor7, Number], y_scale: TensorOrArray[SignedNumberTensor7, Number], y_zero_point: TensorOrArray[SomeTensor16, Number2] | None = None, *, axis: Int = 1, saturate: Int = 1) -> SomeTensor16:
     """The linear quantization operator. It consumes a high precision tensor, a scale, and a zero point to
     compute the low precision / quantized tensor. The scale factor and zero point must have same shape,
     and can be either a scalar for per-tensor / per layer quantization, or a 1-D tensor for per-axis
@@ -279,14 +280,14 @@ def QuantizeLinear(x: Given[TSignedNumber7, LFloat], y_scale: Input[TSignedNumbe
     https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html
     """
 @overload
-def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Nested[float] | None = None, *, axis: Int = 1, saturate: Int = 1) -> AnyTensor: ...
+def QuantizeLinear(x: NumberOrList[float], y_scale: NumberOrList[float], y_zero_point: NumberOrList[float] | None = None, *, axis: Int = 1, saturate: Int = 1) -> AnyTensor: ...
 @overload
-def QuantizeLinear(x: ArrayOr[float], y_scale: ArrayOr[float], y_zero_point: ArrayOr[float] | None = None, *, axis: Int = 1, saturate: Int = 1) -> Array: ...
+def QuantizeLinear(x: ArrayOrNumber[float], y_scale: ArrayOrNumber[float], y_zero_point: ArrayOrNumber[float] | None = None, *, axis: Int = 1, saturate: Int = 1) -> NumpyArray: ...
 @overload
-def QuantizeLinear(x: Input[TSignedNumber7, LFloat], y_scale: Input[TSignedNumber7, LFloat], y_zero_point: Input[TSome5, LFloat2] | None = None, *, axis: Int = 1, saturate: Int = 1) -> TSome5: ...
+def QuantizeLinear(x: TensorOrArray[SignedNumberTensor7, Number], y_scale: TensorOrArray[SignedNumberTensor7, Number], y_zero_point: TensorOrArray[SomeTensor16, Number2] | None = None, *, axis: Int = 1, saturate: Int = 1) -> SomeTensor16: ...
 
 @overload
-def Reshape(data: Given[TAny12, LComplexStr], shape: Indices[INT64, int], *, allowzero: Int = 0) -> TAny12:
+def Reshape(data: TensorOf[SomeTensor17, ComplexNumberOrText], shape: Indices[INT64, int], *, allowzero: Int = 0) -> SomeTensor17:
     """Reshape the input tensor similar to numpy.reshape. First input is the data tensor, second input is a
     shape tensor which specifies the output shape. It outputs the reshaped tensor. At most one dimension
     of the new shape can be -1. In this case, the value is inferred from the size of the tensor and the
@@ -305,14 +306,14 @@ def Reshape(data: Given[TAny12, LComplexStr], shape: Indices[INT64, int], *, all
     https://onnx.ai/onnx/operators/onnx__Reshape.html
     """
 @overload
-def Reshape(data: ArrayOr[complex | str], shape: GivenIndices[INT64, int], *, allowzero: Int = 0) -> AnyTensor: ...
+def Reshape(data: NumberOrList[complex | str], shape: NumberOrList[int], *, allowzero: Int = 0) -> AnyTensor: ...
 @overload
-def Reshape(data: Nested[complex | str], shape: Nested[int], *, allowzero: Int = 0) -> AnyTensor: ...
+def Reshape(data: ArrayOrNumber[complex | str], shape: ArrayOrNumber[int], *, allowzero: Int = 0) -> NumpyArray: ...
 @overload
-def Reshape(data: ArrayOr[complex | str], shape: ArrayOr[int], *, allowzero: Int = 0) -> Array: ...
+def Reshape(data: ArrayOrNumber[complex | str], shape: TensorIndices[INT64, int], *, allowzero: Int = 0) -> AnyTensor: ...
 
 @overload
-def Resize(X: Given[TAny8, LComplexStr], roi: Input[TFloat, LFloat] | None = None, scales: Input[FLOAT, float] | None = None, sizes: Indices[INT64, int] | None = None, *, antialias: Int = 0, axes: Ints | None = None, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "half_pixel_symmetric"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, keep_aspect_ratio_policy: Literal["stretch", "not_larger", "not_smaller"] = "stretch", mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> TAny8:
+def Resize(X: TensorOf[SomeTensor11, ComplexNumberOrText], roi: TensorOrArray[FloatTensor, Number] | None = None, scales: TensorOrArray[FLOAT, float] | None = None, sizes: Indices[INT64, int] | None = None, *, antialias: Int = 0, axes: Ints | None = None, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "half_pixel_symmetric"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, keep_aspect_ratio_policy: Literal["stretch", "not_larger", "not_smaller"] = "stretch", mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> SomeTensor11:
     r"""Resize the input tensor. In general, it calculates every value in the output tensor as a weighted
     average of neighborhood (a.k.a. sampling locations) in the input tensor. Each dimension value of the
     output tensor is:
@@ -353,11 +354,11 @@ def Resize(X: Given[TAny8, LComplexStr], roi: Input[TFloat, LFloat] | None = Non
     https://onnx.ai/onnx/operators/onnx__Resize.html
     """
 @overload
-def Resize(X: Nested[complex | str], roi: Nested[float] | None = None, scales: Nested[float] | None = None, sizes: Nested[int] | None = None, *, antialias: Int = 0, axes: Ints | None = None, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "half_pixel_symmetric"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, keep_aspect_ratio_policy: Literal["stretch", "not_larger", "not_smaller"] = "stretch", mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> AnyTensor: ...
+def Resize(X: NumberOrList[complex | str], roi: NumberOrList[float] | None = None, scales: NumberOrList[float] | None = None, sizes: NumberOrList[int] | None = None, *, antialias: Int = 0, axes: Ints | None = None, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "half_pixel_symmetric"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, keep_aspect_ratio_policy: Literal["stretch", "not_larger", "not_smaller"] = "stretch", mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> AnyTensor: ...
 @overload
-def Resize(X: ArrayOr[complex | str], roi: ArrayOr[float] | None = None, scales: ArrayOr[float] | None = None, sizes: ArrayOr[int] | None = None, *, antialias: Int = 0, axes: Ints | None = None, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "half_pixel_symmetric"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, keep_aspect_ratio_policy: Literal["stretch", "not_larger", "not_smaller"] = "stretch", mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> Array: ...
+def Resize(X: ArrayOrNumber[complex | str], roi: ArrayOrNumber[float] | None = None, scales: ArrayOrNumber[float] | None = None, sizes: ArrayOrNumber[int] | None = None, *, antialias: Int = 0, axes: Ints | None = None, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "half_pixel_symmetric"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, keep_aspect_ratio_policy: Literal["stretch", "not_larger", "not_smaller"] = "stretch", mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> NumpyArray: ...
 @overload
-def Resize(X: Input[TAny8, LComplexStr], roi: Input[TFloat, LFloat] | None = None, scales: Input[FLOAT, float] | None = None, sizes: Indices[INT64, int] | None = None, *, antialias: Int = 0, axes: Ints | None = None, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "half_pixel_symmetric"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, keep_aspect_ratio_policy: Literal["stretch", "not_larger", "not_smaller"] = "stretch", mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> TAny8: ...
+def Resize(X: TensorOrArray[SomeTensor11, ComplexNumberOrText], roi: TensorOrArray[FloatTensor, Number] | None = None, scales: TensorOrArray[FLOAT, float] | None = None, sizes: Indices[INT64, int] | None = None, *, antialias: Int = 0, axes: Ints | None = None, coordinate_transformation_mode: Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "half_pixel_symmetric"] = "half_pixel", cubic_coeff_a: Float = -0.75, exclude_outside: Int = 0, extrapolation_value: Float = 0.0, keep_aspect_ratio_policy: Literal["stretch", "not_larger", "not_smaller"] = "stretch", mode: Literal["nearest", "linear", "cubic"] = "nearest", nearest_mode: Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"] = "round_prefer_floor") -> SomeTensor11: ...
 
 def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs: Any, body: Body, num_scan_inputs: Int, scan_input_axes: Ints | None = None, scan_input_directions: Ints | None = None, scan_output_axes: Ints | None = None, scan_output_directions: Ints | None = None, outputs: int | None = None) -> AnyTensor:
     """Scan can be used to iterate over one or more scan_input tensors, constructing zero or more
@@ -383,7 +384,7 @@ def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs
     """
 
 @overload
-def Shape(data: Given[TAny12, LComplexStr], *, end: Int | None = None, start: Int = 0) -> INT64:
+def Shape(data: TensorOf[SomeTensor17, ComplexNumberOrText], *, end: Int | None = None, start: Int = 0) -> INT64:
     """Takes a tensor as input and outputs an 1D int64 tensor containing the shape of the input tensor.
     Optional attributes start and end can be used to compute a slice of the input tensor's shape. If
     start axis is omitted, the slice starts from axis 0. The end axis, if specified, is exclusive (and
@@ -401,12 +402,12 @@ def Shape(data: Given[TAny12, LComplexStr], *, end: Int | None = None, start: In
     https://onnx.ai/onnx/operators/onnx__Shape.html
     """
 @overload
-def Shape(data: Nested[complex | str], *, end: Int | None = None, start: Int = 0) -> AnyTensor: ...
+def Shape(data: NumberOrList[complex | str], *, end: Int | None = None, start: Int = 0) -> AnyTensor: ...
 @overload
-def Shape(data: ArrayOr[complex | str], *, end: Int | None = None, start: Int = 0) -> Array: ...
+def Shape(data: ArrayOrNumber[complex | str], *, end: Int | None = None, start: Int = 0) -> NumpyArray: ...
 
 @overload
-def Size(data: Given[TAny12, LComplexStr]) -> INT64:
+def Size(data: TensorOf[SomeTensor17, ComplexNumberOrText]) -> INT64:
     """Takes a tensor as input and outputs a int64 scalar that equals to the total number of elements of
     the input tensor.
 
@@ -417,6 +418,6 @@ def Size(data: Given[TAny12, LComplexStr]) -> INT64:
     https://onnx.ai/onnx/operators/onnx__Size.html
     """
 @overload
-def Size(data: Nested[complex | str]) -> AnyTensor: ...
+def Size(data: NumberOrList[complex | str]) -> AnyTensor: ...
 @overload
-def Size(data: ArrayOr[complex | str]) -> Array: ...
+def Size(data: ArrayOrNumber[complex | str]) -> NumpyArray: ...

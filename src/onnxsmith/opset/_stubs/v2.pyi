@@ -2,11 +2,13 @@
 # mypy: disable-error-code="overload-overlap, misc"
 # pyright: reportOverlappingOverload=false
 from typing import Literal, overload
-from onnxsmith.opset._stubs.tensors import AnyTensor, Array, ArrayOr, Float, Given, Int, Ints, Nested
-from onnxsmith.opset._stubs.variables import LComplexStr, LFloat, TAny2, TFloat
+from onnxsmith.opset._stubs.tensors import (
+    AnyTensor, ArrayOrNumber, Float, Int, Ints, NumberOrList, NumpyArray, TensorOf,
+)
+from onnxsmith.opset._stubs.variables import ComplexNumberOrText, FloatTensor, Number, SomeTensor2
 
 @overload
-def GlobalLpPool(X: Given[TFloat, LFloat], *, p: Int = 2) -> TFloat:
+def GlobalLpPool(X: TensorOf[FloatTensor, Number], *, p: Int = 2) -> FloatTensor:
     """GlobalLpPool consumes an input tensor X and applies lp pool pooling across the values in the same
     channel. This is equivalent to LpPool with kernel size equal to the spatial dimension of input
     tensor.
@@ -21,12 +23,12 @@ def GlobalLpPool(X: Given[TFloat, LFloat], *, p: Int = 2) -> TFloat:
     https://onnx.ai/onnx/operators/onnx__GlobalLpPool.html
     """
 @overload
-def GlobalLpPool(X: Nested[float], *, p: Int = 2) -> AnyTensor: ...
+def GlobalLpPool(X: NumberOrList[float], *, p: Int = 2) -> AnyTensor: ...
 @overload
-def GlobalLpPool(X: ArrayOr[float], *, p: Int = 2) -> Array: ...
+def GlobalLpPool(X: ArrayOrNumber[float], *, p: Int = 2) -> NumpyArray: ...
 
 @overload
-def LpPool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> TFloat:
+def LpPool(X: TensorOf[FloatTensor, Number], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor:
     """LpPool consumes an input tensor X and applies Lp pooling across the tensor according to kernel
     sizes, stride sizes, and pad lengths. Lp pooling consisting of computing the Lp norm on all values
     of a subset of the input tensor according to the kernel size and downsampling the data into the
@@ -48,12 +50,12 @@ def LpPool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["N
     https://onnx.ai/onnx/operators/onnx__LpPool.html
     """
 @overload
-def LpPool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+def LpPool(X: NumberOrList[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def LpPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def LpPool(X: ArrayOrNumber[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def Pad(data: Given[TFloat, LFloat], *, pads: Ints, mode: Literal["constant", "reflect", "edge"] = "constant", value: Float = 0.0) -> TFloat:
+def Pad(data: TensorOf[FloatTensor, Number], *, pads: Ints, mode: Literal["constant", "reflect", "edge"] = "constant", value: Float = 0.0) -> FloatTensor:
     """Given `data` tensor, pads, mode, and value. Example: Insert 0 pads to the beginning of the second
     dimension. data = [ [1.0, 1.2], [2.3, 3.4], [4.5, 5.7], ] pads = [0, 2, 0, 0] output = [ [ [0.0,
     0.0, 1.0, 1.2], [0.0, 0.0, 2.3, 3.4], [0.0, 0.0, 4.5, 5.7], ], ]
@@ -69,12 +71,12 @@ def Pad(data: Given[TFloat, LFloat], *, pads: Ints, mode: Literal["constant", "r
     https://onnx.ai/onnx/operators/onnx__Pad.html
     """
 @overload
-def Pad(data: Nested[float], *, pads: Ints, mode: Literal["constant", "reflect", "edge"] = "constant", value: Float = 0.0) -> AnyTensor: ...
+def Pad(data: NumberOrList[float], *, pads: Ints, mode: Literal["constant", "reflect", "edge"] = "constant", value: Float = 0.0) -> AnyTensor: ...
 @overload
-def Pad(data: ArrayOr[float], *, pads: Ints, mode: Literal["constant", "reflect", "edge"] = "constant", value: Float = 0.0) -> Array: ...
+def Pad(data: ArrayOrNumber[float], *, pads: Ints, mode: Literal["constant", "reflect", "edge"] = "constant", value: Float = 0.0) -> NumpyArray: ...
 
 @overload
-def Split(input: Given[TAny2, LComplexStr], *, axis: Int = 0, split: Ints | None = None, outputs: int | None = None) -> tuple[TAny2, ...]:
+def Split(input: TensorOf[SomeTensor2, ComplexNumberOrText], *, axis: Int = 0, split: Ints | None = None, outputs: int | None = None) -> tuple[SomeTensor2, ...]:
     """Split a tensor into a list of tensors, along the specified 'axis'. Lengths of the parts can be
     specified using argument 'split'. Otherwise, the tensor is split to equal sized parts.
 
@@ -87,6 +89,6 @@ def Split(input: Given[TAny2, LComplexStr], *, axis: Int = 0, split: Ints | None
     https://onnx.ai/onnx/operators/onnx__Split.html
     """
 @overload
-def Split(input: Nested[complex | str], *, axis: Int = 0, split: Ints | None = None, outputs: int | None = None) -> tuple[AnyTensor, ...]: ...
+def Split(input: NumberOrList[complex | str], *, axis: Int = 0, split: Ints | None = None, outputs: int | None = None) -> tuple[AnyTensor, ...]: ...
 @overload
-def Split(input: ArrayOr[complex | str], *, axis: Int = 0, split: Ints | None = None, outputs: int | None = None) -> tuple[Array, ...]: ...
+def Split(input: ArrayOrNumber[complex | str], *, axis: Int = 0, split: Ints | None = None, outputs: int | None = None) -> tuple[NumpyArray, ...]: ...

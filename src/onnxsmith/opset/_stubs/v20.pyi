@@ -3,15 +3,16 @@
 # pyright: reportOverlappingOverload=false
 from typing import Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, Given, GivenIndices, Indices, Input, Int, Nested, TensorValue, UINT8, INT64, STRING,
-    BOOL,
+    AnyTensor, ArrayOrNumber, Indices, Int, NumberOrList, NumpyArray, TensorIndices, TensorOf, TensorOrArray,
+    TensorValue, UINT8, INT64, STRING, BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
-    LComplexStr, LFloat, LInt, TAny2, TFloat, TFloat4, TIndex, TSome6, TSome7,
+    ComplexNumberOrText, FloatTensor, FloatTensor4, IndexTensor, Integer, Number, SomeTensor18, SomeTensor19,
+    SomeTensor2,
 )
 
 @overload
-def AffineGrid(theta: Given[TFloat4, LFloat], size: Indices[INT64, int], *, align_corners: Int = 0) -> TFloat4:
+def AffineGrid(theta: TensorOf[FloatTensor4, Number], size: Indices[INT64, int], *, align_corners: Int = 0) -> FloatTensor4:
     """Generates a 2D or 3D flow field (sampling grid), given a batch of affine matrices theta
     (https://pytorch.org/docs/stable/generated/torch.nn.functional.affine_grid.html). An affine matrix
     `theta` is applied to a position tensor represented in its homogeneous expression. Here is an
@@ -34,14 +35,14 @@ def AffineGrid(theta: Given[TFloat4, LFloat], size: Indices[INT64, int], *, alig
     https://onnx.ai/onnx/operators/onnx__AffineGrid.html
     """
 @overload
-def AffineGrid(theta: ArrayOr[float], size: GivenIndices[INT64, int], *, align_corners: Int = 0) -> AnyTensor: ...
+def AffineGrid(theta: NumberOrList[float], size: NumberOrList[int], *, align_corners: Int = 0) -> AnyTensor: ...
 @overload
-def AffineGrid(theta: Nested[float], size: Nested[int], *, align_corners: Int = 0) -> AnyTensor: ...
+def AffineGrid(theta: ArrayOrNumber[float], size: ArrayOrNumber[int], *, align_corners: Int = 0) -> NumpyArray: ...
 @overload
-def AffineGrid(theta: ArrayOr[float], size: ArrayOr[int], *, align_corners: Int = 0) -> Array: ...
+def AffineGrid(theta: ArrayOrNumber[float], size: TensorIndices[INT64, int], *, align_corners: Int = 0) -> AnyTensor: ...
 
 @overload
-def ConstantOfShape(input: GivenIndices[INT64, int], *, value: TensorValue | None = None) -> AnyTensor:
+def ConstantOfShape(input: TensorIndices[INT64, int], *, value: TensorValue | None = None) -> AnyTensor:
     """Generate a tensor with given value and shape.
 
     Args:
@@ -54,12 +55,12 @@ def ConstantOfShape(input: GivenIndices[INT64, int], *, value: TensorValue | Non
     https://onnx.ai/onnx/operators/onnx__ConstantOfShape.html
     """
 @overload
-def ConstantOfShape(input: Nested[int], *, value: TensorValue | None = None) -> AnyTensor: ...
+def ConstantOfShape(input: NumberOrList[int], *, value: TensorValue | None = None) -> AnyTensor: ...
 @overload
-def ConstantOfShape(input: ArrayOr[int], *, value: TensorValue | None = None) -> Array: ...
+def ConstantOfShape(input: ArrayOrNumber[int], *, value: TensorValue | None = None) -> NumpyArray: ...
 
 @overload
-def DFT(input: Given[TFloat4, LFloat], dft_length: Indices[TIndex, LInt] | None = None, axis: Indices[INT64, int] | None = None, *, inverse: Int = 0, onesided: Int = 0) -> TFloat4:
+def DFT(input: TensorOf[FloatTensor4, Number], dft_length: Indices[IndexTensor, Integer] | None = None, axis: Indices[INT64, int] | None = None, *, inverse: Int = 0, onesided: Int = 0) -> FloatTensor4:
     r"""Computes the discrete Fourier Transform (DFT) of the input.
 
     Assuming the input has shape `[M, N]`, where `N` is the dimension over which the DFT is computed and
@@ -91,14 +92,14 @@ def DFT(input: Given[TFloat4, LFloat], dft_length: Indices[TIndex, LInt] | None 
     https://onnx.ai/onnx/operators/onnx__DFT.html
     """
 @overload
-def DFT(input: Nested[float], dft_length: Nested[int] | None = None, axis: Nested[int] | None = None, *, inverse: Int = 0, onesided: Int = 0) -> AnyTensor: ...
+def DFT(input: NumberOrList[float], dft_length: NumberOrList[int] | None = None, axis: NumberOrList[int] | None = None, *, inverse: Int = 0, onesided: Int = 0) -> AnyTensor: ...
 @overload
-def DFT(input: ArrayOr[float], dft_length: ArrayOr[int] | None = None, axis: ArrayOr[int] | None = None, *, inverse: Int = 0, onesided: Int = 0) -> Array: ...
+def DFT(input: ArrayOrNumber[float], dft_length: ArrayOrNumber[int] | None = None, axis: ArrayOrNumber[int] | None = None, *, inverse: Int = 0, onesided: Int = 0) -> NumpyArray: ...
 @overload
-def DFT(input: Input[TFloat4, LFloat], dft_length: Indices[TIndex, LInt] | None = None, axis: Indices[INT64, int] | None = None, *, inverse: Int = 0, onesided: Int = 0) -> TFloat4: ...
+def DFT(input: TensorOrArray[FloatTensor4, Number], dft_length: Indices[IndexTensor, Integer] | None = None, axis: Indices[INT64, int] | None = None, *, inverse: Int = 0, onesided: Int = 0) -> FloatTensor4: ...
 
 @overload
-def Gelu(X: Given[TFloat4, LFloat], *, approximate: Literal["none", "tanh"] = "none") -> TFloat4:
+def Gelu(X: TensorOf[FloatTensor4, Number], *, approximate: Literal["none", "tanh"] = "none") -> FloatTensor4:
     r"""Gelu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the gaussian
     error linear units function, $y = 0.5 * x * (1 + erf(x/sqrt(2)))$ is applied to the tensor
     elementwise. If the attribute "approximate" is set to "tanh", the function estimation, $y = 0.5 * x
@@ -113,12 +114,12 @@ def Gelu(X: Given[TFloat4, LFloat], *, approximate: Literal["none", "tanh"] = "n
     https://onnx.ai/onnx/operators/onnx__Gelu.html
     """
 @overload
-def Gelu(X: Nested[float], *, approximate: Literal["none", "tanh"] = "none") -> AnyTensor: ...
+def Gelu(X: NumberOrList[float], *, approximate: Literal["none", "tanh"] = "none") -> AnyTensor: ...
 @overload
-def Gelu(X: ArrayOr[float], *, approximate: Literal["none", "tanh"] = "none") -> Array: ...
+def Gelu(X: ArrayOrNumber[float], *, approximate: Literal["none", "tanh"] = "none") -> NumpyArray: ...
 
 @overload
-def GridSample(X: Given[TAny2, LComplexStr], grid: Input[TFloat, LFloat], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> TAny2:
+def GridSample(X: TensorOf[SomeTensor2, ComplexNumberOrText], grid: TensorOrArray[FloatTensor, Number], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> SomeTensor2:
     """Given an input `X` and a flow-field `grid`, computes the output `Y` using `X` values and pixel
     locations from the `grid`. For spatial input `X` with shape (N, C, H, W), the `grid` will have shape
     (N, H_out, W_out, 2), the output `Y` will have shape (N, C, H_out, W_out). For volumetric input `X`
@@ -142,14 +143,14 @@ def GridSample(X: Given[TAny2, LComplexStr], grid: Input[TFloat, LFloat], *, ali
     https://onnx.ai/onnx/operators/onnx__GridSample.html
     """
 @overload
-def GridSample(X: ArrayOr[complex | str], grid: Given[TFloat, LFloat], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor: ...
+def GridSample(X: ArrayOrNumber[complex | str], grid: TensorOf[FloatTensor, Number], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor: ...
 @overload
-def GridSample(X: Nested[complex | str], grid: Nested[float], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor: ...
+def GridSample(X: NumberOrList[complex | str], grid: NumberOrList[float], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor: ...
 @overload
-def GridSample(X: ArrayOr[complex | str], grid: ArrayOr[float], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> Array: ...
+def GridSample(X: ArrayOrNumber[complex | str], grid: ArrayOrNumber[float], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> NumpyArray: ...
 
 @overload
-def ImageDecoder(encoded_stream: Given[UINT8, int], *, pixel_format: Literal["RGB", "BGR", "Grayscale"] = "RGB") -> UINT8:
+def ImageDecoder(encoded_stream: TensorOf[UINT8, int], *, pixel_format: Literal["RGB", "BGR", "Grayscale"] = "RGB") -> UINT8:
     """Loads and decodes and image from a file. If it can't decode for any reason (e.g. corrupted encoded
     stream, invalid format, it will return an empty matrix).
 
@@ -161,12 +162,12 @@ def ImageDecoder(encoded_stream: Given[UINT8, int], *, pixel_format: Literal["RG
     https://onnx.ai/onnx/operators/onnx__ImageDecoder.html
     """
 @overload
-def ImageDecoder(encoded_stream: Nested[int], *, pixel_format: Literal["RGB", "BGR", "Grayscale"] = "RGB") -> AnyTensor: ...
+def ImageDecoder(encoded_stream: NumberOrList[int], *, pixel_format: Literal["RGB", "BGR", "Grayscale"] = "RGB") -> AnyTensor: ...
 @overload
-def ImageDecoder(encoded_stream: ArrayOr[int], *, pixel_format: Literal["RGB", "BGR", "Grayscale"] = "RGB") -> Array: ...
+def ImageDecoder(encoded_stream: ArrayOrNumber[int], *, pixel_format: Literal["RGB", "BGR", "Grayscale"] = "RGB") -> NumpyArray: ...
 
 @overload
-def IsInf(X: Given[TSome6, LFloat], *, detect_negative: Int = 1, detect_positive: Int = 1) -> BOOL:
+def IsInf(X: TensorOf[SomeTensor18, Number], *, detect_negative: Int = 1, detect_positive: Int = 1) -> BOOL:
     """Map infinity to true and other values to false.
 
     Args:
@@ -180,12 +181,12 @@ def IsInf(X: Given[TSome6, LFloat], *, detect_negative: Int = 1, detect_positive
     https://onnx.ai/onnx/operators/onnx__IsInf.html
     """
 @overload
-def IsInf(X: Nested[float], *, detect_negative: Int = 1, detect_positive: Int = 1) -> AnyTensor: ...
+def IsInf(X: NumberOrList[float], *, detect_negative: Int = 1, detect_positive: Int = 1) -> AnyTensor: ...
 @overload
-def IsInf(X: ArrayOr[float], *, detect_negative: Int = 1, detect_positive: Int = 1) -> Array: ...
+def IsInf(X: ArrayOrNumber[float], *, detect_negative: Int = 1, detect_positive: Int = 1) -> NumpyArray: ...
 
 @overload
-def IsNaN(X: Given[TSome6, LFloat]) -> BOOL:
+def IsNaN(X: TensorOf[SomeTensor18, Number]) -> BOOL:
     """Returns which elements of the input are NaN.
 
     Args:
@@ -195,12 +196,12 @@ def IsNaN(X: Given[TSome6, LFloat]) -> BOOL:
     https://onnx.ai/onnx/operators/onnx__IsNaN.html
     """
 @overload
-def IsNaN(X: Nested[float]) -> AnyTensor: ...
+def IsNaN(X: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def IsNaN(X: ArrayOr[float]) -> Array: ...
+def IsNaN(X: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def ReduceMax(data: Given[TSome7, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TSome7:
+def ReduceMax(data: TensorOf[SomeTensor19, Number], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> SomeTensor19:
     """Computes the max of the input tensor's elements along the provided axes. The resulting tensor has
     the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting tensor
     has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set
@@ -219,14 +220,14 @@ def ReduceMax(data: Given[TSome7, LFloat], axes: Indices[INT64, int] | None = No
     https://onnx.ai/onnx/operators/onnx__ReduceMax.html
     """
 @overload
-def ReduceMax(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor: ...
+def ReduceMax(data: NumberOrList[float], axes: NumberOrList[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor: ...
 @overload
-def ReduceMax(data: ArrayOr[float], axes: ArrayOr[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> Array: ...
+def ReduceMax(data: ArrayOrNumber[float], axes: ArrayOrNumber[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> NumpyArray: ...
 @overload
-def ReduceMax(data: Input[TSome7, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TSome7: ...
+def ReduceMax(data: TensorOrArray[SomeTensor19, Number], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> SomeTensor19: ...
 
 @overload
-def ReduceMin(data: Given[TSome7, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TSome7:
+def ReduceMin(data: TensorOf[SomeTensor19, Number], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> SomeTensor19:
     """Computes the min of the input tensor's elements along the provided axes. The resulting tensor has
     the same rank as the input if `keepdims` equals 1. If `keepdims` equals 0, then the resulting tensor
     has the reduced dimension pruned. Input tensors of rank zero are valid. Reduction over an empty set
@@ -245,14 +246,14 @@ def ReduceMin(data: Given[TSome7, LFloat], axes: Indices[INT64, int] | None = No
     https://onnx.ai/onnx/operators/onnx__ReduceMin.html
     """
 @overload
-def ReduceMin(data: Nested[float], axes: Nested[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor: ...
+def ReduceMin(data: NumberOrList[float], axes: NumberOrList[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> AnyTensor: ...
 @overload
-def ReduceMin(data: ArrayOr[float], axes: ArrayOr[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> Array: ...
+def ReduceMin(data: ArrayOrNumber[float], axes: ArrayOrNumber[int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> NumpyArray: ...
 @overload
-def ReduceMin(data: Input[TSome7, LFloat], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> TSome7: ...
+def ReduceMin(data: TensorOrArray[SomeTensor19, Number], axes: Indices[INT64, int] | None = None, *, keepdims: Int = 1, noop_with_empty_axes: Int = 0) -> SomeTensor19: ...
 
 @overload
-def RegexFullMatch(X: Given[STRING, str], *, pattern: str | None = None) -> BOOL:
+def RegexFullMatch(X: TensorOf[STRING, str], *, pattern: str | None = None) -> BOOL:
     """RegexFullMatch performs a full regex match on each element of the input tensor. If an element fully
     matches the regex pattern specified as an attribute, the corresponding element in the output is True
     and it is False otherwise. [RE2](https://github.com/google/re2/wiki/Syntax) regex syntax is used.
@@ -265,12 +266,12 @@ def RegexFullMatch(X: Given[STRING, str], *, pattern: str | None = None) -> BOOL
     https://onnx.ai/onnx/operators/onnx__RegexFullMatch.html
     """
 @overload
-def RegexFullMatch(X: Nested[str], *, pattern: str | None = None) -> AnyTensor: ...
+def RegexFullMatch(X: NumberOrList[str], *, pattern: str | None = None) -> AnyTensor: ...
 @overload
-def RegexFullMatch(X: ArrayOr[str], *, pattern: str | None = None) -> Array: ...
+def RegexFullMatch(X: ArrayOrNumber[str], *, pattern: str | None = None) -> NumpyArray: ...
 
 @overload
-def StringConcat(X: Given[STRING, str], Y: Input[STRING, str]) -> STRING:
+def StringConcat(X: TensorOf[STRING, str], Y: TensorOrArray[STRING, str]) -> STRING:
     """StringConcat concatenates string tensors elementwise (with NumPy-style broadcasting support)
 
     Args:
@@ -281,14 +282,14 @@ def StringConcat(X: Given[STRING, str], Y: Input[STRING, str]) -> STRING:
     https://onnx.ai/onnx/operators/onnx__StringConcat.html
     """
 @overload
-def StringConcat(X: ArrayOr[str], Y: Given[STRING, str]) -> STRING: ...
+def StringConcat(X: ArrayOrNumber[str], Y: TensorOf[STRING, str]) -> STRING: ...
 @overload
-def StringConcat(X: Nested[str], Y: Nested[str]) -> AnyTensor: ...
+def StringConcat(X: NumberOrList[str], Y: NumberOrList[str]) -> AnyTensor: ...
 @overload
-def StringConcat(X: ArrayOr[str], Y: ArrayOr[str]) -> Array: ...
+def StringConcat(X: ArrayOrNumber[str], Y: ArrayOrNumber[str]) -> NumpyArray: ...
 
 @overload
-def StringSplit(X: Given[STRING, str], *, delimiter: str | None = None, maxsplit: Int | None = None) -> tuple[STRING, INT64]:
+def StringSplit(X: TensorOf[STRING, str], *, delimiter: str | None = None, maxsplit: Int | None = None) -> tuple[STRING, INT64]:
     """StringSplit splits a string tensor's elements into substrings based on a delimiter attribute and a
     maxsplit attribute.
 
@@ -302,6 +303,6 @@ def StringSplit(X: Given[STRING, str], *, delimiter: str | None = None, maxsplit
     https://onnx.ai/onnx/operators/onnx__StringSplit.html
     """
 @overload
-def StringSplit(X: Nested[str], *, delimiter: str | None = None, maxsplit: Int | None = None) -> tuple[AnyTensor, AnyTensor]: ...
+def StringSplit(X: NumberOrList[str], *, delimiter: str | None = None, maxsplit: Int | None = None) -> tuple[AnyTensor, AnyTensor]: ...
 @overload
-def StringSplit(X: ArrayOr[str], *, delimiter: str | None = None, maxsplit: Int | None = None) -> tuple[Array, Array]: ...
+def StringSplit(X: ArrayOrNumber[str], *, delimiter: str | None = None, maxsplit: Int | None = None) -> tuple[NumpyArray, NumpyArray]: ...

@@ -4,16 +4,17 @@
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Floats, Given, GivenIndices, Indices, Input, Int, Ints, Nested,
-    Proto, TensorValue, INT64, BOOL,
+    AnyTensor, ArrayOrNumber, Body, DTypeLike, Float, Floats, Indices, Int, Ints, NumberOrList, NumpyArray, Proto,
+    TensorIndices, TensorOf, TensorOrArray, TensorValue, INT64, BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
-    LComplexStr, LFloat, LFloat2, LFloat3, LFloat4, LFloatStr, LFloatStr2, LInt, TAny13, TAny14, TAny15, TFloat4,
-    TFloat7, TIndex, TSignedNumber7, TSome10, TSome11, TSome5, TSome8, TSome9, TValue,
+    ComplexNumberOrText, FloatTensor4, FloatTensor7, IndexTensor, Integer, Number, Number2, Number3, Number4,
+    NumberOrText, NumberOrText2, SignedNumberTensor7, SomeTensor16, SomeTensor20, SomeTensor21, SomeTensor22,
+    SomeTensor23, SomeTensor24, SomeTensor25, SomeTensor26, TValue,
 )
 
 @overload
-def Cast(input: Given[TAny13, LFloatStr], *, to: type[TAny14], saturate: Int = 1) -> TAny14:
+def Cast(input: TensorOf[SomeTensor20, NumberOrText], *, to: type[SomeTensor21], saturate: Int = 1) -> SomeTensor21:
     """The operator casts the elements of a given input tensor to a data type specified by the 'to'
     argument and returns an output tensor of the same size in the converted type. The 'to' argument must
     be one of the data types specified in the 'DataType' enum field in the TensorProto message.
@@ -29,14 +30,14 @@ def Cast(input: Given[TAny13, LFloatStr], *, to: type[TAny14], saturate: Int = 1
     https://onnx.ai/onnx/operators/onnx__Cast.html
     """
 @overload
-def Cast(input: Given[TAny13, LFloatStr], *, to: DTypeLike, saturate: Int = 1) -> AnyTensor: ...
+def Cast(input: TensorOf[SomeTensor20, NumberOrText], *, to: DTypeLike, saturate: Int = 1) -> AnyTensor: ...
 @overload
-def Cast(input: Nested[float | str], *, to: DTypeLike, saturate: Int = 1) -> AnyTensor: ...
+def Cast(input: NumberOrList[float | str], *, to: DTypeLike, saturate: Int = 1) -> AnyTensor: ...
 @overload
-def Cast(input: ArrayOr[float | str], *, to: DTypeLike, saturate: Int = 1) -> Array: ...
+def Cast(input: ArrayOrNumber[float | str], *, to: DTypeLike, saturate: Int = 1) -> NumpyArray: ...
 
 @overload
-def CastLike(input: Given[TAny13, LFloatStr], target_type: Input[TAny14, LFloatStr2], *, saturate: Int = 1) -> TAny14:
+def CastLike(input: TensorOf[SomeTensor20, NumberOrText], target_type: TensorOrArray[SomeTensor21, NumberOrText2], *, saturate: Int = 1) -> SomeTensor21:
     """The operator casts the elements of a given input tensor (the first input) to the same data type as
     the elements of the second input tensor. See documentation of the Cast operator for further details.
 
@@ -51,11 +52,11 @@ def CastLike(input: Given[TAny13, LFloatStr], target_type: Input[TAny14, LFloatS
     https://onnx.ai/onnx/operators/onnx__CastLike.html
     """
 @overload
-def CastLike(input: ArrayOr[float | str], target_type: Given[TAny14, LFloatStr2], *, saturate: Int = 1) -> TAny14: ...
+def CastLike(input: ArrayOrNumber[float | str], target_type: TensorOf[SomeTensor21, NumberOrText2], *, saturate: Int = 1) -> SomeTensor21: ...
 @overload
-def CastLike(input: Nested[float | str], target_type: Nested[float | str], *, saturate: Int = 1) -> AnyTensor: ...
+def CastLike(input: NumberOrList[float | str], target_type: NumberOrList[float | str], *, saturate: Int = 1) -> AnyTensor: ...
 @overload
-def CastLike(input: ArrayOr[float | str], target_type: ArrayOr[float | str], *, saturate: Int = 1) -> Array: ...
+def CastLike(input: ArrayOrNumber[float | str], target_type: ArrayOrNumber[float | str], *, saturate: Int = 1) -> NumpyArray: ...
 
 def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = None, value_float: Float | None = None, value_floats: Floats | None = None, value_int: Int | None = None, value_ints: Ints | None = None, value_string: str | None = None, value_strings: Sequence[str] | None = None) -> AnyTensor:
     """This operator produces a constant tensor. Exactly one of the provided attributes, either value,
@@ -76,7 +77,7 @@ def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = N
     """
 
 @overload
-def ConstantOfShape(input: GivenIndices[INT64, int], *, value: TensorValue | None = None) -> AnyTensor:
+def ConstantOfShape(input: TensorIndices[INT64, int], *, value: TensorValue | None = None) -> AnyTensor:
     """Generate a tensor with given value and shape.
 
     Args:
@@ -89,12 +90,12 @@ def ConstantOfShape(input: GivenIndices[INT64, int], *, value: TensorValue | Non
     https://onnx.ai/onnx/operators/onnx__ConstantOfShape.html
     """
 @overload
-def ConstantOfShape(input: Nested[int], *, value: TensorValue | None = None) -> AnyTensor: ...
+def ConstantOfShape(input: NumberOrList[int], *, value: TensorValue | None = None) -> AnyTensor: ...
 @overload
-def ConstantOfShape(input: ArrayOr[int], *, value: TensorValue | None = None) -> Array: ...
+def ConstantOfShape(input: ArrayOrNumber[int], *, value: TensorValue | None = None) -> NumpyArray: ...
 
 @overload
-def DequantizeLinear(x: Given[TSome8, LFloat], x_scale: Input[TFloat7, LFloat2], x_zero_point: Input[TSome8, LFloat] | None = None, *, axis: Int = 1, block_size: Int = 0) -> TFloat7:
+def DequantizeLinear(x: TensorOf[SomeTensor22, Number], x_scale: TensorOrArray[FloatTensor7, Number2], x_zero_point: TensorOrArray[SomeTensor22, Number] | None = None, *, axis: Int = 1, block_size: Int = 0) -> FloatTensor7:
     """The linear dequantization operator. It consumes a quantized tensor, a scale, and a zero point to
     compute the full-precision tensor. The dequantization formula is `y = (x - x_zero_point) * x_scale`.
     `x_scale` and `x_zero_point` must have the same shape, determining the quantization's granularity: a
@@ -115,14 +116,14 @@ def DequantizeLinear(x: Given[TSome8, LFloat], x_scale: Input[TFloat7, LFloat2],
     https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html
     """
 @overload
-def DequantizeLinear(x: Nested[float], x_scale: Nested[float], x_zero_point: Nested[float] | None = None, *, axis: Int = 1, block_size: Int = 0) -> AnyTensor: ...
+def DequantizeLinear(x: NumberOrList[float], x_scale: NumberOrList[float], x_zero_point: NumberOrList[float] | None = None, *, axis: Int = 1, block_size: Int = 0) -> AnyTensor: ...
 @overload
-def DequantizeLinear(x: ArrayOr[float], x_scale: ArrayOr[float], x_zero_point: ArrayOr[float] | None = None, *, axis: Int = 1, block_size: Int = 0) -> Array: ...
+def DequantizeLinear(x: ArrayOrNumber[float], x_scale: ArrayOrNumber[float], x_zero_point: ArrayOrNumber[float] | None = None, *, axis: Int = 1, block_size: Int = 0) -> NumpyArray: ...
 @overload
-def DequantizeLinear(x: Input[TSome8, LFloat], x_scale: Input[TFloat7, LFloat2], x_zero_point: Input[TSome8, LFloat] | None = None, *, axis: Int = 1, block_size: Int = 0) -> TFloat7: ...
+def DequantizeLinear(x: TensorOrArray[SomeTensor22, Number], x_scale: TensorOrArray[FloatTensor7, Number2], x_zero_point: TensorOrArray[SomeTensor22, Number] | None = None, *, axis: Int = 1, block_size: Int = 0) -> FloatTensor7: ...
 
 @overload
-def Flatten(input: Given[TAny15, LComplexStr], *, axis: Int = 1) -> TAny15:
+def Flatten(input: TensorOf[SomeTensor23, ComplexNumberOrText], *, axis: Int = 1) -> SomeTensor23:
     """Flattens the input tensor into a 2D matrix. If input tensor has shape (d_0, d_1, ... d_n) then the
     output will have shape (d_0 X d_1 ... d_(axis-1), d_axis X d_(axis+1) ... X dn).
 
@@ -135,12 +136,12 @@ def Flatten(input: Given[TAny15, LComplexStr], *, axis: Int = 1) -> TAny15:
     https://onnx.ai/onnx/operators/onnx__Flatten.html
     """
 @overload
-def Flatten(input: Nested[complex | str], *, axis: Int = 1) -> AnyTensor: ...
+def Flatten(input: NumberOrList[complex | str], *, axis: Int = 1) -> AnyTensor: ...
 @overload
-def Flatten(input: ArrayOr[complex | str], *, axis: Int = 1) -> Array: ...
+def Flatten(input: ArrayOrNumber[complex | str], *, axis: Int = 1) -> NumpyArray: ...
 
 @overload
-def GroupNormalization(X: Given[TFloat4, LFloat], scale: Input[TFloat4, LFloat], bias: Input[TFloat4, LFloat], *, num_groups: Int, epsilon: Float = 1e-05, stash_type: DTypeLike = 1) -> TFloat4:
+def GroupNormalization(X: TensorOf[FloatTensor4, Number], scale: TensorOrArray[FloatTensor4, Number], bias: TensorOrArray[FloatTensor4, Number], *, num_groups: Int, epsilon: Float = 1e-05, stash_type: DTypeLike = 1) -> FloatTensor4:
     """A GroupNormalization function. Carries out group normalization as described in the paper
     https://arxiv.org/abs/1803.08494
 
@@ -162,13 +163,13 @@ def GroupNormalization(X: Given[TFloat4, LFloat], scale: Input[TFloat4, LFloat],
     https://onnx.ai/onnx/operators/onnx__GroupNormalization.html
     """
 @overload
-def GroupNormalization(X: ArrayOr[float], scale: Given[TFloat4, LFloat], bias: Input[TFloat4, LFloat], *, num_groups: Int, epsilon: Float = 1e-05, stash_type: DTypeLike = 1) -> TFloat4: ...
+def GroupNormalization(X: ArrayOrNumber[float], scale: TensorOf[FloatTensor4, Number], bias: TensorOrArray[FloatTensor4, Number], *, num_groups: Int, epsilon: Float = 1e-05, stash_type: DTypeLike = 1) -> FloatTensor4: ...
 @overload
-def GroupNormalization(X: ArrayOr[float], scale: ArrayOr[float], bias: Given[TFloat4, LFloat], *, num_groups: Int, epsilon: Float = 1e-05, stash_type: DTypeLike = 1) -> TFloat4: ...
+def GroupNormalization(X: ArrayOrNumber[float], scale: ArrayOrNumber[float], bias: TensorOf[FloatTensor4, Number], *, num_groups: Int, epsilon: Float = 1e-05, stash_type: DTypeLike = 1) -> FloatTensor4: ...
 @overload
-def GroupNormalization(X: Nested[float], scale: Nested[float], bias: Nested[float], *, num_groups: Int, epsilon: Float = 1e-05, stash_type: DTypeLike = 1) -> AnyTensor: ...
+def GroupNormalization(X: NumberOrList[float], scale: NumberOrList[float], bias: NumberOrList[float], *, num_groups: Int, epsilon: Float = 1e-05, stash_type: DTypeLike = 1) -> AnyTensor: ...
 @overload
-def GroupNormalization(X: ArrayOr[float], scale: ArrayOr[float], bias: ArrayOr[float], *, num_groups: Int, epsilon: Float = 1e-05, stash_type: DTypeLike = 1) -> Array: ...
+def GroupNormalization(X: ArrayOrNumber[float], scale: ArrayOrNumber[float], bias: ArrayOrNumber[float], *, num_groups: Int, epsilon: Float = 1e-05, stash_type: DTypeLike = 1) -> NumpyArray: ...
 
 def Identity(input: TValue) -> TValue:
     """Identity operator
@@ -180,7 +181,7 @@ def Identity(input: TValue) -> TValue:
     https://onnx.ai/onnx/operators/onnx__Identity.html
     """
 
-def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> AnyTensor:
+def If(cond: TensorOrArray[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> AnyTensor:
     """If conditional
 
     Args:
@@ -194,7 +195,7 @@ def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs
     https://onnx.ai/onnx/operators/onnx__If.html
     """
 
-def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> AnyTensor:
+def Loop(M: Indices[INT64, int] | None = None, cond: TensorOrArray[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> AnyTensor:
     """Generic Looping construct.
 
     Args:
@@ -210,7 +211,7 @@ def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = 
     """
 
 @overload
-def Pad(data: Given[TAny15, LComplexStr], pads: Indices[INT64, int], constant_value: Input[TAny15, LComplexStr] | None = None, axes: Indices[TIndex, LInt] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> TAny15:
+def Pad(data: TensorOf[SomeTensor23, ComplexNumberOrText], pads: Indices[INT64, int], constant_value: TensorOrArray[SomeTensor23, ComplexNumberOrText] | None = None, axes: Indices[IndexTensor, Integer] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> SomeTensor23:
     """Given a tensor containing the data to be padded (`data`), a tensor containing the number of start
     and end pad values for axis (`pads`), (optionally) a `mode`, and (optionally) `constant_value`, a
     padded tensor (`output`) is generated.
@@ -233,14 +234,14 @@ def Pad(data: Given[TAny15, LComplexStr], pads: Indices[INT64, int], constant_va
     https://onnx.ai/onnx/operators/onnx__Pad.html
     """
 @overload
-def Pad(data: Nested[complex | str], pads: Nested[int], constant_value: Nested[complex | str] | None = None, axes: Nested[int] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> AnyTensor: ...
+def Pad(data: NumberOrList[complex | str], pads: NumberOrList[int], constant_value: NumberOrList[complex | str] | None = None, axes: NumberOrList[int] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> AnyTensor: ...
 @overload
-def Pad(data: ArrayOr[complex | str], pads: ArrayOr[int], constant_value: ArrayOr[complex | str] | None = None, axes: ArrayOr[int] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> Array: ...
+def Pad(data: ArrayOrNumber[complex | str], pads: ArrayOrNumber[int], constant_value: ArrayOrNumber[complex | str] | None = None, axes: ArrayOrNumber[int] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> NumpyArray: ...
 @overload
-def Pad(data: Input[TAny15, LComplexStr], pads: Indices[INT64, int], constant_value: Input[TAny15, LComplexStr] | None = None, axes: Indices[TIndex, LInt] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> TAny15: ...
+def Pad(data: TensorOrArray[SomeTensor23, ComplexNumberOrText], pads: Indices[INT64, int], constant_value: TensorOrArray[SomeTensor23, ComplexNumberOrText] | None = None, axes: Indices[IndexTensor, Integer] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> SomeTensor23: ...
 
 @overload
-def QLinearMatMul(a: Given[TSome5, LFloat], a_scale: Input[TFloat7, LFloat2], a_zero_point: Input[TSome5, LFloat], b: Input[TSome9, LFloat3], b_scale: Input[TFloat7, LFloat2], b_zero_point: Input[TSome9, LFloat3], y_scale: Input[TFloat7, LFloat2], y_zero_point: Input[TSome10, LFloat4]) -> TSome10:
+def QLinearMatMul(a: TensorOf[SomeTensor16, Number], a_scale: TensorOrArray[FloatTensor7, Number2], a_zero_point: TensorOrArray[SomeTensor16, Number], b: TensorOrArray[SomeTensor24, Number3], b_scale: TensorOrArray[FloatTensor7, Number2], b_zero_point: TensorOrArray[SomeTensor24, Number3], y_scale: TensorOrArray[FloatTensor7, Number2], y_zero_point: TensorOrArray[SomeTensor25, Number4]) -> SomeTensor25:
     """Matrix product that behaves like
     [numpy.matmul](https://numpy.org/doc/stable/reference/generated/numpy.matmul.html). It consumes two
     quantized input tensors, their scales and zero points, scale and zero point of output, and computes
@@ -262,12 +263,12 @@ def QLinearMatMul(a: Given[TSome5, LFloat], a_scale: Input[TFloat7, LFloat2], a_
     https://onnx.ai/onnx/operators/onnx__QLinearMatMul.html
     """
 @overload
-def QLinearMatMul(a: ArrayOr[float], a_scale: ArrayOr[float], a_zero_point: ArrayOr[float], b: ArrayOr[float], b_scale: ArrayOr[float], b_zero_point: ArrayOr[float], y_scale: ArrayOr[float], y_zero_point: ArrayOr[float]) -> Array: ...
+def QLinearMatMul(a: ArrayOrNumber[float], a_scale: ArrayOrNumber[float], a_zero_point: ArrayOrNumber[float], b: ArrayOrNumber[float], b_scale: ArrayOrNumber[float], b_zero_point: ArrayOrNumber[float], y_scale: ArrayOrNumber[float], y_zero_point: ArrayOrNumber[float]) -> NumpyArray: ...
 @overload
-def QLinearMatMul(a: Input[TSome5, LFloat], a_scale: Input[TFloat7, LFloat2], a_zero_point: Input[TSome5, LFloat], b: Input[TSome9, LFloat3], b_scale: Input[TFloat7, LFloat2], b_zero_point: Input[TSome9, LFloat3], y_scale: Input[TFloat7, LFloat2], y_zero_point: Input[TSome10, LFloat4]) -> TSome10: ...
+def QLinearMatMul(a: TensorOrArray[SomeTensor16, Number], a_scale: TensorOrArray[FloatTensor7, Number2], a_zero_point: TensorOrArray[SomeTensor16, Number], b: TensorOrArray[SomeTensor24, Number3], b_scale: TensorOrArray[FloatTensor7, Number2], b_zero_point: TensorOrArray[SomeTensor24, Number3], y_scale: TensorOrArray[FloatTensor7, Number2], y_zero_point: TensorOrArray[SomeTensor25, Number4]) -> SomeTensor25: ...
 
 @overload
-def QuantizeLinear(x: Given[TSignedNumber7, LFloat], y_scale: Input[TSignedNumber7, LFloat], y_zero_point: Input[TSome11, LFloat2] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, saturate: Int = 1) -> TSome11:
+def QuantizeLinear(x: TensorOf[SignedNumberTensor7, Number], y_scale: TensorOrArray[SignedNumberTensor7, Number], y_zero_point: TensorOrArray[SomeTensor26, Number2] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, saturate: Int = 1) -> SomeTensor26:
     """The linear quantization operator consumes a high-precision tensor, a scale, and a zero point to
     compute the low-precision/quantized tensor. The scale factor and zero point must have the same
     shape, determining the quantization granularity. The quantization formula is `y = saturate((x /
@@ -291,14 +292,14 @@ def QuantizeLinear(x: Given[TSignedNumber7, LFloat], y_scale: Input[TSignedNumbe
     https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html
     """
 @overload
-def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Nested[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, saturate: Int = 1) -> AnyTensor: ...
+def QuantizeLinear(x: NumberOrList[float], y_scale: NumberOrList[float], y_zero_point: NumberOrList[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, saturate: Int = 1) -> AnyTensor: ...
 @overload
-def QuantizeLinear(x: ArrayOr[float], y_scale: ArrayOr[float], y_zero_point: ArrayOr[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, saturate: Int = 1) -> Array: ...
+def QuantizeLinear(x: ArrayOrNumber[float], y_scale: ArrayOrNumber[float], y_zero_point: ArrayOrNumber[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, saturate: Int = 1) -> NumpyArray: ...
 @overload
-def QuantizeLinear(x: Input[TSignedNumber7, LFloat], y_scale: Input[TSignedNumber7, LFloat], y_zero_point: Input[TSome11, LFloat2] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, saturate: Int = 1) -> TSome11: ...
+def QuantizeLinear(x: TensorOrArray[SignedNumberTensor7, Number], y_scale: TensorOrArray[SignedNumberTensor7, Number], y_zero_point: TensorOrArray[SomeTensor26, Number2] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, saturate: Int = 1) -> SomeTensor26: ...
 
 @overload
-def Reshape(data: Given[TAny15, LComplexStr], shape: Indices[INT64, int], *, allowzero: Int = 0) -> TAny15:
+def Reshape(data: TensorOf[SomeTensor23, ComplexNumberOrText], shape: Indices[INT64, int], *, allowzero: Int = 0) -> SomeTensor23:
     """Reshape the input tensor similar to numpy.reshape. First input is the data tensor, second input is a
     shape tensor which specifies the output shape. It outputs the reshaped tensor. At most one dimension
     of the new shape can be -1. In this case, the value is inferred from the size of the tensor and the
@@ -317,11 +318,11 @@ def Reshape(data: Given[TAny15, LComplexStr], shape: Indices[INT64, int], *, all
     https://onnx.ai/onnx/operators/onnx__Reshape.html
     """
 @overload
-def Reshape(data: ArrayOr[complex | str], shape: GivenIndices[INT64, int], *, allowzero: Int = 0) -> AnyTensor: ...
+def Reshape(data: NumberOrList[complex | str], shape: NumberOrList[int], *, allowzero: Int = 0) -> AnyTensor: ...
 @overload
-def Reshape(data: Nested[complex | str], shape: Nested[int], *, allowzero: Int = 0) -> AnyTensor: ...
+def Reshape(data: ArrayOrNumber[complex | str], shape: ArrayOrNumber[int], *, allowzero: Int = 0) -> NumpyArray: ...
 @overload
-def Reshape(data: ArrayOr[complex | str], shape: ArrayOr[int], *, allowzero: Int = 0) -> Array: ...
+def Reshape(data: ArrayOrNumber[complex | str], shape: TensorIndices[INT64, int], *, allowzero: Int = 0) -> AnyTensor: ...
 
 def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs: Any, body: Body, num_scan_inputs: Int, scan_input_axes: Ints | None = None, scan_input_directions: Ints | None = None, scan_output_axes: Ints | None = None, scan_output_directions: Ints | None = None, outputs: int | None = None) -> AnyTensor:
     """Scan can be used to iterate over one or more scan_input tensors, constructing zero or more
@@ -347,7 +348,7 @@ def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs
     """
 
 @overload
-def Shape(data: Given[TAny15, LComplexStr], *, end: Int | None = None, start: Int = 0) -> INT64:
+def Shape(data: TensorOf[SomeTensor23, ComplexNumberOrText], *, end: Int | None = None, start: Int = 0) -> INT64:
     """Takes a tensor as input and outputs an 1D int64 tensor containing the shape of the input tensor.
     Optional attributes start and end can be used to compute a slice of the input tensor's shape. If
     start axis is omitted, the slice starts from axis 0. The end axis, if specified, is exclusive (and
@@ -365,12 +366,12 @@ def Shape(data: Given[TAny15, LComplexStr], *, end: Int | None = None, start: In
     https://onnx.ai/onnx/operators/onnx__Shape.html
     """
 @overload
-def Shape(data: Nested[complex | str], *, end: Int | None = None, start: Int = 0) -> AnyTensor: ...
+def Shape(data: NumberOrList[complex | str], *, end: Int | None = None, start: Int = 0) -> AnyTensor: ...
 @overload
-def Shape(data: ArrayOr[complex | str], *, end: Int | None = None, start: Int = 0) -> Array: ...
+def Shape(data: ArrayOrNumber[complex | str], *, end: Int | None = None, start: Int = 0) -> NumpyArray: ...
 
 @overload
-def Size(data: Given[TAny15, LComplexStr]) -> INT64:
+def Size(data: TensorOf[SomeTensor23, ComplexNumberOrText]) -> INT64:
     """Takes a tensor as input and outputs a int64 scalar that equals to the total number of elements of
     the input tensor.
 
@@ -381,12 +382,12 @@ def Size(data: Given[TAny15, LComplexStr]) -> INT64:
     https://onnx.ai/onnx/operators/onnx__Size.html
     """
 @overload
-def Size(data: Nested[complex | str]) -> AnyTensor: ...
+def Size(data: NumberOrList[complex | str]) -> AnyTensor: ...
 @overload
-def Size(data: ArrayOr[complex | str]) -> Array: ...
+def Size(data: ArrayOrNumber[complex | str]) -> NumpyArray: ...
 
 @overload
-def Squeeze(data: Given[TAny15, LComplexStr], axes: Indices[INT64, int] | None = None) -> TAny15:
+def Squeeze(data: TensorOf[SomeTensor23, ComplexNumberOrText], axes: Indices[INT64, int] | None = None) -> SomeTensor23:
     """Remove single-dimensional entries from the shape of a tensor. Takes an input `axes` with a list of
     axes to squeeze. If `axes` is not provided, all the single dimensions will be removed from the
     shape. If an axis is selected with shape entry not equal to one, an error is raised.
@@ -400,14 +401,14 @@ def Squeeze(data: Given[TAny15, LComplexStr], axes: Indices[INT64, int] | None =
     https://onnx.ai/onnx/operators/onnx__Squeeze.html
     """
 @overload
-def Squeeze(data: Nested[complex | str], axes: Nested[int] | None = None) -> AnyTensor: ...
+def Squeeze(data: NumberOrList[complex | str], axes: NumberOrList[int] | None = None) -> AnyTensor: ...
 @overload
-def Squeeze(data: ArrayOr[complex | str], axes: ArrayOr[int] | None = None) -> Array: ...
+def Squeeze(data: ArrayOrNumber[complex | str], axes: ArrayOrNumber[int] | None = None) -> NumpyArray: ...
 @overload
-def Squeeze(data: Input[TAny15, LComplexStr], axes: Indices[INT64, int] | None = None) -> TAny15: ...
+def Squeeze(data: TensorOrArray[SomeTensor23, ComplexNumberOrText], axes: Indices[INT64, int] | None = None) -> SomeTensor23: ...
 
 @overload
-def Transpose(data: Given[TAny15, LComplexStr], *, perm: Ints | None = None) -> TAny15:
+def Transpose(data: TensorOf[SomeTensor23, ComplexNumberOrText], *, perm: Ints | None = None) -> SomeTensor23:
     """Returns a transpose of the input tensor. (Similar to `numpy.transpose`). The optional attribute
     `perm` specifies the permutation of the axes of the input tensor. `perm` must contain each axis
     index in `[0, n-1]` exactly once, so its length is equal to the rank `n` of the input tensor.
@@ -423,12 +424,12 @@ def Transpose(data: Given[TAny15, LComplexStr], *, perm: Ints | None = None) -> 
     https://onnx.ai/onnx/operators/onnx__Transpose.html
     """
 @overload
-def Transpose(data: Nested[complex | str], *, perm: Ints | None = None) -> AnyTensor: ...
+def Transpose(data: NumberOrList[complex | str], *, perm: Ints | None = None) -> AnyTensor: ...
 @overload
-def Transpose(data: ArrayOr[complex | str], *, perm: Ints | None = None) -> Array: ...
+def Transpose(data: ArrayOrNumber[complex | str], *, perm: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def Unsqueeze(data: Given[TAny15, LComplexStr], axes: Indices[INT64, int]) -> TAny15:
+def Unsqueeze(data: TensorOf[SomeTensor23, ComplexNumberOrText], axes: Indices[INT64, int]) -> SomeTensor23:
     """Insert single-dimensional entries to the shape of an input tensor (`data`). Takes one required input
     `axes` - which contains a list of dimension indices and this operator will insert a dimension of
     value `1` into the corresponding index of the output tensor (`expanded`).
@@ -445,8 +446,8 @@ def Unsqueeze(data: Given[TAny15, LComplexStr], axes: Indices[INT64, int]) -> TA
     https://onnx.ai/onnx/operators/onnx__Unsqueeze.html
     """
 @overload
-def Unsqueeze(data: ArrayOr[complex | str], axes: GivenIndices[INT64, int]) -> AnyTensor: ...
+def Unsqueeze(data: NumberOrList[complex | str], axes: NumberOrList[int]) -> AnyTensor: ...
 @overload
-def Unsqueeze(data: Nested[complex | str], axes: Nested[int]) -> AnyTensor: ...
+def Unsqueeze(data: ArrayOrNumber[complex | str], axes: ArrayOrNumber[int]) -> NumpyArray: ...
 @overload
-def Unsqueeze(data: ArrayOr[complex | str], axes: ArrayOr[int]) -> Array: ...
+def Unsqueeze(data: ArrayOrNumber[complex | str], axes: TensorIndices[INT64, int]) -> AnyTensor: ...

@@ -4,15 +4,16 @@
 from collections.abc import Sequence
 from typing import Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, DTypeLike, Float, Floats, Given, GivenIndices, Indices, Input, Int, Ints, Nested,
-    INT32, INT64, BOOL,
+    AnyTensor, ArrayOrNumber, DTypeLike, Float, Floats, Indices, Int, Ints, NumberOrList, NumpyArray, TensorIndices,
+    TensorOf, TensorOrArray, INT32, INT64, BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
-    LComplexStr, LFloat, LFloat2, LInt, TAny16, TAny8, TAny9, TFloat4, TIndex, TNumber10, TSome12, TSome6,
+    ComplexNumberOrText, FloatTensor4, IndexTensor, Integer, Number, Number2, NumberTensor10, SomeTensor11,
+    SomeTensor12, SomeTensor18, SomeTensor27, SomeTensor28,
 )
 
 @overload
-def Acos(input: Given[TFloat4, LFloat]) -> TFloat4:
+def Acos(input: TensorOf[FloatTensor4, Number]) -> FloatTensor4:
     """Calculates the arccosine (inverse of cosine) of the given input tensor, element-wise.
 
     Args:
@@ -22,12 +23,12 @@ def Acos(input: Given[TFloat4, LFloat]) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Acos.html
     """
 @overload
-def Acos(input: Nested[float]) -> AnyTensor: ...
+def Acos(input: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Acos(input: ArrayOr[float]) -> Array: ...
+def Acos(input: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Acosh(input: Given[TFloat4, LFloat]) -> TFloat4:
+def Acosh(input: TensorOf[FloatTensor4, Number]) -> FloatTensor4:
     """Calculates the hyperbolic arccosine of the given input tensor element-wise.
 
     Args:
@@ -37,12 +38,12 @@ def Acosh(input: Given[TFloat4, LFloat]) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Acosh.html
     """
 @overload
-def Acosh(input: Nested[float]) -> AnyTensor: ...
+def Acosh(input: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Acosh(input: ArrayOr[float]) -> Array: ...
+def Acosh(input: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Asin(input: Given[TFloat4, LFloat]) -> TFloat4:
+def Asin(input: TensorOf[FloatTensor4, Number]) -> FloatTensor4:
     """Calculates the arcsine (inverse of sine) of the given input tensor, element-wise.
 
     Args:
@@ -52,12 +53,12 @@ def Asin(input: Given[TFloat4, LFloat]) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Asin.html
     """
 @overload
-def Asin(input: Nested[float]) -> AnyTensor: ...
+def Asin(input: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Asin(input: ArrayOr[float]) -> Array: ...
+def Asin(input: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Asinh(input: Given[TFloat4, LFloat]) -> TFloat4:
+def Asinh(input: TensorOf[FloatTensor4, Number]) -> FloatTensor4:
     """Calculates the hyperbolic arcsine of the given input tensor element-wise.
 
     Args:
@@ -67,12 +68,12 @@ def Asinh(input: Given[TFloat4, LFloat]) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Asinh.html
     """
 @overload
-def Asinh(input: Nested[float]) -> AnyTensor: ...
+def Asinh(input: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Asinh(input: ArrayOr[float]) -> Array: ...
+def Asinh(input: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Atan(input: Given[TFloat4, LFloat]) -> TFloat4:
+def Atan(input: TensorOf[FloatTensor4, Number]) -> FloatTensor4:
     """Calculates the arctangent (inverse of tangent) of the given input tensor, element-wise.
 
     Args:
@@ -82,12 +83,12 @@ def Atan(input: Given[TFloat4, LFloat]) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Atan.html
     """
 @overload
-def Atan(input: Nested[float]) -> AnyTensor: ...
+def Atan(input: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Atan(input: ArrayOr[float]) -> Array: ...
+def Atan(input: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Atanh(input: Given[TFloat4, LFloat]) -> TFloat4:
+def Atanh(input: TensorOf[FloatTensor4, Number]) -> FloatTensor4:
     """Calculates the hyperbolic arctangent of the given input tensor element-wise.
 
     Args:
@@ -97,12 +98,12 @@ def Atanh(input: Given[TFloat4, LFloat]) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Atanh.html
     """
 @overload
-def Atanh(input: Nested[float]) -> AnyTensor: ...
+def Atanh(input: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Atanh(input: ArrayOr[float]) -> Array: ...
+def Atanh(input: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def AveragePool(X: Given[TFloat4, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat4:
+def AveragePool(X: TensorOf[FloatTensor4, Number], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor4:
     """AveragePool consumes an input tensor X and applies average pooling across the tensor according to
     kernel sizes, stride sizes, and pad lengths. average pooling consisting of computing the average on
     all values of a subset of the input tensor according to the kernel size and downsampling the data
@@ -129,12 +130,12 @@ def AveragePool(X: Given[TFloat4, LFloat], *, kernel_shape: Ints, auto_pad: Lite
     https://onnx.ai/onnx/operators/onnx__AveragePool.html
     """
 @overload
-def AveragePool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+def AveragePool(X: NumberOrList[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def AveragePool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def AveragePool(X: ArrayOrNumber[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, count_include_pad: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def Bernoulli(input: Given[TFloat4, LFloat], *, dtype: type[TAny9], seed: Float | None = None) -> TAny9:
+def Bernoulli(input: TensorOf[FloatTensor4, Number], *, dtype: type[SomeTensor12], seed: Float | None = None) -> SomeTensor12:
     """Draws binary random numbers (0 or 1) from a Bernoulli distribution. The input tensor should be a
     tensor containing probabilities p (a value in the range [0,1]) to be used for drawing the binary
     random number, where an output of 1 is produced with probability p and an output of 0 is produced
@@ -153,16 +154,16 @@ def Bernoulli(input: Given[TFloat4, LFloat], *, dtype: type[TAny9], seed: Float 
     https://onnx.ai/onnx/operators/onnx__Bernoulli.html
     """
 @overload
-def Bernoulli(input: Given[TFloat4, LFloat], *, dtype: None = None, seed: Float | None = None) -> TFloat4: ...
+def Bernoulli(input: TensorOf[FloatTensor4, Number], *, dtype: None = None, seed: Float | None = None) -> FloatTensor4: ...
 @overload
-def Bernoulli(input: Given[TFloat4, LFloat], *, dtype: DTypeLike | None = None, seed: Float | None = None) -> AnyTensor: ...
+def Bernoulli(input: TensorOf[FloatTensor4, Number], *, dtype: DTypeLike | None = None, seed: Float | None = None) -> AnyTensor: ...
 @overload
-def Bernoulli(input: Nested[float], *, dtype: DTypeLike | None = None, seed: Float | None = None) -> AnyTensor: ...
+def Bernoulli(input: NumberOrList[float], *, dtype: DTypeLike | None = None, seed: Float | None = None) -> AnyTensor: ...
 @overload
-def Bernoulli(input: ArrayOr[float], *, dtype: DTypeLike | None = None, seed: Float | None = None) -> Array: ...
+def Bernoulli(input: ArrayOrNumber[float], *, dtype: DTypeLike | None = None, seed: Float | None = None) -> NumpyArray: ...
 
 @overload
-def Conv(X: Given[TFloat4, LFloat], W: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat4:
+def Conv(X: TensorOf[FloatTensor4, Number], W: TensorOrArray[FloatTensor4, Number], B: TensorOrArray[FloatTensor4, Number] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor4:
     """The convolution operator consumes an input tensor and a filter, and computes the output.
 
     Args:
@@ -187,14 +188,14 @@ def Conv(X: Given[TFloat4, LFloat], W: Input[TFloat4, LFloat], B: Input[TFloat4,
     https://onnx.ai/onnx/operators/onnx__Conv.html
     """
 @overload
-def Conv(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+def Conv(X: NumberOrList[float], W: NumberOrList[float], B: NumberOrList[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def Conv(X: ArrayOr[float], W: ArrayOr[float], B: ArrayOr[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def Conv(X: ArrayOrNumber[float], W: ArrayOrNumber[float], B: ArrayOrNumber[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> NumpyArray: ...
 @overload
-def Conv(X: Input[TFloat4, LFloat], W: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat4: ...
+def Conv(X: TensorOrArray[FloatTensor4, Number], W: TensorOrArray[FloatTensor4, Number], B: TensorOrArray[FloatTensor4, Number] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor4: ...
 
 @overload
-def ConvTranspose(X: Given[TFloat4, LFloat], W: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat4:
+def ConvTranspose(X: TensorOf[FloatTensor4, Number], W: TensorOrArray[FloatTensor4, Number], B: TensorOrArray[FloatTensor4, Number] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor4:
     """The convolution transpose operator consumes an input tensor and a filter, and computes the output.
 
     If the pads parameter is provided the shape of the output is calculated via the following equation:
@@ -226,14 +227,14 @@ def ConvTranspose(X: Given[TFloat4, LFloat], W: Input[TFloat4, LFloat], B: Input
     https://onnx.ai/onnx/operators/onnx__ConvTranspose.html
     """
 @overload
-def ConvTranspose(X: Nested[float], W: Nested[float], B: Nested[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+def ConvTranspose(X: NumberOrList[float], W: NumberOrList[float], B: NumberOrList[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def ConvTranspose(X: ArrayOr[float], W: ArrayOr[float], B: ArrayOr[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def ConvTranspose(X: ArrayOrNumber[float], W: ArrayOrNumber[float], B: ArrayOrNumber[float] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> NumpyArray: ...
 @overload
-def ConvTranspose(X: Input[TFloat4, LFloat], W: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> TFloat4: ...
+def ConvTranspose(X: TensorOrArray[FloatTensor4, Number], W: TensorOrArray[FloatTensor4, Number], B: TensorOrArray[FloatTensor4, Number] | None = None, *, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, output_padding: Ints | None = None, output_shape: Ints | None = None, pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor4: ...
 
 @overload
-def Cos(input: Given[TFloat4, LFloat]) -> TFloat4:
+def Cos(input: TensorOf[FloatTensor4, Number]) -> FloatTensor4:
     """Calculates the cosine of the given input tensor, element-wise.
 
     Args:
@@ -243,12 +244,12 @@ def Cos(input: Given[TFloat4, LFloat]) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Cos.html
     """
 @overload
-def Cos(input: Nested[float]) -> AnyTensor: ...
+def Cos(input: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Cos(input: ArrayOr[float]) -> Array: ...
+def Cos(input: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Cosh(input: Given[TFloat4, LFloat]) -> TFloat4:
+def Cosh(input: TensorOf[FloatTensor4, Number]) -> FloatTensor4:
     """Calculates the hyperbolic cosine of the given input tensor element-wise.
 
     Args:
@@ -258,12 +259,12 @@ def Cosh(input: Given[TFloat4, LFloat]) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Cosh.html
     """
 @overload
-def Cosh(input: Nested[float]) -> AnyTensor: ...
+def Cosh(input: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Cosh(input: ArrayOr[float]) -> Array: ...
+def Cosh(input: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def DeformConv(X: Given[TFloat4, LFloat], W: Input[TFloat4, LFloat], offset: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, mask: Input[TFloat4, LFloat] | None = None, *, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, offset_group: Int = 1, pads: Ints | None = None, strides: Ints | None = None) -> TFloat4:
+def DeformConv(X: TensorOf[FloatTensor4, Number], W: TensorOrArray[FloatTensor4, Number], offset: TensorOrArray[FloatTensor4, Number], B: TensorOrArray[FloatTensor4, Number] | None = None, mask: TensorOrArray[FloatTensor4, Number] | None = None, *, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, offset_group: Int = 1, pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor4:
     """Performs deformable convolution as described in https://arxiv.org/abs/1703.06211 and
     https://arxiv.org/abs/1811.11168. This operator specification supports the general N-D case. Note
     that most common use cases have 2D or 3D data.
@@ -287,14 +288,14 @@ def DeformConv(X: Given[TFloat4, LFloat], W: Input[TFloat4, LFloat], offset: Inp
     https://onnx.ai/onnx/operators/onnx__DeformConv.html
     """
 @overload
-def DeformConv(X: Nested[float], W: Nested[float], offset: Nested[float], B: Nested[float] | None = None, mask: Nested[float] | None = None, *, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, offset_group: Int = 1, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+def DeformConv(X: NumberOrList[float], W: NumberOrList[float], offset: NumberOrList[float], B: NumberOrList[float] | None = None, mask: NumberOrList[float] | None = None, *, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, offset_group: Int = 1, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def DeformConv(X: ArrayOr[float], W: ArrayOr[float], offset: ArrayOr[float], B: ArrayOr[float] | None = None, mask: ArrayOr[float] | None = None, *, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, offset_group: Int = 1, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def DeformConv(X: ArrayOrNumber[float], W: ArrayOrNumber[float], offset: ArrayOrNumber[float], B: ArrayOrNumber[float] | None = None, mask: ArrayOrNumber[float] | None = None, *, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, offset_group: Int = 1, pads: Ints | None = None, strides: Ints | None = None) -> NumpyArray: ...
 @overload
-def DeformConv(X: Input[TFloat4, LFloat], W: Input[TFloat4, LFloat], offset: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, mask: Input[TFloat4, LFloat] | None = None, *, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, offset_group: Int = 1, pads: Ints | None = None, strides: Ints | None = None) -> TFloat4: ...
+def DeformConv(X: TensorOrArray[FloatTensor4, Number], W: TensorOrArray[FloatTensor4, Number], offset: TensorOrArray[FloatTensor4, Number], B: TensorOrArray[FloatTensor4, Number] | None = None, mask: TensorOrArray[FloatTensor4, Number] | None = None, *, dilations: Ints | None = None, group: Int = 1, kernel_shape: Ints | None = None, offset_group: Int = 1, pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor4: ...
 
 @overload
-def Det(X: Given[TFloat4, LFloat]) -> TFloat4:
+def Det(X: TensorOf[FloatTensor4, Number]) -> FloatTensor4:
     """Det calculates determinant of a square matrix or batches of square matrices. Det takes one input
     tensor of shape `[*, M, M]`, where `*` is zero or more batch dimensions, and the inner-most 2
     dimensions form square matrices. The output is a tensor of shape `[*]`, containing the determinants
@@ -307,12 +308,12 @@ def Det(X: Given[TFloat4, LFloat]) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Det.html
     """
 @overload
-def Det(X: Nested[float]) -> AnyTensor: ...
+def Det(X: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Det(X: ArrayOr[float]) -> Array: ...
+def Det(X: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Dropout(data: Given[TSome6, LFloat], ratio: Input[TSome12, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> TSome6:
+def Dropout(data: TensorOf[SomeTensor18, Number], ratio: TensorOrArray[SomeTensor27, Number2] | None = None, training_mode: TensorOrArray[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> SomeTensor18:
     """Dropout takes an input floating-point tensor, an optional input ratio (floating-point scalar) and an
     optional input training_mode (boolean scalar). It produces two tensor outputs, output
     (floating-point tensor) and mask (optional `Tensor<bool>`).
@@ -329,18 +330,18 @@ def Dropout(data: Given[TSome6, LFloat], ratio: Input[TSome12, LFloat2] | None =
     https://onnx.ai/onnx/operators/onnx__Dropout.html
     """
 @overload
-def Dropout(data: Given[TSome6, LFloat], ratio: Input[TSome12, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[TSome6, BOOL]: ...
+def Dropout(data: TensorOf[SomeTensor18, Number], ratio: TensorOrArray[SomeTensor27, Number2] | None = None, training_mode: TensorOrArray[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[SomeTensor18, BOOL]: ...
 @overload
-def Dropout(data: ArrayOr[float], ratio: ArrayOr[float] | None = None, training_mode: ArrayOr[bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> Array: ...
+def Dropout(data: ArrayOrNumber[float], ratio: ArrayOrNumber[float] | None = None, training_mode: ArrayOrNumber[bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> NumpyArray: ...
 @overload
-def Dropout(data: ArrayOr[float], ratio: ArrayOr[float] | None = None, training_mode: ArrayOr[bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[Array, Array]: ...
+def Dropout(data: ArrayOrNumber[float], ratio: ArrayOrNumber[float] | None = None, training_mode: ArrayOrNumber[bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[NumpyArray, NumpyArray]: ...
 @overload
-def Dropout(data: Input[TSome6, LFloat], ratio: Input[TSome12, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> TSome6: ...
+def Dropout(data: TensorOrArray[SomeTensor18, Number], ratio: TensorOrArray[SomeTensor27, Number2] | None = None, training_mode: TensorOrArray[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[1] = 1) -> SomeTensor18: ...
 @overload
-def Dropout(data: Input[TSome6, LFloat], ratio: Input[TSome12, LFloat2] | None = None, training_mode: Input[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[TSome6, BOOL]: ...
+def Dropout(data: TensorOrArray[SomeTensor18, Number], ratio: TensorOrArray[SomeTensor27, Number2] | None = None, training_mode: TensorOrArray[BOOL, bool] | None = None, *, seed: Int | None = None, outputs: Literal[2]) -> tuple[SomeTensor18, BOOL]: ...
 
 @overload
-def Elu(X: Given[TFloat4, LFloat], *, alpha: Float = 1.0) -> TFloat4:
+def Elu(X: TensorOf[FloatTensor4, Number], *, alpha: Float = 1.0) -> FloatTensor4:
     """Elu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the function
     `f(x) = alpha * (exp(x) - 1.) for x < 0`, `f(x) = x for x >= 0`., is applied to the tensor
     elementwise.
@@ -353,12 +354,12 @@ def Elu(X: Given[TFloat4, LFloat], *, alpha: Float = 1.0) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Elu.html
     """
 @overload
-def Elu(X: Nested[float], *, alpha: Float = 1.0) -> AnyTensor: ...
+def Elu(X: NumberOrList[float], *, alpha: Float = 1.0) -> AnyTensor: ...
 @overload
-def Elu(X: ArrayOr[float], *, alpha: Float = 1.0) -> Array: ...
+def Elu(X: ArrayOrNumber[float], *, alpha: Float = 1.0) -> NumpyArray: ...
 
 @overload
-def EyeLike(input: Given[TAny9, LFloat], *, dtype: type[TAny16], k: Int = 0) -> TAny16:
+def EyeLike(input: TensorOf[SomeTensor12, Number], *, dtype: type[SomeTensor28], k: Int = 0) -> SomeTensor28:
     """Generate a 2D tensor (matrix) with ones on the diagonal and zeros everywhere else. Only 2D tensors
     are supported, i.e. input T1 must be of rank 2. The shape of the output tensor is the same as the
     input tensor. The data type can be specified by the 'dtype' argument. If 'dtype' is not specified,
@@ -375,16 +376,16 @@ def EyeLike(input: Given[TAny9, LFloat], *, dtype: type[TAny16], k: Int = 0) -> 
     https://onnx.ai/onnx/operators/onnx__EyeLike.html
     """
 @overload
-def EyeLike(input: Given[TAny9, LFloat], *, dtype: None = None, k: Int = 0) -> TAny9: ...
+def EyeLike(input: TensorOf[SomeTensor12, Number], *, dtype: None = None, k: Int = 0) -> SomeTensor12: ...
 @overload
-def EyeLike(input: Given[TAny9, LFloat], *, dtype: DTypeLike | None = None, k: Int = 0) -> AnyTensor: ...
+def EyeLike(input: TensorOf[SomeTensor12, Number], *, dtype: DTypeLike | None = None, k: Int = 0) -> AnyTensor: ...
 @overload
-def EyeLike(input: Nested[float], *, dtype: DTypeLike | None = None, k: Int = 0) -> AnyTensor: ...
+def EyeLike(input: NumberOrList[float], *, dtype: DTypeLike | None = None, k: Int = 0) -> AnyTensor: ...
 @overload
-def EyeLike(input: ArrayOr[float], *, dtype: DTypeLike | None = None, k: Int = 0) -> Array: ...
+def EyeLike(input: ArrayOrNumber[float], *, dtype: DTypeLike | None = None, k: Int = 0) -> NumpyArray: ...
 
 @overload
-def GRU(X: Given[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat4, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, linear_before_reset: Int = 0, outputs: Literal[1] = 1) -> TFloat4:
+def GRU(X: TensorOf[FloatTensor4, Number], W: TensorOrArray[FloatTensor4, Number], R: TensorOrArray[FloatTensor4, Number], B: TensorOrArray[FloatTensor4, Number] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: TensorOrArray[FloatTensor4, Number] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, linear_before_reset: Int = 0, outputs: Literal[1] = 1) -> FloatTensor4:
     """Computes an one-layer GRU. This operator is usually supported via some custom implementation such as
     CuDNN.
 
@@ -420,18 +421,18 @@ def GRU(X: Given[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, 
     https://onnx.ai/onnx/operators/onnx__GRU.html
     """
 @overload
-def GRU(X: Given[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat4, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, linear_before_reset: Int = 0, outputs: Literal[2]) -> tuple[TFloat4, TFloat4]: ...
+def GRU(X: TensorOf[FloatTensor4, Number], W: TensorOrArray[FloatTensor4, Number], R: TensorOrArray[FloatTensor4, Number], B: TensorOrArray[FloatTensor4, Number] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: TensorOrArray[FloatTensor4, Number] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, linear_before_reset: Int = 0, outputs: Literal[2]) -> tuple[FloatTensor4, FloatTensor4]: ...
 @overload
-def GRU(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, linear_before_reset: Int = 0, outputs: Literal[1] = 1) -> Array: ...
+def GRU(X: ArrayOrNumber[float], W: ArrayOrNumber[float], R: ArrayOrNumber[float], B: ArrayOrNumber[float] | None = None, sequence_lens: ArrayOrNumber[int] | None = None, initial_h: ArrayOrNumber[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, linear_before_reset: Int = 0, outputs: Literal[1] = 1) -> NumpyArray: ...
 @overload
-def GRU(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, linear_before_reset: Int = 0, outputs: Literal[2]) -> tuple[Array, Array]: ...
+def GRU(X: ArrayOrNumber[float], W: ArrayOrNumber[float], R: ArrayOrNumber[float], B: ArrayOrNumber[float] | None = None, sequence_lens: ArrayOrNumber[int] | None = None, initial_h: ArrayOrNumber[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, linear_before_reset: Int = 0, outputs: Literal[2]) -> tuple[NumpyArray, NumpyArray]: ...
 @overload
-def GRU(X: Input[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat4, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, linear_before_reset: Int = 0, outputs: Literal[1] = 1) -> TFloat4: ...
+def GRU(X: TensorOrArray[FloatTensor4, Number], W: TensorOrArray[FloatTensor4, Number], R: TensorOrArray[FloatTensor4, Number], B: TensorOrArray[FloatTensor4, Number] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: TensorOrArray[FloatTensor4, Number] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, linear_before_reset: Int = 0, outputs: Literal[1] = 1) -> FloatTensor4: ...
 @overload
-def GRU(X: Input[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat4, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, linear_before_reset: Int = 0, outputs: Literal[2]) -> tuple[TFloat4, TFloat4]: ...
+def GRU(X: TensorOrArray[FloatTensor4, Number], W: TensorOrArray[FloatTensor4, Number], R: TensorOrArray[FloatTensor4, Number], B: TensorOrArray[FloatTensor4, Number] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: TensorOrArray[FloatTensor4, Number] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, linear_before_reset: Int = 0, outputs: Literal[2]) -> tuple[FloatTensor4, FloatTensor4]: ...
 
 @overload
-def GlobalAveragePool(X: Given[TFloat4, LFloat]) -> TFloat4:
+def GlobalAveragePool(X: TensorOf[FloatTensor4, Number]) -> FloatTensor4:
     """GlobalAveragePool consumes an input tensor X and applies average pooling across the values in the
     same channel. This is equivalent to AveragePool with kernel size equal to the spatial dimension of
     input tensor.
@@ -445,12 +446,12 @@ def GlobalAveragePool(X: Given[TFloat4, LFloat]) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__GlobalAveragePool.html
     """
 @overload
-def GlobalAveragePool(X: Nested[float]) -> AnyTensor: ...
+def GlobalAveragePool(X: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def GlobalAveragePool(X: ArrayOr[float]) -> Array: ...
+def GlobalAveragePool(X: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def GlobalLpPool(X: Given[TFloat4, LFloat], *, p: Int = 2) -> TFloat4:
+def GlobalLpPool(X: TensorOf[FloatTensor4, Number], *, p: Int = 2) -> FloatTensor4:
     """GlobalLpPool consumes an input tensor X and applies lp pool pooling across the values in the same
     channel. This is equivalent to LpPool with kernel size equal to the spatial dimension of input
     tensor.
@@ -465,12 +466,12 @@ def GlobalLpPool(X: Given[TFloat4, LFloat], *, p: Int = 2) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__GlobalLpPool.html
     """
 @overload
-def GlobalLpPool(X: Nested[float], *, p: Int = 2) -> AnyTensor: ...
+def GlobalLpPool(X: NumberOrList[float], *, p: Int = 2) -> AnyTensor: ...
 @overload
-def GlobalLpPool(X: ArrayOr[float], *, p: Int = 2) -> Array: ...
+def GlobalLpPool(X: ArrayOrNumber[float], *, p: Int = 2) -> NumpyArray: ...
 
 @overload
-def GlobalMaxPool(X: Given[TFloat4, LFloat]) -> TFloat4:
+def GlobalMaxPool(X: TensorOf[FloatTensor4, Number]) -> FloatTensor4:
     """GlobalMaxPool consumes an input tensor X and applies max pooling across the values in the same
     channel. This is equivalent to MaxPool with kernel size equal to the spatial dimension of input
     tensor.
@@ -484,12 +485,12 @@ def GlobalMaxPool(X: Given[TFloat4, LFloat]) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__GlobalMaxPool.html
     """
 @overload
-def GlobalMaxPool(X: Nested[float]) -> AnyTensor: ...
+def GlobalMaxPool(X: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def GlobalMaxPool(X: ArrayOr[float]) -> Array: ...
+def GlobalMaxPool(X: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def GridSample(X: Given[TAny8, LComplexStr], grid: Input[TFloat4, LFloat], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> TAny8:
+def GridSample(X: TensorOf[SomeTensor11, ComplexNumberOrText], grid: TensorOrArray[FloatTensor4, Number], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> SomeTensor11:
     """Given an input `X` and a flow-field `grid`, computes the output `Y` using `X` values and pixel
     locations from the `grid`. For spatial input `X` with shape (N, C, H, W), the `grid` will have shape
     (N, H_out, W_out, 2), the output `Y` will have shape (N, C, H_out, W_out). For volumetric input `X`
@@ -513,14 +514,14 @@ def GridSample(X: Given[TAny8, LComplexStr], grid: Input[TFloat4, LFloat], *, al
     https://onnx.ai/onnx/operators/onnx__GridSample.html
     """
 @overload
-def GridSample(X: ArrayOr[complex | str], grid: Given[TFloat4, LFloat], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor: ...
+def GridSample(X: ArrayOrNumber[complex | str], grid: TensorOf[FloatTensor4, Number], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor: ...
 @overload
-def GridSample(X: Nested[complex | str], grid: Nested[float], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor: ...
+def GridSample(X: NumberOrList[complex | str], grid: NumberOrList[float], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> AnyTensor: ...
 @overload
-def GridSample(X: ArrayOr[complex | str], grid: ArrayOr[float], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> Array: ...
+def GridSample(X: ArrayOrNumber[complex | str], grid: ArrayOrNumber[float], *, align_corners: Int = 0, mode: Literal["linear", "nearest", "cubic"] = "linear", padding_mode: Literal["zeros", "border", "reflection"] = "zeros") -> NumpyArray: ...
 
 @overload
-def HardSigmoid(X: Given[TFloat4, LFloat], *, alpha: Float = 0.2, beta: Float = 0.5) -> TFloat4:
+def HardSigmoid(X: TensorOf[FloatTensor4, Number], *, alpha: Float = 0.2, beta: Float = 0.5) -> FloatTensor4:
     """HardSigmoid takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     HardSigmoid function, y = max(0, min(1, alpha * x + beta)), is applied to the tensor elementwise.
 
@@ -533,12 +534,12 @@ def HardSigmoid(X: Given[TFloat4, LFloat], *, alpha: Float = 0.2, beta: Float = 
     https://onnx.ai/onnx/operators/onnx__HardSigmoid.html
     """
 @overload
-def HardSigmoid(X: Nested[float], *, alpha: Float = 0.2, beta: Float = 0.5) -> AnyTensor: ...
+def HardSigmoid(X: NumberOrList[float], *, alpha: Float = 0.2, beta: Float = 0.5) -> AnyTensor: ...
 @overload
-def HardSigmoid(X: ArrayOr[float], *, alpha: Float = 0.2, beta: Float = 0.5) -> Array: ...
+def HardSigmoid(X: ArrayOrNumber[float], *, alpha: Float = 0.2, beta: Float = 0.5) -> NumpyArray: ...
 
 @overload
-def HardSwish(X: Given[TFloat4, LFloat]) -> TFloat4:
+def HardSwish(X: TensorOf[FloatTensor4, Number]) -> FloatTensor4:
     """HardSwish takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     HardSwish function, y = x * max(0, min(1, alpha * x + beta)) = x * HardSigmoid<alpha, beta>(x),
     where alpha = 1/6 and beta = 0.5, is applied to the tensor elementwise.
@@ -550,12 +551,12 @@ def HardSwish(X: Given[TFloat4, LFloat]) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__HardSwish.html
     """
 @overload
-def HardSwish(X: Nested[float]) -> AnyTensor: ...
+def HardSwish(X: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def HardSwish(X: ArrayOr[float]) -> Array: ...
+def HardSwish(X: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def InstanceNormalization(input: Given[TFloat4, LFloat], scale: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat], *, epsilon: Float = 1e-05) -> TFloat4:
+def InstanceNormalization(input: TensorOf[FloatTensor4, Number], scale: TensorOrArray[FloatTensor4, Number], B: TensorOrArray[FloatTensor4, Number], *, epsilon: Float = 1e-05) -> FloatTensor4:
     """Carries out instance normalization as described in the paper https://arxiv.org/abs/1607.08022.
 
     y = scale * (x - mean) / sqrt(variance + epsilon) + B, where mean and variance are computed per
@@ -573,16 +574,16 @@ def InstanceNormalization(input: Given[TFloat4, LFloat], scale: Input[TFloat4, L
     https://onnx.ai/onnx/operators/onnx__InstanceNormalization.html
     """
 @overload
-def InstanceNormalization(input: ArrayOr[float], scale: Given[TFloat4, LFloat], B: Input[TFloat4, LFloat], *, epsilon: Float = 1e-05) -> TFloat4: ...
+def InstanceNormalization(input: ArrayOrNumber[float], scale: TensorOf[FloatTensor4, Number], B: TensorOrArray[FloatTensor4, Number], *, epsilon: Float = 1e-05) -> FloatTensor4: ...
 @overload
-def InstanceNormalization(input: ArrayOr[float], scale: ArrayOr[float], B: Given[TFloat4, LFloat], *, epsilon: Float = 1e-05) -> TFloat4: ...
+def InstanceNormalization(input: ArrayOrNumber[float], scale: ArrayOrNumber[float], B: TensorOf[FloatTensor4, Number], *, epsilon: Float = 1e-05) -> FloatTensor4: ...
 @overload
-def InstanceNormalization(input: Nested[float], scale: Nested[float], B: Nested[float], *, epsilon: Float = 1e-05) -> AnyTensor: ...
+def InstanceNormalization(input: NumberOrList[float], scale: NumberOrList[float], B: NumberOrList[float], *, epsilon: Float = 1e-05) -> AnyTensor: ...
 @overload
-def InstanceNormalization(input: ArrayOr[float], scale: ArrayOr[float], B: ArrayOr[float], *, epsilon: Float = 1e-05) -> Array: ...
+def InstanceNormalization(input: ArrayOrNumber[float], scale: ArrayOrNumber[float], B: ArrayOrNumber[float], *, epsilon: Float = 1e-05) -> NumpyArray: ...
 
 @overload
-def LSTM(X: Given[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat4, LFloat] | None = None, initial_c: Input[TFloat4, LFloat] | None = None, P: Input[TFloat4, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[1] = 1) -> TFloat4:
+def LSTM(X: TensorOf[FloatTensor4, Number], W: TensorOrArray[FloatTensor4, Number], R: TensorOrArray[FloatTensor4, Number], B: TensorOrArray[FloatTensor4, Number] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: TensorOrArray[FloatTensor4, Number] | None = None, initial_c: TensorOrArray[FloatTensor4, Number] | None = None, P: TensorOrArray[FloatTensor4, Number] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[1] = 1) -> FloatTensor4:
     """Computes an one-layer LSTM. This operator is usually supported via some custom implementation such
     as CuDNN.
 
@@ -621,24 +622,24 @@ def LSTM(X: Given[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4,
     https://onnx.ai/onnx/operators/onnx__LSTM.html
     """
 @overload
-def LSTM(X: Given[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat4, LFloat] | None = None, initial_c: Input[TFloat4, LFloat] | None = None, P: Input[TFloat4, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[2]) -> tuple[TFloat4, TFloat4]: ...
+def LSTM(X: TensorOf[FloatTensor4, Number], W: TensorOrArray[FloatTensor4, Number], R: TensorOrArray[FloatTensor4, Number], B: TensorOrArray[FloatTensor4, Number] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: TensorOrArray[FloatTensor4, Number] | None = None, initial_c: TensorOrArray[FloatTensor4, Number] | None = None, P: TensorOrArray[FloatTensor4, Number] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[2]) -> tuple[FloatTensor4, FloatTensor4]: ...
 @overload
-def LSTM(X: Given[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat4, LFloat] | None = None, initial_c: Input[TFloat4, LFloat] | None = None, P: Input[TFloat4, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[3]) -> tuple[TFloat4, TFloat4, TFloat4]: ...
+def LSTM(X: TensorOf[FloatTensor4, Number], W: TensorOrArray[FloatTensor4, Number], R: TensorOrArray[FloatTensor4, Number], B: TensorOrArray[FloatTensor4, Number] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: TensorOrArray[FloatTensor4, Number] | None = None, initial_c: TensorOrArray[FloatTensor4, Number] | None = None, P: TensorOrArray[FloatTensor4, Number] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[3]) -> tuple[FloatTensor4, FloatTensor4, FloatTensor4]: ...
 @overload
-def LSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[1] = 1) -> Array: ...
+def LSTM(X: ArrayOrNumber[float], W: ArrayOrNumber[float], R: ArrayOrNumber[float], B: ArrayOrNumber[float] | None = None, sequence_lens: ArrayOrNumber[int] | None = None, initial_h: ArrayOrNumber[float] | None = None, initial_c: ArrayOrNumber[float] | None = None, P: ArrayOrNumber[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[1] = 1) -> NumpyArray: ...
 @overload
-def LSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[2]) -> tuple[Array, Array]: ...
+def LSTM(X: ArrayOrNumber[float], W: ArrayOrNumber[float], R: ArrayOrNumber[float], B: ArrayOrNumber[float] | None = None, sequence_lens: ArrayOrNumber[int] | None = None, initial_h: ArrayOrNumber[float] | None = None, initial_c: ArrayOrNumber[float] | None = None, P: ArrayOrNumber[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[2]) -> tuple[NumpyArray, NumpyArray]: ...
 @overload
-def LSTM(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, initial_c: ArrayOr[float] | None = None, P: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
+def LSTM(X: ArrayOrNumber[float], W: ArrayOrNumber[float], R: ArrayOrNumber[float], B: ArrayOrNumber[float] | None = None, sequence_lens: ArrayOrNumber[int] | None = None, initial_h: ArrayOrNumber[float] | None = None, initial_c: ArrayOrNumber[float] | None = None, P: ArrayOrNumber[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[3]) -> tuple[NumpyArray, NumpyArray, NumpyArray]: ...
 @overload
-def LSTM(X: Input[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat4, LFloat] | None = None, initial_c: Input[TFloat4, LFloat] | None = None, P: Input[TFloat4, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[1] = 1) -> TFloat4: ...
+def LSTM(X: TensorOrArray[FloatTensor4, Number], W: TensorOrArray[FloatTensor4, Number], R: TensorOrArray[FloatTensor4, Number], B: TensorOrArray[FloatTensor4, Number] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: TensorOrArray[FloatTensor4, Number] | None = None, initial_c: TensorOrArray[FloatTensor4, Number] | None = None, P: TensorOrArray[FloatTensor4, Number] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[1] = 1) -> FloatTensor4: ...
 @overload
-def LSTM(X: Input[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat4, LFloat] | None = None, initial_c: Input[TFloat4, LFloat] | None = None, P: Input[TFloat4, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[2]) -> tuple[TFloat4, TFloat4]: ...
+def LSTM(X: TensorOrArray[FloatTensor4, Number], W: TensorOrArray[FloatTensor4, Number], R: TensorOrArray[FloatTensor4, Number], B: TensorOrArray[FloatTensor4, Number] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: TensorOrArray[FloatTensor4, Number] | None = None, initial_c: TensorOrArray[FloatTensor4, Number] | None = None, P: TensorOrArray[FloatTensor4, Number] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[2]) -> tuple[FloatTensor4, FloatTensor4]: ...
 @overload
-def LSTM(X: Input[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat4, LFloat] | None = None, initial_c: Input[TFloat4, LFloat] | None = None, P: Input[TFloat4, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[3]) -> tuple[TFloat4, TFloat4, TFloat4]: ...
+def LSTM(X: TensorOrArray[FloatTensor4, Number], W: TensorOrArray[FloatTensor4, Number], R: TensorOrArray[FloatTensor4, Number], B: TensorOrArray[FloatTensor4, Number] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: TensorOrArray[FloatTensor4, Number] | None = None, initial_c: TensorOrArray[FloatTensor4, Number] | None = None, P: TensorOrArray[FloatTensor4, Number] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] | None = None, clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, input_forget: Int = 0, layout: Int = 0, outputs: Literal[3]) -> tuple[FloatTensor4, FloatTensor4, FloatTensor4]: ...
 
 @overload
-def LpNormalization(input: Given[TFloat4, LFloat], *, axis: Int = -1, p: Int = 2) -> TFloat4:
+def LpNormalization(input: TensorOf[FloatTensor4, Number], *, axis: Int = -1, p: Int = 2) -> FloatTensor4:
     """Given a matrix, apply Lp-normalization along the provided axis. The output is computed as: `output =
     input / Lp_norm(input, axis)`. When the Lp norm is zero (i.e., all elements along the axis are
     zero), the output is defined to be zero to avoid division by zero.
@@ -652,12 +653,12 @@ def LpNormalization(input: Given[TFloat4, LFloat], *, axis: Int = -1, p: Int = 2
     https://onnx.ai/onnx/operators/onnx__LpNormalization.html
     """
 @overload
-def LpNormalization(input: Nested[float], *, axis: Int = -1, p: Int = 2) -> AnyTensor: ...
+def LpNormalization(input: NumberOrList[float], *, axis: Int = -1, p: Int = 2) -> AnyTensor: ...
 @overload
-def LpNormalization(input: ArrayOr[float], *, axis: Int = -1, p: Int = 2) -> Array: ...
+def LpNormalization(input: ArrayOrNumber[float], *, axis: Int = -1, p: Int = 2) -> NumpyArray: ...
 
 @overload
-def LpPool(X: Given[TFloat4, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> TFloat4:
+def LpPool(X: TensorOf[FloatTensor4, Number], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor4:
     """LpPool consumes an input tensor X and applies Lp pooling across the tensor according to kernel
     sizes, stride sizes, and pad lengths. Lp pooling consisting of computing the Lp norm on all values
     of a subset of the input tensor according to the kernel size and downsampling the data into the
@@ -683,12 +684,12 @@ def LpPool(X: Given[TFloat4, LFloat], *, kernel_shape: Ints, auto_pad: Literal["
     https://onnx.ai/onnx/operators/onnx__LpPool.html
     """
 @overload
-def LpPool(X: Nested[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+def LpPool(X: NumberOrList[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def LpPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def LpPool(X: ArrayOrNumber[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, p: Int = 2, pads: Ints | None = None, strides: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def MaxPool(X: Given[TNumber10, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> TNumber10:
+def MaxPool(X: TensorOf[NumberTensor10, Number], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> NumberTensor10:
     """MaxPool consumes an input tensor X and applies max pooling across the tensor according to kernel
     sizes, stride sizes, and pad lengths. max pooling consisting of computing the max on all values of a
     subset of the input tensor according to the kernel size and downsampling the data into the output
@@ -714,14 +715,14 @@ def MaxPool(X: Given[TNumber10, LFloat], *, kernel_shape: Ints, auto_pad: Litera
     https://onnx.ai/onnx/operators/onnx__MaxPool.html
     """
 @overload
-def MaxPool(X: Given[TNumber10, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[TNumber10, INT64]: ...
+def MaxPool(X: TensorOf[NumberTensor10, Number], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[NumberTensor10, INT64]: ...
 @overload
-def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> Array: ...
+def MaxPool(X: ArrayOrNumber[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> NumpyArray: ...
 @overload
-def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[Array, Array]: ...
+def MaxPool(X: ArrayOrNumber[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", ceil_mode: Int = 0, dilations: Ints | None = None, pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[NumpyArray, NumpyArray]: ...
 
 @overload
-def MaxRoiPool(X: Given[TFloat4, LFloat], rois: Input[TFloat4, LFloat], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> TFloat4:
+def MaxRoiPool(X: TensorOf[FloatTensor4, Number], rois: TensorOrArray[FloatTensor4, Number], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> FloatTensor4:
     """ROI max pool consumes an input tensor X and region of interests (RoIs) to apply max pooling across
     each RoI, to produce output 4-D tensor of shape (num_rois, channels, pooled_shape[0],
     pooled_shape[1]).
@@ -740,14 +741,14 @@ def MaxRoiPool(X: Given[TFloat4, LFloat], rois: Input[TFloat4, LFloat], *, poole
     https://onnx.ai/onnx/operators/onnx__MaxRoiPool.html
     """
 @overload
-def MaxRoiPool(X: ArrayOr[float], rois: Given[TFloat4, LFloat], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> TFloat4: ...
+def MaxRoiPool(X: ArrayOrNumber[float], rois: TensorOf[FloatTensor4, Number], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> FloatTensor4: ...
 @overload
-def MaxRoiPool(X: Nested[float], rois: Nested[float], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> AnyTensor: ...
+def MaxRoiPool(X: NumberOrList[float], rois: NumberOrList[float], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> AnyTensor: ...
 @overload
-def MaxRoiPool(X: ArrayOr[float], rois: ArrayOr[float], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> Array: ...
+def MaxRoiPool(X: ArrayOrNumber[float], rois: ArrayOrNumber[float], *, pooled_shape: Ints, spatial_scale: Float = 1.0) -> NumpyArray: ...
 
 @overload
-def MaxUnpool(X: Given[TFloat4, LFloat], I: Indices[INT64, int], output_shape: Indices[INT64, int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> TFloat4:
+def MaxUnpool(X: TensorOf[FloatTensor4, Number], I: Indices[INT64, int], output_shape: Indices[INT64, int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor4:
     """MaxUnpool essentially computes the partial inverse of the MaxPool op. The input information to this
     op is typically the output information from a MaxPool op. The first input tensor X is the tensor
     that needs to be unpooled, which is typically the pooled tensor (first output) from MaxPool. The
@@ -771,14 +772,14 @@ def MaxUnpool(X: Given[TFloat4, LFloat], I: Indices[INT64, int], output_shape: I
     https://onnx.ai/onnx/operators/onnx__MaxUnpool.html
     """
 @overload
-def MaxUnpool(X: Nested[float], I: Nested[int], output_shape: Nested[int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
+def MaxUnpool(X: NumberOrList[float], I: NumberOrList[int], output_shape: NumberOrList[int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> AnyTensor: ...
 @overload
-def MaxUnpool(X: ArrayOr[float], I: ArrayOr[int], output_shape: ArrayOr[int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> Array: ...
+def MaxUnpool(X: ArrayOrNumber[float], I: ArrayOrNumber[int], output_shape: ArrayOrNumber[int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> NumpyArray: ...
 @overload
-def MaxUnpool(X: Input[TFloat4, LFloat], I: Indices[INT64, int], output_shape: Indices[INT64, int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> TFloat4: ...
+def MaxUnpool(X: TensorOrArray[FloatTensor4, Number], I: Indices[INT64, int], output_shape: Indices[INT64, int] | None = None, *, kernel_shape: Ints, pads: Ints | None = None, strides: Ints | None = None) -> FloatTensor4: ...
 
 @overload
-def Mish(X: Given[TFloat4, LFloat]) -> TFloat4:
+def Mish(X: TensorOf[FloatTensor4, Number]) -> FloatTensor4:
     """Mish: A Self Regularized Non-Monotonic Neural Activation Function.
 
     Perform the linear unit element-wise on the input tensor X using formula:
@@ -794,12 +795,12 @@ def Mish(X: Given[TFloat4, LFloat]) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Mish.html
     """
 @overload
-def Mish(X: Nested[float]) -> AnyTensor: ...
+def Mish(X: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Mish(X: ArrayOr[float]) -> Array: ...
+def Mish(X: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Multinomial(input: Given[TFloat4, LFloat], *, dtype: type[TIndex], sample_size: Int = 1, seed: Float | None = None) -> TIndex:
+def Multinomial(input: TensorOf[FloatTensor4, Number], *, dtype: type[IndexTensor], sample_size: Int = 1, seed: Float | None = None) -> IndexTensor:
     """Generate a tensor of samples from a multinomial distribution according to the probabilities of each
     of the possible outcomes.
 
@@ -815,16 +816,16 @@ def Multinomial(input: Given[TFloat4, LFloat], *, dtype: type[TIndex], sample_si
     https://onnx.ai/onnx/operators/onnx__Multinomial.html
     """
 @overload
-def Multinomial(input: Given[TFloat4, LFloat], *, dtype: Literal[6] = 6, sample_size: Int = 1, seed: Float | None = None) -> INT32: ...
+def Multinomial(input: TensorOf[FloatTensor4, Number], *, dtype: Literal[6] = 6, sample_size: Int = 1, seed: Float | None = None) -> INT32: ...
 @overload
-def Multinomial(input: Given[TFloat4, LFloat], *, dtype: DTypeLike = 6, sample_size: Int = 1, seed: Float | None = None) -> AnyTensor: ...
+def Multinomial(input: TensorOf[FloatTensor4, Number], *, dtype: DTypeLike = 6, sample_size: Int = 1, seed: Float | None = None) -> AnyTensor: ...
 @overload
-def Multinomial(input: Nested[float], *, dtype: DTypeLike = 6, sample_size: Int = 1, seed: Float | None = None) -> AnyTensor: ...
+def Multinomial(input: NumberOrList[float], *, dtype: DTypeLike = 6, sample_size: Int = 1, seed: Float | None = None) -> AnyTensor: ...
 @overload
-def Multinomial(input: ArrayOr[float], *, dtype: DTypeLike = 6, sample_size: Int = 1, seed: Float | None = None) -> Array: ...
+def Multinomial(input: ArrayOrNumber[float], *, dtype: DTypeLike = 6, sample_size: Int = 1, seed: Float | None = None) -> NumpyArray: ...
 
 @overload
-def NegativeLogLikelihoodLoss(input: Given[TFloat4, LFloat], target: Indices[TIndex, LInt], weight: Input[TFloat4, LFloat] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> TFloat4:
+def NegativeLogLikelihoodLoss(input: TensorOf[FloatTensor4, Number], target: Indices[IndexTensor, Integer], weight: TensorOrArray[FloatTensor4, Number] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> FloatTensor4:
     """A NegativeLogLikelihoodLoss operator computes (weighted) negative log likelihood loss. Its "input"
     tensor has the shape of (N, C, d1, d2, ..., dk) where k >= 0. The "input" tensor contains
     log-probabilities for input[n, :, d_1, d_2,..., d_k] being in a class of [0, C). The operator's
@@ -845,14 +846,14 @@ def NegativeLogLikelihoodLoss(input: Given[TFloat4, LFloat], target: Indices[TIn
     https://onnx.ai/onnx/operators/onnx__NegativeLogLikelihoodLoss.html
     """
 @overload
-def NegativeLogLikelihoodLoss(input: Nested[float], target: Nested[int], weight: Nested[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> AnyTensor: ...
+def NegativeLogLikelihoodLoss(input: NumberOrList[float], target: NumberOrList[int], weight: NumberOrList[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> AnyTensor: ...
 @overload
-def NegativeLogLikelihoodLoss(input: ArrayOr[float], target: ArrayOr[int], weight: ArrayOr[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> Array: ...
+def NegativeLogLikelihoodLoss(input: ArrayOrNumber[float], target: ArrayOrNumber[int], weight: ArrayOrNumber[float] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> NumpyArray: ...
 @overload
-def NegativeLogLikelihoodLoss(input: Input[TFloat4, LFloat], target: Indices[TIndex, LInt], weight: Input[TFloat4, LFloat] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> TFloat4: ...
+def NegativeLogLikelihoodLoss(input: TensorOrArray[FloatTensor4, Number], target: Indices[IndexTensor, Integer], weight: TensorOrArray[FloatTensor4, Number] | None = None, *, ignore_index: Int | None = None, reduction: Literal["none", "sum", "mean"] = "mean") -> FloatTensor4: ...
 
 @overload
-def RNN(X: Given[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat4, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, outputs: Literal[1] = 1) -> TFloat4:
+def RNN(X: TensorOf[FloatTensor4, Number], W: TensorOrArray[FloatTensor4, Number], R: TensorOrArray[FloatTensor4, Number], B: TensorOrArray[FloatTensor4, Number] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: TensorOrArray[FloatTensor4, Number] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, outputs: Literal[1] = 1) -> FloatTensor4:
     """Computes an one-layer simple RNN. This operator is usually supported via some custom implementation
     such as CuDNN.
 
@@ -886,15 +887,15 @@ def RNN(X: Given[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, 
     https://onnx.ai/onnx/operators/onnx__RNN.html
     """
 @overload
-def RNN(X: Given[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat4, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, outputs: Literal[2]) -> tuple[TFloat4, TFloat4]: ...
+def RNN(X: TensorOf[FloatTensor4, Number], W: TensorOrArray[FloatTensor4, Number], R: TensorOrArray[FloatTensor4, Number], B: TensorOrArray[FloatTensor4, Number] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: TensorOrArray[FloatTensor4, Number] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, outputs: Literal[2]) -> tuple[FloatTensor4, FloatTensor4]: ...
 @overload
-def RNN(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, outputs: Literal[1] = 1) -> Array: ...
+def RNN(X: ArrayOrNumber[float], W: ArrayOrNumber[float], R: ArrayOrNumber[float], B: ArrayOrNumber[float] | None = None, sequence_lens: ArrayOrNumber[int] | None = None, initial_h: ArrayOrNumber[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, outputs: Literal[1] = 1) -> NumpyArray: ...
 @overload
-def RNN(X: ArrayOr[float], W: ArrayOr[float], R: ArrayOr[float], B: ArrayOr[float] | None = None, sequence_lens: ArrayOr[int] | None = None, initial_h: ArrayOr[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, outputs: Literal[2]) -> tuple[Array, Array]: ...
+def RNN(X: ArrayOrNumber[float], W: ArrayOrNumber[float], R: ArrayOrNumber[float], B: ArrayOrNumber[float] | None = None, sequence_lens: ArrayOrNumber[int] | None = None, initial_h: ArrayOrNumber[float] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, outputs: Literal[2]) -> tuple[NumpyArray, NumpyArray]: ...
 @overload
-def RNN(X: Input[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat4, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, outputs: Literal[1] = 1) -> TFloat4: ...
+def RNN(X: TensorOrArray[FloatTensor4, Number], W: TensorOrArray[FloatTensor4, Number], R: TensorOrArray[FloatTensor4, Number], B: TensorOrArray[FloatTensor4, Number] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: TensorOrArray[FloatTensor4, Number] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, outputs: Literal[1] = 1) -> FloatTensor4: ...
 @overload
-def RNN(X: Input[TFloat4, LFloat], W: Input[TFloat4, LFloat], R: Input[TFloat4, LFloat], B: Input[TFloat4, LFloat] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: Input[TFloat4, LFloat] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, outputs: Literal[2]) -> tuple[TFloat4, TFloat4]: ...
+def RNN(X: TensorOrArray[FloatTensor4, Number], W: TensorOrArray[FloatTensor4, Number], R: TensorOrArray[FloatTensor4, Number], B: TensorOrArray[FloatTensor4, Number] | None = None, sequence_lens: Indices[INT32, int] | None = None, initial_h: TensorOrArray[FloatTensor4, Number] | None = None, *, activation_alpha: Floats | None = None, activation_beta: Floats | None = None, activations: Sequence[str] = ('Tanh', 'Tanh'), clip: Float | None = None, direction: Literal["forward", "reverse", "bidirectional"] = "forward", hidden_size: Int | None = None, layout: Int = 0, outputs: Literal[2]) -> tuple[FloatTensor4, FloatTensor4]: ...
 
 def RandomNormal(*, shape: Ints, dtype: DTypeLike = 1, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> AnyTensor:
     """Generate a tensor with random values drawn from a normal distribution. The shape of the tensor is
@@ -916,7 +917,7 @@ def RandomNormal(*, shape: Ints, dtype: DTypeLike = 1, mean: Float = 0.0, scale:
     """
 
 @overload
-def RandomNormalLike(input: Given[TAny8, LComplexStr], *, dtype: type[TFloat4], mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> TFloat4:
+def RandomNormalLike(input: TensorOf[SomeTensor11, ComplexNumberOrText], *, dtype: type[FloatTensor4], mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> FloatTensor4:
     """Generate a tensor with random values drawn from a normal distribution. The shape of the output
     tensor is copied from the shape of the input tensor, and the parameters of the normal distribution
     are specified by `mean` and `scale`.
@@ -937,13 +938,13 @@ def RandomNormalLike(input: Given[TAny8, LComplexStr], *, dtype: type[TFloat4], 
     https://onnx.ai/onnx/operators/onnx__RandomNormalLike.html
     """
 @overload
-def RandomNormalLike(input: Given[TAny8, LComplexStr], *, dtype: None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> TAny8: ...
+def RandomNormalLike(input: TensorOf[SomeTensor11, ComplexNumberOrText], *, dtype: None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> SomeTensor11: ...
 @overload
-def RandomNormalLike(input: Given[TAny8, LComplexStr], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> AnyTensor: ...
+def RandomNormalLike(input: TensorOf[SomeTensor11, ComplexNumberOrText], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> AnyTensor: ...
 @overload
-def RandomNormalLike(input: Nested[complex | str], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> AnyTensor: ...
+def RandomNormalLike(input: NumberOrList[complex | str], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> AnyTensor: ...
 @overload
-def RandomNormalLike(input: ArrayOr[complex | str], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> Array: ...
+def RandomNormalLike(input: ArrayOrNumber[complex | str], *, dtype: DTypeLike | None = None, mean: Float = 0.0, scale: Float = 1.0, seed: Float | None = None) -> NumpyArray: ...
 
 def RandomUniform(*, shape: Ints, dtype: DTypeLike = 1, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> AnyTensor:
     """Generate a tensor with random values drawn from a uniform distribution. The shape of the tensor is
@@ -965,7 +966,7 @@ def RandomUniform(*, shape: Ints, dtype: DTypeLike = 1, high: Float = 1.0, low: 
     """
 
 @overload
-def RandomUniformLike(input: Given[TAny8, LComplexStr], *, dtype: type[TFloat4], high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> TFloat4:
+def RandomUniformLike(input: TensorOf[SomeTensor11, ComplexNumberOrText], *, dtype: type[FloatTensor4], high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> FloatTensor4:
     """Generate a tensor with random values drawn from a uniform distribution. The shape of the output
     tensor is copied from the shape of the input tensor, and the parameters of the uniform distribution
     are specified by `low` and `high`.
@@ -986,16 +987,16 @@ def RandomUniformLike(input: Given[TAny8, LComplexStr], *, dtype: type[TFloat4],
     https://onnx.ai/onnx/operators/onnx__RandomUniformLike.html
     """
 @overload
-def RandomUniformLike(input: Given[TAny8, LComplexStr], *, dtype: None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> TAny8: ...
+def RandomUniformLike(input: TensorOf[SomeTensor11, ComplexNumberOrText], *, dtype: None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> SomeTensor11: ...
 @overload
-def RandomUniformLike(input: Given[TAny8, LComplexStr], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> AnyTensor: ...
+def RandomUniformLike(input: TensorOf[SomeTensor11, ComplexNumberOrText], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> AnyTensor: ...
 @overload
-def RandomUniformLike(input: Nested[complex | str], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> AnyTensor: ...
+def RandomUniformLike(input: NumberOrList[complex | str], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> AnyTensor: ...
 @overload
-def RandomUniformLike(input: ArrayOr[complex | str], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> Array: ...
+def RandomUniformLike(input: ArrayOrNumber[complex | str], *, dtype: DTypeLike | None = None, high: Float = 1.0, low: Float = 0.0, seed: Float | None = None) -> NumpyArray: ...
 
 @overload
-def RoiAlign(X: Given[TFloat4, LFloat], rois: Input[TFloat4, LFloat], batch_indices: Indices[INT64, int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> TFloat4:
+def RoiAlign(X: TensorOf[FloatTensor4, Number], rois: TensorOrArray[FloatTensor4, Number], batch_indices: Indices[INT64, int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> FloatTensor4:
     """Region of Interest (RoI) align operation described in the [Mask R-CNN
     paper](https://arxiv.org/abs/1703.06870). RoiAlign consumes an input tensor X and region of
     interests (rois) to apply pooling across each RoI; it produces a 4-D tensor of shape (num_rois, C,
@@ -1024,16 +1025,16 @@ def RoiAlign(X: Given[TFloat4, LFloat], rois: Input[TFloat4, LFloat], batch_indi
     https://onnx.ai/onnx/operators/onnx__RoiAlign.html
     """
 @overload
-def RoiAlign(X: ArrayOr[float], rois: Given[TFloat4, LFloat], batch_indices: Indices[INT64, int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> TFloat4: ...
+def RoiAlign(X: ArrayOrNumber[float], rois: TensorOf[FloatTensor4, Number], batch_indices: Indices[INT64, int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> FloatTensor4: ...
 @overload
-def RoiAlign(X: ArrayOr[float], rois: ArrayOr[float], batch_indices: GivenIndices[INT64, int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> AnyTensor: ...
+def RoiAlign(X: NumberOrList[float], rois: NumberOrList[float], batch_indices: NumberOrList[int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> AnyTensor: ...
 @overload
-def RoiAlign(X: Nested[float], rois: Nested[float], batch_indices: Nested[int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> AnyTensor: ...
+def RoiAlign(X: ArrayOrNumber[float], rois: ArrayOrNumber[float], batch_indices: ArrayOrNumber[int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> NumpyArray: ...
 @overload
-def RoiAlign(X: ArrayOr[float], rois: ArrayOr[float], batch_indices: ArrayOr[int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> Array: ...
+def RoiAlign(X: ArrayOrNumber[float], rois: ArrayOrNumber[float], batch_indices: TensorIndices[INT64, int], *, coordinate_transformation_mode: Literal["half_pixel", "output_half_pixel"] = "half_pixel", mode: Literal["avg", "max"] = "avg", output_height: Int = 1, output_width: Int = 1, sampling_ratio: Int = 0, spatial_scale: Float = 1.0) -> AnyTensor: ...
 
 @overload
-def Round(X: Given[TFloat4, LFloat]) -> TFloat4:
+def Round(X: TensorOf[FloatTensor4, Number]) -> FloatTensor4:
     """Round takes one input Tensor and rounds the values, element-wise, meaning it finds the nearest
     integer for each value. In case of halves, the rule is to round them to the nearest even integer. If
     input x is integral, +0, -0, NaN, or infinite, x itself is returned. The output tensor has the same
@@ -1056,12 +1057,12 @@ def Round(X: Given[TFloat4, LFloat]) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Round.html
     """
 @overload
-def Round(X: Nested[float]) -> AnyTensor: ...
+def Round(X: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Round(X: ArrayOr[float]) -> Array: ...
+def Round(X: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Selu(X: Given[TFloat4, LFloat], *, alpha: Float = 1.6732632, gamma: Float = 1.050701) -> TFloat4:
+def Selu(X: TensorOf[FloatTensor4, Number], *, alpha: Float = 1.6732632, gamma: Float = 1.050701) -> FloatTensor4:
     """Selu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the scaled
     exponential linear unit function, `y = gamma * (alpha * e^x - alpha) for x <= 0`, `y = gamma * x for
     x > 0`, is applied to the tensor elementwise.
@@ -1077,12 +1078,12 @@ def Selu(X: Given[TFloat4, LFloat], *, alpha: Float = 1.6732632, gamma: Float = 
     https://onnx.ai/onnx/operators/onnx__Selu.html
     """
 @overload
-def Selu(X: Nested[float], *, alpha: Float = 1.6732632, gamma: Float = 1.050701) -> AnyTensor: ...
+def Selu(X: NumberOrList[float], *, alpha: Float = 1.6732632, gamma: Float = 1.050701) -> AnyTensor: ...
 @overload
-def Selu(X: ArrayOr[float], *, alpha: Float = 1.6732632, gamma: Float = 1.050701) -> Array: ...
+def Selu(X: ArrayOrNumber[float], *, alpha: Float = 1.6732632, gamma: Float = 1.050701) -> NumpyArray: ...
 
 @overload
-def Sin(input: Given[TFloat4, LFloat]) -> TFloat4:
+def Sin(input: TensorOf[FloatTensor4, Number]) -> FloatTensor4:
     """Calculates the sine of the given input tensor, element-wise.
 
     Args:
@@ -1092,12 +1093,12 @@ def Sin(input: Given[TFloat4, LFloat]) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Sin.html
     """
 @overload
-def Sin(input: Nested[float]) -> AnyTensor: ...
+def Sin(input: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Sin(input: ArrayOr[float]) -> Array: ...
+def Sin(input: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Sinh(input: Given[TFloat4, LFloat]) -> TFloat4:
+def Sinh(input: TensorOf[FloatTensor4, Number]) -> FloatTensor4:
     """Calculates the hyperbolic sine of the given input tensor element-wise.
 
     Args:
@@ -1107,12 +1108,12 @@ def Sinh(input: Given[TFloat4, LFloat]) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Sinh.html
     """
 @overload
-def Sinh(input: Nested[float]) -> AnyTensor: ...
+def Sinh(input: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Sinh(input: ArrayOr[float]) -> Array: ...
+def Sinh(input: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Softplus(X: Given[TFloat4, LFloat]) -> TFloat4:
+def Softplus(X: TensorOf[FloatTensor4, Number]) -> FloatTensor4:
     """Softplus takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     softplus function, y = ln(exp(x) + 1), is applied to the tensor elementwise.
 
@@ -1123,12 +1124,12 @@ def Softplus(X: Given[TFloat4, LFloat]) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Softplus.html
     """
 @overload
-def Softplus(X: Nested[float]) -> AnyTensor: ...
+def Softplus(X: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Softplus(X: ArrayOr[float]) -> Array: ...
+def Softplus(X: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Softsign(input: Given[TFloat4, LFloat]) -> TFloat4:
+def Softsign(input: TensorOf[FloatTensor4, Number]) -> FloatTensor4:
     """Calculates the softsign (x/(1+|x|)) of the given input tensor element-wise.
 
     Args:
@@ -1138,12 +1139,12 @@ def Softsign(input: Given[TFloat4, LFloat]) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Softsign.html
     """
 @overload
-def Softsign(input: Nested[float]) -> AnyTensor: ...
+def Softsign(input: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Softsign(input: ArrayOr[float]) -> Array: ...
+def Softsign(input: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def Tan(input: Given[TFloat4, LFloat]) -> TFloat4:
+def Tan(input: TensorOf[FloatTensor4, Number]) -> FloatTensor4:
     """Calculates the tangent of the given input tensor, element-wise.
 
     Args:
@@ -1153,12 +1154,12 @@ def Tan(input: Given[TFloat4, LFloat]) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Tan.html
     """
 @overload
-def Tan(input: Nested[float]) -> AnyTensor: ...
+def Tan(input: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Tan(input: ArrayOr[float]) -> Array: ...
+def Tan(input: ArrayOrNumber[float]) -> NumpyArray: ...
 
 @overload
-def ThresholdedRelu(X: Given[TFloat4, LFloat], *, alpha: Float = 1.0) -> TFloat4:
+def ThresholdedRelu(X: TensorOf[FloatTensor4, Number], *, alpha: Float = 1.0) -> FloatTensor4:
     """ThresholdedRelu takes one input data (Tensor<T>) and produces one output data (Tensor<T>) where the
     rectified linear function, y = x for x > alpha, y = 0 otherwise, is applied to the tensor
     elementwise.
@@ -1171,6 +1172,6 @@ def ThresholdedRelu(X: Given[TFloat4, LFloat], *, alpha: Float = 1.0) -> TFloat4
     https://onnx.ai/onnx/operators/onnx__ThresholdedRelu.html
     """
 @overload
-def ThresholdedRelu(X: Nested[float], *, alpha: Float = 1.0) -> AnyTensor: ...
+def ThresholdedRelu(X: NumberOrList[float], *, alpha: Float = 1.0) -> AnyTensor: ...
 @overload
-def ThresholdedRelu(X: ArrayOr[float], *, alpha: Float = 1.0) -> Array: ...
+def ThresholdedRelu(X: ArrayOrNumber[float], *, alpha: Float = 1.0) -> NumpyArray: ...

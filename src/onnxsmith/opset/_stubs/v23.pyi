@@ -4,16 +4,17 @@
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Floats, Given, GivenIndices, Indices, Input, Int, Ints, Nested,
-    Proto, TensorValue, INT64, BOOL,
+    AnyTensor, ArrayOrNumber, Body, DTypeLike, Float, Floats, Indices, Int, Ints, NumberOrList, NumpyArray, Proto,
+    TensorIndices, TensorOf, TensorOrArray, TensorValue, INT64, BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
-    LComplexStr, LFloat, LFloat2, LFloat3, LFloatStr, LFloatStr2, LInt, TAny17, TAny18, TAny19, TAny20, TAny9,
-    TFloat4, TFloat5, TFloat7, TFloat8, TIndex, TSignedNumber7, TSignedNumber8, TSome13, TValue,
+    ComplexNumberOrText, FloatTensor4, FloatTensor5, FloatTensor7, FloatTensor8, IndexTensor, Integer, Number,
+    Number2, Number3, NumberOrText, NumberOrText2, SignedNumberTensor7, SignedNumberTensor8, SomeTensor12,
+    SomeTensor29, SomeTensor30, SomeTensor31, SomeTensor32, SomeTensor33, TValue,
 )
 
 @overload
-def Attention(Q: Given[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input[TFloat5, LFloat2], attn_mask: Input[TAny9, LFloat3] | None = None, past_key: Input[TFloat4, LFloat] | None = None, past_value: Input[TFloat5, LFloat2] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[1] = 1) -> TFloat4:
+def Attention(Q: TensorOf[FloatTensor4, Number], K: TensorOrArray[FloatTensor4, Number], V: TensorOrArray[FloatTensor5, Number2], attn_mask: TensorOrArray[SomeTensor12, Number3] | None = None, past_key: TensorOrArray[FloatTensor4, Number] | None = None, past_value: TensorOrArray[FloatTensor5, Number2] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[1] = 1) -> FloatTensor4:
     """Computes scaled dot product attention on query, key and value tensors, using an optional attention
     mask if passed.
 
@@ -52,30 +53,30 @@ def Attention(Q: Given[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input[TFl
     https://onnx.ai/onnx/operators/onnx__Attention.html
     """
 @overload
-def Attention(Q: Given[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input[TFloat5, LFloat2], attn_mask: Input[TAny9, LFloat3] | None = None, past_key: Input[TFloat4, LFloat] | None = None, past_value: Input[TFloat5, LFloat2] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[2]) -> tuple[TFloat4, TFloat4]: ...
+def Attention(Q: TensorOf[FloatTensor4, Number], K: TensorOrArray[FloatTensor4, Number], V: TensorOrArray[FloatTensor5, Number2], attn_mask: TensorOrArray[SomeTensor12, Number3] | None = None, past_key: TensorOrArray[FloatTensor4, Number] | None = None, past_value: TensorOrArray[FloatTensor5, Number2] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[2]) -> tuple[FloatTensor4, FloatTensor4]: ...
 @overload
-def Attention(Q: Given[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input[TFloat5, LFloat2], attn_mask: Input[TAny9, LFloat3] | None = None, past_key: Input[TFloat4, LFloat] | None = None, past_value: Input[TFloat5, LFloat2] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[3]) -> tuple[TFloat4, TFloat4, TFloat5]: ...
+def Attention(Q: TensorOf[FloatTensor4, Number], K: TensorOrArray[FloatTensor4, Number], V: TensorOrArray[FloatTensor5, Number2], attn_mask: TensorOrArray[SomeTensor12, Number3] | None = None, past_key: TensorOrArray[FloatTensor4, Number] | None = None, past_value: TensorOrArray[FloatTensor5, Number2] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[3]) -> tuple[FloatTensor4, FloatTensor4, FloatTensor5]: ...
 @overload
-def Attention(Q: Given[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input[TFloat5, LFloat2], attn_mask: Input[TAny9, LFloat3] | None = None, past_key: Input[TFloat4, LFloat] | None = None, past_value: Input[TFloat5, LFloat2] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[4]) -> tuple[TFloat4, TFloat4, TFloat5, TFloat4]: ...
+def Attention(Q: TensorOf[FloatTensor4, Number], K: TensorOrArray[FloatTensor4, Number], V: TensorOrArray[FloatTensor5, Number2], attn_mask: TensorOrArray[SomeTensor12, Number3] | None = None, past_key: TensorOrArray[FloatTensor4, Number] | None = None, past_value: TensorOrArray[FloatTensor5, Number2] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[4]) -> tuple[FloatTensor4, FloatTensor4, FloatTensor5, FloatTensor4]: ...
 @overload
-def Attention(Q: ArrayOr[float], K: ArrayOr[float], V: ArrayOr[float], attn_mask: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[1] = 1) -> Array: ...
+def Attention(Q: ArrayOrNumber[float], K: ArrayOrNumber[float], V: ArrayOrNumber[float], attn_mask: ArrayOrNumber[float] | None = None, past_key: ArrayOrNumber[float] | None = None, past_value: ArrayOrNumber[float] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[1] = 1) -> NumpyArray: ...
 @overload
-def Attention(Q: ArrayOr[float], K: ArrayOr[float], V: ArrayOr[float], attn_mask: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[2]) -> tuple[Array, Array]: ...
+def Attention(Q: ArrayOrNumber[float], K: ArrayOrNumber[float], V: ArrayOrNumber[float], attn_mask: ArrayOrNumber[float] | None = None, past_key: ArrayOrNumber[float] | None = None, past_value: ArrayOrNumber[float] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[2]) -> tuple[NumpyArray, NumpyArray]: ...
 @overload
-def Attention(Q: ArrayOr[float], K: ArrayOr[float], V: ArrayOr[float], attn_mask: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
+def Attention(Q: ArrayOrNumber[float], K: ArrayOrNumber[float], V: ArrayOrNumber[float], attn_mask: ArrayOrNumber[float] | None = None, past_key: ArrayOrNumber[float] | None = None, past_value: ArrayOrNumber[float] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[3]) -> tuple[NumpyArray, NumpyArray, NumpyArray]: ...
 @overload
-def Attention(Q: ArrayOr[float], K: ArrayOr[float], V: ArrayOr[float], attn_mask: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[4]) -> tuple[Array, Array, Array, Array]: ...
+def Attention(Q: ArrayOrNumber[float], K: ArrayOrNumber[float], V: ArrayOrNumber[float], attn_mask: ArrayOrNumber[float] | None = None, past_key: ArrayOrNumber[float] | None = None, past_value: ArrayOrNumber[float] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[4]) -> tuple[NumpyArray, NumpyArray, NumpyArray, NumpyArray]: ...
 @overload
-def Attention(Q: Input[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input[TFloat5, LFloat2], attn_mask: Input[TAny9, LFloat3] | None = None, past_key: Input[TFloat4, LFloat] | None = None, past_value: Input[TFloat5, LFloat2] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[1] = 1) -> TFloat4: ...
+def Attention(Q: TensorOrArray[FloatTensor4, Number], K: TensorOrArray[FloatTensor4, Number], V: TensorOrArray[FloatTensor5, Number2], attn_mask: TensorOrArray[SomeTensor12, Number3] | None = None, past_key: TensorOrArray[FloatTensor4, Number] | None = None, past_value: TensorOrArray[FloatTensor5, Number2] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[1] = 1) -> FloatTensor4: ...
 @overload
-def Attention(Q: Input[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input[TFloat5, LFloat2], attn_mask: Input[TAny9, LFloat3] | None = None, past_key: Input[TFloat4, LFloat] | None = None, past_value: Input[TFloat5, LFloat2] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[2]) -> tuple[TFloat4, TFloat4]: ...
+def Attention(Q: TensorOrArray[FloatTensor4, Number], K: TensorOrArray[FloatTensor4, Number], V: TensorOrArray[FloatTensor5, Number2], attn_mask: TensorOrArray[SomeTensor12, Number3] | None = None, past_key: TensorOrArray[FloatTensor4, Number] | None = None, past_value: TensorOrArray[FloatTensor5, Number2] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[2]) -> tuple[FloatTensor4, FloatTensor4]: ...
 @overload
-def Attention(Q: Input[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input[TFloat5, LFloat2], attn_mask: Input[TAny9, LFloat3] | None = None, past_key: Input[TFloat4, LFloat] | None = None, past_value: Input[TFloat5, LFloat2] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[3]) -> tuple[TFloat4, TFloat4, TFloat5]: ...
+def Attention(Q: TensorOrArray[FloatTensor4, Number], K: TensorOrArray[FloatTensor4, Number], V: TensorOrArray[FloatTensor5, Number2], attn_mask: TensorOrArray[SomeTensor12, Number3] | None = None, past_key: TensorOrArray[FloatTensor4, Number] | None = None, past_value: TensorOrArray[FloatTensor5, Number2] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[3]) -> tuple[FloatTensor4, FloatTensor4, FloatTensor5]: ...
 @overload
-def Attention(Q: Input[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input[TFloat5, LFloat2], attn_mask: Input[TAny9, LFloat3] | None = None, past_key: Input[TFloat4, LFloat] | None = None, past_value: Input[TFloat5, LFloat2] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[4]) -> tuple[TFloat4, TFloat4, TFloat5, TFloat4]: ...
+def Attention(Q: TensorOrArray[FloatTensor4, Number], K: TensorOrArray[FloatTensor4, Number], V: TensorOrArray[FloatTensor5, Number2], attn_mask: TensorOrArray[SomeTensor12, Number3] | None = None, past_key: TensorOrArray[FloatTensor4, Number] | None = None, past_value: TensorOrArray[FloatTensor5, Number2] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[4]) -> tuple[FloatTensor4, FloatTensor4, FloatTensor5, FloatTensor4]: ...
 
 @overload
-def Cast(input: Given[TAny17, LFloatStr], *, to: type[TAny18], saturate: Int = 1) -> TAny18:
+def Cast(input: TensorOf[SomeTensor29, NumberOrText], *, to: type[SomeTensor30], saturate: Int = 1) -> SomeTensor30:
     """The operator casts the elements of a given input tensor to a data type specified by the 'to'
     argument and returns an output tensor of the same size in the converted type. The 'to' argument must
     be one of the data types specified in the 'DataType' enum field in the TensorProto message.
@@ -91,14 +92,14 @@ def Cast(input: Given[TAny17, LFloatStr], *, to: type[TAny18], saturate: Int = 1
     https://onnx.ai/onnx/operators/onnx__Cast.html
     """
 @overload
-def Cast(input: Given[TAny17, LFloatStr], *, to: DTypeLike, saturate: Int = 1) -> AnyTensor: ...
+def Cast(input: TensorOf[SomeTensor29, NumberOrText], *, to: DTypeLike, saturate: Int = 1) -> AnyTensor: ...
 @overload
-def Cast(input: Nested[float | str], *, to: DTypeLike, saturate: Int = 1) -> AnyTensor: ...
+def Cast(input: NumberOrList[float | str], *, to: DTypeLike, saturate: Int = 1) -> AnyTensor: ...
 @overload
-def Cast(input: ArrayOr[float | str], *, to: DTypeLike, saturate: Int = 1) -> Array: ...
+def Cast(input: ArrayOrNumber[float | str], *, to: DTypeLike, saturate: Int = 1) -> NumpyArray: ...
 
 @overload
-def CastLike(input: Given[TAny17, LFloatStr], target_type: Input[TAny18, LFloatStr2], *, saturate: Int = 1) -> TAny18:
+def CastLike(input: TensorOf[SomeTensor29, NumberOrText], target_type: TensorOrArray[SomeTensor30, NumberOrText2], *, saturate: Int = 1) -> SomeTensor30:
     """The operator casts the elements of a given input tensor (the first input) to the same data type as
     the elements of the second input tensor. See documentation of the Cast operator for further details.
 
@@ -113,11 +114,11 @@ def CastLike(input: Given[TAny17, LFloatStr], target_type: Input[TAny18, LFloatS
     https://onnx.ai/onnx/operators/onnx__CastLike.html
     """
 @overload
-def CastLike(input: ArrayOr[float | str], target_type: Given[TAny18, LFloatStr2], *, saturate: Int = 1) -> TAny18: ...
+def CastLike(input: ArrayOrNumber[float | str], target_type: TensorOf[SomeTensor30, NumberOrText2], *, saturate: Int = 1) -> SomeTensor30: ...
 @overload
-def CastLike(input: Nested[float | str], target_type: Nested[float | str], *, saturate: Int = 1) -> AnyTensor: ...
+def CastLike(input: NumberOrList[float | str], target_type: NumberOrList[float | str], *, saturate: Int = 1) -> AnyTensor: ...
 @overload
-def CastLike(input: ArrayOr[float | str], target_type: ArrayOr[float | str], *, saturate: Int = 1) -> Array: ...
+def CastLike(input: ArrayOrNumber[float | str], target_type: ArrayOrNumber[float | str], *, saturate: Int = 1) -> NumpyArray: ...
 
 def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = None, value_float: Float | None = None, value_floats: Floats | None = None, value_int: Int | None = None, value_ints: Ints | None = None, value_string: str | None = None, value_strings: Sequence[str] | None = None) -> AnyTensor:
     """This operator produces a constant tensor. Exactly one of the provided attributes, either value,
@@ -138,7 +139,7 @@ def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = N
     """
 
 @overload
-def ConstantOfShape(input: GivenIndices[INT64, int], *, value: TensorValue | None = None) -> AnyTensor:
+def ConstantOfShape(input: TensorIndices[INT64, int], *, value: TensorValue | None = None) -> AnyTensor:
     """Generate a tensor with given value and shape.
 
     Args:
@@ -151,12 +152,12 @@ def ConstantOfShape(input: GivenIndices[INT64, int], *, value: TensorValue | Non
     https://onnx.ai/onnx/operators/onnx__ConstantOfShape.html
     """
 @overload
-def ConstantOfShape(input: Nested[int], *, value: TensorValue | None = None) -> AnyTensor: ...
+def ConstantOfShape(input: NumberOrList[int], *, value: TensorValue | None = None) -> AnyTensor: ...
 @overload
-def ConstantOfShape(input: ArrayOr[int], *, value: TensorValue | None = None) -> Array: ...
+def ConstantOfShape(input: ArrayOrNumber[int], *, value: TensorValue | None = None) -> NumpyArray: ...
 
 @overload
-def DequantizeLinear(x: Given[TAny19, LFloat], x_scale: Input[TFloat7, LFloat2], x_zero_point: Input[TAny19, LFloat] | None = None, *, output_dtype: type[TFloat8], axis: Int = 1, block_size: Int = 0) -> TFloat8:
+def DequantizeLinear(x: TensorOf[SomeTensor31, Number], x_scale: TensorOrArray[FloatTensor7, Number2], x_zero_point: TensorOrArray[SomeTensor31, Number] | None = None, *, output_dtype: type[FloatTensor8], axis: Int = 1, block_size: Int = 0) -> FloatTensor8:
     """The linear dequantization operator. It consumes a quantized tensor, a scale, and a zero point to
     compute the full-precision tensor. The dequantization formula is `y = (x - x_zero_point) * x_scale`.
     `x_scale` and `x_zero_point` must have the same shape, determining the quantization's granularity: a
@@ -179,18 +180,18 @@ def DequantizeLinear(x: Given[TAny19, LFloat], x_scale: Input[TFloat7, LFloat2],
     https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html
     """
 @overload
-def DequantizeLinear(x: Given[TAny19, LFloat], x_scale: Input[TFloat7, LFloat2], x_zero_point: Input[TAny19, LFloat] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> AnyTensor: ...
+def DequantizeLinear(x: TensorOf[SomeTensor31, Number], x_scale: TensorOrArray[FloatTensor7, Number2], x_zero_point: TensorOrArray[SomeTensor31, Number] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> AnyTensor: ...
 @overload
-def DequantizeLinear(x: Nested[float], x_scale: Nested[float], x_zero_point: Nested[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> AnyTensor: ...
+def DequantizeLinear(x: NumberOrList[float], x_scale: NumberOrList[float], x_zero_point: NumberOrList[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> AnyTensor: ...
 @overload
-def DequantizeLinear(x: ArrayOr[float], x_scale: ArrayOr[float], x_zero_point: ArrayOr[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> Array: ...
+def DequantizeLinear(x: ArrayOrNumber[float], x_scale: ArrayOrNumber[float], x_zero_point: ArrayOrNumber[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> NumpyArray: ...
 @overload
-def DequantizeLinear(x: Input[TAny19, LFloat], x_scale: Input[TFloat7, LFloat2], x_zero_point: Input[TAny19, LFloat] | None = None, *, output_dtype: type[TFloat8], axis: Int = 1, block_size: Int = 0) -> TFloat8: ...
+def DequantizeLinear(x: TensorOrArray[SomeTensor31, Number], x_scale: TensorOrArray[FloatTensor7, Number2], x_zero_point: TensorOrArray[SomeTensor31, Number] | None = None, *, output_dtype: type[FloatTensor8], axis: Int = 1, block_size: Int = 0) -> FloatTensor8: ...
 @overload
-def DequantizeLinear(x: Input[TAny19, LFloat], x_scale: Input[TFloat7, LFloat2], x_zero_point: Input[TAny19, LFloat] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> AnyTensor: ...
+def DequantizeLinear(x: TensorOrArray[SomeTensor31, Number], x_scale: TensorOrArray[FloatTensor7, Number2], x_zero_point: TensorOrArray[SomeTensor31, Number] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> AnyTensor: ...
 
 @overload
-def Flatten(input: Given[TAny20, LComplexStr], *, axis: Int = 1) -> TAny20:
+def Flatten(input: TensorOf[SomeTensor32, ComplexNumberOrText], *, axis: Int = 1) -> SomeTensor32:
     """Flattens the input tensor into a 2D matrix. If input tensor has shape (d_0, d_1, ... d_n) then the
     output will have shape (d_0 X d_1 ... d_(axis-1), d_axis X d_(axis+1) ... X dn).
 
@@ -203,9 +204,9 @@ def Flatten(input: Given[TAny20, LComplexStr], *, axis: Int = 1) -> TAny20:
     https://onnx.ai/onnx/operators/onnx__Flatten.html
     """
 @overload
-def Flatten(input: Nested[complex | str], *, axis: Int = 1) -> AnyTensor: ...
+def Flatten(input: NumberOrList[complex | str], *, axis: Int = 1) -> AnyTensor: ...
 @overload
-def Flatten(input: ArrayOr[complex | str], *, axis: Int = 1) -> Array: ...
+def Flatten(input: ArrayOrNumber[complex | str], *, axis: Int = 1) -> NumpyArray: ...
 
 def Identity(input: TValue) -> TValue:
     """Identity operator
@@ -217,7 +218,7 @@ def Identity(input: TValue) -> TValue:
     https://onnx.ai/onnx/operators/onnx__Identity.html
     """
 
-def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> AnyTensor:
+def If(cond: TensorOrArray[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> AnyTensor:
     """If conditional
 
     Args:
@@ -231,7 +232,7 @@ def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs
     https://onnx.ai/onnx/operators/onnx__If.html
     """
 
-def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> AnyTensor:
+def Loop(M: Indices[INT64, int] | None = None, cond: TensorOrArray[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> AnyTensor:
     """Generic Looping construct.
 
     Args:
@@ -247,7 +248,7 @@ def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = 
     """
 
 @overload
-def Pad(data: Given[TAny20, LComplexStr], pads: Indices[INT64, int], constant_value: Input[TAny20, LComplexStr] | None = None, axes: Indices[TIndex, LInt] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> TAny20:
+def Pad(data: TensorOf[SomeTensor32, ComplexNumberOrText], pads: Indices[INT64, int], constant_value: TensorOrArray[SomeTensor32, ComplexNumberOrText] | None = None, axes: Indices[IndexTensor, Integer] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> SomeTensor32:
     """Given a tensor containing the data to be padded (`data`), a tensor containing the number of start
     and end pad values for axis (`pads`), (optionally) a `mode`, and (optionally) `constant_value`, a
     padded tensor (`output`) is generated.
@@ -270,14 +271,14 @@ def Pad(data: Given[TAny20, LComplexStr], pads: Indices[INT64, int], constant_va
     https://onnx.ai/onnx/operators/onnx__Pad.html
     """
 @overload
-def Pad(data: Nested[complex | str], pads: Nested[int], constant_value: Nested[complex | str] | None = None, axes: Nested[int] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> AnyTensor: ...
+def Pad(data: NumberOrList[complex | str], pads: NumberOrList[int], constant_value: NumberOrList[complex | str] | None = None, axes: NumberOrList[int] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> AnyTensor: ...
 @overload
-def Pad(data: ArrayOr[complex | str], pads: ArrayOr[int], constant_value: ArrayOr[complex | str] | None = None, axes: ArrayOr[int] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> Array: ...
+def Pad(data: ArrayOrNumber[complex | str], pads: ArrayOrNumber[int], constant_value: ArrayOrNumber[complex | str] | None = None, axes: ArrayOrNumber[int] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> NumpyArray: ...
 @overload
-def Pad(data: Input[TAny20, LComplexStr], pads: Indices[INT64, int], constant_value: Input[TAny20, LComplexStr] | None = None, axes: Indices[TIndex, LInt] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> TAny20: ...
+def Pad(data: TensorOrArray[SomeTensor32, ComplexNumberOrText], pads: Indices[INT64, int], constant_value: TensorOrArray[SomeTensor32, ComplexNumberOrText] | None = None, axes: Indices[IndexTensor, Integer] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> SomeTensor32: ...
 
 @overload
-def QuantizeLinear(x: Given[TSignedNumber7, LFloat], y_scale: Input[TSignedNumber8, LFloat2], y_zero_point: Input[TSome13, LFloat3] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> TSome13:
+def QuantizeLinear(x: TensorOf[SignedNumberTensor7, Number], y_scale: TensorOrArray[SignedNumberTensor8, Number2], y_zero_point: TensorOrArray[SomeTensor33, Number3] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> SomeTensor33:
     """The linear quantization operator consumes a high-precision tensor, a scale, and a zero point to
     compute the low-precision/quantized tensor. The scale factor and zero point must have the same
     shape, determining the quantization granularity. The quantization formula is `y = saturate((x /
@@ -306,14 +307,14 @@ def QuantizeLinear(x: Given[TSignedNumber7, LFloat], y_scale: Input[TSignedNumbe
     https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html
     """
 @overload
-def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Nested[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> AnyTensor: ...
+def QuantizeLinear(x: NumberOrList[float], y_scale: NumberOrList[float], y_zero_point: NumberOrList[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> AnyTensor: ...
 @overload
-def QuantizeLinear(x: ArrayOr[float], y_scale: ArrayOr[float], y_zero_point: ArrayOr[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> Array: ...
+def QuantizeLinear(x: ArrayOrNumber[float], y_scale: ArrayOrNumber[float], y_zero_point: ArrayOrNumber[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> NumpyArray: ...
 @overload
-def QuantizeLinear(x: Input[TSignedNumber7, LFloat], y_scale: Input[TSignedNumber8, LFloat2], y_zero_point: Input[TSome13, LFloat3] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> TSome13: ...
+def QuantizeLinear(x: TensorOrArray[SignedNumberTensor7, Number], y_scale: TensorOrArray[SignedNumberTensor8, Number2], y_zero_point: TensorOrArray[SomeTensor33, Number3] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> SomeTensor33: ...
 
 @overload
-def RMSNormalization(X: Given[TFloat4, LFloat], scale: Input[TFloat5, LFloat2], *, axis: Int = -1, epsilon: Float = 1e-05, stash_type: DTypeLike = 1) -> TFloat5:
+def RMSNormalization(X: TensorOf[FloatTensor4, Number], scale: TensorOrArray[FloatTensor5, Number2], *, axis: Int = -1, epsilon: Float = 1e-05, stash_type: DTypeLike = 1) -> FloatTensor5:
     """This is RMS normalization defined in ONNX as function as described in the paper
     https://arxiv.org/pdf/1910.07467. The overall computation can be split into two stages. The root
     mean squared norm is taken over the last D dimensions, where D is the dimension of normalized_shape.
@@ -332,14 +333,14 @@ def RMSNormalization(X: Given[TFloat4, LFloat], scale: Input[TFloat5, LFloat2], 
     https://onnx.ai/onnx/operators/onnx__RMSNormalization.html
     """
 @overload
-def RMSNormalization(X: ArrayOr[float], scale: Given[TFloat5, LFloat2], *, axis: Int = -1, epsilon: Float = 1e-05, stash_type: DTypeLike = 1) -> TFloat5: ...
+def RMSNormalization(X: ArrayOrNumber[float], scale: TensorOf[FloatTensor5, Number2], *, axis: Int = -1, epsilon: Float = 1e-05, stash_type: DTypeLike = 1) -> FloatTensor5: ...
 @overload
-def RMSNormalization(X: Nested[float], scale: Nested[float], *, axis: Int = -1, epsilon: Float = 1e-05, stash_type: DTypeLike = 1) -> AnyTensor: ...
+def RMSNormalization(X: NumberOrList[float], scale: NumberOrList[float], *, axis: Int = -1, epsilon: Float = 1e-05, stash_type: DTypeLike = 1) -> AnyTensor: ...
 @overload
-def RMSNormalization(X: ArrayOr[float], scale: ArrayOr[float], *, axis: Int = -1, epsilon: Float = 1e-05, stash_type: DTypeLike = 1) -> Array: ...
+def RMSNormalization(X: ArrayOrNumber[float], scale: ArrayOrNumber[float], *, axis: Int = -1, epsilon: Float = 1e-05, stash_type: DTypeLike = 1) -> NumpyArray: ...
 
 @overload
-def Reshape(data: Given[TAny20, LComplexStr], shape: Indices[INT64, int], *, allowzero: Int = 0) -> TAny20:
+def Reshape(data: TensorOf[SomeTensor32, ComplexNumberOrText], shape: Indices[INT64, int], *, allowzero: Int = 0) -> SomeTensor32:
     """Reshape the input tensor similar to numpy.reshape. First input is the data tensor, second input is a
     shape tensor which specifies the output shape. It outputs the reshaped tensor. At most one dimension
     of the new shape can be -1. In this case, the value is inferred from the size of the tensor and the
@@ -358,14 +359,14 @@ def Reshape(data: Given[TAny20, LComplexStr], shape: Indices[INT64, int], *, all
     https://onnx.ai/onnx/operators/onnx__Reshape.html
     """
 @overload
-def Reshape(data: ArrayOr[complex | str], shape: GivenIndices[INT64, int], *, allowzero: Int = 0) -> AnyTensor: ...
+def Reshape(data: NumberOrList[complex | str], shape: NumberOrList[int], *, allowzero: Int = 0) -> AnyTensor: ...
 @overload
-def Reshape(data: Nested[complex | str], shape: Nested[int], *, allowzero: Int = 0) -> AnyTensor: ...
+def Reshape(data: ArrayOrNumber[complex | str], shape: ArrayOrNumber[int], *, allowzero: Int = 0) -> NumpyArray: ...
 @overload
-def Reshape(data: ArrayOr[complex | str], shape: ArrayOr[int], *, allowzero: Int = 0) -> Array: ...
+def Reshape(data: ArrayOrNumber[complex | str], shape: TensorIndices[INT64, int], *, allowzero: Int = 0) -> AnyTensor: ...
 
 @overload
-def RotaryEmbedding(X: Given[TFloat7, LFloat], cos_cache: Input[TFloat7, LFloat], sin_cache: Input[TFloat7, LFloat], position_ids: Indices[INT64, int] | None = None, *, interleaved: Int = 0, num_heads: Int | None = None, rotary_embedding_dim: Int = 0) -> TFloat7:
+def RotaryEmbedding(X: TensorOf[FloatTensor7, Number], cos_cache: TensorOrArray[FloatTensor7, Number], sin_cache: TensorOrArray[FloatTensor7, Number], position_ids: Indices[INT64, int] | None = None, *, interleaved: Int = 0, num_heads: Int | None = None, rotary_embedding_dim: Int = 0) -> FloatTensor7:
     """RotaryEmbedding is the implementation of rotary positional embeddings (RoPE) based on the paper
     https://arxiv.org/pdf/2104.09864. The key advantage of RoPE is that it allows the model to
     understand both the absolute position of a token and the relative distances between tokens. This is
@@ -396,11 +397,11 @@ def RotaryEmbedding(X: Given[TFloat7, LFloat], cos_cache: Input[TFloat7, LFloat]
     https://onnx.ai/onnx/operators/onnx__RotaryEmbedding.html
     """
 @overload
-def RotaryEmbedding(X: Nested[float], cos_cache: Nested[float], sin_cache: Nested[float], position_ids: Nested[int] | None = None, *, interleaved: Int = 0, num_heads: Int | None = None, rotary_embedding_dim: Int = 0) -> AnyTensor: ...
+def RotaryEmbedding(X: NumberOrList[float], cos_cache: NumberOrList[float], sin_cache: NumberOrList[float], position_ids: NumberOrList[int] | None = None, *, interleaved: Int = 0, num_heads: Int | None = None, rotary_embedding_dim: Int = 0) -> AnyTensor: ...
 @overload
-def RotaryEmbedding(X: ArrayOr[float], cos_cache: ArrayOr[float], sin_cache: ArrayOr[float], position_ids: ArrayOr[int] | None = None, *, interleaved: Int = 0, num_heads: Int | None = None, rotary_embedding_dim: Int = 0) -> Array: ...
+def RotaryEmbedding(X: ArrayOrNumber[float], cos_cache: ArrayOrNumber[float], sin_cache: ArrayOrNumber[float], position_ids: ArrayOrNumber[int] | None = None, *, interleaved: Int = 0, num_heads: Int | None = None, rotary_embedding_dim: Int = 0) -> NumpyArray: ...
 @overload
-def RotaryEmbedding(X: Input[TFloat7, LFloat], cos_cache: Input[TFloat7, LFloat], sin_cache: Input[TFloat7, LFloat], position_ids: Indices[INT64, int] | None = None, *, interleaved: Int = 0, num_heads: Int | None = None, rotary_embedding_dim: Int = 0) -> TFloat7: ...
+def RotaryEmbedding(X: TensorOrArray[FloatTensor7, Number], cos_cache: TensorOrArray[FloatTensor7, Number], sin_cache: TensorOrArray[FloatTensor7, Number], position_ids: Indices[INT64, int] | None = None, *, interleaved: Int = 0, num_heads: Int | None = None, rotary_embedding_dim: Int = 0) -> FloatTensor7: ...
 
 def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs: Any, body: Body, num_scan_inputs: Int, scan_input_axes: Ints | None = None, scan_input_directions: Ints | None = None, scan_output_axes: Ints | None = None, scan_output_directions: Ints | None = None, outputs: int | None = None) -> AnyTensor:
     """Scan can be used to iterate over one or more scan_input tensors, constructing zero or more
@@ -426,7 +427,7 @@ def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs
     """
 
 @overload
-def Shape(data: Given[TAny20, LComplexStr], *, end: Int | None = None, start: Int = 0) -> INT64:
+def Shape(data: TensorOf[SomeTensor32, ComplexNumberOrText], *, end: Int | None = None, start: Int = 0) -> INT64:
     """Takes a tensor as input and outputs an 1D int64 tensor containing the shape of the input tensor.
     Optional attributes start and end can be used to compute a slice of the input tensor's shape. If
     start axis is omitted, the slice starts from axis 0. The end axis, if specified, is exclusive (and
@@ -444,12 +445,12 @@ def Shape(data: Given[TAny20, LComplexStr], *, end: Int | None = None, start: In
     https://onnx.ai/onnx/operators/onnx__Shape.html
     """
 @overload
-def Shape(data: Nested[complex | str], *, end: Int | None = None, start: Int = 0) -> AnyTensor: ...
+def Shape(data: NumberOrList[complex | str], *, end: Int | None = None, start: Int = 0) -> AnyTensor: ...
 @overload
-def Shape(data: ArrayOr[complex | str], *, end: Int | None = None, start: Int = 0) -> Array: ...
+def Shape(data: ArrayOrNumber[complex | str], *, end: Int | None = None, start: Int = 0) -> NumpyArray: ...
 
 @overload
-def Size(data: Given[TAny20, LComplexStr]) -> INT64:
+def Size(data: TensorOf[SomeTensor32, ComplexNumberOrText]) -> INT64:
     """Takes a tensor as input and outputs a int64 scalar that equals to the total number of elements of
     the input tensor.
 
@@ -460,12 +461,12 @@ def Size(data: Given[TAny20, LComplexStr]) -> INT64:
     https://onnx.ai/onnx/operators/onnx__Size.html
     """
 @overload
-def Size(data: Nested[complex | str]) -> AnyTensor: ...
+def Size(data: NumberOrList[complex | str]) -> AnyTensor: ...
 @overload
-def Size(data: ArrayOr[complex | str]) -> Array: ...
+def Size(data: ArrayOrNumber[complex | str]) -> NumpyArray: ...
 
 @overload
-def Squeeze(data: Given[TAny20, LComplexStr], axes: Indices[INT64, int] | None = None) -> TAny20:
+def Squeeze(data: TensorOf[SomeTensor32, ComplexNumberOrText], axes: Indices[INT64, int] | None = None) -> SomeTensor32:
     """Remove single-dimensional entries from the shape of a tensor. Takes an input `axes` with a list of
     axes to squeeze. If `axes` is not provided, all the single dimensions will be removed from the
     shape. If an axis is selected with shape entry not equal to one, an error is raised.
@@ -479,14 +480,14 @@ def Squeeze(data: Given[TAny20, LComplexStr], axes: Indices[INT64, int] | None =
     https://onnx.ai/onnx/operators/onnx__Squeeze.html
     """
 @overload
-def Squeeze(data: Nested[complex | str], axes: Nested[int] | None = None) -> AnyTensor: ...
+def Squeeze(data: NumberOrList[complex | str], axes: NumberOrList[int] | None = None) -> AnyTensor: ...
 @overload
-def Squeeze(data: ArrayOr[complex | str], axes: ArrayOr[int] | None = None) -> Array: ...
+def Squeeze(data: ArrayOrNumber[complex | str], axes: ArrayOrNumber[int] | None = None) -> NumpyArray: ...
 @overload
-def Squeeze(data: Input[TAny20, LComplexStr], axes: Indices[INT64, int] | None = None) -> TAny20: ...
+def Squeeze(data: TensorOrArray[SomeTensor32, ComplexNumberOrText], axes: Indices[INT64, int] | None = None) -> SomeTensor32: ...
 
 @overload
-def Transpose(data: Given[TAny20, LComplexStr], *, perm: Ints | None = None) -> TAny20:
+def Transpose(data: TensorOf[SomeTensor32, ComplexNumberOrText], *, perm: Ints | None = None) -> SomeTensor32:
     """Returns a transpose of the input tensor. (Similar to `numpy.transpose`). The optional attribute
     `perm` specifies the permutation of the axes of the input tensor. `perm` must contain each axis
     index in `[0, n-1]` exactly once, so its length is equal to the rank `n` of the input tensor.
@@ -502,12 +503,12 @@ def Transpose(data: Given[TAny20, LComplexStr], *, perm: Ints | None = None) -> 
     https://onnx.ai/onnx/operators/onnx__Transpose.html
     """
 @overload
-def Transpose(data: Nested[complex | str], *, perm: Ints | None = None) -> AnyTensor: ...
+def Transpose(data: NumberOrList[complex | str], *, perm: Ints | None = None) -> AnyTensor: ...
 @overload
-def Transpose(data: ArrayOr[complex | str], *, perm: Ints | None = None) -> Array: ...
+def Transpose(data: ArrayOrNumber[complex | str], *, perm: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def Unsqueeze(data: Given[TAny20, LComplexStr], axes: Indices[INT64, int]) -> TAny20:
+def Unsqueeze(data: TensorOf[SomeTensor32, ComplexNumberOrText], axes: Indices[INT64, int]) -> SomeTensor32:
     """Insert single-dimensional entries to the shape of an input tensor (`data`). Takes one required input
     `axes` - which contains a list of dimension indices and this operator will insert a dimension of
     value `1` into the corresponding index of the output tensor (`expanded`).
@@ -524,8 +525,8 @@ def Unsqueeze(data: Given[TAny20, LComplexStr], axes: Indices[INT64, int]) -> TA
     https://onnx.ai/onnx/operators/onnx__Unsqueeze.html
     """
 @overload
-def Unsqueeze(data: ArrayOr[complex | str], axes: GivenIndices[INT64, int]) -> AnyTensor: ...
+def Unsqueeze(data: NumberOrList[complex | str], axes: NumberOrList[int]) -> AnyTensor: ...
 @overload
-def Unsqueeze(data: Nested[complex | str], axes: Nested[int]) -> AnyTensor: ...
+def Unsqueeze(data: ArrayOrNumber[complex | str], axes: ArrayOrNumber[int]) -> NumpyArray: ...
 @overload
-def Unsqueeze(data: ArrayOr[complex | str], axes: ArrayOr[int]) -> Array: ...
+def Unsqueeze(data: ArrayOrNumber[complex | str], axes: TensorIndices[INT64, int]) -> AnyTensor: ...

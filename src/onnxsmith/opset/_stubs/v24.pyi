@@ -4,16 +4,17 @@
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, Body, DTypeLike, Float, Floats, Given, GivenIndices, Indices, Input, Int, Ints, Nested,
-    Proto, TensorValue, INT64, BOOL,
+    AnyTensor, ArrayOrNumber, Body, DTypeLike, Float, Floats, Indices, Int, Ints, NumberOrList, NumpyArray, Proto,
+    TensorIndices, TensorOf, TensorOrArray, TensorValue, INT64, BOOL,
 )
 from onnxsmith.opset._stubs.variables import (
-    LComplexStr, LFloat, LFloat2, LFloat3, LFloatStr, LFloatStr2, LInt, TAny19, TAny21, TAny22, TAny23, TAny8, TAny9,
-    TFloat4, TFloat5, TFloat7, TIndex, TNumber7, TSignedNumber7, TSome13, TSome14, TSome15, TValue,
+    ComplexNumberOrText, FloatTensor4, FloatTensor5, FloatTensor7, IndexTensor, Integer, Number, Number2, Number3,
+    NumberOrText, NumberOrText2, NumberTensor7, SignedNumberTensor7, SomeTensor11, SomeTensor12, SomeTensor31,
+    SomeTensor33, SomeTensor34, SomeTensor35, SomeTensor36, SomeTensor37, SomeTensor38, TValue,
 )
 
 @overload
-def Attention(Q: Given[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input[TFloat5, LFloat2], attn_mask: Input[TAny9, LFloat3] | None = None, past_key: Input[TFloat4, LFloat] | None = None, past_value: Input[TFloat5, LFloat2] | None = None, nonpad_kv_seqlen: Indices[INT64, int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[1] = 1) -> TFloat4:
+def Attention(Q: TensorOf[FloatTensor4, Number], K: TensorOrArray[FloatTensor4, Number], V: TensorOrArray[FloatTensor5, Number2], attn_mask: TensorOrArray[SomeTensor12, Number3] | None = None, past_key: TensorOrArray[FloatTensor4, Number] | None = None, past_value: TensorOrArray[FloatTensor5, Number2] | None = None, nonpad_kv_seqlen: Indices[INT64, int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[1] = 1) -> FloatTensor4:
     """Computes scaled dot product attention on query, key and value tensors, using an optional attention
     mask if passed.
 
@@ -53,30 +54,30 @@ def Attention(Q: Given[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input[TFl
     https://onnx.ai/onnx/operators/onnx__Attention.html
     """
 @overload
-def Attention(Q: Given[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input[TFloat5, LFloat2], attn_mask: Input[TAny9, LFloat3] | None = None, past_key: Input[TFloat4, LFloat] | None = None, past_value: Input[TFloat5, LFloat2] | None = None, nonpad_kv_seqlen: Indices[INT64, int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[2]) -> tuple[TFloat4, TFloat4]: ...
+def Attention(Q: TensorOf[FloatTensor4, Number], K: TensorOrArray[FloatTensor4, Number], V: TensorOrArray[FloatTensor5, Number2], attn_mask: TensorOrArray[SomeTensor12, Number3] | None = None, past_key: TensorOrArray[FloatTensor4, Number] | None = None, past_value: TensorOrArray[FloatTensor5, Number2] | None = None, nonpad_kv_seqlen: Indices[INT64, int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[2]) -> tuple[FloatTensor4, FloatTensor4]: ...
 @overload
-def Attention(Q: Given[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input[TFloat5, LFloat2], attn_mask: Input[TAny9, LFloat3] | None = None, past_key: Input[TFloat4, LFloat] | None = None, past_value: Input[TFloat5, LFloat2] | None = None, nonpad_kv_seqlen: Indices[INT64, int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[3]) -> tuple[TFloat4, TFloat4, TFloat5]: ...
+def Attention(Q: TensorOf[FloatTensor4, Number], K: TensorOrArray[FloatTensor4, Number], V: TensorOrArray[FloatTensor5, Number2], attn_mask: TensorOrArray[SomeTensor12, Number3] | None = None, past_key: TensorOrArray[FloatTensor4, Number] | None = None, past_value: TensorOrArray[FloatTensor5, Number2] | None = None, nonpad_kv_seqlen: Indices[INT64, int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[3]) -> tuple[FloatTensor4, FloatTensor4, FloatTensor5]: ...
 @overload
-def Attention(Q: Given[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input[TFloat5, LFloat2], attn_mask: Input[TAny9, LFloat3] | None = None, past_key: Input[TFloat4, LFloat] | None = None, past_value: Input[TFloat5, LFloat2] | None = None, nonpad_kv_seqlen: Indices[INT64, int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[4]) -> tuple[TFloat4, TFloat4, TFloat5, TFloat4]: ...
+def Attention(Q: TensorOf[FloatTensor4, Number], K: TensorOrArray[FloatTensor4, Number], V: TensorOrArray[FloatTensor5, Number2], attn_mask: TensorOrArray[SomeTensor12, Number3] | None = None, past_key: TensorOrArray[FloatTensor4, Number] | None = None, past_value: TensorOrArray[FloatTensor5, Number2] | None = None, nonpad_kv_seqlen: Indices[INT64, int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[4]) -> tuple[FloatTensor4, FloatTensor4, FloatTensor5, FloatTensor4]: ...
 @overload
-def Attention(Q: ArrayOr[float], K: ArrayOr[float], V: ArrayOr[float], attn_mask: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, nonpad_kv_seqlen: ArrayOr[int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[1] = 1) -> Array: ...
+def Attention(Q: ArrayOrNumber[float], K: ArrayOrNumber[float], V: ArrayOrNumber[float], attn_mask: ArrayOrNumber[float] | None = None, past_key: ArrayOrNumber[float] | None = None, past_value: ArrayOrNumber[float] | None = None, nonpad_kv_seqlen: ArrayOrNumber[int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[1] = 1) -> NumpyArray: ...
 @overload
-def Attention(Q: ArrayOr[float], K: ArrayOr[float], V: ArrayOr[float], attn_mask: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, nonpad_kv_seqlen: ArrayOr[int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[2]) -> tuple[Array, Array]: ...
+def Attention(Q: ArrayOrNumber[float], K: ArrayOrNumber[float], V: ArrayOrNumber[float], attn_mask: ArrayOrNumber[float] | None = None, past_key: ArrayOrNumber[float] | None = None, past_value: ArrayOrNumber[float] | None = None, nonpad_kv_seqlen: ArrayOrNumber[int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[2]) -> tuple[NumpyArray, NumpyArray]: ...
 @overload
-def Attention(Q: ArrayOr[float], K: ArrayOr[float], V: ArrayOr[float], attn_mask: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, nonpad_kv_seqlen: ArrayOr[int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[3]) -> tuple[Array, Array, Array]: ...
+def Attention(Q: ArrayOrNumber[float], K: ArrayOrNumber[float], V: ArrayOrNumber[float], attn_mask: ArrayOrNumber[float] | None = None, past_key: ArrayOrNumber[float] | None = None, past_value: ArrayOrNumber[float] | None = None, nonpad_kv_seqlen: ArrayOrNumber[int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[3]) -> tuple[NumpyArray, NumpyArray, NumpyArray]: ...
 @overload
-def Attention(Q: ArrayOr[float], K: ArrayOr[float], V: ArrayOr[float], attn_mask: ArrayOr[float] | None = None, past_key: ArrayOr[float] | None = None, past_value: ArrayOr[float] | None = None, nonpad_kv_seqlen: ArrayOr[int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[4]) -> tuple[Array, Array, Array, Array]: ...
+def Attention(Q: ArrayOrNumber[float], K: ArrayOrNumber[float], V: ArrayOrNumber[float], attn_mask: ArrayOrNumber[float] | None = None, past_key: ArrayOrNumber[float] | None = None, past_value: ArrayOrNumber[float] | None = None, nonpad_kv_seqlen: ArrayOrNumber[int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[4]) -> tuple[NumpyArray, NumpyArray, NumpyArray, NumpyArray]: ...
 @overload
-def Attention(Q: Input[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input[TFloat5, LFloat2], attn_mask: Input[TAny9, LFloat3] | None = None, past_key: Input[TFloat4, LFloat] | None = None, past_value: Input[TFloat5, LFloat2] | None = None, nonpad_kv_seqlen: Indices[INT64, int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[1] = 1) -> TFloat4: ...
+def Attention(Q: TensorOrArray[FloatTensor4, Number], K: TensorOrArray[FloatTensor4, Number], V: TensorOrArray[FloatTensor5, Number2], attn_mask: TensorOrArray[SomeTensor12, Number3] | None = None, past_key: TensorOrArray[FloatTensor4, Number] | None = None, past_value: TensorOrArray[FloatTensor5, Number2] | None = None, nonpad_kv_seqlen: Indices[INT64, int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[1] = 1) -> FloatTensor4: ...
 @overload
-def Attention(Q: Input[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input[TFloat5, LFloat2], attn_mask: Input[TAny9, LFloat3] | None = None, past_key: Input[TFloat4, LFloat] | None = None, past_value: Input[TFloat5, LFloat2] | None = None, nonpad_kv_seqlen: Indices[INT64, int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[2]) -> tuple[TFloat4, TFloat4]: ...
+def Attention(Q: TensorOrArray[FloatTensor4, Number], K: TensorOrArray[FloatTensor4, Number], V: TensorOrArray[FloatTensor5, Number2], attn_mask: TensorOrArray[SomeTensor12, Number3] | None = None, past_key: TensorOrArray[FloatTensor4, Number] | None = None, past_value: TensorOrArray[FloatTensor5, Number2] | None = None, nonpad_kv_seqlen: Indices[INT64, int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[2]) -> tuple[FloatTensor4, FloatTensor4]: ...
 @overload
-def Attention(Q: Input[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input[TFloat5, LFloat2], attn_mask: Input[TAny9, LFloat3] | None = None, past_key: Input[TFloat4, LFloat] | None = None, past_value: Input[TFloat5, LFloat2] | None = None, nonpad_kv_seqlen: Indices[INT64, int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[3]) -> tuple[TFloat4, TFloat4, TFloat5]: ...
+def Attention(Q: TensorOrArray[FloatTensor4, Number], K: TensorOrArray[FloatTensor4, Number], V: TensorOrArray[FloatTensor5, Number2], attn_mask: TensorOrArray[SomeTensor12, Number3] | None = None, past_key: TensorOrArray[FloatTensor4, Number] | None = None, past_value: TensorOrArray[FloatTensor5, Number2] | None = None, nonpad_kv_seqlen: Indices[INT64, int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[3]) -> tuple[FloatTensor4, FloatTensor4, FloatTensor5]: ...
 @overload
-def Attention(Q: Input[TFloat4, LFloat], K: Input[TFloat4, LFloat], V: Input[TFloat5, LFloat2], attn_mask: Input[TAny9, LFloat3] | None = None, past_key: Input[TFloat4, LFloat] | None = None, past_value: Input[TFloat5, LFloat2] | None = None, nonpad_kv_seqlen: Indices[INT64, int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[4]) -> tuple[TFloat4, TFloat4, TFloat5, TFloat4]: ...
+def Attention(Q: TensorOrArray[FloatTensor4, Number], K: TensorOrArray[FloatTensor4, Number], V: TensorOrArray[FloatTensor5, Number2], attn_mask: TensorOrArray[SomeTensor12, Number3] | None = None, past_key: TensorOrArray[FloatTensor4, Number] | None = None, past_value: TensorOrArray[FloatTensor5, Number2] | None = None, nonpad_kv_seqlen: Indices[INT64, int] | None = None, *, is_causal: Int = 0, kv_num_heads: Int | None = None, q_num_heads: Int | None = None, qk_matmul_output_mode: Int = 0, scale: Float | None = None, softcap: Float = 0.0, softmax_precision: DTypeLike | None = None, outputs: Literal[4]) -> tuple[FloatTensor4, FloatTensor4, FloatTensor5, FloatTensor4]: ...
 
 @overload
-def Cast(input: Given[TAny21, LFloatStr], *, to: type[TAny22], round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> TAny22:
+def Cast(input: TensorOf[SomeTensor34, NumberOrText], *, to: type[SomeTensor35], round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> SomeTensor35:
     """The operator casts the elements of a given input tensor to a data type specified by the 'to'
     argument and returns an output tensor of the same size in the converted type. The 'to' argument must
     be one of the data types specified in the 'DataType' enum field in the TensorProto message.
@@ -94,14 +95,14 @@ def Cast(input: Given[TAny21, LFloatStr], *, to: type[TAny22], round_mode: Liter
     https://onnx.ai/onnx/operators/onnx__Cast.html
     """
 @overload
-def Cast(input: Given[TAny21, LFloatStr], *, to: DTypeLike, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> AnyTensor: ...
+def Cast(input: TensorOf[SomeTensor34, NumberOrText], *, to: DTypeLike, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> AnyTensor: ...
 @overload
-def Cast(input: Nested[float | str], *, to: DTypeLike, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> AnyTensor: ...
+def Cast(input: NumberOrList[float | str], *, to: DTypeLike, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> AnyTensor: ...
 @overload
-def Cast(input: ArrayOr[float | str], *, to: DTypeLike, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> Array: ...
+def Cast(input: ArrayOrNumber[float | str], *, to: DTypeLike, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> NumpyArray: ...
 
 @overload
-def CastLike(input: Given[TAny21, LFloatStr], target_type: Input[TAny22, LFloatStr2], *, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> TAny22:
+def CastLike(input: TensorOf[SomeTensor34, NumberOrText], target_type: TensorOrArray[SomeTensor35, NumberOrText2], *, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> SomeTensor35:
     """The operator casts the elements of a given input tensor (the first input) to the same data type as
     the elements of the second input tensor. See documentation of the Cast operator for further details.
 
@@ -118,11 +119,11 @@ def CastLike(input: Given[TAny21, LFloatStr], target_type: Input[TAny22, LFloatS
     https://onnx.ai/onnx/operators/onnx__CastLike.html
     """
 @overload
-def CastLike(input: ArrayOr[float | str], target_type: Given[TAny22, LFloatStr2], *, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> TAny22: ...
+def CastLike(input: ArrayOrNumber[float | str], target_type: TensorOf[SomeTensor35, NumberOrText2], *, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> SomeTensor35: ...
 @overload
-def CastLike(input: Nested[float | str], target_type: Nested[float | str], *, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> AnyTensor: ...
+def CastLike(input: NumberOrList[float | str], target_type: NumberOrList[float | str], *, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> AnyTensor: ...
 @overload
-def CastLike(input: ArrayOr[float | str], target_type: ArrayOr[float | str], *, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> Array: ...
+def CastLike(input: ArrayOrNumber[float | str], target_type: ArrayOrNumber[float | str], *, round_mode: Literal["up", "down", "nearest"] = "up", saturate: Int = 1) -> NumpyArray: ...
 
 def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = None, value_float: Float | None = None, value_floats: Floats | None = None, value_int: Int | None = None, value_ints: Ints | None = None, value_string: str | None = None, value_strings: Sequence[str] | None = None) -> AnyTensor:
     """This operator produces a constant tensor. Exactly one of the provided attributes, either value,
@@ -143,7 +144,7 @@ def Constant(*, sparse_value: Proto | None = None, value: TensorValue | None = N
     """
 
 @overload
-def ConstantOfShape(input: GivenIndices[INT64, int], *, value: TensorValue | None = None) -> AnyTensor:
+def ConstantOfShape(input: TensorIndices[INT64, int], *, value: TensorValue | None = None) -> AnyTensor:
     """Generate a tensor with given value and shape.
 
     Args:
@@ -156,12 +157,12 @@ def ConstantOfShape(input: GivenIndices[INT64, int], *, value: TensorValue | Non
     https://onnx.ai/onnx/operators/onnx__ConstantOfShape.html
     """
 @overload
-def ConstantOfShape(input: Nested[int], *, value: TensorValue | None = None) -> AnyTensor: ...
+def ConstantOfShape(input: NumberOrList[int], *, value: TensorValue | None = None) -> AnyTensor: ...
 @overload
-def ConstantOfShape(input: ArrayOr[int], *, value: TensorValue | None = None) -> Array: ...
+def ConstantOfShape(input: ArrayOrNumber[int], *, value: TensorValue | None = None) -> NumpyArray: ...
 
 @overload
-def DequantizeLinear(x: Given[TAny19, LFloat], x_scale: Input[TSome14, LFloat2], x_zero_point: Input[TAny19, LFloat] | None = None, *, output_dtype: type[TFloat7], axis: Int = 1, block_size: Int = 0) -> TFloat7:
+def DequantizeLinear(x: TensorOf[SomeTensor31, Number], x_scale: TensorOrArray[SomeTensor36, Number2], x_zero_point: TensorOrArray[SomeTensor31, Number] | None = None, *, output_dtype: type[FloatTensor7], axis: Int = 1, block_size: Int = 0) -> FloatTensor7:
     """The linear dequantization operator. It consumes a quantized tensor, a scale, and a zero point to
     compute the full-precision tensor. The dequantization formula is `y = (x - x_zero_point) * x_scale`.
     `x_scale` and `x_zero_point` must have the same shape, determining the quantization's granularity: a
@@ -184,18 +185,18 @@ def DequantizeLinear(x: Given[TAny19, LFloat], x_scale: Input[TSome14, LFloat2],
     https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html
     """
 @overload
-def DequantizeLinear(x: Given[TAny19, LFloat], x_scale: Input[TSome14, LFloat2], x_zero_point: Input[TAny19, LFloat] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> AnyTensor: ...
+def DequantizeLinear(x: TensorOf[SomeTensor31, Number], x_scale: TensorOrArray[SomeTensor36, Number2], x_zero_point: TensorOrArray[SomeTensor31, Number] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> AnyTensor: ...
 @overload
-def DequantizeLinear(x: Nested[float], x_scale: Nested[float], x_zero_point: Nested[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> AnyTensor: ...
+def DequantizeLinear(x: NumberOrList[float], x_scale: NumberOrList[float], x_zero_point: NumberOrList[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> AnyTensor: ...
 @overload
-def DequantizeLinear(x: ArrayOr[float], x_scale: ArrayOr[float], x_zero_point: ArrayOr[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> Array: ...
+def DequantizeLinear(x: ArrayOrNumber[float], x_scale: ArrayOrNumber[float], x_zero_point: ArrayOrNumber[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> NumpyArray: ...
 @overload
-def DequantizeLinear(x: Input[TAny19, LFloat], x_scale: Input[TSome14, LFloat2], x_zero_point: Input[TAny19, LFloat] | None = None, *, output_dtype: type[TFloat7], axis: Int = 1, block_size: Int = 0) -> TFloat7: ...
+def DequantizeLinear(x: TensorOrArray[SomeTensor31, Number], x_scale: TensorOrArray[SomeTensor36, Number2], x_zero_point: TensorOrArray[SomeTensor31, Number] | None = None, *, output_dtype: type[FloatTensor7], axis: Int = 1, block_size: Int = 0) -> FloatTensor7: ...
 @overload
-def DequantizeLinear(x: Input[TAny19, LFloat], x_scale: Input[TSome14, LFloat2], x_zero_point: Input[TAny19, LFloat] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> AnyTensor: ...
+def DequantizeLinear(x: TensorOrArray[SomeTensor31, Number], x_scale: TensorOrArray[SomeTensor36, Number2], x_zero_point: TensorOrArray[SomeTensor31, Number] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0) -> AnyTensor: ...
 
 @overload
-def Flatten(input: Given[TAny23, LComplexStr], *, axis: Int = 1) -> TAny23:
+def Flatten(input: TensorOf[SomeTensor37, ComplexNumberOrText], *, axis: Int = 1) -> SomeTensor37:
     """Flattens the input tensor into a 2D matrix. If input tensor has shape (d_0, d_1, ... d_n) then the
     output will have shape (d_0 X d_1 ... d_(axis-1), d_axis X d_(axis+1) ... X dn).
 
@@ -208,9 +209,9 @@ def Flatten(input: Given[TAny23, LComplexStr], *, axis: Int = 1) -> TAny23:
     https://onnx.ai/onnx/operators/onnx__Flatten.html
     """
 @overload
-def Flatten(input: Nested[complex | str], *, axis: Int = 1) -> AnyTensor: ...
+def Flatten(input: NumberOrList[complex | str], *, axis: Int = 1) -> AnyTensor: ...
 @overload
-def Flatten(input: ArrayOr[complex | str], *, axis: Int = 1) -> Array: ...
+def Flatten(input: ArrayOrNumber[complex | str], *, axis: Int = 1) -> NumpyArray: ...
 
 def Identity(input: TValue) -> TValue:
     """Identity operator
@@ -222,7 +223,7 @@ def Identity(input: TValue) -> TValue:
     https://onnx.ai/onnx/operators/onnx__Identity.html
     """
 
-def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> AnyTensor:
+def If(cond: TensorOrArray[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs: int | None = None) -> AnyTensor:
     """If conditional
 
     Args:
@@ -236,7 +237,7 @@ def If(cond: Input[BOOL, bool], *, else_branch: Body, then_branch: Body, outputs
     https://onnx.ai/onnx/operators/onnx__If.html
     """
 
-def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> AnyTensor:
+def Loop(M: Indices[INT64, int] | None = None, cond: TensorOrArray[BOOL, bool] | None = None, *v_initial: Any, body: Body, outputs: int | None = None) -> AnyTensor:
     """Generic Looping construct.
 
     Args:
@@ -252,7 +253,7 @@ def Loop(M: Indices[INT64, int] | None = None, cond: Input[BOOL, bool] | None = 
     """
 
 @overload
-def Pad(data: Given[TAny23, LComplexStr], pads: Indices[INT64, int], constant_value: Input[TAny23, LComplexStr] | None = None, axes: Indices[TIndex, LInt] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> TAny23:
+def Pad(data: TensorOf[SomeTensor37, ComplexNumberOrText], pads: Indices[INT64, int], constant_value: TensorOrArray[SomeTensor37, ComplexNumberOrText] | None = None, axes: Indices[IndexTensor, Integer] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> SomeTensor37:
     """Given a tensor containing the data to be padded (`data`), a tensor containing the number of start
     and end pad values for axis (`pads`), (optionally) a `mode`, and (optionally) `constant_value`, a
     padded tensor (`output`) is generated.
@@ -275,14 +276,14 @@ def Pad(data: Given[TAny23, LComplexStr], pads: Indices[INT64, int], constant_va
     https://onnx.ai/onnx/operators/onnx__Pad.html
     """
 @overload
-def Pad(data: Nested[complex | str], pads: Nested[int], constant_value: Nested[complex | str] | None = None, axes: Nested[int] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> AnyTensor: ...
+def Pad(data: NumberOrList[complex | str], pads: NumberOrList[int], constant_value: NumberOrList[complex | str] | None = None, axes: NumberOrList[int] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> AnyTensor: ...
 @overload
-def Pad(data: ArrayOr[complex | str], pads: ArrayOr[int], constant_value: ArrayOr[complex | str] | None = None, axes: ArrayOr[int] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> Array: ...
+def Pad(data: ArrayOrNumber[complex | str], pads: ArrayOrNumber[int], constant_value: ArrayOrNumber[complex | str] | None = None, axes: ArrayOrNumber[int] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> NumpyArray: ...
 @overload
-def Pad(data: Input[TAny23, LComplexStr], pads: Indices[INT64, int], constant_value: Input[TAny23, LComplexStr] | None = None, axes: Indices[TIndex, LInt] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> TAny23: ...
+def Pad(data: TensorOrArray[SomeTensor37, ComplexNumberOrText], pads: Indices[INT64, int], constant_value: TensorOrArray[SomeTensor37, ComplexNumberOrText] | None = None, axes: Indices[IndexTensor, Integer] | None = None, *, mode: Literal["constant", "reflect", "edge", "wrap"] = "constant") -> SomeTensor37: ...
 
 @overload
-def QuantizeLinear(x: Given[TSignedNumber7, LFloat], y_scale: Input[TSome15, LFloat2], y_zero_point: Input[TSome13, LFloat3] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> TSome13:
+def QuantizeLinear(x: TensorOf[SignedNumberTensor7, Number], y_scale: TensorOrArray[SomeTensor38, Number2], y_zero_point: TensorOrArray[SomeTensor33, Number3] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> SomeTensor33:
     """The linear quantization operator consumes a high-precision tensor, a scale, and a zero point to
     compute the low-precision/quantized tensor. The scale factor and zero point must have the same
     shape, determining the quantization granularity. The quantization formula is `y = saturate((x /
@@ -311,14 +312,14 @@ def QuantizeLinear(x: Given[TSignedNumber7, LFloat], y_scale: Input[TSome15, LFl
     https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html
     """
 @overload
-def QuantizeLinear(x: Nested[float], y_scale: Nested[float], y_zero_point: Nested[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> AnyTensor: ...
+def QuantizeLinear(x: NumberOrList[float], y_scale: NumberOrList[float], y_zero_point: NumberOrList[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> AnyTensor: ...
 @overload
-def QuantizeLinear(x: ArrayOr[float], y_scale: ArrayOr[float], y_zero_point: ArrayOr[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> Array: ...
+def QuantizeLinear(x: ArrayOrNumber[float], y_scale: ArrayOrNumber[float], y_zero_point: ArrayOrNumber[float] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> NumpyArray: ...
 @overload
-def QuantizeLinear(x: Input[TSignedNumber7, LFloat], y_scale: Input[TSome15, LFloat2], y_zero_point: Input[TSome13, LFloat3] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> TSome13: ...
+def QuantizeLinear(x: TensorOrArray[SignedNumberTensor7, Number], y_scale: TensorOrArray[SomeTensor38, Number2], y_zero_point: TensorOrArray[SomeTensor33, Number3] | None = None, *, axis: Int = 1, block_size: Int = 0, output_dtype: DTypeLike = 0, precision: DTypeLike = 0, saturate: Int = 1) -> SomeTensor33: ...
 
 @overload
-def Reshape(data: Given[TAny23, LComplexStr], shape: Indices[INT64, int], *, allowzero: Int = 0) -> TAny23:
+def Reshape(data: TensorOf[SomeTensor37, ComplexNumberOrText], shape: Indices[INT64, int], *, allowzero: Int = 0) -> SomeTensor37:
     """Reshape the input tensor similar to numpy.reshape. First input is the data tensor, second input is a
     shape tensor which specifies the output shape. It outputs the reshaped tensor. At most one dimension
     of the new shape can be -1. In this case, the value is inferred from the size of the tensor and the
@@ -337,11 +338,11 @@ def Reshape(data: Given[TAny23, LComplexStr], shape: Indices[INT64, int], *, all
     https://onnx.ai/onnx/operators/onnx__Reshape.html
     """
 @overload
-def Reshape(data: ArrayOr[complex | str], shape: GivenIndices[INT64, int], *, allowzero: Int = 0) -> AnyTensor: ...
+def Reshape(data: NumberOrList[complex | str], shape: NumberOrList[int], *, allowzero: Int = 0) -> AnyTensor: ...
 @overload
-def Reshape(data: Nested[complex | str], shape: Nested[int], *, allowzero: Int = 0) -> AnyTensor: ...
+def Reshape(data: ArrayOrNumber[complex | str], shape: ArrayOrNumber[int], *, allowzero: Int = 0) -> NumpyArray: ...
 @overload
-def Reshape(data: ArrayOr[complex | str], shape: ArrayOr[int], *, allowzero: Int = 0) -> Array: ...
+def Reshape(data: ArrayOrNumber[complex | str], shape: TensorIndices[INT64, int], *, allowzero: Int = 0) -> AnyTensor: ...
 
 def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs: Any, body: Body, num_scan_inputs: Int, scan_input_axes: Ints | None = None, scan_input_directions: Ints | None = None, scan_output_axes: Ints | None = None, scan_output_directions: Ints | None = None, outputs: int | None = None) -> AnyTensor:
     """Scan can be used to iterate over one or more scan_input tensors, constructing zero or more
@@ -367,7 +368,7 @@ def Scan(initial_state_and_scan_inputs_0: Any, /, *initial_state_and_scan_inputs
     """
 
 @overload
-def Shape(data: Given[TAny23, LComplexStr], *, end: Int | None = None, start: Int = 0) -> INT64:
+def Shape(data: TensorOf[SomeTensor37, ComplexNumberOrText], *, end: Int | None = None, start: Int = 0) -> INT64:
     """Takes a tensor as input and outputs an 1D int64 tensor containing the shape of the input tensor.
     Optional attributes start and end can be used to compute a slice of the input tensor's shape. If
     start axis is omitted, the slice starts from axis 0. The end axis, if specified, is exclusive (and
@@ -385,12 +386,12 @@ def Shape(data: Given[TAny23, LComplexStr], *, end: Int | None = None, start: In
     https://onnx.ai/onnx/operators/onnx__Shape.html
     """
 @overload
-def Shape(data: Nested[complex | str], *, end: Int | None = None, start: Int = 0) -> AnyTensor: ...
+def Shape(data: NumberOrList[complex | str], *, end: Int | None = None, start: Int = 0) -> AnyTensor: ...
 @overload
-def Shape(data: ArrayOr[complex | str], *, end: Int | None = None, start: Int = 0) -> Array: ...
+def Shape(data: ArrayOrNumber[complex | str], *, end: Int | None = None, start: Int = 0) -> NumpyArray: ...
 
 @overload
-def Size(data: Given[TAny23, LComplexStr]) -> INT64:
+def Size(data: TensorOf[SomeTensor37, ComplexNumberOrText]) -> INT64:
     """Takes a tensor as input and outputs a int64 scalar that equals to the total number of elements of
     the input tensor.
 
@@ -401,12 +402,12 @@ def Size(data: Given[TAny23, LComplexStr]) -> INT64:
     https://onnx.ai/onnx/operators/onnx__Size.html
     """
 @overload
-def Size(data: Nested[complex | str]) -> AnyTensor: ...
+def Size(data: NumberOrList[complex | str]) -> AnyTensor: ...
 @overload
-def Size(data: ArrayOr[complex | str]) -> Array: ...
+def Size(data: ArrayOrNumber[complex | str]) -> NumpyArray: ...
 
 @overload
-def SplitToSequence(input: Given[TAny8, LComplexStr], split: Indices[TIndex, LInt] | None = None, *, axis: Int = 0, keepdims: Int = 1) -> Sequence[TAny8]:
+def SplitToSequence(input: TensorOf[SomeTensor11, ComplexNumberOrText], split: Indices[IndexTensor, Integer] | None = None, *, axis: Int = 0, keepdims: Int = 1) -> Sequence[SomeTensor11]:
     """Split a tensor into a sequence of tensors, along the specified 'axis'. Lengths of the parts can be
     specified using the optional argument 'split'. If the argument `split' is not specified, a default
     scalar value of 1 is used as the value of `split'. 'split' must contain only positive numbers.
@@ -426,14 +427,14 @@ def SplitToSequence(input: Given[TAny8, LComplexStr], split: Indices[TIndex, LIn
     https://onnx.ai/onnx/operators/onnx__SplitToSequence.html
     """
 @overload
-def SplitToSequence(input: Nested[complex | str], split: Nested[int] | None = None, *, axis: Int = 0, keepdims: Int = 1) -> AnyTensor: ...
+def SplitToSequence(input: NumberOrList[complex | str], split: NumberOrList[int] | None = None, *, axis: Int = 0, keepdims: Int = 1) -> AnyTensor: ...
 @overload
-def SplitToSequence(input: ArrayOr[complex | str], split: ArrayOr[int] | None = None, *, axis: Int = 0, keepdims: Int = 1) -> list[Array]: ...
+def SplitToSequence(input: ArrayOrNumber[complex | str], split: ArrayOrNumber[int] | None = None, *, axis: Int = 0, keepdims: Int = 1) -> list[NumpyArray]: ...
 @overload
-def SplitToSequence(input: Input[TAny8, LComplexStr], split: Indices[TIndex, LInt] | None = None, *, axis: Int = 0, keepdims: Int = 1) -> Sequence[TAny8]: ...
+def SplitToSequence(input: TensorOrArray[SomeTensor11, ComplexNumberOrText], split: Indices[IndexTensor, Integer] | None = None, *, axis: Int = 0, keepdims: Int = 1) -> Sequence[SomeTensor11]: ...
 
 @overload
-def Squeeze(data: Given[TAny23, LComplexStr], axes: Indices[INT64, int] | None = None) -> TAny23:
+def Squeeze(data: TensorOf[SomeTensor37, ComplexNumberOrText], axes: Indices[INT64, int] | None = None) -> SomeTensor37:
     """Remove single-dimensional entries from the shape of a tensor. Takes an input `axes` with a list of
     axes to squeeze. If `axes` is not provided, all the single dimensions will be removed from the
     shape. If an axis is selected with shape entry not equal to one, an error is raised.
@@ -447,14 +448,14 @@ def Squeeze(data: Given[TAny23, LComplexStr], axes: Indices[INT64, int] | None =
     https://onnx.ai/onnx/operators/onnx__Squeeze.html
     """
 @overload
-def Squeeze(data: Nested[complex | str], axes: Nested[int] | None = None) -> AnyTensor: ...
+def Squeeze(data: NumberOrList[complex | str], axes: NumberOrList[int] | None = None) -> AnyTensor: ...
 @overload
-def Squeeze(data: ArrayOr[complex | str], axes: ArrayOr[int] | None = None) -> Array: ...
+def Squeeze(data: ArrayOrNumber[complex | str], axes: ArrayOrNumber[int] | None = None) -> NumpyArray: ...
 @overload
-def Squeeze(data: Input[TAny23, LComplexStr], axes: Indices[INT64, int] | None = None) -> TAny23: ...
+def Squeeze(data: TensorOrArray[SomeTensor37, ComplexNumberOrText], axes: Indices[INT64, int] | None = None) -> SomeTensor37: ...
 
 @overload
-def Swish(X: Given[TFloat4, LFloat], *, alpha: Float = 1.0) -> TFloat4:
+def Swish(X: TensorOf[FloatTensor4, Number], *, alpha: Float = 1.0) -> FloatTensor4:
     """Swish function takes one input data (Tensor<T>) and produces one output data (Tensor<T>) of the same
     shape, where $Swish(x) = x * sigmoid(alpha * x)$.
 
@@ -466,12 +467,12 @@ def Swish(X: Given[TFloat4, LFloat], *, alpha: Float = 1.0) -> TFloat4:
     https://onnx.ai/onnx/operators/onnx__Swish.html
     """
 @overload
-def Swish(X: Nested[float], *, alpha: Float = 1.0) -> AnyTensor: ...
+def Swish(X: NumberOrList[float], *, alpha: Float = 1.0) -> AnyTensor: ...
 @overload
-def Swish(X: ArrayOr[float], *, alpha: Float = 1.0) -> Array: ...
+def Swish(X: ArrayOrNumber[float], *, alpha: Float = 1.0) -> NumpyArray: ...
 
 @overload
-def TensorScatter(past_cache: Given[TAny23, LComplexStr], update: Input[TAny23, LComplexStr], write_indices: Indices[INT64, int] | None = None, *, axis: Int = -2, mode: Literal["linear", "circular"] = "linear") -> TAny23:
+def TensorScatter(past_cache: TensorOf[SomeTensor37, ComplexNumberOrText], update: TensorOrArray[SomeTensor37, ComplexNumberOrText], write_indices: Indices[INT64, int] | None = None, *, axis: Int = -2, mode: Literal["linear", "circular"] = "linear") -> SomeTensor37:
     """TensorScatter is a generic tensor update operation, motivated by the requirements for KV cache
     updates for Attention ops commonly found in LLMs. It is a functional operation that models an
     in-place update to a KV cache buffer.
@@ -491,14 +492,14 @@ def TensorScatter(past_cache: Given[TAny23, LComplexStr], update: Input[TAny23, 
     https://onnx.ai/onnx/operators/onnx__TensorScatter.html
     """
 @overload
-def TensorScatter(past_cache: Nested[complex | str], update: Nested[complex | str], write_indices: Nested[int] | None = None, *, axis: Int = -2, mode: Literal["linear", "circular"] = "linear") -> AnyTensor: ...
+def TensorScatter(past_cache: NumberOrList[complex | str], update: NumberOrList[complex | str], write_indices: NumberOrList[int] | None = None, *, axis: Int = -2, mode: Literal["linear", "circular"] = "linear") -> AnyTensor: ...
 @overload
-def TensorScatter(past_cache: ArrayOr[complex | str], update: ArrayOr[complex | str], write_indices: ArrayOr[int] | None = None, *, axis: Int = -2, mode: Literal["linear", "circular"] = "linear") -> Array: ...
+def TensorScatter(past_cache: ArrayOrNumber[complex | str], update: ArrayOrNumber[complex | str], write_indices: ArrayOrNumber[int] | None = None, *, axis: Int = -2, mode: Literal["linear", "circular"] = "linear") -> NumpyArray: ...
 @overload
-def TensorScatter(past_cache: Input[TAny23, LComplexStr], update: Input[TAny23, LComplexStr], write_indices: Indices[INT64, int] | None = None, *, axis: Int = -2, mode: Literal["linear", "circular"] = "linear") -> TAny23: ...
+def TensorScatter(past_cache: TensorOrArray[SomeTensor37, ComplexNumberOrText], update: TensorOrArray[SomeTensor37, ComplexNumberOrText], write_indices: Indices[INT64, int] | None = None, *, axis: Int = -2, mode: Literal["linear", "circular"] = "linear") -> SomeTensor37: ...
 
 @overload
-def TopK(X: Given[TNumber7, LFloat], K: Indices[INT64, int], *, axis: Int = -1, largest: Int = 1, sorted: Int = 1) -> tuple[TNumber7, INT64]:
+def TopK(X: TensorOf[NumberTensor7, Number], K: Indices[INT64, int], *, axis: Int = -1, largest: Int = 1, sorted: Int = 1) -> tuple[NumberTensor7, INT64]:
     """Retrieve the top-K largest or smallest elements along a specified axis.
 
     Args:
@@ -514,14 +515,14 @@ def TopK(X: Given[TNumber7, LFloat], K: Indices[INT64, int], *, axis: Int = -1, 
     https://onnx.ai/onnx/operators/onnx__TopK.html
     """
 @overload
-def TopK(X: ArrayOr[float], K: GivenIndices[INT64, int], *, axis: Int = -1, largest: Int = 1, sorted: Int = 1) -> tuple[AnyTensor, INT64]: ...
+def TopK(X: NumberOrList[float], K: NumberOrList[int], *, axis: Int = -1, largest: Int = 1, sorted: Int = 1) -> tuple[AnyTensor, AnyTensor]: ...
 @overload
-def TopK(X: Nested[float], K: Nested[int], *, axis: Int = -1, largest: Int = 1, sorted: Int = 1) -> tuple[AnyTensor, AnyTensor]: ...
+def TopK(X: ArrayOrNumber[float], K: ArrayOrNumber[int], *, axis: Int = -1, largest: Int = 1, sorted: Int = 1) -> tuple[NumpyArray, NumpyArray]: ...
 @overload
-def TopK(X: ArrayOr[float], K: ArrayOr[int], *, axis: Int = -1, largest: Int = 1, sorted: Int = 1) -> tuple[Array, Array]: ...
+def TopK(X: ArrayOrNumber[float], K: TensorIndices[INT64, int], *, axis: Int = -1, largest: Int = 1, sorted: Int = 1) -> tuple[AnyTensor, INT64]: ...
 
 @overload
-def Transpose(data: Given[TAny23, LComplexStr], *, perm: Ints | None = None) -> TAny23:
+def Transpose(data: TensorOf[SomeTensor37, ComplexNumberOrText], *, perm: Ints | None = None) -> SomeTensor37:
     """Returns a transpose of the input tensor. (Similar to `numpy.transpose`). The optional attribute
     `perm` specifies the permutation of the axes of the input tensor. `perm` must contain each axis
     index in `[0, n-1]` exactly once, so its length is equal to the rank `n` of the input tensor.
@@ -537,12 +538,12 @@ def Transpose(data: Given[TAny23, LComplexStr], *, perm: Ints | None = None) -> 
     https://onnx.ai/onnx/operators/onnx__Transpose.html
     """
 @overload
-def Transpose(data: Nested[complex | str], *, perm: Ints | None = None) -> AnyTensor: ...
+def Transpose(data: NumberOrList[complex | str], *, perm: Ints | None = None) -> AnyTensor: ...
 @overload
-def Transpose(data: ArrayOr[complex | str], *, perm: Ints | None = None) -> Array: ...
+def Transpose(data: ArrayOrNumber[complex | str], *, perm: Ints | None = None) -> NumpyArray: ...
 
 @overload
-def Unsqueeze(data: Given[TAny23, LComplexStr], axes: Indices[INT64, int]) -> TAny23:
+def Unsqueeze(data: TensorOf[SomeTensor37, ComplexNumberOrText], axes: Indices[INT64, int]) -> SomeTensor37:
     """Insert single-dimensional entries to the shape of an input tensor (`data`). Takes one required input
     `axes` - which contains a list of dimension indices and this operator will insert a dimension of
     value `1` into the corresponding index of the output tensor (`expanded`).
@@ -559,8 +560,8 @@ def Unsqueeze(data: Given[TAny23, LComplexStr], axes: Indices[INT64, int]) -> TA
     https://onnx.ai/onnx/operators/onnx__Unsqueeze.html
     """
 @overload
-def Unsqueeze(data: ArrayOr[complex | str], axes: GivenIndices[INT64, int]) -> AnyTensor: ...
+def Unsqueeze(data: NumberOrList[complex | str], axes: NumberOrList[int]) -> AnyTensor: ...
 @overload
-def Unsqueeze(data: Nested[complex | str], axes: Nested[int]) -> AnyTensor: ...
+def Unsqueeze(data: ArrayOrNumber[complex | str], axes: ArrayOrNumber[int]) -> NumpyArray: ...
 @overload
-def Unsqueeze(data: ArrayOr[complex | str], axes: ArrayOr[int]) -> Array: ...
+def Unsqueeze(data: ArrayOrNumber[complex | str], axes: TensorIndices[INT64, int]) -> AnyTensor: ...

@@ -3,12 +3,14 @@
 # pyright: reportOverlappingOverload=false
 from typing import overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, DTypeLike, Given, GivenIndices, Indices, Int, Nested,
+    AnyTensor, ArrayOrNumber, DTypeLike, Indices, Int, NumberOrList, NumpyArray, TensorIndices, TensorOf,
 )
-from onnxsmith.opset._stubs.variables import LComplex, LFloat, LInt, TAny29, TAny30, TIndex, TNumber8
+from onnxsmith.opset._stubs.variables import (
+    ComplexNumber, IndexTensor, Integer, Number, NumberTensor8, SomeTensor44, SomeTensor45,
+)
 
 @overload
-def BitCast(input: Given[TAny29, LComplex], *, to: type[TAny30]) -> TAny30:
+def BitCast(input: TensorOf[SomeTensor44, ComplexNumber], *, to: type[SomeTensor45]) -> SomeTensor45:
     """Reinterprets the binary representation of a tensor as a different data type, specified by the 'to'
     attribute. Unlike Cast, BitCast preserves the exact bit pattern without any value conversion.
 
@@ -25,14 +27,14 @@ def BitCast(input: Given[TAny29, LComplex], *, to: type[TAny30]) -> TAny30:
     https://onnx.ai/onnx/operators/onnx__BitCast.html
     """
 @overload
-def BitCast(input: Given[TAny29, LComplex], *, to: DTypeLike) -> AnyTensor: ...
+def BitCast(input: TensorOf[SomeTensor44, ComplexNumber], *, to: DTypeLike) -> AnyTensor: ...
 @overload
-def BitCast(input: Nested[complex], *, to: DTypeLike) -> AnyTensor: ...
+def BitCast(input: NumberOrList[complex], *, to: DTypeLike) -> AnyTensor: ...
 @overload
-def BitCast(input: ArrayOr[complex], *, to: DTypeLike) -> Array: ...
+def BitCast(input: ArrayOrNumber[complex], *, to: DTypeLike) -> NumpyArray: ...
 
 @overload
-def CumProd(x: Given[TNumber8, LFloat], axis: Indices[TIndex, LInt], *, exclusive: Int = 0, reverse: Int = 0) -> TNumber8:
+def CumProd(x: TensorOf[NumberTensor8, Number], axis: Indices[IndexTensor, Integer], *, exclusive: Int = 0, reverse: Int = 0) -> NumberTensor8:
     """Performs cumulative product of the input elements along the given axis. By default, it will do the
     product inclusively meaning the first element is copied as is. Through an `exclusive` attribute,
     this behavior can change to exclude the first element. It can also perform product in the opposite
@@ -49,8 +51,8 @@ def CumProd(x: Given[TNumber8, LFloat], axis: Indices[TIndex, LInt], *, exclusiv
     https://onnx.ai/onnx/operators/onnx__CumProd.html
     """
 @overload
-def CumProd(x: ArrayOr[float], axis: GivenIndices[TIndex, LInt], *, exclusive: Int = 0, reverse: Int = 0) -> AnyTensor: ...
+def CumProd(x: NumberOrList[float], axis: NumberOrList[int], *, exclusive: Int = 0, reverse: Int = 0) -> AnyTensor: ...
 @overload
-def CumProd(x: Nested[float], axis: Nested[int], *, exclusive: Int = 0, reverse: Int = 0) -> AnyTensor: ...
+def CumProd(x: ArrayOrNumber[float], axis: ArrayOrNumber[int], *, exclusive: Int = 0, reverse: Int = 0) -> NumpyArray: ...
 @overload
-def CumProd(x: ArrayOr[float], axis: ArrayOr[int], *, exclusive: Int = 0, reverse: Int = 0) -> Array: ...
+def CumProd(x: ArrayOrNumber[float], axis: TensorIndices[IndexTensor, Integer], *, exclusive: Int = 0, reverse: Int = 0) -> AnyTensor: ...

@@ -2,11 +2,13 @@
 # mypy: disable-error-code="overload-overlap, misc"
 # pyright: reportOverlappingOverload=false
 from typing import Literal, overload
-from onnxsmith.opset._stubs.tensors import AnyTensor, Array, ArrayOr, DTypeLike, Float, Given, Input, Int, Nested
-from onnxsmith.opset._stubs.variables import LFloat, LFloat2, TFloat7, TFloat8, TSignedNumber9
+from onnxsmith.opset._stubs.tensors import (
+    AnyTensor, ArrayOrNumber, DTypeLike, Float, Int, NumberOrList, NumpyArray, TensorOf, TensorOrArray,
+)
+from onnxsmith.opset._stubs.variables import FloatTensor7, FloatTensor8, Number, Number2, SignedNumberTensor9
 
 @overload
-def CausalConvWithState(input: Given[TFloat7, LFloat], weight: Input[TFloat7, LFloat], bias: Input[TFloat7, LFloat] | None = None, past_state: Input[TFloat7, LFloat] | None = None, *, activation: Literal["none", "silu", "swish"] = "none") -> tuple[TFloat7, TFloat7]:
+def CausalConvWithState(input: TensorOf[FloatTensor7, Number], weight: TensorOrArray[FloatTensor7, Number], bias: TensorOrArray[FloatTensor7, Number] | None = None, past_state: TensorOrArray[FloatTensor7, Number] | None = None, *, activation: Literal["none", "silu", "swish"] = "none") -> tuple[FloatTensor7, FloatTensor7]:
     """Stateful causal 1D depthwise convolution.
 
     Used by Gated DeltaNet (Qwen3.5) and Mamba (Jamba, FalconMamba) as a preprocessing step. Replaces
@@ -27,14 +29,14 @@ def CausalConvWithState(input: Given[TFloat7, LFloat], weight: Input[TFloat7, LF
     https://onnx.ai/onnx/operators/onnx__CausalConvWithState.html
     """
 @overload
-def CausalConvWithState(input: Nested[float], weight: Nested[float], bias: Nested[float] | None = None, past_state: Nested[float] | None = None, *, activation: Literal["none", "silu", "swish"] = "none") -> tuple[AnyTensor, AnyTensor]: ...
+def CausalConvWithState(input: NumberOrList[float], weight: NumberOrList[float], bias: NumberOrList[float] | None = None, past_state: NumberOrList[float] | None = None, *, activation: Literal["none", "silu", "swish"] = "none") -> tuple[AnyTensor, AnyTensor]: ...
 @overload
-def CausalConvWithState(input: ArrayOr[float], weight: ArrayOr[float], bias: ArrayOr[float] | None = None, past_state: ArrayOr[float] | None = None, *, activation: Literal["none", "silu", "swish"] = "none") -> tuple[Array, Array]: ...
+def CausalConvWithState(input: ArrayOrNumber[float], weight: ArrayOrNumber[float], bias: ArrayOrNumber[float] | None = None, past_state: ArrayOrNumber[float] | None = None, *, activation: Literal["none", "silu", "swish"] = "none") -> tuple[NumpyArray, NumpyArray]: ...
 @overload
-def CausalConvWithState(input: Input[TFloat7, LFloat], weight: Input[TFloat7, LFloat], bias: Input[TFloat7, LFloat] | None = None, past_state: Input[TFloat7, LFloat] | None = None, *, activation: Literal["none", "silu", "swish"] = "none") -> tuple[TFloat7, TFloat7]: ...
+def CausalConvWithState(input: TensorOrArray[FloatTensor7, Number], weight: TensorOrArray[FloatTensor7, Number], bias: TensorOrArray[FloatTensor7, Number] | None = None, past_state: TensorOrArray[FloatTensor7, Number] | None = None, *, activation: Literal["none", "silu", "swish"] = "none") -> tuple[FloatTensor7, FloatTensor7]: ...
 
 @overload
-def LinearAttention(query: Given[TFloat7, LFloat], key: Input[TFloat7, LFloat], value: Input[TFloat7, LFloat], past_state: Input[TFloat8, LFloat2] | None = None, decay: Input[TFloat7, LFloat] | None = None, beta: Input[TFloat7, LFloat] | None = None, *, kv_num_heads: Int, q_num_heads: Int, chunk_size: Int = 64, scale: Float = 0.0, update_rule: Literal["linear", "gated", "delta", "gated_delta"] = "gated_delta") -> tuple[TFloat7, TFloat8]:
+def LinearAttention(query: TensorOf[FloatTensor7, Number], key: TensorOrArray[FloatTensor7, Number], value: TensorOrArray[FloatTensor7, Number], past_state: TensorOrArray[FloatTensor8, Number2] | None = None, decay: TensorOrArray[FloatTensor7, Number] | None = None, beta: TensorOrArray[FloatTensor7, Number] | None = None, *, kv_num_heads: Int, q_num_heads: Int, chunk_size: Int = 64, scale: Float = 0.0, update_rule: Literal["linear", "gated", "delta", "gated_delta"] = "gated_delta") -> tuple[FloatTensor7, FloatTensor8]:
     """Unified linear attention operator for autoregressive decoding (T=1) and prefill (T>1).
 
     The query, key, value, and (where applicable) decay/beta inputs use 3D packed format [B, T, H*D],
@@ -68,14 +70,14 @@ def LinearAttention(query: Given[TFloat7, LFloat], key: Input[TFloat7, LFloat], 
     https://onnx.ai/onnx/operators/onnx__LinearAttention.html
     """
 @overload
-def LinearAttention(query: Nested[float], key: Nested[float], value: Nested[float], past_state: Nested[float] | None = None, decay: Nested[float] | None = None, beta: Nested[float] | None = None, *, kv_num_heads: Int, q_num_heads: Int, chunk_size: Int = 64, scale: Float = 0.0, update_rule: Literal["linear", "gated", "delta", "gated_delta"] = "gated_delta") -> tuple[AnyTensor, AnyTensor]: ...
+def LinearAttention(query: NumberOrList[float], key: NumberOrList[float], value: NumberOrList[float], past_state: NumberOrList[float] | None = None, decay: NumberOrList[float] | None = None, beta: NumberOrList[float] | None = None, *, kv_num_heads: Int, q_num_heads: Int, chunk_size: Int = 64, scale: Float = 0.0, update_rule: Literal["linear", "gated", "delta", "gated_delta"] = "gated_delta") -> tuple[AnyTensor, AnyTensor]: ...
 @overload
-def LinearAttention(query: ArrayOr[float], key: ArrayOr[float], value: ArrayOr[float], past_state: ArrayOr[float] | None = None, decay: ArrayOr[float] | None = None, beta: ArrayOr[float] | None = None, *, kv_num_heads: Int, q_num_heads: Int, chunk_size: Int = 64, scale: Float = 0.0, update_rule: Literal["linear", "gated", "delta", "gated_delta"] = "gated_delta") -> tuple[Array, Array]: ...
+def LinearAttention(query: ArrayOrNumber[float], key: ArrayOrNumber[float], value: ArrayOrNumber[float], past_state: ArrayOrNumber[float] | None = None, decay: ArrayOrNumber[float] | None = None, beta: ArrayOrNumber[float] | None = None, *, kv_num_heads: Int, q_num_heads: Int, chunk_size: Int = 64, scale: Float = 0.0, update_rule: Literal["linear", "gated", "delta", "gated_delta"] = "gated_delta") -> tuple[NumpyArray, NumpyArray]: ...
 @overload
-def LinearAttention(query: Input[TFloat7, LFloat], key: Input[TFloat7, LFloat], value: Input[TFloat7, LFloat], past_state: Input[TFloat8, LFloat2] | None = None, decay: Input[TFloat7, LFloat] | None = None, beta: Input[TFloat7, LFloat] | None = None, *, kv_num_heads: Int, q_num_heads: Int, chunk_size: Int = 64, scale: Float = 0.0, update_rule: Literal["linear", "gated", "delta", "gated_delta"] = "gated_delta") -> tuple[TFloat7, TFloat8]: ...
+def LinearAttention(query: TensorOrArray[FloatTensor7, Number], key: TensorOrArray[FloatTensor7, Number], value: TensorOrArray[FloatTensor7, Number], past_state: TensorOrArray[FloatTensor8, Number2] | None = None, decay: TensorOrArray[FloatTensor7, Number] | None = None, beta: TensorOrArray[FloatTensor7, Number] | None = None, *, kv_num_heads: Int, q_num_heads: Int, chunk_size: Int = 64, scale: Float = 0.0, update_rule: Literal["linear", "gated", "delta", "gated_delta"] = "gated_delta") -> tuple[FloatTensor7, FloatTensor8]: ...
 
 @overload
-def Range(start: Given[TSignedNumber9, LFloat], limit: Input[TSignedNumber9, LFloat], delta: Input[TSignedNumber9, LFloat], *, stash_type: DTypeLike = 1) -> TSignedNumber9:
+def Range(start: TensorOf[SignedNumberTensor9, Number], limit: TensorOrArray[SignedNumberTensor9, Number], delta: TensorOrArray[SignedNumberTensor9, Number], *, stash_type: DTypeLike = 1) -> SignedNumberTensor9:
     """Generate a tensor containing a sequence of numbers that begin at `start` and extends by increments
     of `delta` up to `limit` (exclusive).
 
@@ -104,10 +106,10 @@ def Range(start: Given[TSignedNumber9, LFloat], limit: Input[TSignedNumber9, LFl
     https://onnx.ai/onnx/operators/onnx__Range.html
     """
 @overload
-def Range(start: ArrayOr[float], limit: Given[TSignedNumber9, LFloat], delta: Input[TSignedNumber9, LFloat], *, stash_type: DTypeLike = 1) -> TSignedNumber9: ...
+def Range(start: ArrayOrNumber[float], limit: TensorOf[SignedNumberTensor9, Number], delta: TensorOrArray[SignedNumberTensor9, Number], *, stash_type: DTypeLike = 1) -> SignedNumberTensor9: ...
 @overload
-def Range(start: ArrayOr[float], limit: ArrayOr[float], delta: Given[TSignedNumber9, LFloat], *, stash_type: DTypeLike = 1) -> TSignedNumber9: ...
+def Range(start: ArrayOrNumber[float], limit: ArrayOrNumber[float], delta: TensorOf[SignedNumberTensor9, Number], *, stash_type: DTypeLike = 1) -> SignedNumberTensor9: ...
 @overload
-def Range(start: Nested[float], limit: Nested[float], delta: Nested[float], *, stash_type: DTypeLike = 1) -> AnyTensor: ...
+def Range(start: NumberOrList[float], limit: NumberOrList[float], delta: NumberOrList[float], *, stash_type: DTypeLike = 1) -> AnyTensor: ...
 @overload
-def Range(start: ArrayOr[float], limit: ArrayOr[float], delta: ArrayOr[float], *, stash_type: DTypeLike = 1) -> Array: ...
+def Range(start: ArrayOrNumber[float], limit: ArrayOrNumber[float], delta: ArrayOrNumber[float], *, stash_type: DTypeLike = 1) -> NumpyArray: ...

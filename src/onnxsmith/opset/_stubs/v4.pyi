@@ -2,11 +2,13 @@
 # mypy: disable-error-code="overload-overlap, misc"
 # pyright: reportOverlappingOverload=false
 from typing import overload
-from onnxsmith.opset._stubs.tensors import AnyTensor, Array, ArrayOr, Given, Input, Int, Nested
-from onnxsmith.opset._stubs.variables import LComplexStr, TAny2
+from onnxsmith.opset._stubs.tensors import (
+    AnyTensor, ArrayOrNumber, Int, NumberOrList, NumpyArray, TensorOf, TensorOrArray,
+)
+from onnxsmith.opset._stubs.variables import ComplexNumberOrText, SomeTensor2
 
 @overload
-def Concat(inputs_0: Given[TAny2, LComplexStr], /, *inputs: Input[TAny2, LComplexStr], axis: Int) -> TAny2:
+def Concat(inputs_0: TensorOf[SomeTensor2, ComplexNumberOrText], /, *inputs: TensorOrArray[SomeTensor2, ComplexNumberOrText], axis: Int) -> SomeTensor2:
     """Concatenate a list of tensors into a single tensor
 
     Args:
@@ -17,8 +19,8 @@ def Concat(inputs_0: Given[TAny2, LComplexStr], /, *inputs: Input[TAny2, LComple
     https://onnx.ai/onnx/operators/onnx__Concat.html
     """
 @overload
-def Concat(inputs_0: Nested[complex | str], /, *inputs: Nested[complex | str], axis: Int) -> AnyTensor: ...
+def Concat(inputs_0: NumberOrList[complex | str], /, *inputs: NumberOrList[complex | str], axis: Int) -> AnyTensor: ...
 @overload
-def Concat(inputs_0: ArrayOr[complex | str], /, *inputs: ArrayOr[complex | str], axis: Int) -> Array: ...
+def Concat(inputs_0: ArrayOrNumber[complex | str], /, *inputs: ArrayOrNumber[complex | str], axis: Int) -> NumpyArray: ...
 @overload
-def Concat(inputs_0: Input[TAny2, LComplexStr], /, *inputs: Input[TAny2, LComplexStr], axis: Int) -> TAny2: ...
+def Concat(inputs_0: TensorOrArray[SomeTensor2, ComplexNumberOrText], /, *inputs: TensorOrArray[SomeTensor2, ComplexNumberOrText], axis: Int) -> SomeTensor2: ...

@@ -2,11 +2,13 @@
 # mypy: disable-error-code="overload-overlap, misc"
 # pyright: reportOverlappingOverload=false
 from typing import overload
-from onnxsmith.opset._stubs.tensors import AnyTensor, Array, ArrayOr, Given, GivenIndices, Indices, Nested, INT64
-from onnxsmith.opset._stubs.variables import LComplexStr, TAny2
+from onnxsmith.opset._stubs.tensors import (
+    AnyTensor, ArrayOrNumber, Indices, NumberOrList, NumpyArray, TensorIndices, TensorOf, INT64,
+)
+from onnxsmith.opset._stubs.variables import ComplexNumberOrText, SomeTensor2
 
 @overload
-def Reshape(data: Given[TAny2, LComplexStr], shape: Indices[INT64, int]) -> TAny2:
+def Reshape(data: TensorOf[SomeTensor2, ComplexNumberOrText], shape: Indices[INT64, int]) -> SomeTensor2:
     """Reshape the input tensor similar to numpy.reshape. First input is the data tensor, second input is a
     shape tensor which specifies the output shape. It outputs the reshaped tensor. At most one dimension
     of the new shape can be -1. In this case, the value is inferred from the size of the tensor and the
@@ -21,8 +23,8 @@ def Reshape(data: Given[TAny2, LComplexStr], shape: Indices[INT64, int]) -> TAny
     https://onnx.ai/onnx/operators/onnx__Reshape.html
     """
 @overload
-def Reshape(data: ArrayOr[complex | str], shape: GivenIndices[INT64, int]) -> AnyTensor: ...
+def Reshape(data: NumberOrList[complex | str], shape: NumberOrList[int]) -> AnyTensor: ...
 @overload
-def Reshape(data: Nested[complex | str], shape: Nested[int]) -> AnyTensor: ...
+def Reshape(data: ArrayOrNumber[complex | str], shape: ArrayOrNumber[int]) -> NumpyArray: ...
 @overload
-def Reshape(data: ArrayOr[complex | str], shape: ArrayOr[int]) -> Array: ...
+def Reshape(data: ArrayOrNumber[complex | str], shape: TensorIndices[INT64, int]) -> AnyTensor: ...

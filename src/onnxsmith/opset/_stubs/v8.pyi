@@ -3,12 +3,13 @@
 # pyright: reportOverlappingOverload=false
 from typing import Any, Literal, overload
 from onnxsmith.opset._stubs.tensors import (
-    AnyTensor, Array, ArrayOr, Body, Given, GivenIndices, Indices, Input, Int, Ints, Nested, INT64,
+    AnyTensor, ArrayOrNumber, Body, Indices, Int, Ints, NumberOrList, NumpyArray, TensorIndices, TensorOf,
+    TensorOrArray, INT64,
 )
-from onnxsmith.opset._stubs.variables import LComplexStr, LFloat, TAny2, TFloat
+from onnxsmith.opset._stubs.variables import ComplexNumberOrText, FloatTensor, Number, SomeTensor2
 
 @overload
-def Expand(input: Given[TAny2, LComplexStr], shape: Indices[INT64, int]) -> TAny2:
+def Expand(input: TensorOf[SomeTensor2, ComplexNumberOrText], shape: Indices[INT64, int]) -> SomeTensor2:
     """Broadcast the input tensor following the given shape and the broadcast rule. The broadcast rule is
     similar to numpy.array(input) * numpy.ones(shape): Dimensions are right alignment; Two corresponding
     dimensions must have the same value, or one of them is equal to 1. Also, this operator is similar to
@@ -23,14 +24,14 @@ def Expand(input: Given[TAny2, LComplexStr], shape: Indices[INT64, int]) -> TAny
     https://onnx.ai/onnx/operators/onnx__Expand.html
     """
 @overload
-def Expand(input: ArrayOr[complex | str], shape: GivenIndices[INT64, int]) -> AnyTensor: ...
+def Expand(input: NumberOrList[complex | str], shape: NumberOrList[int]) -> AnyTensor: ...
 @overload
-def Expand(input: Nested[complex | str], shape: Nested[int]) -> AnyTensor: ...
+def Expand(input: ArrayOrNumber[complex | str], shape: ArrayOrNumber[int]) -> NumpyArray: ...
 @overload
-def Expand(input: ArrayOr[complex | str], shape: ArrayOr[int]) -> Array: ...
+def Expand(input: ArrayOrNumber[complex | str], shape: TensorIndices[INT64, int]) -> AnyTensor: ...
 
 @overload
-def Max(data_0_0: Given[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat]) -> TFloat:
+def Max(data_0_0: TensorOf[FloatTensor, Number], /, *data_0: TensorOrArray[FloatTensor, Number]) -> FloatTensor:
     """Element-wise max of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.
@@ -42,14 +43,14 @@ def Max(data_0_0: Given[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat]) -> T
     https://onnx.ai/onnx/operators/onnx__Max.html
     """
 @overload
-def Max(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor: ...
+def Max(data_0_0: NumberOrList[float], /, *data_0: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Max(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
+def Max(data_0_0: ArrayOrNumber[float], /, *data_0: ArrayOrNumber[float]) -> NumpyArray: ...
 @overload
-def Max(data_0_0: Input[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat]) -> TFloat: ...
+def Max(data_0_0: TensorOrArray[FloatTensor, Number], /, *data_0: TensorOrArray[FloatTensor, Number]) -> FloatTensor: ...
 
 @overload
-def MaxPool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> TFloat:
+def MaxPool(X: TensorOf[FloatTensor, Number], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> FloatTensor:
     """MaxPool consumes an input tensor X and applies max pooling across the tensor according to kernel
     sizes, stride sizes, and pad lengths. max pooling consisting of computing the max on all values of a
     subset of the input tensor according to the kernel size and downsampling the data into the output
@@ -71,14 +72,14 @@ def MaxPool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["
     https://onnx.ai/onnx/operators/onnx__MaxPool.html
     """
 @overload
-def MaxPool(X: Given[TFloat, LFloat], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[TFloat, INT64]: ...
+def MaxPool(X: TensorOf[FloatTensor, Number], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[FloatTensor, INT64]: ...
 @overload
-def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> Array: ...
+def MaxPool(X: ArrayOrNumber[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[1] = 1) -> NumpyArray: ...
 @overload
-def MaxPool(X: ArrayOr[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[Array, Array]: ...
+def MaxPool(X: ArrayOrNumber[float], *, kernel_shape: Ints, auto_pad: Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"] = "NOTSET", pads: Ints | None = None, storage_order: Int = 0, strides: Ints | None = None, outputs: Literal[2]) -> tuple[NumpyArray, NumpyArray]: ...
 
 @overload
-def Mean(data_0_0: Given[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat]) -> TFloat:
+def Mean(data_0_0: TensorOf[FloatTensor, Number], /, *data_0: TensorOrArray[FloatTensor, Number]) -> FloatTensor:
     """Element-wise mean of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.
@@ -90,14 +91,14 @@ def Mean(data_0_0: Given[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat]) -> 
     https://onnx.ai/onnx/operators/onnx__Mean.html
     """
 @overload
-def Mean(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor: ...
+def Mean(data_0_0: NumberOrList[float], /, *data_0: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Mean(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
+def Mean(data_0_0: ArrayOrNumber[float], /, *data_0: ArrayOrNumber[float]) -> NumpyArray: ...
 @overload
-def Mean(data_0_0: Input[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat]) -> TFloat: ...
+def Mean(data_0_0: TensorOrArray[FloatTensor, Number], /, *data_0: TensorOrArray[FloatTensor, Number]) -> FloatTensor: ...
 
 @overload
-def Min(data_0_0: Given[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat]) -> TFloat:
+def Min(data_0_0: TensorOf[FloatTensor, Number], /, *data_0: TensorOrArray[FloatTensor, Number]) -> FloatTensor:
     """Element-wise min of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.
@@ -109,11 +110,11 @@ def Min(data_0_0: Given[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat]) -> T
     https://onnx.ai/onnx/operators/onnx__Min.html
     """
 @overload
-def Min(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor: ...
+def Min(data_0_0: NumberOrList[float], /, *data_0: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Min(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
+def Min(data_0_0: ArrayOrNumber[float], /, *data_0: ArrayOrNumber[float]) -> NumpyArray: ...
 @overload
-def Min(data_0_0: Input[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat]) -> TFloat: ...
+def Min(data_0_0: TensorOrArray[FloatTensor, Number], /, *data_0: TensorOrArray[FloatTensor, Number]) -> FloatTensor: ...
 
 def Scan(sequence_lens: Indices[INT64, int] | None = None, *initial_state_and_scan_inputs: Any, body: Body, num_scan_inputs: Int, directions: Ints | None = None, outputs: int | None = None) -> AnyTensor:
     """Scan can be used to iterate over one or more scan_input tensors, constructing zero or more
@@ -135,7 +136,7 @@ def Scan(sequence_lens: Indices[INT64, int] | None = None, *initial_state_and_sc
     """
 
 @overload
-def Sum(data_0_0: Given[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat]) -> TFloat:
+def Sum(data_0_0: TensorOf[FloatTensor, Number], /, *data_0: TensorOrArray[FloatTensor, Number]) -> FloatTensor:
     """Element-wise sum of each of the input tensors (with Numpy-style broadcasting support). All inputs
     and outputs must have the same data type. This operator supports **multidirectional (i.e.,
     Numpy-style) broadcasting**; for more details please check the doc.
@@ -147,8 +148,8 @@ def Sum(data_0_0: Given[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat]) -> T
     https://onnx.ai/onnx/operators/onnx__Sum.html
     """
 @overload
-def Sum(data_0_0: Nested[float], /, *data_0: Nested[float]) -> AnyTensor: ...
+def Sum(data_0_0: NumberOrList[float], /, *data_0: NumberOrList[float]) -> AnyTensor: ...
 @overload
-def Sum(data_0_0: ArrayOr[float], /, *data_0: ArrayOr[float]) -> Array: ...
+def Sum(data_0_0: ArrayOrNumber[float], /, *data_0: ArrayOrNumber[float]) -> NumpyArray: ...
 @overload
-def Sum(data_0_0: Input[TFloat, LFloat], /, *data_0: Input[TFloat, LFloat]) -> TFloat: ...
+def Sum(data_0_0: TensorOrArray[FloatTensor, Number], /, *data_0: TensorOrArray[FloatTensor, Number]) -> FloatTensor: ...

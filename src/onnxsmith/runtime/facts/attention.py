@@ -1,4 +1,7 @@
-"""Attention: numbers of heads that divide, outputs that the kernel gets wrong."""
+"""Attention: numbers of heads that divide, outputs that the kernel gets wrong.
+
+ONNX Runtime has a kernel since 1.23, and opset 24 since 1.24; before that it runs the operator by its definition.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,7 @@ _MOST_HEADS = (1 << 31) - 1
 @FAMILY.fact(
     "Attention",
     met_by=Check,
+    first="1.23",
     reason="it divides by the numbers of heads, whatever they are, which ends the process",
     probe=Probe(
         "g (float[B, H, S, D] q, float[B, K, T, D] k, float[B, K, T, D] v) => (float[B, H, S, D] y)"
@@ -53,6 +57,7 @@ def has_heads(site: Site) -> Iterator[Requirement]:
     met_by=Rewrite,
     reason="a mask that is shorter than the keys is refused; what it does not reach is masked",
     since=24,
+    first="1.24",
     probe=Probe(
         "g (float[B, H, S, D] q, float[B, H, T, D] k, float[B, H, T, D] v, bool[S, M] m) => (float[B, H, S, D] y)"
         " { y = Attention (q, k, v, m) }",
@@ -100,6 +105,7 @@ def _shows_scores(site: Site) -> bool:
 @FAMILY.fact(
     "Attention",
     met_by=Rewrite,
+    first="1.23",
     reason="the kernel gives masked scores as the lowest float, where they are -inf, and rounds float16 more often than"
     " the definition does",
     probe=Probe(

@@ -88,10 +88,9 @@ def seed_in_an_old_opset(site: Site) -> str | None:
     met_by=Rewrite,
     reason=f"{_SEED_REASON}; {_LACK_REASON}",
     probe=Probe(
-        "g (float[N] x) => (float[N] y) { y = RandomUniformLike(x) }",
-        {"x": np.zeros(0, np.float32)},
-        right=[np.zeros(0, np.float32)],
-        opset=22,
+        "g (float[N] x) => (float[N] y) { y = RandomUniformLike <seed = 1.0> (x) }",
+        {"x": np.zeros(3, np.float32)},
+        right=[np.random.RandomState(1).rand(3).astype(np.float32)],  # what ONNX's reference draws
     ),
 )
 def drawn_alike(site: Site) -> bool:
@@ -199,7 +198,7 @@ def _kept(emit: Emitter, shape: str) -> str:
 
 def _counted(emit: Emitter, count: str, seed: int, stream: int) -> str:
     """Numbers that depend on nothing but a seed and their places: Widynski's "Squares", a generator that counts."""
-    places = emit.cast(emit.op("Range", emit.constant(0), count, emit.constant(1)), DType.UINT64)
+    places = emit.op("Range", emit.constant(0), count, emit.constant(1))
     key = _word(emit, _key(seed, stream))
     first = emit.op("Mul", places, key)
     second = emit.op("Add", first, key)
@@ -208,14 +207,19 @@ def _counted(emit: Emitter, count: str, seed: int, stream: int) -> str:
         state = _halves_exchanged(emit, emit.op("Add", emit.op("Mul", state, state), term))
     state = emit.op("Add", emit.op("Mul", state, state), second)
     # 24 bits are what a float holds.
-    top = emit.cast(emit.op("BitShift", state, _word(emit, 40), direction="RIGHT"), DType.DOUBLE)
+    top = emit.cast(_shifted_right(emit, state, 40), DType.DOUBLE)
     return emit.op("Mul", top, emit.constant(2.0**-24, DType.DOUBLE))
 
 
 def _halves_exchanged(emit: Emitter, state: str) -> str:
-    half = _word(emit, 32)
-    low = emit.op("BitShift", state, half, direction="RIGHT")
-    return emit.op("Add", low, emit.op("BitShift", state, half, direction="LEFT"))
+    return emit.op("Add", _shifted_right(emit, state, 32), emit.op("Mul", state, _word(emit, 1 << 32)))
+
+
+def _shifted_right(emit: Emitter, state: str, count: int) -> str:
+    """Words are int64, for which every ONNX Runtime can Add and Mul, modulo 2**64; only uint64 can be shifted."""
+    places = emit.constant(np.array(count, np.uint64), DType.UINT64)
+    shifted = emit.op("BitShift", emit.cast(state, DType.UINT64), places, direction="RIGHT")
+    return emit.cast(shifted, DType.INT64)
 
 
 def _key(seed: int, stream: int) -> int:
@@ -227,7 +231,7 @@ def _key(seed: int, stream: int) -> int:
 
 
 def _word(emit: Emitter, number: int) -> str:
-    return emit.constant(np.array(number, np.uint64), DType.UINT64)
+    return emit.constant(np.array(number, np.uint64).view(np.int64))
 
 
 @FAMILY.fact(

@@ -10,101 +10,19 @@ from onnxsmith.graphs.rewriting.branches import choose, renamed
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.rewriting.terms import Terms
-from onnxsmith.runtime.facts.fact import Check, Family, Probe, Requirement, Rewrite
+from onnxsmith.runtime.facts.fact import Check, Family, Probe, Refusal, Requirement, Rewrite
 from onnxsmith.types.dtypes import DType
 
 FAMILY = Family()
 
 #: The opset that brought CastLike, for types that nobody knows.
 _CAST_LIKE = 15
-_REDUCTIONS = (
-    "ReduceSum",
-    "ReduceL1",
-    "ReduceL2",
-    "ReduceLogSum",
-    "ReduceLogSumExp",
-    "ReduceMax",
-    "ReduceMean",
-    "ReduceMin",
-    "ReduceProd",
-    "ReduceSumSquare",
-)
 
 
-def _axes_from_the_front(site: Site) -> str | None:
-    """The axes that an input gives, none of them negative; None where they are so as they are."""
-    emit, rank, content = site.emit, site.rank(0), site.constant(1)
-    axes = None if content is None else content.astype(np.int64)
-    if axes is not None and not (axes < 0).any():
-        return None
-    if rank is not None:
-        places = emit.constant(np.arange(max(rank, 1)))
-    else:
-        last = emit.op("Max", emit.rank(site.input(0)), emit.constant(1))
-        places = emit.op("Range", emit.constant(0), last, emit.constant(1))
-    # Gather counts negative indices from the end, and fails beyond, as the reduction should.
-    return emit.op("Gather", places, site.input(1), axis=0)
-
-
-def _may_be_empty(site: Site, position: int = 0) -> bool:
+def may_be_empty(site: Site, position: int = 0) -> bool:
+    """Whether an input may have no elements."""
     shape = site.shape(position)
     return shape is None or 0 in shape or None in shape
-
-
-@FAMILY.fact(
-    "ReduceMax",
-    "ReduceMin",
-    met_by=Rewrite,
-    reason="the greatest and the least of no booleans are refused, which are False and True",
-    since=20,
-    dtypes=[DType.BOOL],
-    probe=Probe(
-        "g (bool[N, M] x, int64[K] axes) => (bool[N] y) { y = ReduceMax <keepdims = 0> (x, axes) }",
-        {"x": np.ones((3, 0), np.bool_), "axes": np.array([1])},
-        right=[np.zeros(3, np.bool_)],
-        opset=20,
-    ),
-)
-def of_no_booleans(site: Site) -> bool:
-    if site.dtype(0) is not DType.BOOL or not _may_be_empty(site):
-        return False
-    emit = site.emit
-    # As numbers: the greatest is positive where any is 1; the least of none is the largest number there is.
-    numbers = emit.cast(site.input(0), DType.INT32)
-    reduced = emit.names.after(site.output(0))
-    inputs = [numbers, *site.node.input[1:]]
-    if site.has(1):
-        inputs[1] = _axes_from_the_front(site) or inputs[1]
-    site.same_node(inputs, [reduced])
-    emit.op("Greater", reduced, emit.constant(0, DType.INT32), into=site.output(0))
-    return True
-
-
-@FAMILY.fact(
-    *_REDUCTIONS,
-    met_by=Rewrite,
-    reason="over a negative axis of a tensor without elements, the result keeps that axis with its length of 0",
-    probe=Probe(
-        "g (float[N, M] x, int64[K] axes) => (float[N] y) { y = ReduceSum <keepdims = 0> (x, axes) }",
-        {"x": np.ones((3, 0), np.float32), "axes": np.array([-1])},
-        right=[np.zeros(3, np.float32)],
-    ),
-)
-def axes_from_the_front(site: Site) -> bool:
-    if not _may_be_empty(site):
-        return False
-    rank = site.rank(0)
-    if site.has(1):
-        counted = _axes_from_the_front(site)
-        if counted is None:
-            return False
-        site.same_node([site.input(0), counted])
-        return True
-    listed = site.integers("axes")
-    if rank is None or not any(each < 0 for each in listed):
-        return False
-    site.same_node([site.input(0)], changed={"axes": [each + rank if each < 0 else each for each in listed]})
-    return True
 
 
 @FAMILY.fact(
@@ -120,7 +38,7 @@ def axes_from_the_front(site: Site) -> bool:
 )
 def axis_from_the_front(site: Site) -> bool:
     axis, rank = site.integer("axis", 0), site.rank(0)
-    if axis >= 0 or rank is None or axis < -rank or not _may_be_empty(site):
+    if axis >= 0 or rank is None or axis < -rank or not may_be_empty(site):
         return False
     site.same_node(list(site.node.input), changed={"axis": axis + rank})
     return True
@@ -148,19 +66,6 @@ def axis_has_elements(site: Site) -> Iterator[Requirement]:
 
 
 @FAMILY.fact(
-    *_REDUCTIONS,
-    met_by=Check,
-    reason="over a negative axis of a tensor without elements, the result keeps that axis with its length of 0",
-    until=17,
-    probe=None,  # the one of `axes_from_the_front`; here the axes are an attribute, and nobody knows the rank
-)
-def axes_that_cannot_be_counted(site: Site) -> Iterator[Requirement]:
-    if site.rank(0) is None and any(each < 0 for each in site.integers("axes")):
-        reason = "a tensor without elements whose rank only a run tells; count axes from the front"
-        yield Requirement(Terms(site).has_elements(0), reason)
-
-
-@FAMILY.fact(
     "Unique",
     met_by=Rewrite,
     reason="it ends the process on a tensor without elements",
@@ -171,7 +76,7 @@ def axes_that_cannot_be_counted(site: Site) -> Iterator[Requirement]:
     ),
 )
 def unique_of_nothing(site: Site) -> bool:
-    if not _may_be_empty(site):
+    if not may_be_empty(site):
         return False
     dtype = site.dtype(0)
     if dtype is None and site.emit.version < _CAST_LIKE:
@@ -264,3 +169,15 @@ def something_to_go_through(site: Site) -> Iterator[Requirement]:
             emit.negated(wrong),
             "sequence_lens has a length that is negative, or larger than the number of steps",
         )
+
+
+@FAMILY.fact(
+    "CausalConvWithState",
+    met_by=Refusal,
+    reason="there is no kernel, and on a length of 0 its function body ends in a Conv that refuses it",
+    since=27,
+    probe=None,  # the operator is newer than the runtime
+)
+def convolution_of_no_length(site: Site) -> str | None:
+    shape = site.shape(0)
+    return "a length of 0" if shape and shape[-1] == 0 else None

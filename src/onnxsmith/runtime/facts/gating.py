@@ -1,12 +1,14 @@
 """A check inside a graph: an `If` that runs the nodes where conditions hold, and fails in words where one does not.
 
 The other branch asks for an element that is not there; the name of the node that does so holds the reason, and the
-runtime's message holds the name.
+runtime's message holds the name. Anybody can name a node like that: only names with a word that this process drew are
+believed. In a model for a file there is no such word, and the name is read as any other.
 """
 
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -20,11 +22,13 @@ from onnxsmith.runtime.facts.fact import Requirement
 from onnxsmith.types.dtypes import DType
 
 _TITLE = "check"
+#: What tells the names of this process's checks from those that a model came with.
+_OWN = f"{_TITLE}-{secrets.token_hex(8)}"
 #: The opset that brought CastLike.
 _CAST_LIKE = 15
 #: What stands before the name of a node in the runtime's message. Bodies come inside out: the last one counts.
 _BEFORE_NAME = "Name:'"
-_NAME = re.compile(r"check\[(?P<node>[^\]]*)\] (?P<operator>\w+): (?P<reason>[^\n|]*)\|' Status Message")
+_NAME = re.compile(_OWN + r"\[(?P<node>[^\]]*)\] (?P<operator>\w+): (?P<reason>[^\n|]*)\|' Status Message")
 
 
 class FailedCheck(NamedTuple):
@@ -36,22 +40,27 @@ class FailedCheck(NamedTuple):
 
 
 def failed_check(message: str) -> FailedCheck | None:
-    """The check that a runtime's message is about, or None.
+    """The check of this process's own that a runtime's message is about, or None.
 
-    >>> failed_check("running Gather node. Name:'check[div_1] Div: integer division by zero|' Status Message: no")
+    >>> failed_check(f"Gather node. Name:'{_OWN}[div_1] Div: integer division by zero|' Status Message: no")
     FailedCheck(node='div_1', operator='Div', reason='integer division by zero')
+    >>> failed_check("Gather node. Name:'check[div_1] Div: a stranger's words|' Status Message: no")
     """
     start = message.rfind(_BEFORE_NAME)
-    place = -1 if start < 0 else message.find(f"{_TITLE}[", start)
+    place = -1 if start < 0 else message.find(f"{_OWN}[", start)
     found = None if place < 0 else _NAME.match(message, place)
     return None if found is None else FailedCheck(found["node"], found["operator"], found["reason"])
 
 
-def gate(site: Site, nodes: Sequence[onnx.NodeProto], requirements: Sequence[Requirement]) -> bool:
+def gate(
+    site: Site, nodes: Sequence[onnx.NodeProto], requirements: Sequence[Requirement], *, is_kept: bool
+) -> bool:
     """Emit `nodes`, which define the site's outputs, behind requirements; False where the outputs' types are unknown.
 
-    A requirement that certainly does not hold leaves nothing of the nodes: even to load some is too much.
+    A requirement that certainly does not hold leaves nothing of the nodes: even to load some is too much. `is_kept`
+    says that the model is for a file.
     """
+    title = _TITLE if is_kept else _OWN
     types: dict[str, onnx.TypeProto | str] = {}
     for position, name in enumerate(site.node.output):
         if not name:
@@ -68,7 +77,7 @@ def gate(site: Site, nodes: Sequence[onnx.NodeProto], requirements: Sequence[Req
     emit = site.emit
     certain = next((each for each in requirements if each.holds is False), None)
     if certain is not None:
-        _fail(emit, site, certain.reason, types, {name: name for name in types}, None)
+        _fail(emit, site, title, certain.reason, types, {name: name for name in types}, None)
         return True
     holds = Terms(site).all([each.holds for each in requirements])
     assert isinstance(holds, str), "what is certain was left out before"
@@ -76,12 +85,13 @@ def gate(site: Site, nodes: Sequence[onnx.NodeProto], requirements: Sequence[Req
     def run(inner: Emitter, names: Mapping[str, str]) -> None:
         inner.nodes.extend(renamed(nodes, names))
 
-    choose(emit, holds, list(types), run, _failing(site, requirements, types, holds))
+    choose(emit, holds, list(types), run, _failing(site, title, requirements, types, holds))
     return True
 
 
 def _failing(
     site: Site,
+    title: str,
     requirements: Sequence[Requirement],
     types: Mapping[str, onnx.TypeProto | str],
     holds: str,
@@ -91,15 +101,15 @@ def _failing(
 
     def fail(inner: Emitter, names: Mapping[str, str]) -> None:
         if not rest or not isinstance(first.holds, str):
-            _fail(inner, site, first.reason, types, names, holds)
+            _fail(inner, site, title, first.reason, types, names, holds)
             return
         later = {names[name]: proto for name, proto in types.items()}
         choose(
             inner,
             first.holds,
             list(later),
-            _failing(site, rest, later, holds),
-            _failing(site, [first], later, holds),
+            _failing(site, title, rest, later, holds),
+            _failing(site, title, [first], later, holds),
         )
 
     return fail
@@ -108,6 +118,7 @@ def _failing(
 def _fail(
     emit: Emitter,
     site: Site,
+    title: str,
     reason: str,
     types: Mapping[str, onnx.TypeProto | str],
     names: Mapping[str, str],
@@ -121,7 +132,7 @@ def _fail(
         "Gather",
         emit.constant([0]),
         _far_away(emit, site, holds),
-        named=f"{_TITLE}[{node}] {site.node.op_type}: {words}|",
+        named=f"{title}[{node}] {site.node.op_type}: {words}|",
     )
     for name, proto in types.items():
         if isinstance(proto, str):

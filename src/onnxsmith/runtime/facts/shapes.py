@@ -18,6 +18,9 @@ from onnxsmith.types.dtypes import DType
 
 FAMILY = Family()
 
+#: More than any memory holds.
+_MOST_ELEMENTS = float(1 << 48)
+
 _INT_MAX = 2**31 - 1
 
 
@@ -323,3 +326,23 @@ def equation_fits(site: Site) -> Iterator[Requirement]:
             first, second = terms.dimension(*seen[letter]), terms.dimension(position, axis)
             same = terms.any([terms.equal(first, second), terms.equal(first, 1), terms.equal(second, 1)])
             yield Requirement(same, f"index {letter} has two different lengths")
+
+
+@FAMILY.fact(
+    "Range",
+    met_by=Check,
+    reason="a range without end is taken for one without elements",
+    dtypes=[DType.FLOAT, DType.DOUBLE],
+    last="1.28",
+    probe=Probe(
+        "g (float a, float b, float c) => (float[N] y) { y = Range(a, b, c) }",
+        {"a": np.array(0, np.float32), "b": np.array(np.inf, np.float32), "c": np.array(1, np.float32)},
+    ),
+)
+def ends_somewhere(site: Site) -> Iterator[Requirement]:
+    emit = site.emit
+    start, limit, delta = (emit.cast(site.input(position), DType.DOUBLE) for position in range(3))
+    count = emit.op("Div", emit.op("Sub", limit, start), delta)
+    # A NaN is not less than anything. One that goes the other way is empty, whatever its length.
+    is_short = emit.op("Less", count, emit.constant(_MOST_ELEMENTS, DType.DOUBLE))
+    yield Requirement(is_short, "the range has no end that can be reached")

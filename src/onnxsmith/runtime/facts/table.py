@@ -12,6 +12,7 @@ from onnxsmith.runtime.facts import (
     empty,
     integers,
     normalization,
+    reductions,
     shapes,
     signal,
     text,
@@ -20,7 +21,19 @@ from onnxsmith.runtime.facts import (
 )
 from onnxsmith.runtime.facts.fact import Engine, Fact
 
-_FAMILIES = (attention, drawing, empty, integers, normalization, shapes, signal, text, trees, vision)
+_FAMILIES = (
+    attention,
+    drawing,
+    empty,
+    integers,
+    normalization,
+    reductions,
+    shapes,
+    signal,
+    text,
+    trees,
+    vision,
+)
 
 #: Every fact there is.
 FACTS: tuple[Fact, ...] = tuple(fact for family in _FAMILIES for fact in family.FAMILY.facts)

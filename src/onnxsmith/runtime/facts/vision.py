@@ -104,6 +104,30 @@ def regions_of_the_picture(site: Site) -> Iterator[Requirement]:
 
 
 @FAMILY.fact(
+    "RoiAlign",
+    met_by=Check,
+    reason="batch_indices are not looked at, and memory is read that is none of X",
+    last="1.24",
+    probe=Probe(
+        "g (float[N, C, H, W] x, float[R, K] r, int64[R] i) => (float[R, C, A, B] y) { y = RoiAlign (x, r, i) }",
+        {
+            "x": np.ones((1, 1, 4, 4), np.float32),
+            "r": np.array([[0, 0, 2, 2]], np.float32),
+            "i": np.array([1]),
+        },
+    ),
+)
+def regions_of_pictures_that_are_there(site: Site) -> Iterator[Requirement]:
+    terms, emit = Terms(site), site.emit
+    count = terms.name(terms.dimension(0, 0))
+    is_past = emit.op("Not", emit.op("Less", site.input(2), count))
+    is_before = emit.op("Less", site.input(2), emit.constant(0))
+    yield Requirement(
+        emit.all(emit.negated(emit.either(is_past, is_before))), "batch_indices must be places in X"
+    )
+
+
+@FAMILY.fact(
     "GlobalAveragePool",
     "GlobalMaxPool",
     met_by=Rewrite,
@@ -200,3 +224,23 @@ def something_to_pool(site: Site) -> Iterator[Requirement]:
     if site.node.op_type.startswith("Global") and len(inner) > 4:
         return  # a reduction stands in its place
     yield Requirement(0 not in inner, "there is nothing to pool: X has no elements")
+
+
+@FAMILY.fact(
+    "ConvTranspose",
+    "AveragePool",
+    "Conv",
+    "LpPool",
+    "MaxPool",
+    met_by=Check,
+    reason="it divides by strides of 0, which ends the process, and takes dilations of 0",
+    last="1.25",
+    probe=Probe(
+        "g (float[N, C, H, W] x, float[M, C, A, B] w) => (float[D, E, F, G] y)"
+        " { y = ConvTranspose <strides = [0, 0]> (x, w) }",
+        {"x": np.ones((1, 1, 5, 5), np.float32), "w": np.ones((1, 1, 3, 3), np.float32)},
+    ),
+)
+def positive_steps(site: Site) -> Iterator[Requirement]:
+    for name in ("strides", "dilations"):
+        yield Requirement(all(each > 0 for each in site.integers(name)), f"{name} must be positive")

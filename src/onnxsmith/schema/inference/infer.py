@@ -57,7 +57,7 @@ def infer(
 
 
 def _find(op: OperatorDef) -> Rule:
-    importlib.import_module(_RULES)  # heavy: 6 ms, on first use; calls that run at once never infer
+    importlib.import_module(_RULES)  # heavy: 6 ms, on first use
     found = (find_rule(op) or infer_by_onnx) if op.is_known else _know_nothing
     if len(_rule_cache) >= _CACHE_LIMIT:
         _rule_cache.clear()

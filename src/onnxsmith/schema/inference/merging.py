@@ -51,3 +51,17 @@ def merge_types(left: AnyValueType, right: AnyValueType) -> AnyValueType:
         value = merge_types(left.value, right.value)
         return MapType(left.key, value if isinstance(value, TensorType) else UNKNOWN_TENSOR)
     raise Different(left, right)
+
+
+def contradict(one: AnyValueType, other: AnyValueType) -> bool:
+    """Whether no tensor can be of both types, as far as they are known."""
+    if not isinstance(one, TensorType) or not isinstance(other, TensorType):
+        return False
+    if None not in (one.dtype, other.dtype) and one.dtype is not other.dtype:
+        return True
+    if one.shape is None or other.shape is None:
+        return False
+    return len(one.shape) != len(other.shape) or any(
+        isinstance(a, int) and isinstance(b, int) and a != b
+        for a, b in zip(one.shape, other.shape, strict=True)
+    )

@@ -6,12 +6,23 @@ Made once per function in the source, however often it is decorated or called.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from onnxsmith.scripting.analysis.expressions import ExpressionTable, Root, compile_expressions
-from onnxsmith.scripting.analysis.flow import Flow, assigned_names, parameter_names
+from onnxsmith.errors import combined
+from onnxsmith.opset.module import is_opset_module
+from onnxsmith.scripting.analysis.expressions import (
+    Block,
+    CodePlace,
+    ExpressionTable,
+    Root,
+    compile_expressions,
+)
+from onnxsmith.scripting.analysis.facts import FactTable
+from onnxsmith.scripting.analysis.flow import Flow
+from onnxsmith.scripting.analysis.names import parameter_names
+from onnxsmith.scripting.analysis.subset import find_unsupported
 from onnxsmith.scripting.source.function_source import FunctionNode
 from onnxsmith.scripting.source.trees import children
 
@@ -29,43 +40,92 @@ class Analysis:
     body: list[ast.stmt]
     parameters: list[str]
     local_names: frozenset[str]
+    facts: FactTable
     flow: Flow
+    place: CodePlace
     expressions: ExpressionTable
 
+    def fits(self, global_names: Mapping[str, object]) -> bool:
+        """Whether the globals still mean what the expressions were compiled for."""
+        return self.expressions.fits(global_names)
 
-def analyze(node: FunctionNode, file: str, name: str, outer_names: Collection[str]) -> Analysis:
-    """The analysis of a function; `outer_names` are variables of the functions around it."""
+
+def analyze(
+    node: FunctionNode,
+    file: str,
+    name: str,
+    outer_names: Collection[str],
+    global_names: Mapping[str, object],
+) -> Analysis:
+    """The analysis of a function; `outer_names` are variables of the functions around it.
+
+    Raises UnsupportedSyntaxError for all that ONNX cannot express.
+    """
     found = _analyses.get(id(node))
-    if found is not None and found.node is node:
+    if found is not None and found.node is node and found.fits(global_names):
         return found
     if isinstance(node, ast.Lambda):
         returned = ast.Return(node.body)
         body: list[ast.stmt] = [ast.copy_location(returned, node.body)]
     else:
         body = node.body
+    facts = FactTable(body)
+    unsupported = find_unsupported(node, file, name) if facts.may_be_unsupported else []
+    if unsupported:
+        raise combined(unsupported)
     parameters = parameter_names(node.args)
-    local_names = frozenset([*parameters, *assigned_names(body)])
-    flow = Flow(body)
-    roots = [root for statement in body for root in _roots(statement)]
-    first_parameter = parameters[0] if parameters else None
-    first_line = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
-    table = compile_expressions(
-        roots, file, name, first_line, local_names | set(outer_names), first_parameter
+    local_names = frozenset([*parameters, *facts.assigns])
+    variables = local_names | set(outer_names)
+    place = CodePlace(
+        file,
+        name,
+        min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))]),
+        variables,
+        parameters[0] if parameters else None,
+        opset_modules((name for name in facts.reads if name not in variables), global_names),
     )
+    table = compile_expressions(list(_parts(body, facts)), place)
     if len(_analyses) >= _LIMIT:
         _analyses.clear()
-    found = _analyses[id(node)] = Analysis(node, file, name, body, parameters, local_names, flow, table)
+    found = _analyses[id(node)] = Analysis(
+        node, file, name, body, parameters, local_names, facts, Flow(body, facts), place, table
+    )
     return found
 
 
-def _roots(statement: ast.stmt) -> Iterator[Root]:
-    """The expressions that staging evaluates, in a statement and the statements inside it."""
+def opset_modules(names: Iterable[str], global_names: Mapping[str, object]) -> dict[str, object]:
+    """The globals among these names that are modules of operators."""
+    found = {name: global_names.get(name) for name in names}
+    return {name: value for name, value in found.items() if is_opset_module(value)}
+
+
+def _parts(statements: Sequence[ast.stmt], facts: FactTable) -> Iterator[Root | Block]:
+    """All that is compiled: plain statements in a row as a block, and the expressions of the others."""
+    plain: list[ast.stmt] = []
+    for statement in statements:
+        if facts[statement].is_plain:
+            plain.append(statement)
+            # What an inner function reads must be where it is looked for after each statement.
+            if not facts.has_scope:
+                continue
+        if plain:
+            yield Block(tuple(plain), tuple(facts[each] for each in plain))
+            plain = []
+        if not facts[statement].is_plain:
+            yield from statement_roots(statement)
+            for block in inner_blocks(statement):
+                yield from _parts(block, facts)
+    if plain:
+        yield Block(tuple(plain), tuple(facts[each] for each in plain))
+
+
+def statement_roots(statement: ast.stmt) -> Iterator[Root]:
+    """The expressions that staging evaluates in a statement, without those of the statements inside it."""
     match statement:
         case ast.FunctionDef():
             yield from map(Root, statement.decorator_list)
             yield from map(Root, statement.args.defaults)
             yield from (Root(each) for each in statement.args.kw_defaults if each is not None)
-            return  # its body is a function of its own
         case ast.Assign(targets=targets, value=value):
             for target in targets:
                 yield from _target_roots(target)
@@ -99,8 +159,6 @@ def _roots(statement: ast.stmt) -> Iterator[Root]:
             for child in children(statement):
                 if isinstance(child, ast.expr):
                     yield Root(child)
-    for inner in _inner_statements(statement):
-        yield from _roots(inner)
 
 
 #: Calls after `in` that are taken apart, so that tensors may stand in them.
@@ -129,12 +187,23 @@ def is_taken_apart(node: ast.expr) -> TypeGuard[ast.Call]:
             return False
 
 
-def _inner_statements(statement: ast.stmt) -> Iterator[ast.stmt]:
-    for name in ("body", "orelse"):
-        yield from getattr(statement, name, ())
-    if isinstance(statement, ast.Match):
-        for case in statement.cases:
-            yield from case.body
+def inner_blocks(statement: ast.stmt) -> Iterator[Sequence[ast.stmt]]:
+    """The blocks of statements inside a statement; an inner function is a function of its own."""
+    match statement:
+        case (
+            ast.If(body=body, orelse=orelse)
+            | ast.For(body=body, orelse=orelse)
+            | ast.While(body=body, orelse=orelse)
+        ):
+            yield body
+            yield orelse
+        case ast.With(body=body):
+            yield body
+        case ast.Match(cases=cases):
+            for case in cases:
+                yield case.body
+        case _:
+            pass
 
 
 def _target_roots(target: ast.expr) -> Iterator[Root]:

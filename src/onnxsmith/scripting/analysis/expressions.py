@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from onnxsmith.scripting.analysis.flow import assigned_names
+from onnxsmith.scripting.analysis.facts import Facts
+from onnxsmith.scripting.analysis.names import assigned_names
 from onnxsmith.scripting.analysis.rewrite import HOOKS, Rewriter, at
 from onnxsmith.scripting.source.trees import walk
 
@@ -32,6 +33,29 @@ class Root:
     node: ast.AST
     is_test: bool = False
 
+    @property
+    def is_at_hand(self) -> bool:
+        """Whether a look at the variables gives its value, so that there is nothing to run."""
+        return isinstance(self.node, ast.Name | ast.Constant)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Plain statements that are run one after the other, as one function that gives the variables they assign."""
+
+    statements: tuple[ast.stmt, ...]
+    facts: tuple[Facts, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BlockSite:
+    """One compiled block: where it is in the table, the variables it is called with, and those that it gives."""
+
+    position: int
+    names: tuple[str, ...]
+    results: tuple[str, ...]
+    statements: tuple[ast.stmt, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Site:
@@ -47,11 +71,19 @@ class ExpressionTable:
 
     code: types.CodeType
     sites: dict[int, Site]
+    #: By the first statement of each.
+    blocks: dict[int, BlockSite]
+    #: The modules of operators that the code was compiled for, by the global name that each has.
+    modules: Mapping[str, object]
     #: Keeps the trees alive whose ids are the keys above.
     roots: tuple[ast.AST, ...]
     _instances: dict[int, tuple[dict[str, Any], list[Evaluate]]] = field(
         default_factory=dict[int, tuple[dict[str, Any], list[Evaluate]]]
     )
+
+    def fits(self, global_names: Mapping[str, object]) -> bool:
+        """Whether the globals still mean what the code was compiled for."""
+        return all(global_names.get(name) is module for name, module in self.modules.items())
 
     def instantiate(self, global_names: dict[str, Any]) -> list[Evaluate]:
         """The functions of the table, with a function's own globals."""
@@ -70,32 +102,68 @@ class ExpressionTable:
         return functions
 
 
+@dataclass(frozen=True, slots=True)
+class CodePlace:
+    """Where compiled expressions come from, and what their names mean."""
+
+    file: str
+    function_name: str
+    first_line: int
+    #: The names that are no globals.
+    variables: Collection[str]
+    first_parameter: str | None
+    #: Globals that are modules of operators: what is called there needs no hook.
+    modules: Mapping[str, object]
+
+
 def compile_expressions(
-    roots: Sequence[Root],
-    file: str,
-    function_name: str,
-    first_line: int,
-    variables: Collection[str],
-    first_parameter: str | None,
+    roots: Sequence[Root | Block], place: CodePlace, *, with_all: bool = False
 ) -> ExpressionTable:
-    """Compile expressions (and the patterns of match statements); `variables` are the names that are no globals."""
+    """Compile expressions (and the patterns of match statements) and blocks; names and constants only `with_all`."""
     sites: dict[int, Site] = {}
+    blocks: dict[int, BlockSite] = {}
     definitions: list[ast.stmt] = []
     for root in roots:
-        rewriter = Rewriter(variables, _walrus_names(root.node), first_parameter)
-        body: list[ast.stmt]
-        if isinstance(root.node, ast.Match):
-            body = [_match_body(root.node, rewriter)]
+        if isinstance(root, Root) and root.is_at_hand and not with_all:
+            continue
+        if isinstance(root, Block):
+            rewriter = Rewriter(place.variables, (), place.first_parameter, place.modules)
+            body, results = _block_body(root, rewriter)
+            names = tuple(rewriter.direct_names)
+            first = root.statements[0]
+            blocks[id(first)] = BlockSite(len(definitions), names, results, root.statements)
         else:
-            assert isinstance(root.node, ast.expr)
-            expression = rewriter.rewrite_test(root.node) if root.is_test else rewriter.rewrite(root.node)
-            body = [at(root.node, ast.Return(_without_slices(expression)))]
-        names = tuple(rewriter.direct_names)
-        sites[id(root.node)] = Site(len(definitions), names)
-        definitions.append(_definition(root.node, function_name, first_line, names, body))
-    module = ast.Module(definitions, [])
-    code = compile(module, file, "exec", dont_inherit=True)
-    return ExpressionTable(code, sites, tuple(each.node for each in roots))
+            first = root.node
+            rewriter = Rewriter(place.variables, _walrus_names(first), place.first_parameter, place.modules)
+            body = [_root_body(root, rewriter)]
+            names = tuple(rewriter.direct_names)
+            sites[id(first)] = Site(len(definitions), names)
+        definitions.append(_definition(first, place, names, body))
+    code = compile(ast.Module(definitions, []), place.file, "exec", dont_inherit=True)
+    held = tuple(root.statements[0] if isinstance(root, Block) else root.node for root in roots)
+    return ExpressionTable(code, sites, blocks, place.modules, held)
+
+
+def _root_body(root: Root, rewriter: Rewriter) -> ast.stmt:
+    if isinstance(root.node, ast.Match):
+        return _match_body(root.node, rewriter)
+    assert isinstance(root.node, ast.expr)
+    expression = rewriter.rewrite_test(root.node) if root.is_test else rewriter.rewrite(root.node)
+    return at(root.node, ast.Return(_without_slices(expression)))
+
+
+def _block_body(block: Block, rewriter: Rewriter) -> tuple[list[ast.stmt], tuple[str, ...]]:
+    """The statements of a block, and the variables that they assign, in order."""
+    body: list[ast.stmt] = []
+    assigned: dict[str, None] = {}
+    with rewriter.binding(assigned):  # what was assigned in the block is a variable of its own
+        for statement, facts in zip(block.statements, block.facts, strict=True):
+            body += rewriter.rewrite_statement(statement, facts)
+            assigned |= dict.fromkeys(facts.assigns)
+    last = block.statements[-1]
+    values: list[ast.expr] = [at(last, ast.Name(name, ast.Load())) for name in assigned]
+    body.append(at(last, ast.Return(at(last, ast.Tuple(values, ast.Load())))))
+    return body, tuple(assigned)
 
 
 def _walrus_names(root: ast.AST) -> frozenset[str]:
@@ -103,17 +171,15 @@ def _walrus_names(root: ast.AST) -> frozenset[str]:
     return frozenset(each.target.id for each in walk(root) if isinstance(each, ast.NamedExpr))
 
 
-def _definition(
-    root: ast.AST, name: str, first_line: int, names: Iterable[str], body: list[ast.stmt]
-) -> ast.stmt:
+def _definition(root: ast.AST, place: CodePlace, names: Iterable[str], body: list[ast.stmt]) -> ast.stmt:
     """One expression as a function. It begins where the user's function does: readers of frames look for it there."""
     parameters = [at(root, ast.arg(each)) for each in (HOOKS, *names)]
     arguments = ast.arguments([], parameters, None, [], [], None, [])
     collect = at(root, ast.Name(_COLLECT, ast.Load()))
-    spelled = name if name.isidentifier() else "lambda_"
+    spelled = place.function_name if place.function_name.isidentifier() else "lambda_"
     definition = at(root, ast.FunctionDef(spelled, arguments, body, [collect], None, None))
     for head in (definition, collect):
-        head.lineno, head.col_offset = first_line, 0
+        head.lineno, head.col_offset = place.first_line, 0
     return definition
 
 

@@ -1,4 +1,4 @@
-"""Facts about a function's statements that hold without running it: what is assigned, what is used later, what jumps.
+"""Facts about a function's statements that hold without running it: what is used later, what jumps.
 
 Works on the syntax tree alone; knows no tensors.
 """
@@ -10,50 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from onnxsmith.scripting.source.trees import children, walk
+from onnxsmith.scripting.analysis.facts import FactTable
+from onnxsmith.scripting.analysis.names import assigned_names, deferred_names, free_names, pattern_reads
 
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _NOTHING: frozenset[str] = frozenset()
-
-
-def assigned_names(statements: Iterable[ast.stmt]) -> list[str]:
-    """Names that statements may bind, in the order of the source; nested functions bind only their own name."""
-    found: dict[str, None] = {}
-    for statement in statements:
-        _collect_assigned(statement, found)
-    return list(found)
-
-
-def _collect_assigned(node: ast.AST, found: dict[str, None]) -> None:
-    if isinstance(node, ast.Name):
-        if isinstance(node.ctx, ast.Store | ast.Del):
-            found[node.id] = None
-        return
-    if isinstance(node, ast.FunctionDef | ast.ClassDef):
-        found[node.name] = None
-        return
-    if isinstance(node, ast.Lambda):
-        return
-    if isinstance(node, _COMPREHENSIONS):
-        for inner in walk(node):  # only a walrus binds outside a comprehension
-            if isinstance(inner, ast.NamedExpr):
-                found[inner.target.id] = None
-        return
-    if isinstance(node, ast.alias):
-        found[(node.asname or node.name).split(".")[0]] = None
-        return
-    if isinstance(node, ast.MatchAs | ast.MatchStar) and node.name is not None:
-        found[node.name] = None
-    elif isinstance(node, ast.MatchMapping) and node.rest is not None:
-        found[node.rest] = None
-    for child in children(node):
-        _collect_assigned(child, found)
-
-
-def loop_names(statement: ast.For | ast.While) -> list[str]:
-    """Names that an iteration of a loop may bind: its target, its body, a walrus in its test."""
-    head = statement.target if isinstance(statement, ast.For) else statement.test
-    return assigned_names([ast.Expr(head), *statement.body])
 
 
 def is_endless(statement: ast.For | ast.While) -> bool:
@@ -63,67 +23,6 @@ def is_endless(statement: ast.For | ast.While) -> bool:
         and isinstance(statement.test, ast.Constant)
         and bool(statement.test.value)
     )
-
-
-def deferred_names(statements: Iterable[ast.stmt]) -> frozenset[str]:
-    """Names that nested functions, lambdas and generators read whenever they are called."""
-    found: dict[str, None] = {}
-    for statement in statements:
-        for node in walk(statement):
-            if isinstance(node, ast.Lambda | ast.FunctionDef | ast.GeneratorExp):
-                _collect_free(node, _NOTHING, found)
-    return frozenset(found)
-
-
-def free_names(node: ast.AST) -> list[str]:
-    """Names that an expression reads from around it: not those that its own lambdas and comprehensions bind."""
-    found: dict[str, None] = {}
-    _collect_free(node, _NOTHING, found)
-    return list(found)
-
-
-def _collect_free(node: ast.AST, bound: frozenset[str], found: dict[str, None]) -> None:
-    if isinstance(node, ast.Name):
-        if not isinstance(node.ctx, ast.Store) and node.id not in bound:  # `del x` needs an x
-            found[node.id] = None
-        return
-    if isinstance(node, ast.Lambda):
-        for default in (*node.args.defaults, *node.args.kw_defaults):
-            if default is not None:
-                _collect_free(default, bound, found)
-        _collect_free(node.body, bound | set(parameter_names(node.args)), found)
-        return
-    if isinstance(node, ast.FunctionDef):
-        for part in (*node.decorator_list, *node.args.defaults, *node.args.kw_defaults):
-            if part is not None:
-                _collect_free(part, bound, found)
-        inner = bound | set(parameter_names(node.args)) | set(assigned_names(node.body))
-        for statement in node.body:
-            _collect_free(statement, inner, found)
-        return
-    if isinstance(node, _COMPREHENSIONS):
-        inner = bound
-        for generator in node.generators:
-            _collect_free(generator.iter, inner, found)
-            inner = inner | set(assigned_names([ast.Expr(generator.target)]))
-            for condition in generator.ifs:
-                _collect_free(condition, inner, found)
-        for part in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
-            _collect_free(part, inner, found)
-        return
-    for child in children(node):
-        _collect_free(child, bound, found)
-
-
-def parameter_names(arguments: ast.arguments) -> list[str]:
-    """All parameters of a function, in the order of its signature."""
-    named = [*arguments.posonlyargs, *arguments.args]
-    if arguments.vararg:
-        named.append(arguments.vararg)
-    named += arguments.kwonlyargs
-    if arguments.kwarg:
-        named.append(arguments.kwarg)
-    return [each.arg for each in named]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +50,21 @@ class Flow:
     """The facts of one function body."""
 
     body: Sequence[ast.stmt]
+    facts: FactTable
     _jumps: dict[int, Jumps] = field(default_factory=dict[int, Jumps])
+
+    # -- names -----------------------------------------------------------------------------------------
+
+    def assigned(self, *blocks: Iterable[ast.stmt]) -> list[str]:
+        """Names that statements may bind, in the order of the source."""
+        return list(
+            dict.fromkeys(name for block in blocks for each in block for name in self.facts[each].assigns)
+        )
+
+    def loop_names(self, statement: ast.For | ast.While) -> list[str]:
+        """Names that an iteration of a loop may bind: its target, its body, a walrus in its test."""
+        head = statement.target if isinstance(statement, ast.For) else statement.test
+        return list(dict.fromkeys([*assigned_names([ast.Expr(head)]), *self.assigned(statement.body)]))
 
     # -- jumps -----------------------------------------------------------------------------------------
 
@@ -237,7 +150,7 @@ class Flow:
         self._targets: dict[int, _Targets] = {}
         after: dict[int, frozenset[str]] = {}
         # What a nested function reads may be read at any time: nobody knows when it is called.
-        self._always = deferred_names(self.body)
+        self._always = deferred_names(self.body) if self.facts.has_scope else _NOTHING
         self._block(self.body, _NOTHING, _Targets(_NOTHING, _NOTHING), after)
         return after
 
@@ -259,15 +172,15 @@ class Flow:
     ) -> frozenset[str]:
         match statement:
             case ast.Return(value=value):
-                return frozenset(free_names(value)) if value is not None else _NOTHING
+                return frozenset(self.facts[statement].reads) if value is not None else _NOTHING
             case ast.Break():
                 return targets.breaks
             case ast.Continue():
                 return targets.continues
-            case ast.If(test=test):
+            case ast.If():
                 then = self._block(statement.body, live, targets, after)
                 otherwise = self._block(statement.orelse, live, targets, after)
-                return then | otherwise | frozenset(free_names(test))
+                return then.union(otherwise, self.facts[statement].reads)
             case ast.For() | ast.While():
                 return self._loop(statement, live, targets, after)
             case ast.With():
@@ -280,13 +193,14 @@ class Flow:
                 for case in statement.cases:
                     inner = self._block(case.body, live, targets, after)
                     guard = free_names(case.guard) if case.guard is not None else ()
-                    values = [name for node in walk(case.pattern) for name in _pattern_reads(node)]
-                    result |= inner | set(guard) | set(values)
+                    result |= inner.union(guard, pattern_reads(case.pattern))
                 return result
             case ast.AugAssign(target=ast.Name(id=name)):
-                return live | {name} | frozenset(free_names(statement.value))
+                return live.union([name], self.facts[statement].reads)
             case _:
-                return (live - self._surely_bound(statement)) | frozenset(free_names(statement))
+                facts = self.facts[statement]
+                bound = facts.assigns if facts.is_plain else self._surely_bound(statement)
+                return live.difference(bound).union(facts.reads)
 
     def _loop(
         self,
@@ -315,7 +229,7 @@ class Flow:
         return at_start | read_before
 
     @staticmethod
-    def _surely_bound(statement: ast.stmt) -> frozenset[str]:
+    def _surely_bound(statement: ast.stmt) -> Iterable[str]:
         """Names that a statement binds on every path; a walrus may stand where it is not reached."""
         match statement:
             case ast.Assign(targets=targets):
@@ -334,7 +248,3 @@ class _Targets:
 
     breaks: frozenset[str]
     continues: frozenset[str]
-
-
-def _pattern_reads(node: ast.AST) -> Iterable[str]:
-    return free_names(node) if isinstance(node, ast.MatchValue | ast.MatchClass) else ()

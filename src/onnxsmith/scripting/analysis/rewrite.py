@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Collection, Generator, Iterable
+from collections.abc import Callable, Collection, Generator, Iterable
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
-from onnxsmith.scripting.analysis.flow import assigned_names, parameter_names
+from onnxsmith.scripting.analysis.facts import Facts
+from onnxsmith.scripting.analysis.names import assigned_names, parameter_names
 
 #: The parameter through which rewritten expressions reach their hooks.
 HOOKS = "__onnxsmith__"
@@ -34,6 +35,13 @@ def at(place: ast.AST, node: N) -> N:
     return node
 
 
+_visitors: dict[type[ast.AST], Callable[[Rewriter, ast.AST], ast.AST]] = {}
+
+
+def _as_it_is(node: ast.expr) -> ast.expr:
+    return node
+
+
 class Rewriter(ast.NodeTransformer):
     """Rewrites the expressions of one site, and notes which variables it has to be called with.
 
@@ -41,8 +49,13 @@ class Rewriter(ast.NodeTransformer):
     """
 
     def __init__(
-        self, variables: Collection[str], walrus_names: Collection[str], first_parameter: str | None
+        self,
+        variables: Collection[str],
+        walrus_names: Collection[str],
+        first_parameter: str | None,
+        modules: Collection[str] = (),
     ) -> None:
+        self._modules = modules
         self._variables = variables
         self._walrus_names = walrus_names
         self._first_parameter = first_parameter
@@ -65,21 +78,62 @@ class Rewriter(ast.NodeTransformer):
             case _:
                 return self.rewrite(node)
 
+    def rewrite_statement(self, statement: ast.stmt, facts: Facts) -> list[ast.stmt]:
+        """A plain statement: what is assigned is named after its variable."""
+        is_as_written = facts.called_of is not None and all(
+            name in self._modules and not self._is_bound(name) for name in facts.called_of
+        )
+        if is_as_written:  # operators alone: there is nothing to replace in it, and what it reads is known
+            for name in facts.reads:
+                if name in self._variables and not self._is_bound(name):
+                    self.direct_names[name] = None
+        rewrite = _as_it_is if is_as_written else self.rewrite
+        match statement:
+            case ast.Assign(targets=targets, value=value):
+                return [at(statement, ast.Assign(targets, self._named(targets[0], value, rewrite(value))))]
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                stored = at(target, ast.Name(cast(ast.Name, target).id, ast.Store()))
+                return [at(statement, ast.Assign([stored], self._named(target, value, rewrite(value))))]
+            case ast.AugAssign(target=ast.Name(id=name) as target, op=op, value=value):
+                self.visit_Name(at(target, ast.Name(name, ast.Load())))
+                made = at(statement, ast.AugAssign(target, op, rewrite(value)))
+                read = at(statement, ast.Name(name, ast.Load()))
+                return [made, at(statement, ast.Expr(self._named(target, statement, read)))]
+            case ast.Expr(value=value):
+                return [at(statement, ast.Expr(rewrite(value)))]
+            case _:
+                raise AssertionError(f"{type(statement).__name__} is no plain statement")
+
+    def _named(self, target: ast.expr, place: ast.AST, value: ast.expr) -> ast.expr:
+        """What is assigned, on its way through the hook that names it."""
+        if isinstance(value, ast.Constant):
+            return value
+        return self._hook(place, "named", [at(place, ast.Constant(cast(ast.Name, target).id)), value])
+
     def rewrite_pattern(self, pattern: ast.pattern) -> ast.pattern:
         """A pattern of a case: the names in it are values, constants or classes."""
         self._note_names(pattern)
         return pattern
 
     @contextmanager
-    def binding(self, names: Iterable[str]) -> Generator[None]:
+    def binding(self, names: Collection[str]) -> Generator[None]:
         """Within the block these names belong to the expression itself."""
-        self._bound.append(frozenset(names))
+        self._bound.append(names)
         try:
             yield
         finally:
             self._bound.pop()
 
     # -- nodes -----------------------------------------------------------------------------------------
+
+    def visit(self, node: ast.AST) -> Any:
+        kind = node.__class__
+        if kind is ast.Constant:
+            return node
+        visit = _visitors.get(kind)
+        if visit is None:  # the same as NodeVisitor does, without making a name each time
+            visit = _visitors[kind] = getattr(Rewriter, f"visit_{kind.__name__}", Rewriter.generic_visit)
+        return visit(self, node)
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         made: ast.AST | None = (
@@ -102,13 +156,16 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         name = node.id
-        if not isinstance(node.ctx, ast.Load) or any(name in names for names in self._bound):
+        if not isinstance(node.ctx, ast.Load) or self._is_bound(name):
             return node
         if name in self._walrus_names or (self._is_deferred and name in self._variables):
             return self._hook(node, "load", [at(node, ast.Constant(name))])
         if name in self._variables:
             self.direct_names[name] = None
         return node
+
+    def _is_bound(self, name: str) -> bool:
+        return any(name in names for names in self._bound)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
         name = "both" if isinstance(node.op, ast.And) else "either"
@@ -163,6 +220,11 @@ class Rewriter(ast.NodeTransformer):
                 return self._call(node)
 
     def _call(self, node: ast.Call) -> ast.Call:
+        match node.func:
+            case ast.Attribute(value=ast.Name(id=name)) if name in self._modules and not self._is_bound(name):
+                return cast(ast.Call, self.generic_visit(node))  # an operator, which is called as it is
+            case _:
+                pass
         made = copy.copy(cast(ast.Call, self.generic_visit(node)))
         made.func = self._hook(node.func, "callee", [made.func])
         return made

@@ -27,6 +27,9 @@ _REFUSED: dict[type[ast.AST], tuple[str, str]] = {
 }
 _REFUSED[ast.TryStar] = _REFUSED[ast.Try]
 
+#: The nodes that are looked at closely, besides attributes that are assigned; without them nothing is unsupported.
+MAY_BE_UNSUPPORTED: frozenset[type[ast.AST]] = frozenset([*_REFUSED, ast.Delete, ast.ImportFrom])
+
 
 def find_unsupported(node: FunctionNode, file: str, name: str) -> list[OnnxsmithError]:
     """An error for everything in a function that ONNX cannot express."""

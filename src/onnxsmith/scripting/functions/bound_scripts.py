@@ -6,6 +6,9 @@ import types
 from typing import Any
 from weakref import WeakKeyDictionary
 
+#: The attribute of an object in which its methods that are scripts are kept.
+METHODS = "_onnxsmith_scripts"
+
 
 class Methods(dict[types.FunctionType, Any]):
     """The scripts of an object that were bound to it. A copy of the object, here or elsewhere, starts with none."""

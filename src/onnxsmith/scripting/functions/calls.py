@@ -20,7 +20,8 @@ from onnxsmith.schema.definition import AttributeReference
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.scripting.functions.eager_call import attribute_argument, check_input, input_argument
 from onnxsmith.scripting.functions.stage_script import make_function, stage
-from onnxsmith.scripting.staging.closures import closure_of, run_staged
+from onnxsmith.scripting.source.outside import closure_of
+from onnxsmith.scripting.staging.closures import run_staged
 from onnxsmith.scripting.staging.mistakes import CURED_BY_VALUES, may_be_cured
 from onnxsmith.scripting.staging.stager import stage_frame
 from onnxsmith.types.dtypes import DType
@@ -146,7 +147,7 @@ def variants_of(script: ScriptFunction, shared: dict[Any, Any]) -> Variants:
 
 def _function_in(scope: RecordingTarget, script: ScriptFunction) -> Callable[[OpsetChoice], RecordingTarget]:
     """What makes the target that a function of a graph's model is staged on."""
-    return functools.partial(scope.function, is_exact=script.is_exact)
+    return functools.partial(scope.function, is_exact=script.is_exact, is_lenient=script.is_lenient)
 
 
 def _resolve(
@@ -195,7 +196,10 @@ def _resolve_exactly(
             with _in_progress(script):
                 staged = stage(script, _function_in(scope, script), given, {})
                 outputs = tuple(each.known for each in staged.outputs)
-        except OnnxsmithError:  # what it is for these types is the runtime's business
+        except OnnxsmithError:
+            if not script.is_lenient:
+                raise
+            # What it is for these types is the runtime's business.
             outputs = (Known(UNKNOWN_TENSOR),) * body.output_count
         result = Result(outputs, (None,) * len(outputs), len(outputs) > 1)
         found = variants.results[key] = (None, result)

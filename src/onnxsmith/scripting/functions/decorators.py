@@ -11,7 +11,8 @@ from typing import Any, TypeVar, cast
 from onnxsmith.errors import CallError, OnnxsmithError, boundary
 from onnxsmith.opset.custom import Opset
 from onnxsmith.opset.module import is_opset_module
-from onnxsmith.scripting.functions.function import ScriptFunction
+from onnxsmith.scripting.functions.debuggers import paused, resume
+from onnxsmith.scripting.functions.function import Exactness, ScriptFunction
 from onnxsmith.scripting.functions.wrapped import plain_function
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -26,7 +27,7 @@ def script(
     overload: str = "",
     inline: bool = False,
     name: str | None = None,
-    exact: bool = False,
+    exact: Exactness = False,
 ) -> Any:
     """Make a Python function an ONNX function: `@script`, `@script()`, `@script(default_opset=opset18)`.
 
@@ -35,7 +36,7 @@ def script(
     body where it is called. Without a named opset, Python's own operators use the one that the code uses, or else
     the newest that the installed ONNX Runtime runs. `name` is the function's name in ONNX where Python cannot spell it.
     `exact=True` makes the nodes that are written and no others, with the types that are written: what decompiled
-    code asks for.
+    code asks for. `exact="unchecked"` does so where they cannot work, too, with a warning: a model is taken as it is.
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, opset18 as op
@@ -43,6 +44,8 @@ def script(
     >>> double(np.float32([1, 2]))
     array([2., 4.], dtype=float32)
     """
+    if exact not in (True, False, "unchecked"):
+        raise CallError(f"exact={exact!r} is not known", help='it is True, False or "unchecked"')
     options: dict[str, Any] = {"overload": overload, "inline": inline, "name": name, "exact": exact}
     if isinstance(function, Opset) and function.domain:
         domain = function.domain if domain is None else domain
@@ -62,9 +65,9 @@ def _decorator(options: Mapping[str, Any]) -> Callable[[Any], ScriptFunction]:
 
 
 def _make(function: Any, options: Mapping[str, Any]) -> Any:
-    kind: Any = type(function)
-    if kind in (classmethod, staticmethod):
-        return kind(_make(function.__func__, options))
+    if isinstance(function, classmethod | staticmethod):
+        bound: Any = function
+        return bound.__class__(_make(bound.__func__, options))
     if isinstance(function, types.MethodType):
         return _make(function.__func__, options).__get__(function.__self__)
     plain = plain_function(function)
@@ -73,6 +76,7 @@ def _make(function: Any, options: Mapping[str, Any]) -> Any:
             f"@script is for Python functions, not {type(function).__name__}",
             help="define a function with def",
         )
+    tracer = paused()
     try:
         made = ScriptFunction(plain, **options)
         made.check()
@@ -82,6 +86,8 @@ def _make(function: Any, options: Mapping[str, Any]) -> Any:
             raise
         collected.append(error.locate_in_traceback())
         return cast(ScriptFunction, _Broken(error))
+    finally:
+        resume(tracer)
     return made
 
 

@@ -41,11 +41,26 @@ if TYPE_CHECKING:
     from onnxsmith.scripting.functions.signature import ScriptParameter
 
 #: Inside a script every result is a tensor of ours, also of operators that were given arrays or nothing.
-_TARGET = EagerTarget(wraps=True)
+EAGER_TARGET = EagerTarget(wraps=True)
 
 
 def run_eagerly(script: ScriptFunction, arguments: dict[str, Any], active: Target | None) -> Any:
     """Call the function with tensors; arrays in give arrays out."""
+    arguments, gives_tensors = prepared(script, arguments, active)
+    bound = script.signature.bind_partial()
+    bound.arguments.update(arguments)  # type: ignore[arg-type]
+    token = ACTIVE.set(EAGER_TARGET)
+    try:
+        result = script.function(*bound.args, **bound.kwargs)
+    finally:
+        ACTIVE.reset(token)
+    return given_results(script, result, gives_tensors=gives_tensors, is_inside=active is not None)
+
+
+def prepared(
+    script: ScriptFunction, arguments: dict[str, Any], active: Target | None
+) -> tuple[dict[str, Any], bool]:
+    """The arguments by parameter, checked and as tensors; and whether tensors were given, so that tensors come out."""
     gives_tensors = active is not None
     for parameter in script.parameters.parameters:
         value = arguments.get(parameter.name)
@@ -55,16 +70,13 @@ def run_eagerly(script: ScriptFunction, arguments: dict[str, Any], active: Targe
             gives_tensors = gives_tensors or isinstance(value, EagerTensor)
             arguments[parameter.name] = _input(script, parameter, value)
     check_names(script, arguments)
-    arguments = {name: _extra(script, name, value) for name, value in arguments.items()}
-    bound = script.signature.bind_partial()
-    bound.arguments.update(arguments)  # type: ignore[arg-type]
-    token = ACTIVE.set(_TARGET)
-    try:
-        result = script.function(*bound.args, **bound.kwargs)
-    finally:
-        ACTIVE.reset(token)
+    return {name: _extra(script, name, value) for name, value in arguments.items()}, gives_tensors
+
+
+def given_results(script: ScriptFunction, result: Any, *, gives_tensors: bool, is_inside: bool) -> Any:
+    """What the caller gets of what the function returned."""
     annotated = script.parameters.returns or (None,)
-    return _results(result, annotated, gives_tensors=gives_tensors, is_inside=active is not None)
+    return _results(result, annotated, gives_tensors=gives_tensors, is_inside=is_inside)
 
 
 def _extra(script: ScriptFunction, name: str, value: Any) -> Any:

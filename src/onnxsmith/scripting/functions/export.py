@@ -11,24 +11,26 @@ import onnx_ir as ir
 
 from onnxsmith.core.recording import OpsetChoice
 from onnxsmith.diagnostics import described_type, did_you_mean
-from onnxsmith.errors import AnnotationError, CallError, ModelWarning, OnnxsmithError
+from onnxsmith.errors import AnnotationError, CallError, ModelWarning, OnnxsmithError, ReturnTypeError
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.carried_conditions import put_into
 from onnxsmith.graphs.function import body_of, self_contained
 from onnxsmith.graphs.interface import describe, read_names, rename
-from onnxsmith.graphs.ir_types import type_from_ir, type_to_ir
+from onnxsmith.graphs.ir_maker import model_to_ir
 from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.opsets import OpsetVersions, check_opset_version
 from onnxsmith.graphs.program import Program
+from onnxsmith.graphs.records import AnyFunction, GraphRecord, ModelRecord, declared
 from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.schema.inference.merging import contradict
 from onnxsmith.scripting.functions import kept
 from onnxsmith.scripting.functions.calls import generic_body, variants_of
 from onnxsmith.scripting.functions.eager_call import attribute_argument
 from onnxsmith.scripting.functions.model_options import ModelOptions, check_options
 from onnxsmith.scripting.functions.stage_script import ScopeT, Staged, stage
 from onnxsmith.types.annotations import read_value_type
-from onnxsmith.types.value_types import AnyValueType, OptionalType, SequenceType, TensorType
+from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType, OptionalType, SequenceType, TensorType
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.functions.function import ScriptFunction
@@ -74,7 +76,8 @@ def _model_of(script: ScriptFunction) -> Callable[[OpsetChoice], GraphTarget]:
 
     def make(opset: OpsetChoice) -> GraphTarget:
         versions = OpsetVersions(opset.version, is_fixed=opset.is_fixed, is_named=opset.is_named)
-        return GraphTarget(Program("model", versions, is_exact=script.is_exact))
+        program = Program("model", versions, is_exact=script.is_exact, is_lenient=script.is_lenient)
+        return GraphTarget(program)
 
     return make
 
@@ -120,64 +123,54 @@ def make_model(script: ScriptFunction, options: ModelOptions) -> Model:
     name = options.get("name")
     graph = staged.scope.finish(staged.outputs, script.onnx_name if name is None else name)
     if script.is_exact and script.parameters.returns is not None:
-        _declare(script, graph.outputs, script.parameters.returns)
+        _declare(script, graph, script.parameters.returns)
     if script.__doc__:
         graph.doc_string = script.__doc__
     _rename(graph, staged, options)
-    held = dict(staged.scope.program.functions)
+    held: dict[ir.OperatorIdentifier, AnyFunction] = dict(staged.scope.program.functions)
     for each in options.get("functions", ()):
         function = _as_function(each)
         held.setdefault(function.identifier(), function)
     producer = options.get("producer_name", PRODUCER)
-    model = ir.Model(graph, ir_version=10, producer_name=producer, functions=list(held.values()))
+    model = ModelRecord(graph, list(held.values()), producer)
     put_into(model, staged.scope.shared)
     describe(model, options.get("doc_string"), options.get("metadata"), CallError)
     for function in held.values():
         model.opset_imports.setdefault(function.domain, 1)
     if value_infos := options.get("value_infos"):
         _set_value_types(graph, value_infos)
+    dtypes = staged.scope.program.dtypes
     if options.get("inline", False) and held:
-        model = _dissolved(model)
-    model.ir_version = (
-        lowest_ir_version(model, staged.scope.program.dtypes) if ir_version is None else ir_version
-    )
+        dissolved = _dissolved(model_to_ir(model))
+        dissolved.ir_version = lowest_ir_version(dissolved, dtypes) if ir_version is None else ir_version
+        return Model(dissolved)
+    model.ir_version = lowest_ir_version(model, dtypes) if ir_version is None else ir_version
     return Model(model)
 
 
-def _rename(graph: ir.Graph, staged: Staged[GraphTarget], options: ModelOptions) -> None:
+def _rename(graph: GraphRecord, staged: Staged[GraphTarget], options: ModelOptions) -> None:
     taken = staged.scope.program.names
     for option, ports in (("input_names", graph.inputs), ("output_names", graph.outputs)):
         given = options.get(option)
         if given is not None:
-            current = [each.name or "" for each in ports]
+            current = [each.name for each in ports]
             rename(graph, taken, ports, read_names(given, current, option, CallError), CallError)
 
 
-def _declare(script: ScriptFunction, outputs: Sequence[ir.Value], types: Sequence[AnyValueType]) -> None:
-    """Give outputs the types that an exact script says they have, and say so where they cannot have them."""
-    for value, kind in zip(outputs, types, strict=True):
-        if value.is_graph_input():  # whose own annotation says what it is
+def _declare(script: ScriptFunction, graph: GraphRecord, types: Sequence[AnyValueType]) -> None:
+    """Give outputs the types that an exact script says they have; refuse those that they cannot have."""
+    for value, kind in zip(graph.outputs, types, strict=True):
+        if value in graph.inputs:  # whose own annotation says what it is
             continue
-        made = type_from_ir(value.type, value.shape)
-        if _contradict(made, kind):
+        made = UNKNOWN_TENSOR if value.type is None else value.type
+        if contradict(made, kind):
             text = f"the annotation of {script.name!r} says that it returns {kind!r}, and the code computes {made!r}"
+            if not script.is_lenient:
+                error = ReturnTypeError(text, help=f"if the code is right, annotate {made!r}")
+                raise error.locate(script.places.annotation("return"))
             place = script.definition
             warnings.warn_explicit(ModelWarning(text), None, place.file, place.line)
-        value.type, value.shape = type_to_ir(kind)
-
-
-def _contradict(one: AnyValueType, other: AnyValueType) -> bool:
-    """Whether no tensor can be of both types, as far as they are known."""
-    if not isinstance(one, TensorType) or not isinstance(other, TensorType):
-        return False
-    if None not in (one.dtype, other.dtype) and one.dtype is not other.dtype:
-        return True
-    if one.shape is None or other.shape is None:
-        return False
-    return len(one.shape) != len(other.shape) or any(
-        isinstance(a, int) and isinstance(b, int) and a != b
-        for a, b in zip(one.shape, other.shape, strict=True)
-    )
+        value.type = declared(kind)
 
 
 def _dissolved(model: ir.Model) -> ir.Model:
@@ -281,18 +274,18 @@ def _attribute_values(script: ScriptFunction, attributes: Mapping[str, Any] | No
 def _set_output_types(
     script: ScriptFunction, staged: Staged[GraphTarget], given: Sequence[Any] | Mapping[str, Any] | None
 ) -> None:
-    names = [each.ir_value.name for each in staged.outputs]
+    names = [each.record.name for each in staged.outputs]
     for name, kind in _by_name(names, given, "output_types", script).items():
-        value = staged.outputs[names.index(name)].ir_value
-        value.type, value.shape = type_to_ir(read_value_type(kind, f"the type of output '{name}'"))
+        value = staged.outputs[names.index(name)].record
+        value.type = declared(read_value_type(kind, f"the type of output '{name}'"))
 
 
-def _set_value_types(graph: ir.Graph, types: Mapping[str, Any]) -> None:
+def _set_value_types(graph: GraphRecord, types: Mapping[str, Any]) -> None:
     values = {value.name: value for node in graph.all_nodes() for value in node.outputs}
     for name, kind in types.items():
         if name not in values:
             raise CallError(f"value_infos names '{name}', and the model has no such value")
-        values[name].type, values[name].shape = type_to_ir(read_value_type(kind, f"the type of '{name}'"))
+        values[name].type = declared(read_value_type(kind, f"the type of '{name}'"))
 
 
 def _as_function(value: Any) -> ir.Function:

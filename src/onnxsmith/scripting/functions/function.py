@@ -3,39 +3,35 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import copy
 import functools
 import inspect
 import linecache
 import pickle
 import types
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Unpack
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, cast
 
 from onnxsmith.core.target import ACTIVE
-from onnxsmith.diagnostics import hide_frames_between, hide_own_frames, undefined_name_help
-from onnxsmith.errors import OnnxsmithError, RecursiveFunctionError, UndefinedNameError, boundary, combined
+from onnxsmith.diagnostics import hide_frames_between, hide_own_frames
+from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError, boundary, combined
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.scripting.analysis.analyze import Analysis, analyze
-from onnxsmith.scripting.analysis.flow import assigned_names, free_names, parameter_names
-from onnxsmith.scripting.analysis.subset import find_unsupported
+from onnxsmith.scripting.analysis.names import assigned_names, parameter_names
+from onnxsmith.scripting.analysis.straight import StraightCode, read_straight
 from onnxsmith.scripting.functions.binding import bind_call
-from onnxsmith.scripting.functions.bound_scripts import OF_CLASSES, Methods
+from onnxsmith.scripting.functions.bound_scripts import METHODS, OF_CLASSES, Methods
+from onnxsmith.scripting.functions.debuggers import is_watched, paused, resume
 from onnxsmith.scripting.functions.eager_call import run_eagerly
 from onnxsmith.scripting.functions.opset_choice import found_version, named_version
 from onnxsmith.scripting.functions.pickling import Parcel, find, reduce_script
 from onnxsmith.scripting.functions.signature import ScriptSignature, read_signature
+from onnxsmith.scripting.functions.undefined import UndefinedNames
 from onnxsmith.scripting.source.changed import refuse_if_changed
-from onnxsmith.scripting.source.function_source import (
-    FunctionNode,
-    find_function,
-    module_level_names,
-    span_of,
-)
+from onnxsmith.scripting.source.function_source import module_level_names
 from onnxsmith.scripting.source.places import Places
-from onnxsmith.scripting.staging.containers import METHODS
-from onnxsmith.source import Span
+from onnxsmith.scripting.staging.straight_run import NamingTarget, Script, StraightCall, straight_call
+from onnxsmith.source import Span, code_span
 from onnxsmith.types.value_types import SequenceType
 
 if TYPE_CHECKING:
@@ -49,7 +45,39 @@ if TYPE_CHECKING:
 _MAIN_DOMAIN = "this"
 
 
-class ScriptFunction:
+_CallT = TypeVar("_CallT", bound=Callable[..., Any])
+
+
+class _Called:
+    """`__call__` of scripts: while a debugger watches, a call of a script on values is a call of its function."""
+
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self._call = call
+        self.__doc__ = call.__doc__
+
+    def __get__(self, script: ScriptFunction | None, owner: type | None = None) -> Callable[..., Any]:
+        if script is None:
+            return self._call
+        if is_watched():
+            tracer = paused()
+            try:
+                watched = script.watched
+            finally:
+                resume(tracer)
+            if watched is not None:
+                return watched
+        return types.MethodType(self._call, script)
+
+
+def _called(call: _CallT) -> _CallT:
+    return cast(_CallT, _Called(call))  # to checkers a method like any other
+
+
+#: `exact` of `script`: whether the graph has the nodes that are written and no others, and whether they are checked.
+Exactness = bool | Literal["unchecked"]
+
+
+class ScriptFunction(Script):
     """A function made by `@script`."""
 
     def __init__(
@@ -61,7 +89,7 @@ class ScriptFunction:
         default_opset: Any = None,
         inline: bool = False,
         name: str | None = None,
-        exact: bool = False,
+        exact: Exactness = False,
         instance: Any = None,
     ) -> None:
         functools.update_wrapper(self, function)
@@ -72,7 +100,9 @@ class ScriptFunction:
         #: What ONNX calls it.
         self.onnx_name = self.name if name is None else name
         #: Whether its graph has the nodes and types that are written, and nothing else.
-        self.is_exact = exact
+        self.is_exact = bool(exact)
+        #: Whether what cannot work is a warning: it is as somebody else's model has it.
+        self.is_lenient = exact == "unchecked"
         #: Whether it is meant as a model, not as a function that others call: nobody said where it lives.
         self.is_main = domain is None
         self.domain = domain if domain is not None else _domain_of(function)
@@ -88,22 +118,17 @@ class ScriptFunction:
             "name": name,
             "exact": exact,
         }
-        node = find_function(function)
-        refuse_if_changed(function, node)
-        file = function.__code__.co_filename
-        self.places = Places(node, file, self.name)
-        self.definition: Span = self.places.definition
-        self._undefined = _undefined_names(node, function)
-        unsupported = find_unsupported(node, file, self.name)
-        if unsupported:
-            variables = [*parameter_names(node.args), *assigned_names(_body(node))]
-            raise combined([*unsupported, *self._undefined_errors(variables)])
-        self.analysis: Analysis = analyze(node, file, self.name, function.__code__.co_freevars)
+        self.places = Places(function, self.name)
+        self._straight: StraightCode | None = read_straight(function)
+        self._analysis: Analysis | None = None
+        self._undefined_names: UndefinedNames | None = None
         #: What checking it left behind, for the first model that is made of it.
         self.kept: Kept | None = None
-        self.parameters: ScriptSignature = read_signature(function, self.places)
         #: What is wrong with it before it is staged: names that are defined nowhere.
         self.known_mistakes: list[OnnxsmithError] = []
+        if self.straight_call() is None:
+            _ = self.analysis  # refuses what a script cannot contain
+        self.parameters: ScriptSignature = read_signature(function, self.places)
 
     # -- what it is ------------------------------------------------------------------------------------
 
@@ -117,9 +142,41 @@ class ScriptFunction:
         return self.parameters.python
 
     @property
+    def definition(self) -> Span:
+        """Where it is defined: `def name`."""
+        return self.places.definition if self._straight is None else code_span(self.function.__code__)
+
+    def straight_call(self) -> StraightCall | None:
+        """How to stage it by calling it; None where its syntax tree is needed."""
+        return straight_call(self._straight, self.function)
+
+    @property
+    def analysis(self) -> Analysis:
+        """What its syntax tree tells; raises an error for all that a script cannot contain."""
+        code, global_names = self.function.__code__, self.function.__globals__
+        if self._analysis is None or not self._analysis.fits(global_names):
+            node = self.places.node
+            refuse_if_changed(self.function, node)
+            try:
+                self._analysis = analyze(node, code.co_filename, self.name, code.co_freevars, global_names)
+            except UnsupportedSyntaxError as error:
+                body = node.body if isinstance(node, ast.FunctionDef) else [ast.Expr(node.body)]
+                variables = [*parameter_names(node.args), *assigned_names(body)]
+                raise combined([error, *error.others, *self._undefined.errors(variables)]) from None
+        return self._analysis
+
+    @property
+    def _undefined(self) -> UndefinedNames:
+        if self._undefined_names is None:
+            analysis = self._analysis
+            reads = None if analysis is None else set(analysis.facts.reads) - analysis.local_names
+            self._undefined_names = UndefinedNames(self.places.node, self.function, self.name, reads)
+        return self._undefined_names
+
+    @property
     def source(self) -> str:
         """The source text."""
-        node = self.analysis.node
+        node = self.places.node
         first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
         lines = linecache.getlines(self.function.__code__.co_filename)[first - 1 : node.end_lineno]
         return inspect.cleandoc("".join(lines)) + "\n" if lines and lines[0][:1].isspace() else "".join(lines)
@@ -193,10 +250,11 @@ class ScriptFunction:
 
     def check(self) -> None:
         """Find the mistakes that can be found now. Names that the module defines further down are left for later."""
-        missing = [each for each in self._undefined if not _is_defined(each.id, self.function)]
-        self.known_mistakes = self._undefined_errors(self.analysis.local_names) if missing else []
-        if missing and not self.known_mistakes:
-            return
+        if self.straight_call() is None:
+            missing = self._undefined.missing
+            self.known_mistakes = self._undefined.errors(self.analysis.local_names) if missing else []
+            if missing and not self.known_mistakes:
+                return
         if self.parameters.is_variadic or (self.fixed_arguments and self._instance is None):
             if self.known_mistakes:
                 raise combined(self.known_mistakes)
@@ -213,27 +271,9 @@ class ScriptFunction:
             if isinstance(error, OnnxsmithError) or error.name not in later:
                 raise
 
-    def _undefined_errors(self, variables: Iterable[str]) -> list[OnnxsmithError]:
-        """An error for each name that is defined neither now nor further down, and for a call of itself."""
-        code = self.function.__code__
-        missing = [each for each in self._undefined if not _is_defined(each.id, self.function)]
-        later = set(module_level_names(code.co_filename)) if missing else set[str]()
-        known = {*self.function.__globals__, *variables, *dir(builtins), *later}
-        errors: list[OnnxsmithError] = []
-        for name in missing:
-            span = span_of(name, code.co_filename, self.name)
-            if name.id == self.name and _is_called(name, self.places.node):
-                recursive = RecursiveFunctionError(
-                    f"'{name.id}' calls itself, and an ONNX function cannot", help="write a loop"
-                )
-                errors.append(recursive.locate(span))
-            elif name.id not in later and name.id not in code.co_freevars:
-                help_text = undefined_name_help(name.id, known)
-                errors.append(UndefinedNameError(f"'{name.id}' is not defined", help=help_text).locate(span))
-        return errors
-
     # -- running ---------------------------------------------------------------------------------------
 
+    @_called
     @boundary
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Run it: eagerly on arrays, as a call of an ONNX function where a graph is being made."""
@@ -244,8 +284,27 @@ class ScriptFunction:
                 call_in_graph,
             )  # heavy: onnx-ir is imported when something is staged
 
-            return call_in_graph(self, arguments, given=frozenset(kwargs))
+            result = call_in_graph(self, arguments, given=frozenset(kwargs))
+            if isinstance(active, NamingTarget):
+                active.note(result)
+            return result
         return run_eagerly(self, arguments, active)
+
+    @property
+    def watched(self) -> Callable[..., Any] | None:
+        """What a debugger should see called instead of the script; None where a graph is being made, or of a lambda."""
+        active = ACTIVE.get()
+        if self._watched is None or (active is not None and active.recording is not None):
+            return None
+        function = self._watched
+        return function if self._instance is None else types.MethodType(function, self._instance)
+
+    @functools.cached_property
+    def _watched(self) -> types.FunctionType | None:
+        from onnxsmith.scripting.functions.watched import watched_function  # only for who debugs
+
+        node = self.places.node
+        return watched_function(self, node) if isinstance(node, ast.FunctionDef) else None
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         fixed = () if self._instance is None else tuple(self.fixed_arguments.values())
@@ -321,40 +380,3 @@ def _restored(parcel: Parcel, options: Mapping[str, Any]) -> ScriptFunction:
 def _domain_of(function: types.FunctionType) -> str:
     module = function.__module__ or _MAIN_DOMAIN
     return _MAIN_DOMAIN if module == "__main__" else module
-
-
-def _body(node: FunctionNode) -> list[ast.stmt]:
-    return node.body if isinstance(node, ast.FunctionDef) else [ast.Expr(node.body)]
-
-
-def _is_called(name: ast.Name, node: FunctionNode) -> bool:
-    return any(isinstance(each, ast.Call) and each.func is name for each in ast.walk(node))
-
-
-def _undefined_names(node: Any, function: types.FunctionType) -> list[ast.Name]:
-    """Names that are neither variables of the function nor defined around it."""
-    names = [each for each in free_names(node) if not _is_defined(each, function)]
-    if not names:
-        return []
-    inside = {id(each) for part in _body(node) for each in ast.walk(part)}
-    # What a script cannot contain has names of its own, which nobody looks at.
-    refused = [each for each in ast.walk(node) if isinstance(each, ast.AsyncFunctionDef | ast.ClassDef)]
-    inside -= {id(each) for part in refused for each in ast.walk(part)}
-    uses: list[ast.Name] = []
-    for name in names:
-        found = [each for each in ast.walk(node) if isinstance(each, ast.Name) and each.id == name]
-        uses += [each for each in found if id(each) in inside][:1]
-    return uses
-
-
-def _is_defined(name: str, function: types.FunctionType) -> bool:
-    if name in function.__globals__ or hasattr(builtins, name):
-        return True
-    if name in function.__code__.co_freevars:
-        cell = (function.__closure__ or ())[function.__code__.co_freevars.index(name)]
-        try:
-            _ = cell.cell_contents
-        except ValueError:
-            return False
-        return True
-    return False

@@ -12,6 +12,7 @@ from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.model import Model
 from onnxsmith.scripting.functions.eager_call import check_names, input_argument
 from onnxsmith.types.annotations import type_of_example
+from onnxsmith.types.named_sizes import equal_sizes
 from onnxsmith.types.value_types import AnyValueType, OptionalType, TensorType
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class Jit:
         self._runs: dict[Any, Callable[[Sequence[Any]], Any]] = {}
         self._input_names = [each.name for each in script.parameters.inputs]
         self._input_count = len(self._input_names)
+        self._equal_sizes = equal_sizes(each.type for each in script.parameters.inputs)
 
     def __reduce__(self) -> tuple[type[Jit], tuple[ScriptFunction]]:
         return Jit, (self.script,)  # the sessions are made anew
@@ -43,8 +45,9 @@ class Jit:
                     key.append(value.ndim)
                 run = self._runs.get(tuple(key))
                 if run is not None:
-                    if self.script.parameters.repeats_dimensions:
-                        check_names(self.script, dict(zip(self._input_names, args, strict=True)))
+                    for first, axis, second, other_axis in self._equal_sizes:
+                        if args[first].shape[axis] != args[second].shape[other_axis]:
+                            check_names(self.script, dict(zip(self._input_names, args, strict=True)))
                     try:
                         return run(args)
                     except OnnxsmithError:

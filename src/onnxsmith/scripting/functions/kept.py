@@ -5,11 +5,11 @@ Only for scripts that hang on nothing that could change in between: operators, n
 
 from __future__ import annotations
 
-import inspect
 import types
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from onnxsmith.core.operator import Operator
+from onnxsmith.scripting.source.outside import has_empty_cell, outside
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType, ValueType
 
@@ -60,15 +60,11 @@ def can_keep(script: ScriptFunction) -> bool:
     return references is not None and all(_is_unchanging(each) for each in references.values())
 
 
-def _is_unchanging(value: Any) -> bool:
+def _is_unchanging(value: object) -> bool:
     if isinstance(value, types.ModuleType):
         return value.__name__.startswith(_MODULES)
     return isinstance(value, _UNCHANGING)
 
 
-def _references(script: ScriptFunction) -> dict[str, Any] | None:
-    try:
-        outer = inspect.getclosurevars(script.function)
-    except ValueError:  # a variable around it has no value yet
-        return None
-    return {**outer.globals, **outer.nonlocals}
+def _references(script: ScriptFunction) -> dict[str, object] | None:
+    return None if has_empty_cell(script.function) else outside(script.function)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import types
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
@@ -10,6 +9,7 @@ from typing import Any, cast
 from onnxsmith.core.operator import Operator
 from onnxsmith.opset.custom import Opset
 from onnxsmith.opset.module import standard_version
+from onnxsmith.scripting.source.outside import outside
 from onnxsmith.scripting.source.user_code import is_user_code
 
 
@@ -47,11 +47,7 @@ def _used(function: types.FunctionType, seen: set[int]) -> Iterator[Any]:
     if id(function) in seen:
         return
     seen.add(id(function))
-    try:
-        outer = inspect.getclosurevars(function)
-    except ValueError:  # a cell that is still empty
-        return
-    for value in (*outer.nonlocals.values(), *outer.globals.values()):
+    for value in outside(function).values():
         # A script that is called is a function of its own, with an opset of its own; a helper is staged in place.
         if isinstance(value, types.FunctionType) and is_user_code(value):
             yield from _used(value, seen)

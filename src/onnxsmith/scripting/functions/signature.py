@@ -15,9 +15,8 @@ import numpy as np
 from onnxsmith.diagnostics import undefined_name_help
 from onnxsmith.errors import AnnotationError, OnnxsmithError, combined
 from onnxsmith.schema.definition import AttributeType
+from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.source.places import Places
-from onnxsmith.scripting.staging.closures import closure_of
-from onnxsmith.source import Span
 from onnxsmith.types.annotations import AttributeAnnotation, read_attribute_annotation, read_value_type
 from onnxsmith.types.named_sizes import has_repeated_names
 from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType, OptionalType
@@ -125,11 +124,11 @@ def read_signature(function: types.FunctionType, places: Places) -> ScriptSignat
         if position == 0 and name in ("self", "cls") and name not in annotations:
             parameters.append(ScriptParameter(name, "self"))
             continue
-        with _collecting(errors, places.annotation(name)):
+        with _collecting(errors, places, name):
             hint = _evaluated(function, name, annotations.get(name))
             parameters.append(_parameter(name, hint, parameter.default))
     returns: tuple[AnyValueType, ...] | None = None
-    with _collecting(errors, places.annotation("return")):
+    with _collecting(errors, places, "return"):
         returns = _returns(_evaluated(function, "return", annotations.get("return")))
     if errors:
         raise combined(errors)
@@ -138,12 +137,12 @@ def read_signature(function: types.FunctionType, places: Places) -> ScriptSignat
 
 
 @contextmanager
-def _collecting(errors: list[OnnxsmithError], span: Span) -> Generator[None]:
+def _collecting(errors: list[OnnxsmithError], places: Places, name: str) -> Generator[None]:
     try:
         yield
     except OnnxsmithError as error:
         error.labels = ()  # an annotation that is text was evaluated elsewhere
-        errors.append(error.locate(span))
+        errors.append(error.locate(places.annotation(name)))
 
 
 def _parameter(name: str, hint: Any, default: Any) -> ScriptParameter:

@@ -16,10 +16,12 @@ from onnxsmith.core.target import ACTIVE, RecordingTarget, recorded
 from onnxsmith.core.value import Value
 from onnxsmith.errors import MissingReturnError, OpsetConflictError, ReturnTypeError
 from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.scripting.functions.debuggers import unwatched
 from onnxsmith.scripting.functions.eager_call import input_argument
 from onnxsmith.scripting.source.location import located
+from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.staging.attribute_values import attribute_value
-from onnxsmith.scripting.staging.closures import closure_of, run_staged
+from onnxsmith.scripting.staging.closures import run_staged
 from onnxsmith.scripting.staging.merge import NUMBER_DTYPES, RESULT_NAME, number_as
 from onnxsmith.scripting.staging.mistakes import Mistakes
 from onnxsmith.scripting.staging.stager import stage_frame
@@ -59,28 +61,69 @@ def stage(
 
     `make_scope` makes the target: a new one for each attempt, of which there may be two.
     """
+    with unwatched(script.function.__code__):
+        return _stage_by_opset(script, make_scope, types, attributes, opset_version)
+
+
+def _stage_by_opset(
+    script: ScriptFunction,
+    make_scope: Callable[[OpsetChoice], ScopeT],
+    types: Mapping[str, AnyValueType | None],
+    attributes: Mapping[str, Any],
+    opset_version: int | None,
+) -> Staged[ScopeT]:
     if opset_version is not None:
-        return _stage(script, make_scope(OpsetChoice(opset_version, is_fixed=True)), types, attributes)
+        choice = OpsetChoice(opset_version, is_fixed=True)
+        return _stage(script, make_scope, choice, types, attributes)
     named = script.named_opset_version
     version = named or default_opset_version()
     try:
-        scope = make_scope(OpsetChoice(version, is_named=named is not None))
-        return _stage(script, scope, types, attributes)
+        choice = OpsetChoice(version, is_named=named is not None)
+        return _stage(script, make_scope, choice, types, attributes)
     except OpsetConflictError as error:
         # An object that the code holds may name an older opset than could be seen in the code itself.
         if error.named_version is None or error.named_version == version:
             raise
         try:
-            return _stage(script, make_scope(OpsetChoice(error.named_version)), types, attributes)
+            return _stage(script, make_scope, OpsetChoice(error.named_version), types, attributes)
         except OpsetConflictError:
             raise error from None
 
 
 def _stage(
     script: ScriptFunction,
+    make_scope: Callable[[OpsetChoice], ScopeT],
+    opset: OpsetChoice,
+    types: Mapping[str, AnyValueType | None],
+    attributes: Mapping[str, Any],
+) -> Staged[ScopeT]:
+    """Stage a script by calling it, where that will do, and else from its syntax tree."""
+    straight = script.straight_call()
+    if straight is not None:
+        try:
+            return _stage_on(script, make_scope(opset), types, attributes, straight.run)
+        except Exception:
+            pass  # the tree has all mistakes of the function, and their places
+
+    def from_tree(_: RecordingTarget, arguments: Mapping[str, Any]) -> Any:
+        return run_staged(
+            script.analysis,
+            script.function.__globals__,
+            closure_of(script.function),
+            arguments,
+            mistakes=Mistakes(script.known_mistakes),
+            run=stage_frame,
+        )
+
+    return _stage_on(script, make_scope(opset), types, attributes, from_tree)
+
+
+def _stage_on(
+    script: ScriptFunction,
     scope: ScopeT,
     types: Mapping[str, AnyValueType | None],
     attributes: Mapping[str, Any],
+    run: Callable[[RecordingTarget, Mapping[str, Any]], Any],
 ) -> Staged[ScopeT]:
     arguments = dict(script.fixed_arguments)
     for parameter in script.parameters.inputs:
@@ -99,15 +142,8 @@ def _stage(
             arguments[parameter.name] = attribute_value(parameter)
     token = ACTIVE.set(scope)
     try:
-        result = run_staged(
-            script.analysis,
-            script.function.__globals__,
-            closure_of(script.function),
-            script.completed(arguments),
-            mistakes=Mistakes(script.known_mistakes),
-            run=stage_frame,
-        )
-        with located(script.places.returned):
+        result = run(scope, script.completed(arguments))
+        with located(None if _are_outputs(scope, result) else script.places.returned):
             if isinstance(result, list) and script.returns_sequence:
                 result = scope.sequence(cast("list[Any]", result))
             values = list(cast("Sequence[Any]", result)) if isinstance(result, tuple | list) else [result]
@@ -117,6 +153,15 @@ def _stage(
     is_annotated = script.parameters.returns is not None
     numbers: tuple[NumberKind | None, ...] = tuple(None if is_annotated else kind_of(each) for each in values)
     return Staged(scope, outputs, numbers, isinstance(result, tuple | list))
+
+
+def _are_outputs(scope: RecordingTarget, result: object) -> bool:
+    """Whether what a script returns can be its outputs as it is: nothing is made of it that needs a place."""
+    values = cast("Sequence[object]", result) if isinstance(result, tuple) else (result,)
+    return len({id(each) for each in values}) == len(values) and all(
+        isinstance(each, Value) and each.is_symbolic and kind_of(each) is None and not scope.is_given(each)
+        for each in values
+    )
 
 
 def _default(script: ScriptFunction, parameter: ScriptParameter, scope: RecordingTarget) -> Any:

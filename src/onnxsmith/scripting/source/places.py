@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import ast
+import types
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from onnxsmith.scripting.source.function_source import FunctionNode, head_span, span_of
+from onnxsmith.scripting.source.function_source import FunctionNode, find_function, head_span, span_of
 from onnxsmith.source import Span
 
 
-@dataclass(frozen=True, slots=True)
 class Places:
-    """The spans of one function's definition."""
+    """The spans of one function's definition; its syntax tree is looked for when the first is asked for."""
 
-    node: FunctionNode
-    file: str
-    name: str
+    def __init__(self, function: types.FunctionType, name: str) -> None:
+        self._function = function
+        self.file = function.__code__.co_filename
+        self.name = name
+        self._node: FunctionNode | None = None
+
+    @property
+    def node(self) -> FunctionNode:
+        """The syntax tree of the function."""
+        # No cached_property: its frame in the standard library would be taken for the user's.
+        if self._node is None:
+            self._node = find_function(self._function)
+        return self._node
 
     @property
     def definition(self) -> Span:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import collections
 import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
 
 from onnxsmith.core.semantics.indexing import refuse_assignment
 from onnxsmith.core.tensor import Tensor
@@ -14,7 +17,7 @@ from onnxsmith.errors import UnpackError, UnsupportedSyntaxError
 from onnxsmith.graphs.unpacking import refuse_rows_for_outputs
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.scripting.source.location import located
-from onnxsmith.scripting.staging.containers import refuse_change
+from onnxsmith.scripting.staging.watch import refuse_change
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.staging.stager import Stager
@@ -39,6 +42,10 @@ _IN_PLACE_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.LShift: _operator("ilshift"),
     ast.RShift: _operator("irshift"),
 }
+
+
+#: What `+=` changes instead of making a new one.
+_CHANGED_IN_PLACE = (list, set, dict, collections.deque, bytearray, np.ndarray)
 
 
 def assign(stager: Stager, target: ast.expr, value: Any) -> None:
@@ -113,7 +120,7 @@ def _unpack_error(stager: Stager, target: ast.expr, wanted: str, got: int) -> Un
 def _assign_element(stager: Stager, target: ast.Subscript, container: Any, index: Any, value: Any) -> None:
     _refuse_tensor(stager, target, container)
     with located(stager.frame.span(target)):
-        refuse_change(container, stager.frame)
+        refuse_change(container)
         container[index] = value
 
 
@@ -131,12 +138,15 @@ def assign_augmented(stager: Stager, statement: ast.AugAssign) -> None:
         case ast.Name(id=name):
             current = frame.read(name, statement.target)
             right = frame.evaluate(statement.value)
+            if isinstance(current, _CHANGED_IN_PLACE):
+                with located(frame.span(statement)):
+                    refuse_change(cast(object, current))
             stager.assign_name(name, _at(stager, statement, compute, current, right))
         case ast.Subscript(value=container, slice=index):
             owner, key = frame.evaluate(container), frame.evaluate(index)
             _refuse_tensor(stager, statement.target, owner)
             with located(frame.span(statement.target)):
-                refuse_change(owner, frame)
+                refuse_change(owner)
             right = frame.evaluate(statement.value)
             owner[key] = _at(stager, statement, compute, owner[key], right)
         case _:

@@ -15,11 +15,10 @@ from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import RecordingTarget, current_graph, recorded
 from onnxsmith.core.value import Value
 from onnxsmith.errors import NestingError
-from onnxsmith.scripting.analysis.flow import assigned_names
+from onnxsmith.scripting.analysis.effects import Names, names_in
 from onnxsmith.scripting.source.location import located
-from onnxsmith.scripting.staging import containers
 from onnxsmith.scripting.staging.call_stack import is_recursive, recursion_error
-from onnxsmith.scripting.staging.jumps import KINDS, Jump, Leaf, Side, record
+from onnxsmith.scripting.staging.jumps import KINDS, NOTHING, Jump, Leaf, Side, record
 from onnxsmith.scripting.staging.merge import (
     MISSING,
     Merger,
@@ -28,6 +27,7 @@ from onnxsmith.scripting.staging.merge import (
     fill_slots,
 )
 from onnxsmith.scripting.staging.truth import Negation, is_symbolic, is_truth_value, truth, visible
+from onnxsmith.scripting.staging.watch import watch_path
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
@@ -53,13 +53,14 @@ def branch(
         _merge_blocks(stager, condition, then, otherwise, statement, reason)
         return follow(Jump("next"))
     if follow.is_long and flow.can_fall_through(then) and flow.can_fall_through(otherwise):
-        names = assigned_names([*then, *otherwise])
+        names = stager.flow.assigned(then, otherwise)
         leaf = recording(stager, statement, names)
         side = dynamic_if(
             stager,
             condition,
             lambda: stager.run(then, leaf),
             lambda: stager.run(otherwise, leaf),
+            names_in([statement]),
             place=statement,
         )
         return dispatch(stager, side, follow, statement)
@@ -68,6 +69,7 @@ def branch(
         condition,
         lambda: stager.run(then, follow),
         lambda: stager.run(otherwise, follow),
+        names_from(stager, statement),
         name="result",
         place=statement,
     )
@@ -83,19 +85,19 @@ def _merge_blocks(
 ) -> None:
     """Blocks without jumps: the variables that are used after the statement are merged."""
     live = stager.flow.live_after(statement)
-    names = [name for name in assigned_names([*then, *otherwise]) if name in live]
+    names = [name for name in stager.flow.assigned(then, otherwise) if name in live]
     frame = stager.frame
 
     def side(block: Sequence[ast.stmt], when: str) -> Callable[[], Side]:
         def run() -> Side:
-            for inner in block:
-                stager.perform(inner)
+            stager.run(block, NOTHING)
             missing = Unassigned(frame.span(reason), f"it is assigned only when this is {when}")
             return Side(None, {name: frame.variables.get(name, missing) for name in names})
 
         return run
 
-    merged = dynamic_if(stager, condition, side(then, "false"), side(otherwise, "true"), place=statement)
+    sides = side(then, "false"), side(otherwise, "true")
+    merged = dynamic_if(stager, condition, *sides, names_in([statement]), place=statement)
     frame.variables.update(merged.variables)
 
 
@@ -139,10 +141,27 @@ def dispatch(stager: Stager, side: Side, follow: Leaf, place: ast.stmt) -> Side:
         if not others or not is_symbolic(flags[kind]):
             return go(kind)
         return dynamic_if(
-            stager, truth(flags[kind]), lambda: go(kind), lambda: choose(others), name="result", place=place
+            stager,
+            truth(flags[kind]),
+            lambda: go(kind),
+            lambda: choose(others),
+            names_from(stager, place),
+            name="result",
+            place=place,
         )
 
     return choose(possible)
+
+
+def names_from(stager: Stager, statement: ast.stmt) -> Names:
+    """What is named by a statement, and by what may follow it."""
+    analysis = stager.frame.analysis
+    after = names_in(analysis.body)
+    live = stager.flow.live_after(statement)
+    return names_in([statement]) | Names(
+        frozenset(name for name in after.variables if name in live or name not in analysis.local_names),
+        after.attributes,
+    )
 
 
 def dynamic_if(
@@ -150,11 +169,15 @@ def dynamic_if(
     condition: Any,
     then: Callable[[], Side],
     otherwise: Callable[[], Side],
+    names: Names,
     *,
     name: str = "",
     place: ast.AST | None = None,
 ) -> Side:
-    """Stage both sides as the branches of an `If`, and give what they have in common."""
+    """Stage both sides as the branches of an `If`, and give what they have in common.
+
+    `names` is what the sides name: what is reached by it may not change.
+    """
     frame = stager.frame
     outer = current_graph()
     span = None if place is None else frame.span(place)
@@ -166,15 +189,14 @@ def dynamic_if(
             help="use op.Where, or split the function",
         ).locate(span)
     before = frame.variables
-    guard = containers.Guard(frame)
+    watch = watch_path(frame, names, place)
     sides: list[Side] = []
     scopes = (outer.subgraph(), outer.subgraph())
     try:
         for scope, run in zip(scopes, (then, otherwise), strict=True):
             frame.variables = dict(before)
-            with active(scope):
+            with active(scope), watch:
                 sides.append(run())
-            guard.check(span)
     finally:
         frame.variables = before
     logic = None if outer.is_exact else _as_logic(condition, scopes, sides)

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from onnxsmith.core.target import current_graph
-from onnxsmith.scripting.analysis.flow import assigned_names
+from onnxsmith.scripting.analysis.effects import names_in
+from onnxsmith.scripting.analysis.names import assigned_names
 from onnxsmith.scripting.source.location import located
-from onnxsmith.scripting.staging.branches import SOME_PATH, dispatch, dynamic_if, picked
+from onnxsmith.scripting.staging.branches import SOME_PATH, dispatch, dynamic_if, names_from, picked
 from onnxsmith.scripting.staging.jumps import NEXT, Jump, Leaf, Side, record
 from onnxsmith.scripting.staging.merge import MISSING, RESULT_NAME, Unassigned
 from onnxsmith.scripting.staging.truth import is_symbolic, truth
@@ -116,6 +117,7 @@ def run_elif(stager: Stager, statement: ast.If, follow: Leaf) -> Side:
             condition,
             lambda: stager.run(link.body, Leaf(done)),
             lambda: look(members, position + 1),
+            names_in([statement]),
             name=RESULT_NAME,
             place=link,
         )
@@ -151,7 +153,9 @@ def _in_turn(stager: Stager, groups: Sequence[Group], place: ast.stmt) -> Side:
         def stay(before: Side = side) -> Side:
             return Side({**before.value, _PENDING: False}, before.variables)
 
-        side = dynamic_if(stager, truth(pending), group, stay, name=RESULT_NAME, place=place)
+        side = dynamic_if(
+            stager, truth(pending), group, stay, names_from(stager, place), name=RESULT_NAME, place=place
+        )
     return Side({key: value for key, value in side.value.items() if key != _PENDING}, side.variables)
 
 

@@ -18,15 +18,17 @@ from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import Value
 from onnxsmith.errors import SourceNotFoundError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.analyze import Analysis, analyze
+from onnxsmith.scripting.analysis.effects import Names, names_in
 from onnxsmith.scripting.analysis.rewrite import HOOKS
-from onnxsmith.scripting.analysis.subset import find_unsupported
 from onnxsmith.scripting.functions.binding import bind_call
 from onnxsmith.scripting.source.changed import refuse_if_changed
 from onnxsmith.scripting.source.function_source import find_function, head_span
+from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.source.user_code import is_user_code
 from onnxsmith.scripting.staging.call_stack import staging
 from onnxsmith.scripting.staging.frame import Frame, Run
 from onnxsmith.scripting.staging.mistakes import Mistakes
+from onnxsmith.scripting.staging.watch import values_of, watch_call
 from onnxsmith.source import Span
 from onnxsmith.types.annotations import read_value_type
 from onnxsmith.types.value_types import AnyValueType
@@ -40,7 +42,7 @@ class StagedClosure:
         self.node = node
         self.__name__ = node.name
         self.__doc__ = ast.get_docstring(node)
-        self.analysis = analyze(node, frame.analysis.file, node.name, _visible_names(frame))
+        self.analysis = analyze(node, frame.analysis.file, node.name, _visible_names(frame), frame.globals)
         self.signature = _signature(node, frame)
 
     @property
@@ -78,6 +80,12 @@ class StagedClosure:
         frame = self.frame
         code = compile(ast.fix_missing_locations(ast.Expression(annotation)), frame.analysis.file, "eval")
         return eval(code, frame.globals, {**frame.closure, **frame.variables})  # the user's own annotation
+
+    def reached(self) -> tuple[Names, dict[str, Any]]:
+        """What its code names, with the values of the variables around it."""
+        names = names_in([self.node])
+        defaults = {name: each.default for name, each in self.signature.parameters.items()}
+        return names, {**values_of(self.frame, names.variables), **defaults}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         arguments = bind_call(self.__name__, self.signature, args, kwargs, self.span)
@@ -134,7 +142,10 @@ def run_staged(
     frame.mistakes = mistakes
     frame.run = run
     with staging(analysis.node, analysis.name):
-        return run(frame)
+        if mistakes is None:
+            return run(frame)
+        with watch_call(frame, arguments):  # a script, not what it calls
+            return run(frame)
 
 
 def in_place(function: Any, run: Run) -> Any:
@@ -204,21 +215,9 @@ class _InPlace:
 
 def helper_analysis(function: types.FunctionType) -> Analysis | None:
     """The analysis of a helper; None where it has no source or uses what scripts cannot: Python then runs it."""
+    code = function.__code__
     try:
         node = find_function(function)
+        return analyze(node, code.co_filename, function.__name__, code.co_freevars, function.__globals__)
     except (SourceNotFoundError, UnsupportedSyntaxError):
         return None
-    if find_unsupported(node, function.__code__.co_filename, function.__name__):
-        return None
-    return analyze(node, function.__code__.co_filename, function.__name__, function.__code__.co_freevars)
-
-
-def closure_of(function: types.FunctionType) -> dict[str, Any]:
-    """The variables of the functions around a function, as they are now; those without a value are left out."""
-    found: dict[str, Any] = {}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            found[name] = cell.cell_contents
-        except ValueError:  # assigned later, or deleted
-            continue
-    return found

@@ -20,12 +20,12 @@ from onnxsmith.core.target import RecordingTarget, current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LoopTypeError, NestingError
-from onnxsmith.scripting.analysis.flow import is_endless, loop_names
+from onnxsmith.scripting.analysis.effects import names_in
+from onnxsmith.scripting.analysis.flow import is_endless
 from onnxsmith.scripting.source.location import located
-from onnxsmith.scripting.staging import containers
 from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import DEEPEST
-from onnxsmith.scripting.staging.jumps import Jump, Leaf, Side
+from onnxsmith.scripting.staging.jumps import NOTHING, Jump, Leaf, Side
 from onnxsmith.scripting.staging.loop_state import State, StateLeaf, carried_states, open_shape, widened
 from onnxsmith.scripting.staging.merge import (
     MISSING,
@@ -41,6 +41,7 @@ from onnxsmith.scripting.staging.merge import (
 )
 from onnxsmith.scripting.staging.structure import flatten, unflatten
 from onnxsmith.scripting.staging.truth import is_symbolic, truth
+from onnxsmith.scripting.staging.watch import watch_path
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
@@ -151,10 +152,9 @@ def _stage_body(
     outer = current_graph()
     scope = outer.subgraph()
     frame = stager.frame
-    guard = containers.Guard(frame)
     place = frame.span(statement)
     flags = _flags(stager, statement)
-    with active(scope):
+    with active(scope), watch_path(frame, names_in([statement]), statement):
         position: Any = scope.input(_counter_name(statement), TensorType(DType.INT64, ()), place)
         goes_on_before = scope.input("go_on", TensorType(DType.BOOL, ()), place)
         every: list[Any] = []
@@ -192,7 +192,6 @@ def _stage_body(
             if last is None
             else _run_to_break(stager, statement, last, leaf)
         )
-    guard.check(place)
     return _Attempt(scope, every, side, side.value["go_on"], goes_on_before)
 
 
@@ -214,8 +213,7 @@ def _trailing_break(stager: Stager, statement: ast.For | ast.While) -> ast.If | 
 
 def _run_to_break(stager: Stager, statement: ast.For | ast.While, last: ast.If, leaf: Leaf) -> Side:
     frame = stager.frame
-    for inner in statement.body[:-1]:
-        stager.perform(inner)
+    stager.run(statement.body[:-1], NOTHING)
     test = last.test
     is_negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
     operand = cast(ast.UnaryOp, test).operand if is_negated else None
@@ -314,7 +312,7 @@ def _assign_variables(
             for each, value in zip(state.leaves, rest, strict=False)
         ]
         variables[state.name] = unflatten(state.form, values)
-    for name in loop_names(statement):
+    for name in stager.flow.loop_names(statement):
         if name in carried:
             continue
         value = variables.get(name, MISSING)

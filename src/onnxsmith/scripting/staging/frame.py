@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from onnxsmith.core.semantics.unknown_method import unknown_method
 from onnxsmith.diagnostics import did_you_mean, undefined_name_help
-from onnxsmith.errors import DynamicPythonValueError, UnassignedVariableError, UndefinedNameError
+from onnxsmith.errors import (
+    DynamicPythonValueError,
+    OnnxsmithError,
+    UnassignedVariableError,
+    UndefinedNameError,
+)
 from onnxsmith.scripting.analysis.analyze import Analysis
+from onnxsmith.scripting.analysis.expressions import BlockSite, Evaluate, Root, compile_expressions
 from onnxsmith.scripting.source.function_source import head_span
 from onnxsmith.scripting.staging.merge import Differing, Unassigned
 from onnxsmith.scripting.staging.mistakes import Mistakes
-from onnxsmith.source import UNPACKED, Span, caller_span
+from onnxsmith.source import UNPACKED, Span, caller_span, position_span
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.staging.hooks import Hooks
@@ -58,21 +64,78 @@ class Frame:
         #: How a frame is staged; set by whoever makes one, and handed on to the frames of what it calls.
         self.run: Run = _not_run
         self._functions = analysis.expressions.instantiate(global_names)
+        #: Expressions of statements that stand in a block, and are needed one by one after a mistake.
+        self._late: dict[int, tuple[Evaluate, tuple[str, ...]]] = {}
 
     def evaluate(self, root: ast.AST) -> Any:
         """The value of an expression, computed by Python at the user's own position."""
-        site = self.analysis.expressions.sites[id(root)]
+        if isinstance(root, ast.Constant):
+            return root.value
+        if isinstance(root, ast.Name) and self._has(root.id):
+            return self.read(root.id, root)
+        function, names = self._expression(root)
         variables = self.variables
         values: list[Any] = []
-        for name in site.names:
+        for name in names:
             value = variables.get(name, _ABSENT)
             if value is _ABSENT or value.__class__ is Unassigned or value.__class__ is Differing:
                 value = self._look_further(name, value, root)
             values.append(value)
         try:
-            return self._functions[site.position](self.hooks, *values)
+            return function(self.hooks, *values)
         except AttributeError as error:
             raise unknown_method(error) or error from None
+
+    def _has(self, name: str) -> bool:
+        """Whether a name is a variable, or stands for something outside."""
+        return name in self.analysis.place.variables or name in self.globals or hasattr(builtins, name)
+
+    def _expression(self, root: ast.AST) -> tuple[Evaluate, tuple[str, ...]]:
+        site = self.analysis.expressions.sites.get(id(root))
+        if site is not None:
+            return self._functions[site.position], site.names
+        found = self._late.get(id(root))
+        if found is None:
+            table = compile_expressions([Root(root)], self.analysis.place, with_all=True)
+            found = (table.instantiate(self.globals)[0], table.sites[id(root)].names)
+            self._late[id(root)] = found
+        return found
+
+    def block_at(self, statement: ast.stmt) -> BlockSite | None:
+        """The block that begins with a statement."""
+        return self.analysis.expressions.blocks.get(id(statement))
+
+    def run_block(self, block: BlockSite) -> bool:
+        """Run a block; not where a variable that it reads has no value: its statements one by one tell where."""
+        variables = self.variables
+        values: list[Any] = []
+        for name in block.names:
+            value = variables.get(name, _ABSENT)
+            if value is _ABSENT and name not in self.analysis.local_names:
+                try:
+                    value = self._outside(name, None)
+                except (OnnxsmithError, Tainted):
+                    return False
+            if value is _ABSENT or value.__class__ is Unassigned or value.__class__ is Differing:
+                return False
+            values.append(value)
+        results = self._functions[block.position](self.hooks, *values)
+        variables.update(zip(block.results, results, strict=True))
+        return True
+
+    def keep_done(self, block: BlockSite, error: BaseException) -> int:
+        """Take the variables that a block had assigned when it failed; which of its statements failed."""
+        code = self._functions[block.position].__code__
+        traceback = error.__traceback__
+        while traceback is not None and traceback.tb_frame.f_code is not code:
+            traceback = traceback.tb_next
+        if traceback is None:
+            return 0
+        held = traceback.tb_frame.f_locals
+        self.variables.update({name: held[name] for name in block.results if name in held})
+        span = position_span(code, traceback.tb_lasti, traceback.tb_lineno)
+        ends = [(each.end_lineno or each.lineno, each.end_col_offset or 0) for each in block.statements]
+        return next((k for k, end in enumerate(ends) if (span.line, span.column) < end), len(ends) - 1)
 
     def evaluate_for(self, root: ast.AST, targets: Sequence[ast.expr]) -> Any:
         """The value of an expression that is assigned: an operator gives as many outputs as are unpacked."""
@@ -81,7 +144,7 @@ class Frame:
             return self.evaluate(root)
         if any(isinstance(each, ast.Starred) for each in first.elts):
             return self.evaluate(root)
-        code = self._functions[self.analysis.expressions.sites[id(root)].position].__code__
+        code = self._expression(root)[0].__code__
         token = UNPACKED.set((code, len(first.elts)))
         try:
             return self.evaluate(root)

@@ -17,14 +17,16 @@ from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.value import Value
 from onnxsmith.errors import DTypeNotAllowedError
+from onnxsmith.scripting.analysis.effects import NO_NAMES, Names
 from onnxsmith.scripting.staging.branches import dynamic_if
 from onnxsmith.scripting.staging.builtin_calls import replacement, text_error
 from onnxsmith.scripting.staging.closures import has_symbolic, in_place
-from onnxsmith.scripting.staging.containers import refuse_change_by
 from onnxsmith.scripting.staging.jumps import Side
 from onnxsmith.scripting.staging.merge import CHOICE, Unassigned, active
 from onnxsmith.scripting.staging.truth import is_symbolic, truth
+from onnxsmith.scripting.staging.watch import names_of, values_of, watched
 from onnxsmith.source import caller_span
 from onnxsmith.types.value_types import OptionalType
 
@@ -151,7 +153,8 @@ class Hooks:
 
             return run
 
-        chosen = dynamic_if(self._stager, truth(test), side(then), side(otherwise), name=CHOICE)
+        names = names_of(then, otherwise)
+        chosen = dynamic_if(self._stager, truth(test), side(then), side(otherwise), names, name=CHOICE)
         frame.variables.update(chosen.variables)
         return chosen.value
 
@@ -203,6 +206,12 @@ class Hooks:
 
     # -- variables -------------------------------------------------------------------------------------
 
+    def named(self, name: str, value: Any) -> Any:
+        """What is assigned to a variable of a block: a new value of the graph takes its name."""
+        if isinstance(value, Value) and value.is_symbolic:
+            current_graph().suggest_name(value, name)
+        return value
+
     def bind(self, name: str, value: Any) -> Any:
         """`name := value`"""
         self._stager.assign_name(name, value)
@@ -242,9 +251,8 @@ class Hooks:
 
     def callee(self, function: Any) -> Any:
         """What is called when the user's code calls `function`."""
-        refuse_change_by(function, self._frame)
         found = replacement(function, self)
-        return in_place(function, self._frame.run) if found is None else found
+        return watched(function, in_place(function, self._frame.run) if found is None else found)
 
     def container(self, value: Any) -> Any:
         """What is indexed when the user's code indexes `value`: an array meets symbolic indices as a tensor does."""
@@ -257,6 +265,10 @@ class Hooks:
                 "the element type is not known here", help="annotate the parameter", needs_values=True
             ).locate_at_caller()
         return value
+
+    def reached(self) -> tuple[Names, dict[str, Any]]:
+        """What a lambda of the user's can read through these hooks: any variable."""
+        return NO_NAMES, values_of(self._frame, self._frame.variables)
 
     @property
     def is_printing(self) -> bool:

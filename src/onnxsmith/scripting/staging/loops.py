@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, cast
 from onnxsmith.core.target import current_graph
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import LoopTypeError, OnnxsmithError, UnsupportedSyntaxError
-from onnxsmith.scripting.analysis.flow import is_endless, loop_names
+from onnxsmith.scripting.analysis.effects import names_in
+from onnxsmith.scripting.analysis.flow import is_endless
 from onnxsmith.scripting.staging.assignment import assign
-from onnxsmith.scripting.staging.branches import branch, dynamic_if, picked
+from onnxsmith.scripting.staging.branches import branch, dynamic_if, names_from, picked
 from onnxsmith.scripting.staging.dynamic_loop import Ended, stage_loop
 from onnxsmith.scripting.staging.iteration import Iteration, iteration_source, range_iteration
-from onnxsmith.scripting.staging.jumps import NEXT, Jump, Leaf, Side, record
+from onnxsmith.scripting.staging.jumps import NEXT, NOTHING, Jump, Leaf, Side, record
 from onnxsmith.scripting.staging.merge import MISSING, Unassigned, active
 from onnxsmith.scripting.staging.mistakes import CURED_BY_VALUES
 from onnxsmith.scripting.staging.truth import is_symbolic, truth
@@ -102,8 +103,7 @@ def _unrolled(stager: Stager, statement: ast.For, items: Iterable[Any], follow: 
             ).locate(stager.frame.span(statement.iter))
         assign(stager, statement.target, item)
         if not has_jumps:
-            for inner in statement.body:
-                stager.perform(inner)
+            stager.run(statement.body, NOTHING)
             continue
         side = stager.run(statement.body, leaf)
         if not _is_known(side.value):
@@ -148,7 +148,8 @@ def _guarded_rest(stager: Stager, statement: ast.For, side: Side, left: Iterator
 
         goes_on = side.value["next"]
         if is_symbolic(goes_on):
-            side = dynamic_if(stager, truth(goes_on), one_more, stay, place=statement)
+            names = names_in([statement])
+            side = dynamic_if(stager, truth(goes_on), one_more, stay, names, place=statement)
         elif goes_on:
             side = one_more()
         else:
@@ -168,7 +169,7 @@ def _take(stager: Stager, side: Side) -> None:
 
 def _ends_of(stager: Stager, statement: ast.For | ast.While) -> Leaf:
     """The leaf of one iteration: how it ended, and the variables it leaves."""
-    names = loop_names(statement)
+    names = stager.flow.loop_names(statement)
     after, again = stager.flow.live_after(statement), stager.flow.live_in_loop(statement)
     live = {"next": again, "continue": again, "break": after, "return": frozenset[str]()}
     missing = Unassigned(stager.frame.span(statement), "it is assigned only on some paths through this loop")
@@ -249,4 +250,5 @@ def _after(stager: Stager, statement: ast.For | ast.While, ended: Ended, follow:
         return returned() if ended.returns else went_on()
     if is_endless(statement) and not stager.flow.block_jumps(statement.body).breaks:
         return returned()
-    return dynamic_if(stager, truth(ended.returns), returned, went_on, name="result", place=statement)
+    names = names_from(stager, statement)
+    return dynamic_if(stager, truth(ended.returns), returned, went_on, names, name="result", place=statement)

@@ -32,6 +32,7 @@ CURED_BY_VALUES = frozenset(
         "C506",
         "C507",
         "C509",
+        "C511",
     ]
 )
 

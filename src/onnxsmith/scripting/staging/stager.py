@@ -13,10 +13,11 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
+from onnxsmith.core.semantics.unknown_method import unknown_method
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import Value
 from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError
-from onnxsmith.scripting.analysis.flow import assigned_names
+from onnxsmith.scripting.analysis.expressions import BlockSite
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging import chains, loops
 from onnxsmith.scripting.staging.assignment import assign, assign_augmented
@@ -62,17 +63,48 @@ class Stager:
 
     def run(self, statements: Sequence[ast.stmt], leaf: Leaf, start: int = 0) -> Side:
         """Carry out statements; the result is what the leaf makes of the end."""
-        for position in range(start, len(statements)):
+        position = start
+        notes = self.frame.mistakes is not None and statements is self.frame.analysis.body
+        while position < len(statements):
             statement = statements[position]
+            block = self.frame.block_at(statement)
+            if block is not None:
+                self._run_block(block, notes=notes)
+                position += len(block.statements)
+                continue
+            position += 1
             if self.flow.jumps(statement):
-                if chains.is_long_block(self, statements, position):
-                    return chains.run_block(self, statements, position, leaf)
-                return self._run_jumping(statement, self._follow(statements, position + 1, leaf))
-            if self.frame.mistakes is not None and statements is self.frame.analysis.body:
+                if chains.is_long_block(self, statements, position - 1):
+                    return chains.run_block(self, statements, position - 1, leaf)
+                return self._run_jumping(statement, self._follow(statements, position, leaf))
+            if notes:
                 self._perform_or_note(statement)
             else:
                 self.perform(statement)
         return leaf(NEXT)
+
+    def _run_block(self, block: BlockSite, *, notes: bool) -> None:
+        """Carry out plain statements, all at once; after a mistake, those that follow it one by one."""
+        frame = self.frame
+        first = 0
+        perform = self._perform_or_note if notes else self.perform
+        try:
+            if frame.run_block(block):
+                return
+        except Exception as raised:
+            error = (unknown_method(raised) or raised) if isinstance(raised, AttributeError) else raised
+            mistakes = frame.mistakes
+            if not notes or mistakes is None or current_graph().depth > frame.depth:
+                raise error from None
+            first = frame.keep_done(block, raised)
+            if isinstance(error, OnnxsmithError):
+                mistakes.add(error)
+            elif not mistakes:
+                raise
+            frame.variables |= dict.fromkeys(self.flow.assigned([block.statements[first]]), BROKEN)
+            first += 1
+        for statement in block.statements[first:]:
+            perform(statement)
 
     def _perform_or_note(self, statement: ast.stmt) -> None:
         """Carry out a statement; one that is wrong leaves its variables broken, and the next is looked at."""
@@ -96,7 +128,7 @@ class Stager:
                 raise
         else:
             return
-        frame.variables = {**variables, **dict.fromkeys(assigned_names([statement]), BROKEN)}
+        frame.variables = {**variables, **dict.fromkeys(self.flow.assigned([statement]), BROKEN)}
 
     def _follow(self, statements: Sequence[ast.stmt], start: int, leaf: Leaf) -> Leaf:
         """What a path does that reaches the end of the statement before `start`, or jumps."""
@@ -123,7 +155,7 @@ class Stager:
             case ast.Match():
                 return self.run(self._matched(statement), follow)
             case ast.With():
-                leaf = recording(self, statement, assigned_names([statement]))
+                leaf = recording(self, statement, self.flow.assigned([statement]))
                 return dispatch(self, self._with(statement, leaf), follow, statement)
             case _:
                 raise self._unsupported(statement)

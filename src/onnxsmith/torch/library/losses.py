@@ -171,7 +171,7 @@ def cosine_embedding_loss(
     def total(a: Any, b: Any) -> Any:
         # Products are in the element type of the operands, which may wrap around; their sum has 64 bits.
         products = op.Mul(a, b)
-        if products.dtype.is_integer:
+        if products.dtype.is_integer or products.dtype is DType.BOOL:
             products = cast(products, DType.INT64)
         return cast(op.ReduceSum(products, np.array([-1]), keepdims=0), dtype)
 
@@ -179,6 +179,8 @@ def cosine_embedding_loss(
     lengths = op.Mul(op.Add(total(x, x), epsilon), op.Add(total(y, y), epsilon))
     cosine = op.Div(total(*common(call, x, y)), op.Sqrt(lengths))
     near = op.Where(op.Equal(target, cast(1, target.dtype)), op.Sub(one, cosine), zero)
+    if target.dtype is DType.BOOL:
+        return reduced(near, reduction)  # no truth is -1
     apart = op.Max(op.Sub(cosine, cast(margin, dtype)), zero)
     apart = op.Where(op.Equal(target, cast(-1, target.dtype)), apart, zero)
     return reduced(op.Add(near, apart), reduction)

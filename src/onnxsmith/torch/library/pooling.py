@@ -51,7 +51,7 @@ def max_pool(
     wants_places = "with_indices" in call.overload
     plane = call.shape_of(x)[-spatial:]
     x, is_single = batched(x, spatial)
-    producer = x.ir_value.producer()
+    producer = x.record.producer
     if producer is not None and producer.op_type == "Pad":
         # ONNX Runtime would make the pad the pool's own, whose padding is less than any number, and not zeros.
         x = op.Max(x)

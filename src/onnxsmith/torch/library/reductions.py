@@ -12,6 +12,7 @@ from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import axes_of, axis_of, cast, filled, rank_of, reshape
 from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import TensorType
 
 
 def reduce(name: str, x: Any, dims: Any, keepdim: bool) -> Any:
@@ -53,10 +54,11 @@ def _is_short(x: Any) -> bool:
     """Whether a tensor is of short integers, or was until its last cast."""
     if x.dtype in _SHORT:
         return True
-    producer = x.ir_value.producer()
+    producer = x.record.producer
     if producer is None or producer.op_type != "Cast":
         return False
-    return producer.inputs[0].dtype is not None and DType(producer.inputs[0].dtype.value) in _SHORT
+    given = producer.inputs[0].type
+    return isinstance(given, TensorType) and given.dtype in _SHORT
 
 
 def _wrapping_sum(call: Call, x: Any, axes: list[int], keepdim: bool) -> Any:

@@ -15,6 +15,9 @@ def along_axis(call: Call) -> Result:
     if shape is not None and call.attributes:
         is_last = call.op.since_version >= 13 or call.op.name == "LpNormalization"
         call.axis("axis", -1 if is_last else 1, 0, len(shape))
+    order = call.integer("p", 2)
+    if call.op.name == "LpNormalization" and order not in (1, 2):
+        raise call.attribute_error("p", f"normalises with p of 1 or 2, not {order}")
     return same_as_input(call)
 
 

@@ -1,0 +1,120 @@
+"""Calls of a form that the same model has had before: what binding, promotion and inference gave then.
+
+A form is an operator, the types of symbolic inputs, and the literals and attributes beside them. A network repeats a
+few dozen forms thousands of times. Holds answers and makes none: those are `call`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+
+from onnxsmith.core.value import NumberValue, Value
+from onnxsmith.schema.inference.known import Known
+from onnxsmith.types.value_types import AnyValueType, ValueType
+
+if TYPE_CHECKING:
+    from onnxsmith.core.operator import Operator
+    from onnxsmith.core.target import RecordingTarget
+    from onnxsmith.core.value import Array
+
+#: Under which the forms stand in what a model under construction shares.
+_SHARED = "call forms"
+#: A model whose types never repeat begins anew here; what is kept of one form takes some hundred bytes.
+_LIMIT = 4096
+
+_LITERALS = frozenset({int, float, bool})
+
+Key: TypeAlias = tuple[object, ...]
+
+
+class Form(NamedTuple):
+    """What a call of a form comes to: its attributes in normal form, what its outputs are, its literals as arrays."""
+
+    attributes: Mapping[str, Any]
+    outputs: tuple[Known, ...]
+    literals: tuple[tuple[int, Array], ...]
+
+    def inputs(self, args: tuple[Any, ...], target: RecordingTarget) -> Sequence[Any]:
+        """The inputs of such a call."""
+        if not self.literals:
+            return args
+        inputs = list(args)
+        for position, array in self.literals:
+            inputs[position] = target.constant(array)
+        return inputs
+
+
+class CallForms:
+    """The forms that one model has had."""
+
+    __slots__ = ("_forms", "_known")
+
+    def __init__(self) -> None:
+        # What is known of a value is compared by identity, and `shared` makes one object of what is equal.
+        self._forms: dict[Key, Form] = {}
+        self._known: dict[AnyValueType, Known] = {}
+
+    def get(self, key: Key) -> Form | None:
+        """The answer to a call of this form."""
+        return self._forms.get(key)
+
+    def learn(self, key: Key, form: Form) -> None:
+        """Keep an answer, if the types say all that it depends on."""
+        if any(each.data is not None for each in form.outputs):
+            return
+        if len(self._forms) >= _LIMIT:
+            self._forms.clear()
+            self._known.clear()
+        self._forms[key] = form
+
+    def shared(self, outputs: Sequence[Known]) -> tuple[Known, ...]:
+        """The same, with one object for all values of a type of which nothing else is known."""
+        known = self._known
+        return tuple(
+            [each if each.data is not None else known.setdefault(each.type, each) for each in outputs]
+        )
+
+
+def forms_of(target: RecordingTarget) -> CallForms:
+    """The forms of the model that a graph belongs to."""
+    shared = target.shared
+    found: CallForms | None = shared.get(_SHARED)
+    if found is None:
+        found = shared[_SHARED] = CallForms()
+    return found
+
+
+def form_key(operator: Operator, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Key | None:
+    """What tells the form of a call from others; None where a call has more to it than types and literals."""
+    key: list[object] = [operator.definition, operator.version]
+    for each in args:
+        kind = cast("type[object]", type(each))
+        if kind in _LITERALS:
+            if each != each:
+                return None
+            # Zero has a sign, which a comparison does not see.
+            key += (kind, each) if each else (kind, repr(each))
+        elif issubclass(kind, Value) and kind.is_symbolic and not issubclass(kind, NumberValue):
+            known: Known = each.known
+            if known.data is not None:
+                return None
+            key.append(known)
+        else:
+            return None
+    for name, value in kwargs.items():
+        plain = _plain(value)
+        if plain is None:
+            return None
+        key += (name, *plain)
+    return tuple(key)
+
+
+def _plain(value: Any) -> tuple[object, ...] | None:
+    """An attribute as a part of a key: numbers of different types differ."""
+    kind = cast("type[object]", type(value))
+    if kind is int or kind is str or kind is bool:
+        return (kind, value)
+    if kind is list or kind is tuple:
+        return (kind, *value) if all(type(each) is int for each in value) else None
+    return (kind, value) if issubclass(kind, ValueType) else None

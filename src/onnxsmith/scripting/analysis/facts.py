@@ -1,0 +1,210 @@
+"""One pass over a function's tree: a frozen record for each statement, which all that comes later asks.
+
+Goes through each statement once, without descending into scopes of their own (lambdas, comprehensions, inner
+functions), which are few: their names are found by `flow`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from onnxsmith.scripting.analysis.names import assigned_names, free_names
+from onnxsmith.scripting.analysis.subset import MAY_BE_UNSUPPORTED
+
+#: What has names of its own, or names in other places than `ast.Name`.
+_SCOPES: frozenset[type[ast.AST]] = frozenset(
+    [
+        ast.Lambda,
+        ast.ListComp,
+        ast.SetComp,
+        ast.DictComp,
+        ast.GeneratorExp,
+        ast.FunctionDef,
+        ast.AsyncFunctionDef,
+        ast.ClassDef,
+        ast.Match,
+        ast.Import,
+        ast.ImportFrom,
+    ]
+)
+#: What decides by truth value which of its parts is evaluated, or binds in the middle: staged one by one.
+_DECIDING: frozenset[type[ast.AST]] = frozenset([ast.BoolOp, ast.IfExp, ast.NamedExpr])
+#: What may go through a hook.
+_HOOKED: frozenset[type[ast.AST]] = frozenset(
+    [ast.Attribute, ast.Call, ast.Compare, ast.UnaryOp, ast.Subscript, ast.FormattedValue]
+)
+_PLAIN: frozenset[type[ast.AST]] = frozenset([ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr])
+_BLOCKS = ("body", "orelse")
+#: Fields that hold no nodes that matter here.
+_SKIPPED = frozenset(["ctx", "op", "ops", "type_comment", "kind", "returns", "annotation"])
+_fields: dict[type[ast.AST], tuple[str, ...]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of one statement; of those inside it, only what they assign."""
+
+    #: The names that it may bind, and the statements inside it.
+    assigns: tuple[str, ...]
+    #: The names that its own expressions read from around them.
+    reads: tuple[str, ...]
+    #: Whether it runs from its start to its end: names are assigned, and nothing decides what is evaluated.
+    is_plain: bool
+    may_be_unsupported: bool
+    #: Whether a part of it has names of its own, or runs later: a lambda, a comprehension, an inner function.
+    has_scope: bool
+    #: The names whose attributes it calls, `op` in `op.Add(x, y)`; None if something in it may have to be replaced.
+    called_of: frozenset[str] | None
+
+
+class FactTable:
+    """The facts of all statements of a function, by statement."""
+
+    def __init__(self, body: Sequence[ast.stmt]) -> None:
+        self._facts: dict[int, Facts] = {}
+        #: Keeps the trees alive whose ids are the keys above.
+        self._body = body
+        self.assigns = tuple(self._read(body))
+        self.has_scope = any(each.has_scope for each in self._facts.values())
+
+    def __getitem__(self, statement: ast.stmt) -> Facts:
+        return self._facts[id(statement)]
+
+    @property
+    def reads(self) -> dict[str, None]:
+        """All names that the function's own expressions read, in the order of the source."""
+        return {name: None for each in self._facts.values() for name in each.reads}
+
+    @property
+    def may_be_unsupported(self) -> bool:
+        """Whether a look is needed for what a script cannot contain."""
+        return any(each.may_be_unsupported for each in self._facts.values())
+
+    def _read(self, statements: Sequence[ast.stmt]) -> dict[str, None]:
+        assigned: dict[str, None] = {}
+        for statement in statements:
+            found = _Scan(statement)
+            if statement.__class__ not in _SCOPES and statement.__class__ not in MAY_BE_UNSUPPORTED:
+                for name in _BLOCKS:
+                    inner = getattr(statement, name, None)
+                    if inner:
+                        found.assigns |= self._read(inner)
+            elif isinstance(statement, ast.Match):
+                for case in statement.cases:
+                    self._read(case.body)
+            self._facts[id(statement)] = Facts(
+                tuple(found.assigns),
+                tuple(found.reads),
+                statement.__class__ in _PLAIN
+                and not found.decides
+                and not found.has_scope
+                and has_plain_targets(statement),
+                found.may_be_unsupported,
+                found.has_scope,
+                None if found.needs_hooks else frozenset(found.called_of),
+            )
+            assigned |= found.assigns
+        return assigned
+
+
+def has_plain_targets(statement: ast.stmt) -> bool:
+    """Whether a statement assigns names only, one at a time."""
+    match statement:
+        case ast.Assign(targets=targets):
+            return all(isinstance(each, ast.Name) for each in targets)
+        case ast.AugAssign(target=target):
+            return isinstance(target, ast.Name)
+        case ast.AnnAssign(target=target, value=value):
+            return isinstance(target, ast.Name) and value is not None
+        case ast.Expr(value=value):
+            return not isinstance(value, ast.Constant)
+        case _:
+            return False
+
+
+class _Scan:
+    """Goes through one statement without those inside it."""
+
+    __slots__ = (
+        "assigns",
+        "called_of",
+        "decides",
+        "has_scope",
+        "may_be_unsupported",
+        "needs_hooks",
+        "reads",
+    )
+
+    def __init__(self, statement: ast.stmt) -> None:
+        self.assigns: dict[str, None] = {}
+        self.reads: dict[str, None] = {}
+        self.called_of: dict[str, None] = {}
+        self.needs_hooks = False
+        self.decides = False
+        self.has_scope = False
+        self.may_be_unsupported = False
+        waiting: list[ast.AST] = [statement]
+        while waiting:
+            node = waiting.pop()
+            kind = node.__class__
+            if kind is ast.Name:
+                assert isinstance(node, ast.Name)
+                context = node.ctx.__class__
+                if context is not ast.Store:  # `del x` needs an x
+                    self.reads[node.id] = None
+                if context is not ast.Load:
+                    self.assigns[node.id] = None
+            elif kind is not ast.Constant:
+                self._look_at(node, waiting)
+
+    def _look_at(self, node: ast.AST, waiting: list[ast.AST]) -> None:
+        kind = node.__class__
+        if kind in _SCOPES:
+            self.has_scope = self.may_be_unsupported = True  # something inside it may be
+            statement = node if isinstance(node, ast.stmt) else ast.Expr(cast(ast.expr, node))
+            self.assigns |= dict.fromkeys(assigned_names([statement]))
+            self.reads |= dict.fromkeys(free_names(node))
+            return
+        if kind in MAY_BE_UNSUPPORTED:
+            self.may_be_unsupported = True
+        elif kind in _DECIDING:
+            self.decides = True
+        elif kind in _HOOKED:
+            self._look_closer(node)
+        names = _fields.get(kind)
+        if names is None:
+            skipped = _SKIPPED.union(_BLOCKS) if isinstance(node, ast.stmt) else _SKIPPED
+            names = _fields[kind] = tuple(name for name in reversed(node._fields) if name not in skipped)
+        for name in names:
+            value: object = getattr(node, name, None)
+            if isinstance(value, ast.AST):
+                waiting.append(value)
+            elif isinstance(value, list):
+                waiting += [
+                    each for each in reversed(cast("list[object]", value)) if isinstance(each, ast.AST)
+                ]
+
+    def _look_closer(self, node: ast.AST) -> None:
+        """What may go through a hook, because it means something else on values that only the model knows."""
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name))):
+                self.called_of[name] = None
+                return
+            case ast.Call(func=ast.Name(id="print")):
+                self.decides = True  # only what is printed reads it
+            case ast.Attribute(attr=name, ctx=context):
+                self.may_be_unsupported = self.may_be_unsupported or not isinstance(context, ast.Load)
+                self.needs_hooks = self.needs_hooks or name == "dtype"
+                return
+            case ast.Compare(ops=[ast.Eq() | ast.NotEq() | ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE()]):
+                return
+            case ast.Compare(ops=ops):
+                self.decides = self.decides or len(ops) > 1
+            case ast.UnaryOp(op=ast.USub() | ast.UAdd() | ast.Invert()):
+                return
+            case _:
+                pass
+        self.needs_hooks = True

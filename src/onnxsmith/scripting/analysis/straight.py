@@ -1,0 +1,366 @@
+"""Functions whose code object shows that Python alone can stage them: no jumps, and calls of operators, scripts, types.
+
+Reads instructions once, as a machine that knows where values come from but not what they are, and notes which variable
+each value is stored to. Does not run anything; what a global is, is asked whenever the function is staged.
+"""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import linecache
+import opcode
+import types
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from onnxsmith.opset.custom import Opset
+from onnxsmith.scripting.source.outside import outside
+
+#: A name outside the function, with the attributes that are taken of it: ("op", "Add").
+Chain: TypeAlias = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What the instruction at an offset gives, or one of the values that it gives; `callee` is what it calls."""
+
+    offset: int
+    callee: Chain | None = None
+    index: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Outside:
+    """A value that a name outside the function has."""
+
+    chain: Chain
+
+
+@dataclass(frozen=True, slots=True)
+class _Tuple:
+    items: tuple[_Item, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """What a parameter was given."""
+
+    name: str
+
+
+#: Where a value on the stack comes from; None: from nowhere that matters, as constants do.
+_Item: TypeAlias = Result | Argument | _Outside | _Tuple | None
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A value gets a variable's name, when control passes `offset`."""
+
+    offset: int
+    origin: Result | Argument
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class StraightCode:
+    """What staging such a function needs to know of it."""
+
+    #: All that the function takes from outside, and which of that it calls.
+    loaded: tuple[Chain, ...]
+    called: tuple[Chain, ...]
+    stores: tuple[Store, ...]
+
+
+def read_straight(function: types.FunctionType) -> StraightCode | None:
+    """The straight code of a function; None where its syntax tree is needed."""
+    code = function.__code__
+    # Lambdas share lines, and what has no file of its own is looked for by its text: both need the tree.
+    if code.co_filename.startswith("<") or not code.co_name.isidentifier() or not _is_plain(code):
+        return None
+    if not linecache.getlines(code.co_filename, function.__globals__):
+        return None
+    reader = _Reader(code)
+    try:
+        reader.read()
+    except _NotStraight:
+        return None
+    return reader.finished()
+
+
+def _is_plain(code: types.CodeType) -> bool:
+    forbidden = (
+        inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+        | inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+    )  # fmt: skip
+    return not code.co_flags & forbidden and not code.co_cellvars
+
+
+class _NotStraight(Exception):
+    """The code has something that only the syntax tree tells enough of."""
+
+
+class _Reader:
+    """Goes through the instructions of one code object."""
+
+    def __init__(self, code: types.CodeType) -> None:
+        self.code = code
+        self.stack: list[_Item] = []
+        count = code.co_argcount + code.co_kwonlyargcount
+        self.variables: dict[str, _Item] = {name: Argument(name) for name in code.co_varnames[:count]}
+        self.loaded: dict[Chain, None] = {}
+        self.called: dict[Chain, None] = {}
+        self.stores: list[Store] = []
+        #: The names of variables and of what is around the function, by the number that instructions have for them.
+        self.slots = (*code.co_varnames, *code.co_freevars)
+        self.offset = 0
+
+    def read(self) -> None:
+        """Go through all instructions; raises _NotStraight."""
+        code = self.code.co_code
+        handlers = _HANDLERS
+        argument = 0
+        for offset in range(0, len(code), 2):
+            operation = code[offset]
+            if operation == _CACHE:
+                continue
+            argument = argument << 8 | code[offset + 1]
+            if operation == _EXTENDED_ARG:
+                continue
+            handle = handlers.get(operation)
+            if handle is None:
+                raise _NotStraight
+            self.offset = offset
+            handle(self, argument)
+            argument = 0
+
+    def finished(self) -> StraightCode:
+        """What was read."""
+        return StraightCode(tuple(self.loaded), tuple(self.called), tuple(self._in_order()))
+
+    def _in_order(self) -> Iterator[Store]:
+        """The stores as the source has them: of `a, b = f(x), g(x)` the compiler may store b first."""
+        run: list[Store] = []
+        for store in self.stores:
+            if run and store.offset != run[-1].offset + 2:
+                yield from _sorted(run, self.code)
+                run = []
+            run.append(store)
+        yield from _sorted(run, self.code)
+
+    # -- instructions ----------------------------------------------------------------------------------
+
+    def pop(self) -> _Item:
+        if not self.stack:
+            raise _NotStraight
+        return self.stack.pop()
+
+    def take(self, count: int) -> list[_Item]:
+        if len(self.stack) < count:
+            raise _NotStraight
+        taken = self.stack[len(self.stack) - count :]
+        del self.stack[len(self.stack) - count :]
+        return taken
+
+    def load_outside(self, chain: Chain) -> None:
+        self.loaded[chain] = None
+        self.stack.append(_Outside(chain))
+
+    def load_variable(self, number: int) -> None:
+        name = self.slots[number]
+        if name not in self.variables:
+            raise _NotStraight  # a variable without a value: the tree says where it gets one
+        self.stack.append(self.variables[name])
+
+    def store_variable(self, number: int) -> None:
+        name = self.slots[number]
+        item = self.pop()
+        self.variables[name] = item
+        if isinstance(item, Result | Argument):
+            self.stores.append(Store(self.offset, item, name))
+
+    def load_attribute(self, name: str) -> None:
+        owner = self.pop()
+        if not isinstance(owner, _Outside):
+            raise _NotStraight
+        self.load_outside((*owner.chain, name))
+
+    def compute(self, operands: int) -> None:
+        self.take(operands)
+        self.stack.append(Result(self.offset))
+
+    def call(self, count: int) -> None:
+        self.take(count)
+        # Below the arguments stand the function and an empty place for what it may be bound to, in either order.
+        callee = next((each for each in self.take(2) if each is not None), None)
+        if not isinstance(callee, _Outside):
+            raise _NotStraight
+        self.called[callee.chain] = None
+        self.stack.append(Result(self.offset, callee.chain))
+
+    def unpack(self, count: int) -> None:
+        item = self.pop()
+        if isinstance(item, _Tuple) and len(item.items) == count:
+            self.stack += reversed(item.items)
+        elif isinstance(item, Result) and item.callee is not None and item.index is None:
+            self.stack += [Result(item.offset, item.callee, k) for k in reversed(range(count))]
+        else:
+            raise _NotStraight
+
+    def swap(self, depth: int) -> None:
+        self.stack[-depth], self.stack[-1] = self.stack[-1], self.stack[-depth]
+
+    def extend_list(self, _: int) -> None:
+        if self.pop() is not None:  # all but constants may be longer than is known
+            raise _NotStraight
+
+
+def _sorted(run: Sequence[Store], code: types.CodeType) -> Sequence[Store]:
+    if len(run) < 2:
+        return run
+    positions = list(code.co_positions())
+
+    def place(store: Store) -> tuple[int, int]:
+        line, _, column, _ = positions[store.offset // 2]
+        return line or 0, column or 0
+
+    return sorted(run, key=place)
+
+
+# -- the table of instructions -----------------------------------------------------------------------------------
+
+_Handler: TypeAlias = Callable[[_Reader, int], object]
+
+
+def _nothing(reader: _Reader, argument: int) -> None:
+    """What leaves the stack as it is."""
+
+
+def _constant(reader: _Reader, argument: int) -> None:
+    reader.stack.append(None)
+
+
+def _global(reader: _Reader, argument: int) -> None:
+    if argument & 1:  # room for what a method is bound to
+        reader.stack.append(None)
+    reader.load_outside((reader.code.co_names[argument >> 1],))
+
+
+def _free(reader: _Reader, argument: int) -> None:
+    reader.load_outside((reader.slots[argument],))
+
+
+def _attribute(reader: _Reader, argument: int) -> None:
+    reader.load_attribute(reader.code.co_names[argument])
+
+
+def _method(reader: _Reader, argument: int) -> None:
+    reader.load_attribute(reader.code.co_names[argument])
+    reader.stack.insert(len(reader.stack) - 1, None)
+
+
+def _attribute_or_method(reader: _Reader, argument: int) -> None:
+    (_method if argument & 1 else _attribute)(reader, argument >> 1)
+
+
+def _called_with_names(reader: _Reader, argument: int) -> None:
+    reader.pop()
+    reader.call(argument)
+
+
+def _build_tuple(reader: _Reader, argument: int) -> None:
+    reader.stack.append(_Tuple(tuple(reader.take(argument))))
+
+
+def _build_list(reader: _Reader, argument: int) -> None:
+    reader.take(argument)
+    reader.stack.append(None)
+
+
+def _copy(reader: _Reader, argument: int) -> None:
+    reader.stack.append(reader.stack[-argument])
+
+
+def _load_two(reader: _Reader, argument: int) -> None:
+    reader.load_variable(argument >> 4)
+    reader.load_variable(argument & 15)
+
+
+def _store_and_load(reader: _Reader, argument: int) -> None:
+    reader.store_variable(argument >> 4)
+    reader.load_variable(argument & 15)
+
+
+def _store_two(reader: _Reader, argument: int) -> None:
+    reader.store_variable(argument >> 4)
+    reader.store_variable(argument & 15)
+
+
+def _computed(operands: int) -> _Handler:
+    return lambda reader, _: reader.compute(operands)
+
+
+_BY_NAME: dict[str, _Handler] = {
+    "NOP": _nothing,
+    "RESUME": _nothing,
+    "COPY_FREE_VARS": _nothing,
+    "PRECALL": _nothing,
+    "KW_NAMES": _nothing,
+    "RETURN_CONST": _nothing,
+    "RETURN_VALUE": lambda reader, _: reader.pop(),
+    "POP_TOP": lambda reader, _: reader.pop(),
+    "PUSH_NULL": _constant,
+    "LOAD_CONST": _constant,
+    "LOAD_SMALL_INT": _constant,
+    "LOAD_GLOBAL": _global,
+    "LOAD_DEREF": _free,
+    "LOAD_ATTR": _attribute if "LOAD_METHOD" in opcode.opmap else _attribute_or_method,
+    "LOAD_METHOD": _method,
+    "LOAD_FAST": _Reader.load_variable,
+    "LOAD_FAST_BORROW": _Reader.load_variable,
+    "LOAD_FAST_LOAD_FAST": _load_two,
+    "LOAD_FAST_BORROW_LOAD_FAST_BORROW": _load_two,
+    "STORE_FAST": _Reader.store_variable,
+    "STORE_FAST_STORE_FAST": _store_two,
+    "STORE_FAST_LOAD_FAST": _store_and_load,
+    "CALL": _Reader.call,
+    "CALL_KW": _called_with_names,
+    "BINARY_OP": _computed(2),
+    "COMPARE_OP": _computed(2),
+    "UNARY_NEGATIVE": _computed(1),
+    "UNARY_INVERT": _computed(1),
+    "BUILD_TUPLE": _build_tuple,
+    "BUILD_LIST": _build_list,
+    "LIST_EXTEND": _Reader.extend_list,
+    "UNPACK_SEQUENCE": _Reader.unpack,
+    "COPY": _copy,
+    "SWAP": _Reader.swap,
+}
+_HANDLERS = {opcode.opmap[name]: handler for name, handler in _BY_NAME.items() if name in opcode.opmap}
+_CACHE = opcode.opmap["CACHE"]
+_EXTENDED_ARG = opcode.opmap["EXTENDED_ARG"]
+
+
+# -- what the names stand for now --------------------------------------------------------------------------------
+
+
+def resolve(straight: StraightCode, function: types.FunctionType) -> dict[Chain, object] | None:
+    """What the function takes from outside, as it is now; None where something is not defined."""
+    around = outside(function)
+    found: dict[Chain, object] = {}
+    for chain in straight.loaded:
+        if len(chain) == 1:
+            name = chain[0]
+            if name not in around and not hasattr(builtins, name):
+                return None
+            found[chain] = around[name] if name in around else getattr(builtins, name)
+            continue
+        owner = found[chain[:-1]]
+        if not isinstance(owner, types.ModuleType | Opset):
+            return None  # an attribute of anything else may be computed
+        try:
+            found[chain] = getattr(owner, chain[-1])
+        except Exception:
+            return None  # the tree says what there is instead
+    return found

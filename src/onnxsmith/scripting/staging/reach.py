@@ -1,0 +1,589 @@
+"""What code can reach from the names it uses, and so could change: a walk over Python objects that runs none of them.
+
+Each object is visited once. An attribute is followed only where some code that is reached names it; what cannot change
+(numbers, text, tensors, operators), libraries and their classes are not looked into.
+"""
+
+from __future__ import annotations
+
+import array
+import collections
+import contextvars
+import functools
+import io
+import sys
+import types
+import weakref
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Protocol, cast
+
+import numpy as np
+
+from onnxsmith.core.value import Value
+from onnxsmith.scripting.analysis.effects import Names
+from onnxsmith.scripting.analysis.rewrite import HOOKS
+from onnxsmith.scripting.staging import pictures
+from onnxsmith.scripting.staging.pictures import Picture
+from onnxsmith.source import is_library
+
+if TYPE_CHECKING:
+    import random
+
+#: Arrays of any element type and shape.
+AnyArray = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
+
+
+class Staged(Protocol):
+    """An object of staging through which the user's code reaches variables: a function defined inside a script."""
+
+    def reached(self) -> tuple[Names, Mapping[str, object]]:
+        """What its code names, and the values of variables that it can read."""
+        ...
+
+
+# -- what is looked into -----------------------------------------------------------------------------------
+
+#: Types whose values never change, and hold nothing that does.
+_PLAIN: tuple[type, ...] = (
+    type(None),
+    type(Ellipsis),
+    type(NotImplemented),
+    bool,
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    range,
+    slice,
+    np.generic,
+    np.dtype,
+    np.ufunc,
+    Value,
+    types.CodeType,
+    types.GetSetDescriptorType,
+    types.MemberDescriptorType,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.ClassMethodDescriptorType,
+    types.GenericAlias,
+    types.UnionType,
+)
+#: Packages whose objects are taken not to change: they are logs, or C code with ways of its own to be changed.
+_LEFT_ALONE = frozenset(
+    [
+        "onnxsmith",
+        "onnx",
+        "onnx_ir",
+        "onnxruntime",
+        "torch",
+        "jax",
+        "tensorflow",
+        "logging",
+        "threading",
+        "_thread",
+        "re",
+        "datetime",
+        "decimal",
+        "_decimal",
+        "fractions",
+        "typing",
+        "pathlib",
+        "uuid",
+        "numpy",
+        "ml_dtypes",
+        "ctypes",
+        "zoneinfo",
+        "ipaddress",
+        "string",
+        "abc",
+        "_abc",
+    ]
+)
+#: Modules that change nothing when they are called, apart from what they are given.
+_HARMLESS_MODULES = frozenset(
+    [
+        "numpy",
+        "math",
+        "cmath",
+        "operator",
+        "functools",
+        "itertools",
+        "collections",
+        "typing",
+        "dataclasses",
+        "enum",
+        "heapq",
+        "bisect",
+        "copy",
+        "contextlib",
+        "fractions",
+        "decimal",
+        "statistics",
+        "numbers",
+        "re",
+        "string",
+        "types",
+        "onnxsmith",
+        "onnx",
+        "ml_dtypes",
+        "abc",
+        "io",
+        "builtins",
+        "warnings",
+        "logging",
+        "textwrap",
+        "array",
+        "sys",
+        "os",
+    ]
+)
+#: Library classes that add no attributes of their own to a class of the user's, by module or themselves.
+_STATELESS_BASES = frozenset(["builtins", "typing", "abc", "enum", "collections.abc"])
+_CONTAINER_BASES = (collections.deque, collections.OrderedDict, collections.defaultdict, collections.Counter)
+#: Names through which code reaches attributes that it does not name.
+_BY_TEXT = frozenset(
+    [
+        "getattr",
+        "setattr",
+        "delattr",
+        "vars",
+        "dir",
+        "__dict__",
+        "__getattribute__",
+        "__setattr__",
+        "globals",
+        "copy",
+        "attrgetter",
+        "methodcaller",
+        "deepcopy",
+        "replace",
+        "asdict",
+        "astuple",
+        "import_module",
+        "__import__",
+        "eval",
+        "exec",
+    ]
+)
+
+
+@functools.lru_cache(maxsize=2048)
+def _is_library_module(name: str) -> bool:
+    module = sys.modules.get(name)
+    if module is None:
+        return False
+    file = getattr(module, "__file__", None)
+    return name in sys.builtin_module_names or (isinstance(file, str) and is_library(file))
+
+
+@functools.lru_cache(maxsize=2048)
+def is_library_class(kind: type) -> bool:
+    """Whether a class belongs to Python itself or something installed, and not to the user's program."""
+    return kind.__flags__ & _IS_HEAP_TYPE == 0 or _is_library_module(kind.__module__)
+
+
+_IS_HEAP_TYPE = 1 << 9
+
+
+@functools.lru_cache(maxsize=2048)
+def is_plain(kind: type) -> bool:
+    """Whether objects of a type can be passed over: they do not change, or are left alone."""
+    if issubclass(kind, _PLAIN):
+        return True
+    if kind.__module__.startswith("numpy.random") or np.ndarray in kind.__mro__:
+        return False
+    package = kind.__module__.partition(".")[0]
+    return package in _LEFT_ALONE and not _is_iterator(kind) and not is_staged(kind) and not _is_script(kind)
+
+
+@functools.lru_cache(maxsize=2048)
+def is_staged(kind: type) -> bool:
+    """Whether a type is one of staging's own, through which the user's code reaches variables."""
+    return kind.__module__.startswith("onnxsmith.") and hasattr(kind, "reached")
+
+
+@functools.lru_cache(maxsize=2048)
+def _is_script(kind: type) -> bool:
+    return kind.__module__.startswith("onnxsmith.") and hasattr(kind, "to_model")
+
+
+@functools.lru_cache(maxsize=2048)
+def _is_iterator(kind: type) -> bool:
+    """Whether a type goes through values, with a position that only Python itself can move."""
+    return hasattr(kind, "__next__") and is_library_class(kind) and not issubclass(kind, io.IOBase)
+
+
+def _is_known_to_be_pure(kind: type) -> bool:
+    """Whether objects of C code without attributes only compute: descriptors, `operator.itemgetter`."""
+    return hasattr(kind, "__get__") or kind.__module__ in ("builtins", "types", "operator", "_operator")
+
+
+@functools.lru_cache(maxsize=2048)
+def _slots_of(kind: type) -> Mapping[str, types.MemberDescriptorType]:
+    return {
+        name: slot
+        for base in reversed(kind.__mro__)
+        if "__slots__" in vars(base)
+        for name, slot in vars(base).items()
+        if isinstance(slot, types.MemberDescriptorType)
+    }
+
+
+@functools.lru_cache(maxsize=2048)
+def _names_its_attributes(kind: type) -> bool:
+    """Whether all code that reads the attributes of a class's objects is the user's, and so is seen."""
+    return not any(
+        is_library_class(base) and base.__module__ not in _STATELESS_BASES and base not in _CONTAINER_BASES
+        for base in kind.__mro__
+    )
+
+
+# -- code --------------------------------------------------------------------------------------------------
+
+_CODE_LIMIT = 1024
+_code_names: dict[int, tuple[types.CodeType, frozenset[str]]] = {}
+
+
+def code_names(code: types.CodeType) -> frozenset[str]:
+    """The globals and attributes that code names, with the functions inside it."""
+    entry = _code_names.get(id(code))
+    if entry is None:
+        if len(_code_names) >= _CODE_LIMIT:
+            _code_names.clear()
+        entry = _code_names[id(code)] = (code, _named(code))
+    return entry[1]
+
+
+def _named(code: types.CodeType) -> frozenset[str]:
+    found = {*code.co_names, *code.co_freevars}
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            found |= _named(each)
+        elif isinstance(each, str) and HOOKS in code.co_freevars:
+            found.add(each)  # a variable that is looked up when it is needed
+    return frozenset(found)
+
+
+# -- the walk ----------------------------------------------------------------------------------------------
+
+
+class Reach:
+    """All that is reached from some variables by code that names some names."""
+
+    def __init__(self, variables: Iterable[tuple[str, object]], names: Iterable[str]) -> None:
+        self.pictures: list[Picture] = []
+        #: Arrays that can be made read-only for a while, each after the one whose memory it shows.
+        self.arrays: list[AnyArray] = []
+        #: Iterators and generators with something left.
+        self.iterators: list[object] = []
+        #: Objects of C code whose state nobody can read: files, cursors.
+        self.opaque: list[object] = []
+        #: id -> the object, and how it was reached: from which picture, under which key. It keeps all alive.
+        self._seen: dict[int, tuple[object, Picture | None, object]] = {}
+        self._waiting: list[object] = []
+        self._names: set[str] = set()
+        self._unnamed: dict[str, list[tuple[object, Picture]]] = {}
+        self._has_any_name = False
+        self._add_names(names)
+        for name, value in variables:
+            self._meet(value, None, name)
+        self._walk()
+        if self._seen:
+            self._add_shared_generators()
+
+    def __contains__(self, value: object) -> bool:
+        return id(value) in self._seen
+
+    def name_of(self, value: object) -> str:
+        """How the user's code would write an object that was reached."""
+        keys: list[tuple[Picture | None, object]] = []
+        while True:
+            _, picture, key = self._seen[id(value)]
+            keys.append((picture, key))
+            if picture is None:
+                break
+            value = picture.owner
+        name = ""
+        for picture, key in reversed(keys):
+            name = str(key) if picture is None else picture.name_of_part(name, key)
+        return name
+
+    def root_of(self, value: object) -> str:
+        """The variable through which an object was reached."""
+        while (picture := self._seen[id(value)][1]) is not None:
+            value = picture.owner
+        return str(self._seen[id(value)][2])
+
+    def _meet(self, value: object, picture: Picture | None, key: object) -> None:
+        kind = type(value)
+        if not is_plain(kind) and id(value) not in self._seen:
+            self._seen[id(value)] = (value, picture, key)
+            self._waiting.append(value)
+
+    def _add_names(self, names: Iterable[str]) -> None:
+        new = set(names) - self._names
+        self._names |= new
+        if self._has_any_name:
+            return
+        if new & _BY_TEXT:
+            self._has_any_name = True
+            new = set(self._unnamed)
+        for name in new:
+            for value, picture in self._unnamed.pop(name, ()):
+                self._meet(value, picture, name)
+
+    def _walk(self) -> None:
+        while self._waiting:
+            value = self._waiting.pop()
+            for picture in self._pictures_of(value):
+                self.pictures.append(picture)
+                if picture.has_names and _names_its_attributes(type(value)):
+                    self._meet_named(picture)
+                else:
+                    for key, part in picture.parts():
+                        if not is_plain(type(part)):
+                            self._meet(part, picture, key)
+
+    def _meet_named(self, picture: Picture) -> None:
+        """Parts that are reached by name: now, or when code is met that names them."""
+        for key, part in picture.parts():
+            if is_plain(type(part)):
+                continue
+            name = str(key)
+            if self._has_any_name or name in self._names or (name.startswith("__") and name.endswith("__")):
+                self._meet(part, picture, key)
+            else:
+                self._unnamed.setdefault(name, []).append((part, picture))
+
+    def _add_shared_generators(self) -> None:
+        """The random generators of modules, which functions of libraries use without naming them."""
+        for module, held in (("random", "_inst"), ("numpy.random.mtrand", "_rand")):
+            if module in sys.modules:
+                self._meet(vars(sys.modules[module])[held], None, "random")
+        self._walk()
+
+    # -- one object --------------------------------------------------------------------------------
+
+    def _pictures_of(self, value: object) -> Iterable[Picture]:
+        kind = type(value)
+        look = _LOOKS.get(kind)
+        if look is not None:
+            return look(self, value)
+        if isinstance(value, type):
+            return self._class(value)
+        if isinstance(value, np.ndarray):
+            return self._array(cast("AnyArray", value))
+        if is_staged(kind):
+            names, variables = cast(Staged, value).reached()
+            self._add_names((*names.variables, *names.attributes))
+            return [
+                pictures.Holder(value, [(each, variables[each]) for each in variables if each in self._names])
+            ]
+        if _is_script(kind):
+            return _script(value)
+        if kind.__module__.startswith("numpy.random"):
+            return _of_numpy_random(value)
+        if "random" in sys.modules and isinstance(value, sys.modules["random"].Random):
+            return [pictures.picture_of_random(cast("random.Random", value)), *self._instance(value)]
+        if isinstance(value, io.StringIO | io.BytesIO):
+            return [pictures.picture_of_text(value)]
+        if isinstance(value, io.IOBase):
+            self.opaque.append(value)
+            return ()
+        if _is_iterator(kind):
+            if _has_more(value):
+                self.iterators.append(value)
+            return ()
+        return self._instance(value)
+
+    def _instance(self, value: object) -> Iterable[Picture]:
+        """An object of a class: what its class adds to object, one picture each."""
+        kind = type(value)
+        found: list[Picture] = []
+        for base, make in _CONTAINERS.items():
+            if isinstance(value, base):
+                found.append(make(value))
+                break
+        attributes = getattr(value, "__dict__", None)
+        if type(attributes) is dict:
+            found.append(pictures.AttributesPicture(value, cast("dict[str, object]", attributes)))
+        slots = _slots_of(kind)
+        if slots:
+            found.append(pictures.SlotsPicture(value, slots))
+        if not is_library_class(kind):
+            found.append(pictures.Holder(value, [(None, kind)]))
+        elif not found and not _is_known_to_be_pure(kind):
+            self.opaque.append(value)
+        return found
+
+    def _class(self, value: type) -> Iterable[Picture]:
+        if is_library_class(value):
+            return ()
+        bases = [(None, base) for base in value.__mro__[1:]]
+        return [pictures.ClassPicture(value), pictures.Holder(value, bases)]
+
+    def _function(self, value: object) -> Iterable[Picture]:
+        function = cast("types.FunctionType", value)
+        found: list[Picture] = [pictures.FunctionPicture(function)]
+        if function.__dict__:
+            found.append(pictures.AttributesPicture(function, function.__dict__))
+        if not is_library(function.__code__.co_filename):
+            names = code_names(function.__code__)
+            self._add_names(names)
+            space = function.__globals__
+            bound = space if "globals" in names else names
+            found.append(pictures.BindingsPicture(function, space, bound))
+        return found
+
+    def _module(self, value: object) -> Iterable[Picture]:
+        module = cast("types.ModuleType", value)
+        if _is_library_module(module.__name__):
+            return ()
+        return [pictures.AttributesPicture(module, module.__dict__)]
+
+    def _array(self, value: AnyArray) -> Iterable[Picture]:
+        chain = [value]
+        while isinstance(chain[-1].base, np.ndarray):
+            chain.append(cast("AnyArray", chain[-1].base))
+        if type(chain[-1].base).__name__ not in ("NoneType", "bytes", "bytearray", "memoryview", "mmap"):
+            # Whether memory of another library may be written to, numpy cannot say, and so would not allow it again.
+            return [_content_of_array(value)]
+        self.arrays += reversed(chain)
+        if value.dtype != object:
+            return ()
+        return [pictures.Holder(value, enumerate(cast("list[object]", value.ravel().tolist())))]
+
+    def _generator(self, value: object) -> Iterable[Picture]:
+        if _has_more(value):
+            self.iterators.append(value)
+        return ()
+
+
+def _has_more(iterator: object) -> bool:
+    """Whether an iterator is not at its end."""
+    for frame in ("gi_frame", "cr_frame", "ag_frame"):
+        if hasattr(iterator, frame):
+            return getattr(iterator, frame) is not None
+    left = getattr(iterator, "__length_hint__", None)
+    is_exact = type(iterator).__module__ == "builtins"
+    return not is_exact or left is None or left() > 0
+
+
+def _content_of_array(value: AnyArray) -> Picture:
+    def write(state: object) -> None:
+        value[...] = cast("AnyArray", state)
+
+    return pictures.StatePicture(value, value.copy, write)
+
+
+def _script(value: object) -> list[Picture]:
+    """A script that is staged in the place of its call; any other is watched by itself."""
+    function = getattr(value, "function", None)
+    fixed = getattr(value, "fixed_arguments", None)
+    if not isinstance(function, types.FunctionType) or not (fixed or getattr(value, "is_inline", False)):
+        return []
+    held = [(name, each) for name, each in cast("Mapping[str, object]", fixed or {}).items()]
+    return [pictures.Holder(value, [(None, function), *held])]
+
+
+def _held_by(*attributes: str) -> Callable[[Reach, object], Iterable[Picture]]:
+    def look(_: Reach, value: object) -> Iterable[Picture]:
+        return [pictures.Holder(value, [(None, getattr(value, each, None)) for each in attributes])]
+
+    return look
+
+
+def _elements(_: Reach, value: object) -> Iterable[Picture]:
+    return [pictures.Holder(value, enumerate(cast("Iterable[object]", value)))]
+
+
+def _target(_: Reach, value: object) -> Iterable[Picture]:
+    return [pictures.Holder(value, [(None, cast("weakref.ref[object]", value)())])]
+
+
+def _values(_: Reach, value: object) -> Iterable[Picture]:
+    return [pictures.Holder(value, cast("types.MappingProxyType[object, object]", value).items())]
+
+
+def _of_numpy_random(value: object) -> Iterable[Picture]:
+    """A generator of numpy's; its module takes long to import, and is not needed for it."""
+    if hasattr(value, "bit_generator"):
+        return [pictures.Holder(value, [(None, cast("np.random.Generator", value).bit_generator)])]
+    if hasattr(value, "get_state"):
+        old = cast("np.random.RandomState", value)
+        read = functools.partial(old.get_state, legacy=False)
+        return [
+            pictures.StatePicture(old, read, lambda state: old.set_state(cast("dict[str, object]", state)))
+        ]
+    if hasattr(value, "random_raw"):
+        return [pictures.picture_of_bits(cast("np.random.BitGenerator", value))]
+    return ()
+
+
+def _variable(_: Reach, value: object) -> Iterable[Picture]:
+    return [pictures.picture_of_variable(cast("contextvars.ContextVar[object]", value))]
+
+
+def _nothing(_: Reach, value: object) -> Iterable[Picture]:
+    return ()
+
+
+#: How an object of exactly this type is looked into.
+_LOOKS: dict[type, Callable[[Reach, object], Iterable[Picture]]] = {
+    types.FunctionType: Reach._function,  # pyright: ignore[reportPrivateUsage]
+    types.ModuleType: Reach._module,  # pyright: ignore[reportPrivateUsage]
+    types.GeneratorType: Reach._generator,  # pyright: ignore[reportPrivateUsage]
+    types.CoroutineType: Reach._generator,  # pyright: ignore[reportPrivateUsage]
+    types.AsyncGeneratorType: Reach._generator,  # pyright: ignore[reportPrivateUsage]
+    types.MethodType: _held_by("__func__", "__self__"),
+    types.BuiltinMethodType: _held_by("__self__"),
+    types.MethodWrapperType: _held_by("__self__"),
+    property: _held_by("fget", "fset", "fdel"),
+    staticmethod: _held_by("__func__"),
+    classmethod: _held_by("__func__"),
+    functools.partial: _held_by("func", "args", "keywords"),
+    functools.partialmethod: _held_by("func", "args", "keywords"),
+    functools.cached_property: _held_by("func"),
+    type(functools.lru_cache(len)): _held_by("__wrapped__"),
+    types.MappingProxyType: _values,
+    tuple: _elements,
+    frozenset: _elements,
+    weakref.ref: _target,
+    contextvars.ContextVar: _variable,
+    object: _nothing,
+}
+#: What a class of the user's, too, may be a kind of.
+_CONTAINERS: dict[type, Callable[[object], Picture]] = {
+    list: lambda value: pictures.ListPicture(cast("list[object]", value)),
+    dict: lambda value: pictures.DictPicture(cast("dict[object, object]", value)),
+    set: lambda value: pictures.SetPicture(cast("set[object]", value)),
+    collections.deque: lambda value: pictures.DequePicture(cast("collections.deque[object]", value)),
+    bytearray: lambda value: pictures.BufferPicture(cast(bytearray, value)),
+    array.array: lambda value: pictures.BufferPicture(cast("array.array[int]", value)),
+    memoryview: lambda value: pictures.BufferPicture(cast(memoryview, value)),
+    tuple: lambda value: pictures.Holder(value, enumerate(cast("tuple[object, ...]", value))),
+}
+
+
+def is_harmless(value: object, names: frozenset[str]) -> bool:
+    """Whether code that names a value, and `names` besides, can change nothing through it.
+
+    A quick look, so that a path of operators costs nothing.
+    """
+    kind = type(value)
+    if is_plain(kind):
+        return True
+    if kind is types.BuiltinFunctionType:
+        owner = cast("types.BuiltinFunctionType", value).__self__
+        return owner is None or type(owner) is types.ModuleType
+    if isinstance(value, types.ModuleType):
+        package = value.__name__.partition(".")[0]
+        if package == "numpy":
+            return "random" not in names and value.__name__ != "numpy.random"
+        return package in _HARMLESS_MODULES
+    if isinstance(value, type):
+        return is_library_class(value)
+    if kind is tuple:
+        return all(is_plain(type(each)) for each in cast("tuple[object, ...]", value))
+    return _is_script(kind) and not _script(value)

@@ -1,0 +1,306 @@
+"""Watches what a path can reach, where only the model knows whether and how often the path runs.
+
+Staging runs each path once. A Python object that changes on it would have changed once, whatever the model decides:
+that is found, put back, and refused. What cannot be put back (an iterator that moves on, a file that is written to) is
+refused before it happens. Not seen is what lies outside the process, in C code that tells no state, or in other
+threads.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import types
+from collections.abc import Iterable, Mapping
+from contextvars import ContextVar, Token
+from typing import TYPE_CHECKING, Any, cast
+
+from onnxsmith.errors import LastingChangeError, MutationError, OnnxsmithError, UnseenStateError
+from onnxsmith.scripting.analysis.effects import NO_NAMES, Names, names_in
+from onnxsmith.scripting.source.trees import walk
+from onnxsmith.scripting.staging.pictures import content_of
+from onnxsmith.scripting.staging.reach import AnyArray, Reach, code_names, is_harmless
+from onnxsmith.source import PACKAGE_DIRECTORY, Span, traceback_span
+
+if TYPE_CHECKING:
+    from onnxsmith.scripting.staging.frame import Frame
+
+_ABSENT = object()
+#: The watches that are open, the innermost last.
+_OPEN: ContextVar[tuple[_Path, ...]] = ContextVar("onnxsmith_watches", default=())
+
+#: Methods of lists, dicts, sets and deques that change them.
+_CHANGING = frozenset(
+    [
+        "add",
+        "append",
+        "appendleft",
+        "clear",
+        "difference_update",
+        "discard",
+        "extend",
+        "extendleft",
+        "insert",
+        "intersection_update",
+        "pop",
+        "popitem",
+        "popleft",
+        "remove",
+        "reverse",
+        "rotate",
+        "setdefault",
+        "sort",
+        "symmetric_difference_update",
+        "update",
+        "move_to_end",
+        "subtract",
+    ]
+)
+
+
+class _Nothing:
+    """A path that reaches nothing which could change."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> object:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+_NOTHING = _Nothing()
+
+
+class _Path:
+    """A path with objects in reach that could change."""
+
+    def __init__(self, frame: Frame, reach: Reach, place: ast.AST | None, *, is_call: bool) -> None:
+        self._frame = frame
+        self._reach = reach
+        self._place = place
+        self._is_call = is_call
+        self._locked: list[AnyArray] = []
+        self._token: Token[tuple[_Path, ...]] | None = None
+        self.is_blind = bool(reach.opaque)
+
+    def __enter__(self) -> object:
+        if self._reach.iterators:
+            raise self._moving(self._reach.iterators[0])
+        self._token = _OPEN.set((*_OPEN.get(), self))
+        for each in self._reach.arrays:
+            if each.flags.writeable:
+                each.flags.writeable = False
+                self._locked.append(each)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object, /) -> None:
+        for each in self._locked:
+            each.flags.writeable = True
+        self._locked.clear()
+        if self._token is not None:
+            _OPEN.reset(self._token)
+            self._token = None
+        changed = [each for each in self._reach.pictures if each.is_changed()]
+        for each in changed:
+            each.put_back()
+        if (
+            isinstance(error, ValueError)
+            and "read-only" in str(error)
+            and not isinstance(error, OnnxsmithError)
+        ):
+            raise self._written(error) from None
+        if error is None and changed:
+            raise self._changed(changed[0].owner)
+
+    # -- before it happens -------------------------------------------------------------------------
+
+    def refuse_change_of(self, value: object) -> None:
+        """Refuse that an object is changed, before it happens."""
+        if value in self._reach:
+            raise self._error(self._reach.name_of(value), None).locate_at_caller()
+
+    def refuse_unseen(self, values: Iterable[object]) -> None:
+        """Refuse that an object is handed on whose changes nobody would see."""
+        if self._is_call or not self.is_blind:
+            return
+        found = Reach(((str(k), each) for k, each in enumerate(values)), ())
+        for each in self._reach.opaque:
+            if each in found:
+                name = self._reach.name_of(each)
+                raise UnseenStateError(
+                    f"'{name}' is a {type(each).__name__}, whose changes cannot be seen, "
+                    "and only the model knows whether and how often this runs",
+                    help="use it before or after the model runs, and hand values over",
+                ).locate_at_caller()
+
+    # -- errors ------------------------------------------------------------------------------------
+
+    def _moving(self, iterator: object) -> OnnxsmithError:
+        name, root = self._reach.name_of(iterator), self._reach.root_of(iterator)
+        kind = type(iterator).__name__.replace("_", " ")
+        if self._is_call:
+            return LastingChangeError(
+                f"'{name}' is a {kind} that outlives the call, and a model has no memory from one call to the next",
+                help="take the values out of it before, and pass them as an argument",
+            ).locate(self._use_of(root, is_change=False))
+        return UnseenStateError(
+            f"'{name}' is a {kind}, which moves on when it is used, and only the model knows whether "
+            "and how often that happens",
+            help=f"take the values out of it before: values = list({name})",
+        ).locate(self._use_of(root, is_change=False))
+
+    def _written(self, error: ValueError) -> OnnxsmithError:
+        span = traceback_span(error.__traceback__)
+        text = "an array that outlives the call" if self._is_call else "an array"
+        return self._error(None, text).locate(span).locate(self._span())
+
+    def _changed(self, value: object) -> OnnxsmithError:
+        return self._error(self._reach.name_of(value), None).locate(self._use_of(self._reach.root_of(value)))
+
+    def _error(self, name: str | None, text: str | None) -> OnnxsmithError:
+        shown = f"'{name}'" if text is None else text
+        if self._is_call:
+            return LastingChangeError(
+                f"{shown} is changed by this, and a model has no memory from one call to the next",
+                help="return the new value, and pass it as an argument to the next call",
+            )
+        return MutationError(
+            f"{shown} is changed inside this, and only the model knows whether and how often it runs",
+            help=f"assign a new value to a variable instead of changing {shown}",
+        )
+
+    def _span(self) -> Span | None:
+        return None if self._place is None else self._frame.span(self._place)
+
+    def _use_of(self, name: str, *, is_change: bool = True) -> Span | None:
+        """Where the path first names a variable, in a statement that could change what it stands for."""
+        first = 0 if self._place is None else getattr(self._place, "lineno", 0)
+        found: list[ast.AST] = []
+        for node in walk(self._frame.analysis.node):
+            if getattr(node, "lineno", 0) < first:
+                continue
+            if is_change:
+                is_use = isinstance(node, _CHANGES) and any(name in each for each in names_in([node]))
+            else:
+                is_use = isinstance(node, ast.Name) and node.id == name
+            if is_use:
+                found.append(node)
+        if not found or self._place is None:
+            return self._span()
+        return self._frame.span(min(found, key=_position))
+
+
+#: What can change an object: a call, or a statement that assigns or takes away.
+_CHANGES = (ast.Call, ast.AugAssign, ast.Delete, ast.Assign)
+
+
+def _position(node: ast.AST) -> tuple[int, int, int]:
+    """In the order of the source, the smaller first."""
+    line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+    return line, column, getattr(node, "end_col_offset", 0)
+
+
+def watch_path(frame: Frame, names: Names, place: ast.AST | None) -> _Path | _Nothing:
+    """Watch a path of a function, which names these names."""
+    return _watch(frame, values_of(frame, names.variables), names, place, is_call=False)
+
+
+def watch_call(frame: Frame, arguments: Mapping[str, object]) -> _Path | _Nothing:
+    """Watch the whole of a script: what outlives the call may not change, since a model has no memory."""
+    analysis = frame.analysis
+    names = names_in(analysis.body)
+    values = {**values_of(frame, names.variables), **arguments}
+    return _watch(frame, values, names, analysis.node, is_call=True)
+
+
+def _watch(
+    frame: Frame, values: Mapping[str, object], names: Names, place: ast.AST | None, *, is_call: bool
+) -> _Path | _Nothing:
+    known = frozenset(names.attributes)
+    reached = [(name, value) for name, value in values.items() if not is_harmless(value, known)]
+    if not reached:
+        return _NOTHING
+    return _Path(frame, Reach(reached, (*names.variables, *names.attributes)), place, is_call=is_call)
+
+
+def values_of(frame: Frame, names: Iterable[str]) -> dict[str, object]:
+    """What names stand for in a function that is being staged; those of Python itself are left out."""
+    found: dict[str, object] = {}
+    for name in names:
+        value = _value_of(frame, name)
+        if value is not _ABSENT:
+            found[name] = value
+    return found
+
+
+def _value_of(frame: Frame, name: str) -> object:
+    here: Frame | None = frame
+    while here is not None:
+        value = here.variables.get(name, _ABSENT)
+        if value is not _ABSENT:
+            return value
+        if name in here.analysis.local_names:
+            return _ABSENT
+        value = here.closure.get(name, _ABSENT)
+        if value is not _ABSENT:
+            return value
+        here = here.outer
+    return frame.globals.get(name, _ABSENT)
+
+
+def names_of(*functions: object) -> Names:
+    """What the code of the user's names in functions, such as the operands of a conditional expression.
+
+    Functions of ours around it are looked through.
+    """
+    found = NO_NAMES
+    waiting = list(functions)
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, functools.partial):
+            partial = cast("functools.partial[object]", each)
+            waiting += (partial.func, *partial.args)
+        elif isinstance(each, tuple):
+            waiting += cast("tuple[object, ...]", each)
+        elif isinstance(each, types.FunctionType):
+            if each.__code__.co_filename.startswith(PACKAGE_DIRECTORY):
+                waiting += (*map(content_of, each.__closure__ or ()), *(each.__defaults__ or ()))
+            else:
+                names = code_names(each.__code__)
+                found = found | Names(names, names)
+    return found
+
+
+# -- while a path is staged --------------------------------------------------------------------------------
+
+
+def refuse_change(value: object) -> None:
+    """Refuse to change an object that lives longer than a path which is being staged."""
+    for each in reversed(_OPEN.get()):
+        each.refuse_change_of(value)
+
+
+def watched(function: object, replaced: Any) -> Any:
+    """What is called when the user's code calls `function`; refused where that changes what it must not.
+
+    `replaced` is what staging calls in its place.
+    """
+    watches = _OPEN.get()
+    if not watches:
+        return replaced
+    if isinstance(function, types.BuiltinMethodType) and function.__name__ in _CHANGING:
+        refuse_change(function.__self__)
+    blind = [each for each in watches if each.is_blind]
+    if not blind:
+        return replaced
+    for each in blind:
+        each.refuse_unseen([function])
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        for each in blind:
+            each.refuse_unseen([*args, *kwargs.values()])
+        return replaced(*args, **kwargs)
+
+    return call

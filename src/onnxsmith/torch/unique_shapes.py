@@ -1,0 +1,47 @@
+# pyright: basic
+"""The right shapes of what `unique` gives along a dimension, while torch.export traces a module.
+
+torch's own shapes are right for a dimension that is counted from the front, and have too many dimensions for -1, on
+which all that follows is then built.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch._subclasses import fake_impls
+
+#: The operators, and the place of `dim` among their arguments after the tensor.
+_OPERATORS = {torch.ops.aten.unique_consecutive.default: 2, torch.ops.aten.unique_dim.default: 0}
+
+
+@contextlib.contextmanager
+def right_unique_shapes() -> Iterator[None]:
+    """Have torch work out these shapes for dimensions that are counted from the front."""
+    table = fake_impls.op_implementations_dict
+    held = {each: table[each] for each in _OPERATORS if each in table}
+    try:
+        for each, kernel in held.items():
+            table[each] = _from_the_front(kernel, _OPERATORS[each])
+        yield
+    finally:
+        table.update(held)
+
+
+def _from_the_front(kernel: Callable[..., Any], place: int) -> Callable[..., Any]:
+    def run(mode: Any, operator: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        given = list(args)
+        if len(given) > place:
+            given[place] = _counted(given[place], x)
+        elif "dim" in kwargs:
+            kwargs["dim"] = _counted(kwargs["dim"], x)
+        return kernel(mode, operator, x, *given, **kwargs)
+
+    return run
+
+
+def _counted(dim: int | None, x: Any) -> int | None:
+    return dim + x.dim() if dim is not None and dim < 0 else dim

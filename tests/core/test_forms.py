@@ -1,0 +1,125 @@
+"""A call of a form that a model has had gives what the first call of the form gave, and is checked as that one was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+from onnxsmith import FLOAT, INT64, script, trace
+from onnxsmith import opset21 as op
+from onnxsmith.core import forms
+from onnxsmith.core.forms import form_key
+from onnxsmith.errors import MixedDTypesError, OnnxsmithError
+from tests.scripting.test_snippets import RUN, SNIPPETS, make, model_options
+
+
+class _Forgetful(forms.CallForms):
+    """Answers nothing: every call is bound, promoted and inferred."""
+
+    def get(self, key: forms.Key) -> forms.Form | None:
+        return None
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_a_model_is_the_same_without_remembering(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    function, snippet = SNIPPETS[name]
+    inputs = snippet.runs[0][0]
+
+    made = make(function, snippet)
+
+    def compiled() -> onnx.ModelProto | str:
+        try:
+            return made.to_model(**model_options(made, snippet, inputs), attributes=snippet.runs[0][1]).proto
+        except OnnxsmithError as error:
+            return error.message
+
+    remembering = compiled()
+    monkeypatch.setattr(forms, "CallForms", _Forgetful)
+    assert compiled() == remembering
+
+
+def test_a_second_call_is_not_bound_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    bound: list[str] = []
+
+    def counting(definition: Any, args: Any, kwargs: Any) -> Any:
+        bound.append(definition.name)
+        return real(definition, args, kwargs)
+
+    from onnxsmith.core import call
+
+    real = call.bind
+    monkeypatch.setattr(call, "bind", counting)
+
+    def chain(x: Any, y: Any) -> Any:
+        for _ in range(10):
+            x = op.Softmax(op.Mul(x, y) + 1.0, axis=0)
+        return x
+
+    trace(chain, FLOAT["N"], FLOAT["N"])
+    # The first round has what is known of the inputs, the others what is known of results.
+    assert len(bound) <= 6
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (lambda x: x + 0.0, lambda x: x + -0.0),
+        (lambda x: op.Add(x, 1), lambda x: op.Add(x, 1.0)),
+        (lambda x: op.Softmax(x, axis=0), lambda x: op.Softmax(x, axis=1)),
+        (lambda x: op.Transpose(x, perm=[0, 1]), lambda x: op.Transpose(x, perm=[1, 0])),
+        (lambda x: op.Cast(x, to=FLOAT), lambda x: op.Cast(x, to=INT64)),
+    ],
+    ids=["the sign of zero", "kinds of literals", "attributes", "lists", "types"],
+)
+def test_forms_that_differ_are_told_apart(first: Any, second: Any) -> None:
+    alone = trace(second, FLOAT["N", "N"]).proto.graph
+    behind = trace(lambda x: (first(x), second(x)), FLOAT["N", "N"]).proto.graph
+    assert behind.node[-1].attribute == alone.node[-1].attribute
+    assert behind.output[-1].type == alone.output[-1].type
+    if alone.initializer:
+        used = {each.name: each.raw_data for each in behind.initializer}
+        assert used[behind.node[-1].input[1]] == alone.initializer[0].raw_data
+
+
+def test_a_mistake_is_a_mistake_each_time() -> None:
+    def wrong(x: Any, n: Any) -> Any:
+        y = op.Add(x, x)
+        with pytest.raises(MixedDTypesError):
+            op.Add(x, n)
+        with pytest.raises(MixedDTypesError):
+            op.Add(x, n)
+        return y
+
+    trace(wrong, FLOAT["N"], INT64["N"])
+
+
+def test_what_is_no_type_or_literal_has_no_form() -> None:
+    def call(x: Any) -> Any:
+        keys = [
+            form_key(op.Add, (x, np.float32(1)), {}),
+            form_key(op.Add, (x, float("nan")), {}),
+            form_key(op.Add, (x, x.shape[0]), {}),
+            form_key(op.Reshape, (x, [1, 2]), {}),
+            form_key(op.Softmax, (x,), {"axis": None}),
+        ]
+        assert keys == [None] * len(keys)
+        return op.Relu(x)
+
+    trace(call, FLOAT["N"])
+
+
+def test_a_literal_in_a_branch_that_is_tried_twice_is_a_constant_of_the_model() -> None:
+    @script
+    def counted(x: FLOAT["N"], n: INT64) -> FLOAT["N"]:
+        total = 0
+        for _ in range(n):
+            x = x * 3.0
+            total = total + x.sum()
+        return x * 3.0 + total
+
+    model = counted.to_model()
+    model.check()
+    assert np.array_equal(model(np.float32([1]), np.array(2)), np.float32([9 * 3 + 12]))

@@ -1,0 +1,168 @@
+"""Functions that are staged by calling them: which ones are, and that their models are those of the syntax tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+import onnx
+import pytest
+
+from onnxsmith import FLOAT, INT64, opset18, script
+from onnxsmith import opset18 as op
+from onnxsmith.errors import OnnxsmithError
+from onnxsmith.scripting.analysis.straight import read_straight
+from onnxsmith.scripting.functions.function import ScriptFunction
+from tests.scripting.test_snippets import RUN, SNIPPETS, make, model_options
+
+WEIGHT = np.array([1.0, 2.0], np.float32)
+
+
+@pytest.fixture
+def with_tree(monkeypatch: pytest.MonkeyPatch) -> Callable[[ScriptFunction], onnx.ModelProto]:
+    """Makes the model of a script from its syntax tree, whatever its code object says."""
+
+    def model(made: ScriptFunction, **options: Any) -> onnx.ModelProto:
+        with monkeypatch.context() as patch:
+            patch.setattr(ScriptFunction, "straight_call", lambda _: None)
+            return made.to_model_proto(**options)
+
+    return model
+
+
+# -- which functions are ----------------------------------------------------------------------------------------------
+
+
+def names(x: FLOAT["N"], y: FLOAT["N"]):
+    z = op.Mul(op.Mul(x, y), y)
+    z += x * 2.0
+    a, b = op.Split(op.Mul(z, z), num_outputs=2)
+    c = d = op.Concat(a, b, axis=0)
+    c, e = d, op.Add(op.Add(c, x), -x)
+    pair = (op.Neg(e), z)
+    first, second = pair
+    same = x
+    f, g = op.Abs(first), op.Exp(second)
+    return op.Relu(c), f, g, op.Add(same, WEIGHT[0])
+
+
+def in_order(x: FLOAT["N"]):
+    a, b = op.Abs(x), op.Neg(x)
+    b, a = op.Mul(a, b), op.Mul(b, a)
+    y = op.Add(a, op.Add(b, 1.0))
+    return y < op.Add(x, WEIGHT_OF_ONE)
+
+
+WEIGHT_OF_ONE = np.array([1.0], np.float32)
+
+
+@script(default_opset=opset18)
+def doubled(x: FLOAT["N"], count: int = 2):
+    halves = op.Add(x, x)
+    return halves, op.Mul(halves, x)
+
+
+def calls_a_script(x: FLOAT["N"]):
+    a, b = doubled(x)
+    both = doubled(op.Add(a, b))
+    c, d = both
+    return op.Add(c, d)
+
+
+def attribute(x: FLOAT["N"], alpha: float = 0.5, axis: int = 0):
+    beta = alpha
+    y = op.Elu(x, alpha=alpha) * beta
+    z = op.Concat(y, y, axis=axis)
+    return z + alpha
+
+
+def shares(x: FLOAT[2, "N"], axes: INT64[1]):
+    y = op.ReduceSum(op.Mul(x, x), axes, keepdims=0)
+    return op.Transpose(op.ReduceMax(x, axes=[0, 1], keepdims=1), perm=[1, 0]), y
+
+
+STRAIGHT = (in_order, calls_a_script, attribute, shares)
+
+
+@pytest.mark.parametrize("function", STRAIGHT, ids=lambda each: each.__name__)
+def test_is_staged_by_calling_it(function: Any, with_tree: Any) -> None:
+    made: ScriptFunction = cast(Any, script())(function)
+    assert made.straight_call() is not None
+    assert made.to_model_proto().SerializeToString() == with_tree(made).SerializeToString()
+
+
+def test_needs_its_tree_for_an_index(with_tree: Any) -> None:
+    made: ScriptFunction = cast(Any, script())(names)
+    assert made.straight_call() is None
+    assert made.to_model_proto().SerializeToString() == with_tree(made).SerializeToString()
+
+
+def test_values_are_called_as_their_variables() -> None:
+    graph = script()(in_order).to_model_proto().graph
+    outputs = [node.output[0] for node in graph.node]
+    assert outputs == ["a", "b", "b_1", "a_1", "add", "y", "add_2", "less"]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: op.Relu(x),
+        lambda x: op.Relu(x) if x else x,
+        lambda x: x.shape,
+        lambda x: x[0],
+    ],
+)
+def test_lambdas_and_more_need_their_tree(function: Any) -> None:
+    assert read_straight(function) is None
+
+
+def test_what_a_name_means_is_asked_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: ScriptFunction = cast(Any, script())(in_order)
+    monkeypatch.setitem(in_order.__globals__, "op", _Helpers())
+    assert made.straight_call() is None
+    assert made.to_model_proto().graph.node[0].op_type == "Abs"
+
+
+class _Helpers:
+    """Calls operators, but is none of the modules that are known to do nothing else."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(opset18, name)
+
+
+#: Type checkers would find the mistakes, too.
+unchecked: Any = opset18
+
+
+def several_mistakes(x: FLOAT["N"], k: INT64["N"]):
+    a = unchecked.Add(x, k)
+    b = op.Mul(a, x)
+    c = unchecked.Concat(x, k, axis=0)
+    return op.Add(b, c)
+
+
+def test_all_mistakes_are_told() -> None:
+    assert read_straight(several_mistakes) is not None
+    with pytest.raises(OnnxsmithError) as caught:
+        script()(several_mistakes)
+    first = several_mistakes.__code__.co_firstlineno
+    assert f":{first + 1}:" in str(caught.value)
+    assert f":{first + 3}:" in str(caught.value)
+
+
+# -- the law ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_snippets_have_the_model_of_their_tree(name: str, with_tree: Any) -> None:
+    function, snippet = SNIPPETS[name]
+    made = make(function, snippet)
+    if made.straight_call() is None:
+        return  # staged from its tree anyway
+    for inputs, attributes in snippet.runs:
+        options = {**model_options(made, snippet, inputs), "attributes": attributes}
+        assert (
+            made.to_model_proto(**options).SerializeToString()
+            == with_tree(made, **options).SerializeToString()
+        )
