@@ -65,9 +65,9 @@ def _decorator(options: Mapping[str, Any]) -> Callable[[Any], ScriptFunction]:
 
 
 def _make(function: Any, options: Mapping[str, Any]) -> Any:
-    if isinstance(function, classmethod | staticmethod):
-        bound: Any = function
-        return bound.__class__(_make(bound.__func__, options))
+    for kind in (classmethod, staticmethod):
+        if isinstance(function, kind):
+            return cast(Any, kind(_make(cast(Any, function).__func__, options)))
     if isinstance(function, types.MethodType):
         return _make(function.__func__, options).__get__(function.__self__)
     plain = plain_function(function)

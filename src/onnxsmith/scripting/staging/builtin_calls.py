@@ -19,6 +19,7 @@ from onnxsmith.core.semantics.number import Number, is_natural, kind_of, literal
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import (
     ConditionError,
+    DTypeNotAllowedError,
     OnnxsmithError,
     ShapeError,
     TracedValueError,
@@ -157,6 +158,10 @@ def _number_as(value: Any, dtype: DType) -> Any:
 def _total(values: Any, start: Any = 0) -> Any:
     starts_at_nothing = kind_of(start) == "int" and not is_symbolic(start) and start == 0
     if is_symbolic(values) and isinstance(values, Tensor):
+        if values.dtype is DType.BOOL:
+            raise DTypeNotAllowedError(
+                "sum() adds, and truth values cannot be added", help="(…).sum() counts those that are true"
+            )
         total: Any = values.sum(0)
         if isinstance(values, AttributeList):
             total = number(total)
