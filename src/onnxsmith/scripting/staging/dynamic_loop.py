@@ -15,7 +15,7 @@ import numpy as np
 
 from onnxsmith.core.call import constant_like
 from onnxsmith.core.recording import RecordedBody
-from onnxsmith.core.semantics.number import Number, kind_of
+from onnxsmith.core.semantics.number import Number, kind_of, literal
 from onnxsmith.core.target import RecordingTarget, current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
@@ -196,7 +196,7 @@ def _stage_body(
             frame.variables[state.name] = unflatten(state.form, values)
         if isinstance(statement, ast.For) and source.element is not None:
             with located(frame.span(statement.iter)):
-                element = source.element(Number(position, "int"))
+                element = source.element(Number(position, "int", is_natural=True))
             assign(stager, statement.target, element)
 
         def end(jump: Jump) -> Side:
@@ -289,7 +289,7 @@ def _tensor(scope: RecordingTarget, value: Any, dtype: DType | None) -> Any:
     kind = kind_of(value)
     if dtype is None and kind is not None:
         dtype = NUMBER_DTYPES[kind]
-    return scope.constant(np.asarray(value) if dtype is None else np.array(value, dtype.numpy))
+    return scope.constant(np.asarray(value if dtype is None else literal(value, dtype)))
 
 
 def _as_carried(scope: RecordingTarget, leaf: StateLeaf, value: Any, like: Any) -> Any:

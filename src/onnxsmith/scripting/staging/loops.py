@@ -78,7 +78,7 @@ def _known_range(stager: Stager, statement: ast.For, bounds: range, follow: Leaf
     try:
         ended = _stage(stager, statement, range_iteration(bounds), at_least_once=True)
     except (OnnxsmithError, TypeError, IndexError, KeyError, ValueError, AttributeError) as error:
-        if len(bounds) > _MOST_ITERATIONS or not _needs_python_value(error):
+        if not bounds[:_MOST_ITERATIONS] == bounds or not _needs_python_value(error):
             raise
         roll_back()
         stager.frame.variables = variables
