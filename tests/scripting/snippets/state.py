@@ -71,7 +71,7 @@ def array_element(x: FLOAT["N"]):
     return x + w
 
 
-@refused(MutationError, "'w'")
+@refused(MutationError, "is changed inside this")
 def array_in_place(x: FLOAT["N"]):
     w = np.zeros(3, np.float32)
     if x.sum() > 0:

@@ -508,10 +508,5 @@ def picture_of_text(owner: io.StringIO | io.BytesIO) -> StatePicture:
 
 
 def picture_of_variable(owner: contextvars.ContextVar[object]) -> StatePicture:
-    """A context variable."""
-
-    def write(state: object) -> None:
-        if state is not _ABSENT:
-            owner.set(state)
-
-    return StatePicture(owner, lambda: owner.get(_ABSENT), write)
+    """A context variable that has a value, or a default; setting it to its default is as good as not setting it."""
+    return StatePicture(owner, owner.get, owner.set)

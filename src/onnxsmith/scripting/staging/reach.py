@@ -389,8 +389,14 @@ def _of_numpy_random(value: object) -> Iterable[Picture]:
     return ()
 
 
-def _variable(_: Reach, value: object) -> Iterable[Picture]:
-    return [pictures.picture_of_variable(cast("contextvars.ContextVar[object]", value))]
+def _variable(reach: Reach, value: object) -> Iterable[Picture]:
+    variable = cast("contextvars.ContextVar[object]", value)
+    try:
+        variable.get()
+    except LookupError:  # once it has a value, it cannot be without one again
+        reach.opaque.append(variable)
+        return ()
+    return [pictures.picture_of_variable(variable)]
 
 
 def _nothing(_: Reach, value: object) -> Iterable[Picture]:
