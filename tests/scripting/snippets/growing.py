@@ -150,3 +150,50 @@ def two_element_types(x: FLOAT["N"]):
         out.append(v)  # here
         out.append(v > 0.0)
     return len(out) + x
+
+
+@runs(vector(-1, 5, 7))
+def collected_in_a_long_row(x: FLOAT["N"]):
+    out = []
+    for v in x:
+        if v > 20.0:
+            out.append(v + 0.0)
+        elif v > 19.0:
+            out.append(v + 1.0)
+        elif v > 18.0:
+            out.append(v + 2.0)
+        elif v > 17.0:
+            out.append(v + 3.0)
+        elif v > 16.0:
+            out.append(v + 4.0)
+        elif v > 15.0:
+            out.append(v + 5.0)
+        elif v > 14.0:
+            out.append(v + 6.0)
+        elif v > 13.0:
+            out.append(v + 7.0)
+        elif v > 12.0:
+            out.append(v + 8.0)
+        elif v > 11.0:
+            out.append(v + 9.0)
+        elif v > 10.0:
+            out.append(v + 10.0)
+        elif v > 9.0:
+            out.append(v + 11.0)
+        elif v > 8.0:
+            out.append(v + 12.0)
+        elif v > 7.0:
+            out.append(v + 13.0)
+        elif v > 6.0:
+            out.append(v + 14.0)
+        elif v > 5.0:
+            out.append(v + 15.0)
+        elif v > 4.0:
+            out.append(v + 16.0)
+        elif v > 3.0:
+            out.append(v + 17.0)
+        elif v > 2.0:
+            out.append(v + 18.0)
+        elif v > 1.0:
+            out.append(v + 19.0)
+    return len(out), x

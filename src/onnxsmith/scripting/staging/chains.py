@@ -15,6 +15,7 @@ from onnxsmith.scripting.analysis.effects import names_in
 from onnxsmith.scripting.analysis.names import assigned_names
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging.branches import SOME_PATH, dispatch, dynamic_if, names_from, picked
+from onnxsmith.scripting.staging.growing import grown_names
 from onnxsmith.scripting.staging.jumps import NEXT, Jump, Leaf, Side, record
 from onnxsmith.scripting.staging.merge import MISSING, RESULT_NAME, Unassigned
 from onnxsmith.scripting.staging.truth import is_symbolic, truth
@@ -40,7 +41,7 @@ def is_long_block(stager: Stager, statements: Sequence[ast.stmt], start: int) ->
 def run_block(stager: Stager, statements: Sequence[ast.stmt], start: int, leaf: Leaf) -> Side:
     """Carry out statements of which many may jump."""
     frame = stager.frame
-    names = assigned_names(statements[start:])
+    names = [*assigned_names(statements[start:]), *grown_names(stager.frame, statements[start:])]
 
     def group(members: Sequence[ast.stmt]) -> Group:
         last = members[-1]
@@ -88,7 +89,8 @@ def run_elif(stager: Stager, statement: ast.If, follow: Leaf) -> Side:
     """Carry out an `if` with many `elif`s, and what follows."""
     frame, links = stager.frame, _links(statement)
     assigned = assigned_names(each for link in links for each in link.body)
-    assigned = list(dict.fromkeys((*assigned, *assigned_names(links[-1].orelse))))
+    grown = grown_names(frame, [statement])
+    assigned = list(dict.fromkeys((*assigned, *assigned_names(links[-1].orelse), *grown)))
     names = list(dict.fromkeys((*assigned, *assigned_names(ast.Expr(each.test) for each in links))))
     before = dict(frame.variables)
     missing = Unassigned(frame.span(statement), SOME_PATH)
