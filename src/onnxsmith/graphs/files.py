@@ -39,27 +39,25 @@ def save(model: ir.Model, path: str | os.PathLike[str], external_data: bool | st
     place = Path(os.fspath(path))
     check_place(place)
     data_name = data_name_of([tensor for _, tensor in _weights(model)], place, external_data)
-    if data_name is None:
-        with saying_why_not(place), replacing(place) as temporary, held(model):
-            _write_whole(model, temporary)
-    else:
-        with (
-            saying_why_not(place),
-            held(model),
-            replacing(place) as temporary,
-            replacing(place.parent / data_name) as temporary_data,
-            _externalized(model, temporary_data, data_name),
-        ):
-            temporary.write_bytes(serialize(model))
-
-
-@contextlib.contextmanager
-def saying_why_not(place: Path) -> Generator[None]:
-    """What the system refuses while a model is written is an error of ours."""
     try:
-        yield
+        if data_name is None:
+            with replacing(place) as temporary, held(model):
+                _write_whole(model, temporary)
+        else:
+            with (
+                held(model),
+                replacing(place) as temporary,
+                replacing(place.parent / data_name) as temporary_data,
+                _externalized(model, temporary_data, data_name),
+            ):
+                temporary.write_bytes(serialize(model))
     except OSError as error:
-        raise ModelWriteError(f"cannot write {str(place)!r}: {error.strerror or error}") from None
+        raise not_written(place, error) from None
+
+
+def not_written(place: Path, error: OSError) -> ModelWriteError:
+    """The error for what the system refuses while a model is written."""
+    return ModelWriteError(f"cannot write {str(place)!r}: {error.strerror or error}")
 
 
 def _write_whole(model: ir.Model, place: Path) -> None:
@@ -318,8 +316,11 @@ def save_bytes(content: bytes, path: str | os.PathLike[str]) -> None:
     """Write a serialized model."""
     place = Path(os.fspath(path))
     check_place(place)
-    with saying_why_not(place), replacing(place) as temporary:
-        temporary.write_bytes(content)
+    try:
+        with replacing(place) as temporary:
+            temporary.write_bytes(content)
+    except OSError as error:
+        raise not_written(place, error) from None
 
 
 def read(path: str | os.PathLike[str]) -> tuple[onnx.ModelProto, Path]:

@@ -29,7 +29,7 @@ from onnxsmith.graphs.records import (
     ValueRecord,
 )
 from onnxsmith.schema.definition import AttributeReference, AttributeType
-from onnxsmith.source import Place, Span, span_at
+from onnxsmith.source import Place, Span, stored_at
 from onnxsmith.types.value_types import AnyValueType
 
 #: Before this IR version a function cannot declare the types of its values.
@@ -149,9 +149,7 @@ class _Writer:
         key = (id(place[0]), place[1])
         found = self._sources.get(key)
         if found is None:
-            span = span_at(place)
-            assert span is not None  # there is a place
-            found = self._sources[key] = span.stored
+            found = self._sources[key] = stored_at(place)
         return found
 
     def _attribute(self, record: AttributeRecord, proto: onnx.AttributeProto) -> None:

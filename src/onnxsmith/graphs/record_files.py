@@ -34,6 +34,9 @@ def save(model: ModelRecord, place: Path, external_data: bool | str | None) -> b
     proto = model_to_proto(model, stand_ins)
     if proto is None:
         return False
-    with files.saying_why_not(place), files.replacing(place) as temporary:
-        files.write_with_weights(proto, {each.name: tensor for each, tensor in large.items()}, temporary)
+    try:
+        with files.replacing(place) as temporary:
+            files.write_with_weights(proto, {each.name: tensor for each, tensor in large.items()}, temporary)
+    except OSError as error:
+        raise files.not_written(place, error) from None
     return True
