@@ -220,16 +220,6 @@ def _history(domain: str, name: str) -> _History:
     """One operator's history. Asks onnx version by version, newest first: a few µs each, against 18 ms for all."""
     if domain in _registered or domain in from_onnxruntime.DOMAINS:
         return _index(domain).get(name, ())
-    return _standard_history(name) if domain == "" else _asked_history(domain, name)
-
-
-@functools.lru_cache(maxsize=1024)
-def _standard_history(name: str) -> _History:
-    """The history of a standard operator, which every graph asks for; nothing adds to the standard domain."""
-    return _asked_history("", name)
-
-
-def _asked_history(domain: str, name: str) -> _History:
     entries: list[tuple[int, bool]] = []
     version = 2**31 - 1
     while (schema := from_onnx.find_schema(domain, name, version)) is not None:
