@@ -19,10 +19,38 @@ from typing import TypeAlias
 #: Frames whose file starts with this are ours and never shown to a user.
 PACKAGE_DIRECTORY = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
-_POSITIONS_LIMIT = 1024
-# id(code) -> (code, positions). The code object is kept alive by the entry, so its id cannot be reused while
-# it is here. Keyed by id because hashing a code object hashes its constants and bytecode.
-_positions_cache: dict[int, tuple[CodeType, list[tuple[int | None, int | None, int | None, int | None]]]] = {}
+#: What `co_positions` gives for an instruction: line, last line, column, last column.
+_Position: TypeAlias = tuple[int | None, int | None, int | None, int | None]
+
+
+_UNKNOWN: _Position = (None, None, None, None)
+
+
+class _PositionsCache:
+    """The positions of the instructions of code objects that were asked for, up to about 20 MB of them."""
+
+    _MOST_INSTRUCTIONS = 200_000
+
+    def __init__(self) -> None:
+        # id(code) -> (code, positions). The code object is kept alive by the entry, so its id cannot be reused while
+        # it is here. Keyed by id because hashing a code object hashes its constants and bytecode.
+        self._entries: dict[int, tuple[CodeType, list[_Position]]] = {}
+        self._instructions = 0
+
+    def of(self, code: CodeType) -> list[_Position]:
+        """The position of each instruction."""
+        entry = self._entries.get(id(code))
+        if entry is None:
+            entry = (code, list(code.co_positions()))
+            self._instructions += len(entry[1])
+            if self._instructions > self._MOST_INSTRUCTIONS:
+                self._entries.clear()
+                self._instructions = len(entry[1])
+            self._entries[id(code)] = entry
+        return entry[1]
+
+
+_positions_cache = _PositionsCache()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +79,11 @@ class Span:
     @property
     def stored(self) -> str:
         """The span as text that `claims.claimed_span` reads, for a model's metadata: `model.py:3:5-3:10`."""
-        file = _file_to_store(self.file)
-        return f"{file}:{self.line}:{self.column + 1}-{self.end_line}:{self.end_column + 1}"
+        return _stored(self.file, self.line, self.column, self.end_line, self.end_column)
+
+
+def _stored(file: str, line: int, column: int, end_line: int, end_column: int) -> str:
+    return f"{_file_to_store(file)}:{line}:{column + 1}-{end_line}:{end_column + 1}"
 
 
 @functools.lru_cache(maxsize=1024)
@@ -136,6 +167,19 @@ def span_at(place: Place | None) -> Span | None:
     return position_span(code, instruction, code.co_firstlineno)
 
 
+def stored_at(place: Place) -> str:
+    """What `Span.stored` says of a place, without making a span where the code has all positions."""
+    if not isinstance(place, Span):
+        code, instruction = place
+        positions = _positions_cache.of(code)
+        index = instruction // 2
+        line, end_line, column, end_column = positions[index] if index < len(positions) else _UNKNOWN
+        if line is not None and end_line is not None and column is not None and end_column is not None:
+            return _stored(code.co_filename, line, column, end_line, end_column)
+        place = position_span(code, instruction, code.co_firstlineno)
+    return place.stored
+
+
 def traceback_span(traceback: TracebackType | None) -> Span | None:
     """The innermost expression of the user's that an exception passed through on its way up."""
     found: TracebackType | None = None
@@ -148,14 +192,9 @@ def traceback_span(traceback: TracebackType | None) -> Span | None:
 
 def position_span(code: CodeType, last_instruction: int, line_number: int) -> Span:
     """The expression that an instruction of a code object belongs to."""
-    entry = _positions_cache.get(id(code))
-    if entry is None:
-        if len(_positions_cache) >= _POSITIONS_LIMIT:
-            _positions_cache.clear()
-        entry = _positions_cache[id(code)] = (code, list(code.co_positions()))
+    positions = _positions_cache.of(code)
     index = last_instruction // 2
-    positions = entry[1]
-    line, end_line, column, end_column = positions[index] if 0 <= index < len(positions) else (None,) * 4
+    line, end_line, column, end_column = positions[index] if 0 <= index < len(positions) else _UNKNOWN
     line = line_number if line is None else line
     if column is None or end_column is None:  # python -X no_debug_ranges
         return Span(code.co_filename, line, 0, line, 0, _name_of(code))
@@ -167,6 +206,8 @@ def code_span(code: CodeType) -> Span:
     word = "lambda" if code.co_name == "<lambda>" else f"def {code.co_name}"
     for line in range(code.co_firstlineno, code.co_firstlineno + _MOST_DECORATOR_LINES):
         text = linecache.getline(code.co_filename, line)
+        if not text:  # no such file, or no such line: an empty one has its end
+            break
         column = text.find(word)
         if column >= 0:
             start = len(text[:column].encode())

@@ -69,7 +69,7 @@ def test_a_streamed_model_is_the_one_that_protobuf_writes(tmp_path: Path) -> Non
 def test_a_model_beyond_protobufs_limit_is_refused_in_one_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "_MOST_BYTES", 1000)
+    monkeypatch.setattr(files, "MOST_BYTES", 1000)
     with pytest.raises(errors.ModelWriteError, match="too large for one file"):
         make_model().save(tmp_path / "m.onnx", external_data=False)
 

@@ -20,8 +20,10 @@ from hypothesis.extra import numpy as arrays
 import onnxsmith
 from onnxsmith import FLOAT, Model, trace
 from onnxsmith import opset21 as op
+from onnxsmith.errors import AttributeValueError
 from onnxsmith.graphs import files
-from onnxsmith.graphs.handover import content_of, session_model
+from onnxsmith.graphs.handover import content_of, recorded_session_model, session_model
+from onnxsmith.graphs.records import ModelRecord
 from onnxsmith.graphs.session_model import HANDED_OVER, SessionModel
 from onnxsmith.runtime import onnxruntime_api, using
 from onnxsmith.runtime.model_session import load_on_onnxruntime
@@ -65,6 +67,36 @@ def test_the_model_is_not_changed() -> None:
 def test_whole_is_the_model() -> None:
     model = added(table())
     assert session_model(model.ir).whole().graph == model.proto.graph
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.uint8, ml_dtypes.int4])
+def test_a_recorded_model_is_handed_over_as_its_ir_is(dtype: type) -> None:
+    weight = table(dtype)
+    model = trace(lambda x: op.Cast(op.Identity(weight), to=1) + x[:2], FLOAT["N"], doc_string="for people")
+    record = model._held
+    assert isinstance(record, ModelRecord)
+    recorded, made = recorded_session_model(record), session_model(model.ir)
+    assert recorded is not None
+    assert recorded.proto == made.proto
+    assert recorded.weights.keys() == made.weights.keys()
+    assert all(
+        np.array_equal(recorded.weights[name].read(), made.weights[name].read()) for name in made.weights
+    )
+
+
+def test_running_a_model_needs_no_onnx_ir() -> None:
+    model = added(table())
+    assert model(X).shape == SHAPE
+    assert isinstance(model._held, ModelRecord)
+
+
+def test_a_graph_that_the_user_brings_is_looked_at() -> None:
+    node = onnx.helper.make_node("Cast", ["x"], ["y"], to=1, saturate=7)
+    output = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, ["N"])
+    branch = onnx.helper.make_graph([node], "branch", [], [output])
+    model = trace(lambda x: op.If(x.sum() > 0.0, then_branch=branch, else_branch=branch), FLOAT["N"])
+    with pytest.raises(AttributeValueError, match="saturate"):
+        model(X)
 
 
 def test_small_weights_and_sizes_stay_in_the_graph() -> None:

@@ -85,18 +85,18 @@ def forms_of(target: RecordingTarget) -> CallForms:
     return found
 
 
-def form_key(operator: Operator, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Key | None:
+def form_key(operator: Operator, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Key | None:
     """What tells the form of a call from others; None where a call has more to it than types and literals."""
     key: list[object] = [operator.definition, operator.version]
     for each in args:
-        kind = cast("type[object]", type(each))
+        kind = type(each)
         if kind in _LITERALS:
             if each != each:
                 return None
             # Zero has a sign, which a comparison does not see.
             key += (kind, each) if each else (kind, repr(each))
-        elif issubclass(kind, Value) and kind.is_symbolic and not issubclass(kind, NumberValue):
-            known: Known = each.known
+        elif isinstance(each, Value) and each.is_symbolic and not isinstance(each, NumberValue):
+            known = each.known
             if known.data is not None:
                 return None
             key.append(known)
@@ -110,11 +110,12 @@ def form_key(operator: Operator, args: tuple[Any, ...], kwargs: Mapping[str, Any
     return tuple(key)
 
 
-def _plain(value: Any) -> tuple[object, ...] | None:
+def _plain(value: object) -> tuple[object, ...] | None:
     """An attribute as a part of a key: numbers of different types differ."""
-    kind = cast("type[object]", type(value))
-    if kind is int or kind is str or kind is bool:
+    kind = type(value)
+    if kind is int or kind is str or kind is bool or isinstance(value, ValueType):
         return (kind, value)
-    if kind is list or kind is tuple:
-        return (kind, *value) if all(type(each) is int for each in value) else None
-    return (kind, value) if issubclass(kind, ValueType) else None
+    if isinstance(value, list | tuple):
+        elements = cast("Sequence[object]", value)
+        return (kind, *elements) if all(type(each) is int for each in elements) else None
+    return None

@@ -10,7 +10,7 @@ import contextlib
 import mmap
 import os
 import tempfile
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -27,7 +27,7 @@ from onnxsmith.graphs.stream import LARGE_BYTES, write_model
 
 #: Protobuf ends at 2 GiB; weights beyond this go to a file beside the model by themselves.
 EXTERNAL_PAST_BYTES = 1_900_000_000
-_MOST_BYTES = 2**31 - 1
+MOST_BYTES = 2**31 - 1
 #: Tensors smaller than this stay in the model's own file.
 _SMALL_BYTES = 1024
 #: External tensors start at multiples of this, so that a runtime can map them.
@@ -37,8 +37,8 @@ _ALIGNMENT = 4096
 def save(model: ir.Model, path: str | os.PathLike[str], external_data: bool | str | None) -> None:
     """Write a model; `external_data` True or a file name puts the weights beside it, None decides by size."""
     place = Path(os.fspath(path))
-    _check_place(place)
-    data_name = _data_name(model, place, external_data)
+    check_place(place)
+    data_name = data_name_of([tensor for _, tensor in _weights(model)], place, external_data)
     try:
         if data_name is None:
             with replacing(place) as temporary, held(model):
@@ -52,15 +52,20 @@ def save(model: ir.Model, path: str | os.PathLike[str], external_data: bool | st
             ):
                 temporary.write_bytes(serialize(model))
     except OSError as error:
-        raise ModelWriteError(f"cannot write {str(place)!r}: {error.strerror or error}") from None
+        raise not_written(place, error) from None
+
+
+def not_written(place: Path, error: OSError) -> ModelWriteError:
+    """The error for what the system refuses while a model is written."""
+    return ModelWriteError(f"cannot write {str(place)!r}: {error.strerror or error}")
 
 
 def _write_whole(model: ir.Model, place: Path) -> None:
     """Write a model with its weights inside, without copying them."""
     size = weight_bytes(model)
-    if size > _MOST_BYTES:
+    if size > MOST_BYTES:
         raise ModelWriteError(
-            f"the model is too large for one file: its weights take {size:,} bytes, protobuf ends at {_MOST_BYTES:,}",
+            f"the model is too large for one file: its weights take {size:,} bytes, protobuf ends at {MOST_BYTES:,}",
             help="save it with external_data=True",
         )
     large: dict[str, ir.TensorProtocol] = {}
@@ -71,11 +76,16 @@ def _write_whole(model: ir.Model, place: Path) -> None:
             if tensor is not None and tensor.dtype != ir.DataType.STRING and tensor.nbytes >= LARGE_BYTES:
                 large[value.name or ""] = tensor
                 originals.append((value, tensor))
-                value.const_value = _reference(tensor, value, "", 0, 0, place.parent)
+                value.const_value = reference(tensor, value.name or "", "", 0, 0, place.parent)
         proto = to_proto(model)
     finally:
         for value, tensor in originals:
             value.const_value = tensor
+    write_with_weights(proto, large, place)
+
+
+def write_with_weights(proto: onnx.ModelProto, large: dict[str, ir.TensorProtocol], place: Path) -> None:
+    """Write a proto whose initializers named in `large` are references: their data goes to the file from its memory."""
     for initializer in proto.graph.initializer:
         if initializer.name in large:
             initializer.ClearField("external_data")
@@ -179,16 +189,15 @@ class Reference(ir.ExternalTensor):
     """A tensor that stays a reference when the model is serialized: it has just been written beside it."""
 
 
-def _reference(
-    tensor: ir.TensorProtocol, value: ir.Value, data_name: str, offset: int, length: int, folder: Path
+def reference(
+    tensor: ir.TensorProtocol, name: str, data_name: str, offset: int, length: int, folder: Path
 ) -> Reference:
+    """A tensor as a reference to its data in a file."""
     shape: Any = tensor.shape
-    return Reference(
-        data_name, offset, length, tensor.dtype, shape=shape, name=value.name or "", base_dir=folder
-    )
+    return Reference(data_name, offset, length, tensor.dtype, shape=shape, name=name, base_dir=folder)
 
 
-def _check_place(place: Path) -> None:
+def check_place(place: Path) -> None:
     if place.is_dir():
         raise ModelWriteError(
             f"cannot write {str(place)!r}: it is a folder", help="name a file in it, m.onnx"
@@ -202,12 +211,15 @@ def _check_place(place: Path) -> None:
 
 def data_place(model: ir.Model, place: Path, external_data: bool | str | None) -> Path | None:
     """The file beside a model that `save` puts its weights in, or None."""
-    name = _data_name(model, place, external_data)
+    name = data_name_of([tensor for _, tensor in _weights(model)], place, external_data)
     return None if name is None else place.parent / name
 
 
-def _data_name(model: ir.Model, place: Path, external_data: bool | str | None) -> str | None:
-    if external_data is False or all(tensor.nbytes < _SMALL_BYTES for _, tensor in _weights(model)):
+def data_name_of(
+    weights: Sequence[ir.TensorProtocol], place: Path, external_data: bool | str | None
+) -> str | None:
+    """The name of the file that weights go to beside a model, or None where they go into its own."""
+    if external_data is False or all(tensor.nbytes < _SMALL_BYTES for tensor in weights):
         return None  # nothing would go into the file
     if isinstance(external_data, str):
         if Path(external_data).name != external_data or external_data in ("", ".", ".."):
@@ -215,7 +227,7 @@ def _data_name(model: ir.Model, place: Path, external_data: bool | str | None) -
                 f"external_data={external_data!r} is no plain file name; the data lies beside the model"
             )
         return external_data
-    if external_data or weight_bytes(model) > EXTERNAL_PAST_BYTES:
+    if external_data or sum(tensor.nbytes for tensor in weights) > EXTERNAL_PAST_BYTES:
         return place.name + ".data"
     return None
 
@@ -277,7 +289,9 @@ def _externalized(model: ir.Model, data_file: Path, data_name: str) -> Generator
                     written[id(tensor)] = (offset, file.tell() - offset)
                 offset, length = written[id(tensor)]
                 originals.append((value, tensor))
-                value.const_value = _reference(tensor, value, data_name, offset, length, data_file.parent)
+                value.const_value = reference(
+                    tensor, value.name or "", data_name, offset, length, data_file.parent
+                )
         yield
     finally:
         for value, tensor in originals:
@@ -301,12 +315,12 @@ def write_tensor(tensor: ir.TensorProtocol, file: BinaryIO) -> None:
 def save_bytes(content: bytes, path: str | os.PathLike[str]) -> None:
     """Write a serialized model."""
     place = Path(os.fspath(path))
-    _check_place(place)
+    check_place(place)
     try:
         with replacing(place) as temporary:
             temporary.write_bytes(content)
     except OSError as error:
-        raise ModelWriteError(f"cannot write {str(place)!r}: {error.strerror or error}") from None
+        raise not_written(place, error) from None
 
 
 def read(path: str | os.PathLike[str]) -> tuple[onnx.ModelProto, Path]:

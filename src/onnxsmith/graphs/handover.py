@@ -9,11 +9,14 @@ from __future__ import annotations
 import os
 
 import numpy as np
+import onnx
 import onnx_ir as ir
 
 from onnxsmith.graphs import files, stamps
 from onnxsmith.graphs.holding import held
 from onnxsmith.graphs.ir_types import dimensions_of
+from onnxsmith.graphs.proto_writer import model_to_proto
+from onnxsmith.graphs.records import AttributeContent, FunctionRecord, ModelRecord, ValueRecord
 from onnxsmith.graphs.session_model import HANDED_OVER, Content, FilePart, SessionModel, SessionWeight
 
 #: Smaller weights stay in the graph: apart from it they would cost more than a copy.
@@ -30,6 +33,34 @@ def session_model(model: ir.Model) -> SessionModel:
     """The graph of a model with its large weights apart. Those of nested graphs stay: no runtime takes them apart."""
     with held(model):
         return _apart(model)
+
+
+def recorded_session_model(model: ModelRecord) -> SessionModel | None:
+    """The same for a model as it was recorded; None where it has parts of other models, which nobody has looked at."""
+    graphs = [model.graph, *(each.graph for each in model.functions if isinstance(each, FunctionRecord))]
+    nodes = (node for graph in graphs for node in graph.all_nodes() if node.attributes)
+    if any(_is_foreign(content) for node in nodes for _, _, content in node.attributes):
+        return None
+    weights: dict[str, SessionWeight] = {}
+    stand_ins: dict[ValueRecord, ir.TensorProtocol] = {}
+    for value in model.graph.initializers:
+        tensor = value.tensor
+        if tensor is not None and _goes_apart(tensor):
+            weights[value.name] = SessionWeight(lambda tensor=tensor: content_of(tensor), _part_of(tensor))
+            stand_ins[value] = _stand_in(tensor, value.name)
+    proto = model_to_proto(model, stand_ins)
+    if proto is None:
+        return None
+    # A runtime has no use for what is written for people.
+    proto.ClearField("doc_string")
+    proto.graph.ClearField("doc_string")
+    return SessionModel(proto, weights)
+
+
+def _is_foreign(content: AttributeContent) -> bool:
+    """Whether an attribute is a graph that the user brought, whose own attributes no call has checked."""
+    parts = content if isinstance(content, tuple) else (content,)
+    return any(isinstance(each, ir.Graph | onnx.GraphProto) for each in parts)
 
 
 def _apart(model: ir.Model) -> SessionModel:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import html
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -32,6 +31,7 @@ from onnxsmith.graphs import (
     parcels,
     proto_writer,
     raw,
+    record_files,
     size_conditions,
     soundness,
 )
@@ -41,7 +41,7 @@ from onnxsmith.graphs.carried_conditions import carry
 from onnxsmith.graphs.diagnosis import diagnosed, objection
 from onnxsmith.graphs.embedding import call_model
 from onnxsmith.graphs.existing_files import check_data_file
-from onnxsmith.graphs.handover import session_model
+from onnxsmith.graphs.handover import recorded_session_model, session_model
 from onnxsmith.graphs.ir_maker import model_to_ir
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.isolation import isolation
@@ -124,6 +124,9 @@ class Model:
         A file of that name that is not the data of the model at `path` is left alone, unless `overwrite` is True.
         """
         place = Path(os.fspath(path))
+        held = self._held
+        if isinstance(held, ModelRecord) and record_files.save(held, place, external_data):
+            return
         data = files.data_place(self._ir, place, external_data)
         if data is not None and not overwrite:
             check_data_file(data, place)
@@ -304,12 +307,16 @@ class Model:
 
     def handed_over(self) -> SessionModel:
         """The model as a runtime is given it."""
+        held = self._held
+        recorded = recorded_session_model(held) if isinstance(held, ModelRecord) else None
+        if recorded is not None:
+            return recorded  # the values of its attributes were checked by the calls that it was made by
         check_attribute_values(self._ir)
         return session_model(self._ir)
 
     def _find_node(self) -> Callable[[str], Span | None] | None:
         called = "the model" if self.place is None else printable(self.place.name)
-        return functools.partial(origin_of, self._ir, called)
+        return lambda name: origin_of(self._ir, called, name)
 
     def _in_order(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """What was given for each input."""

@@ -8,6 +8,7 @@ messages are easier to trust.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, TypeAlias, cast
 
 import onnx
@@ -28,7 +29,7 @@ from onnxsmith.graphs.records import (
     ValueRecord,
 )
 from onnxsmith.schema.definition import AttributeReference, AttributeType
-from onnxsmith.source import Place, Span, span_at
+from onnxsmith.source import Place, Span, stored_at
 from onnxsmith.types.value_types import AnyValueType
 
 #: Before this IR version a function cannot declare the types of its values.
@@ -38,7 +39,12 @@ _FUNCTION_TYPES_IR_VERSION = 10
 _Pairs: TypeAlias = Any
 
 
-def model_to_proto(record: ModelRecord) -> onnx.ModelProto | None:
+#: What is written in the place of the tensors of initializers.
+StandIns: TypeAlias = Mapping[ValueRecord, ir.TensorProtocol]
+_NONE: StandIns = MappingProxyType({})
+
+
+def model_to_proto(record: ModelRecord, stand_ins: StandIns = _NONE) -> onnx.ModelProto | None:
     """The proto of a recorded model, weights included; None for what only onnx-ir's serializer can say.
 
     A model that is called brings functions of onnx-ir's. And strings may be no text, or numbers too large: who writes
@@ -47,7 +53,7 @@ def model_to_proto(record: ModelRecord) -> onnx.ModelProto | None:
     if not all(isinstance(each, FunctionRecord) for each in record.functions):
         return None
     try:
-        return _Writer().model(record)
+        return _Writer(stand_ins).model(record)
     except (TypeError, ValueError, AttributeError, NotImplementedError, ir.serde.SerdeError):
         return None
 
@@ -55,7 +61,8 @@ def model_to_proto(record: ModelRecord) -> onnx.ModelProto | None:
 class _Writer:
     """Writes one model."""
 
-    def __init__(self) -> None:
+    def __init__(self, stand_ins: StandIns) -> None:
+        self._stand_ins = stand_ins
         # By id, since hashing a type costs as much as writing it; the records hold the types.
         self._by_id: dict[int, onnx.TypeProto] = {}
         self._types: dict[AnyValueType, onnx.TypeProto] = {}
@@ -91,7 +98,9 @@ class _Writer:
                 self._value(each, proto.value_info.add())
             if each.tensor is not None:
                 tensor = proto.initializer.add()
-                ir.serde.serialize_tensor_into(tensor, _inside(each.tensor))
+                stand_in = self._stand_ins.get(each)
+                content = _inside(each.tensor) if stand_in is None else stand_in
+                ir.serde.serialize_tensor_into(tensor, content)
                 tensor.name = each.name
         nodes, types = proto.node, proto.value_info
         for node in record.nodes:
@@ -140,9 +149,7 @@ class _Writer:
         key = (id(place[0]), place[1])
         found = self._sources.get(key)
         if found is None:
-            span = span_at(place)
-            assert span is not None  # there is a place
-            found = self._sources[key] = span.stored
+            found = self._sources[key] = stored_at(place)
         return found
 
     def _attribute(self, record: AttributeRecord, proto: onnx.AttributeProto) -> None:
