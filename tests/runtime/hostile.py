@@ -9,6 +9,7 @@ import os
 import sys
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
@@ -147,6 +148,10 @@ DEFINED: list[tuple[str, int, list[Any], dict[str, Any], Any]] = [
     ),
     ("Div", 14, [ints(-(2**63)), ints(-1)], {}, ints(-(2**63))),
     ("Mod", 13, [ints(-(2**63)), ints(-1)], {}, ints(0)),
+    *(
+        ("Celu", version, [np.array([-3, 2], dtype)], {"alpha": 1e30}, np.array([-3, 2], dtype))
+        for version, dtype in ((12, np.float32), (28, np.float16), (28, ml_dtypes.bfloat16))
+    ),
     ("BitShift", 11, [np.array([255], np.uint8)] * 2, {"direction": "LEFT"}, np.array([0], np.uint8)),
     ("ReduceL1", 18, [ones(3, 2, 0), ints(-1)], {}, np.zeros((3, 2, 1), np.float32)),
     ("ReduceSum", 13, [ones(3, 2, 0), ints(-1)], {"keepdims": 0}, np.zeros((3, 2), np.float32)),

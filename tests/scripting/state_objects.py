@@ -23,6 +23,12 @@ class Thing:
 
 THINGS = (
     Thing(
+        "[]",
+        ("@.append(y)", "@.append(x + 1.0)", "@.append(y)"),
+        ("(@.append(y) or 1.0)",),
+        ("len(@)", "(@[-1] if len(@) > 0 else 1.0)"),
+    ),
+    Thing(
         "[1.0, 2.0, 3.0]",
         (
             "@.append(4.0)",

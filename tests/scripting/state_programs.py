@@ -16,7 +16,7 @@ _CONDITIONS = (
     "n > 1",
     "x[0] < y.sum()",
     "not (x.sum() > 1.0)",
-    "y.max() > n",
+    "y.max() > 2.0",
 )
 
 
@@ -115,6 +115,15 @@ class _Writer:
         self.count += 1
         heads = (f"for i{self.count} in range(n):", f"for v{self.count} in x:")
         self.loops += 1
+        if self.chance(15):
+            self.write(f"c{self.count} = 0")
+            self.write("while True:")
+            self.write(f"    c{self.count} = c{self.count} + 1")
+            self.write(f"    if c{self.count} > {self.pick(['n', '2'])}:")
+            self.write("        break")
+            self.block(depth)
+            self.loops -= 1
+            return
         if self.chance(25):
             self.write(f"c{self.count} = 0")
             self.write(f"while c{self.count} < n:")

@@ -85,10 +85,10 @@ def test_a_type_stands_for_its_dtype() -> None:
 def test_captured_weights_are_stored_once_under_their_name() -> None:
     from onnxsmith import script
 
-    weight = np.ones((6, 6), np.float32)
+    weight = np.ones((64, 64), np.float32)  # small ones are copied, which costs less than watching them
 
     @script
-    def layer(x: FLOAT["N", 6]):
+    def layer(x: FLOAT["N", 64]):
         return announced.gelu(x @ weight) @ weight
 
     model = layer.to_model()

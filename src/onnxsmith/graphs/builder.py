@@ -12,6 +12,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 import onnx_ir as ir
 
+from onnxsmith.core.captures import ON_CAPTURE
 from onnxsmith.core.harmless import is_harmless
 from onnxsmith.core.operator import Operators, standard_operators
 from onnxsmith.core.operator_protocols import AnyOperator
@@ -420,6 +421,10 @@ class GraphTarget:
                 if key in here._constants:  # the same class: an enclosing graph's constants are visible here
                     return here._constants[key]
                 here = here.parent
+        if key is not None:
+            array = array.copy()  # which the user may change afterwards
+        elif (told := ON_CAPTURE.get()) is not None:
+            told(array)
         tensor = self._constant_tensor(array_to_ir(array), known_of_array(array))
         if key is not None:
             self._constants[key] = tensor

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 import onnx_ir as ir
 
+from onnxsmith.core.captures import ON_CAPTURE
 from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
 from onnxsmith.graphs.names import Names
 from onnxsmith.graphs.opsets import OpsetVersions
@@ -69,7 +70,7 @@ class Program:
         ] = {}
 
     def initializer(self, array: np.ndarray[Any, Any]) -> tuple[ValueRecord, Known]:
-        """The initializer for an array; the same array gives the same one, and no array is copied."""
+        """The initializer for an array; the same array gives the same one, and only small ones are copied."""
         found = self._by_identity.get(id(array))
         if found is not None:
             return found[1], found[2]
@@ -82,6 +83,10 @@ class Program:
         known = known_of_array(array)
         wish = _name_of(array) or ("const" if array.size <= 1 else "weight")
         value = ValueRecord(self.names.unique(wish), known.type)
+        if key is not None:
+            array = array.copy()  # which the user may change afterwards
+        elif (told := ON_CAPTURE.get()) is not None:
+            told(array)
         value.tensor = array_to_ir(array, value.name)
         self.initializers.append(value)
         if key is not None:

@@ -61,6 +61,12 @@ def read_value_type(annotation: object, where: str = "annotation") -> AnyValueTy
         key, value = (read_value_type(each, f"a part of {where}") for each in arguments)
         if isinstance(key, TensorType) and key.dtype is not None and isinstance(value, TensorType):
             return MapType(key.dtype, value)
+    if isinstance(annotation, typing.TypeVar):
+        if annotation.__constraints__:
+            return _one_of(annotation.__constraints__, where)
+        return (
+            UNKNOWN_TENSOR if annotation.__bound__ is None else read_value_type(annotation.__bound__, where)
+        )
     if origin in _UNION_ORIGINS:
         return _read_union(annotation, arguments, where)
     raise AnnotationError(f"{where} is {_shown(annotation)}, which is no tensor type", help=_HELP)
@@ -71,7 +77,7 @@ def _read_annotated(arguments: tuple[Any, ...], where: str) -> AnyValueType:
     if not isinstance(base, TensorType):
         return read_value_type(base, where)
     if base.shape != ():
-        raise AnnotationError(f"{where} gives a shape twice: {base!r} and {tuple(dimensions)!r}")
+        return base  # it has its shape: what follows is somebody else's
     return base[...] if dimensions == [...] else base[tuple(dimensions)]
 
 
@@ -81,9 +87,23 @@ def _read_union(annotation: object, arguments: tuple[Any, ...], where: str) -> A
         element = read_value_type(present[0], where)
         if isinstance(element, TensorType | SequenceType):
             return OptionalType(element)
+    if len(present) == len(arguments):
+        return _one_of(arguments, where)
     raise AnnotationError(
         f"{where} is {_shown(annotation)}: an ONNX value has one type, or one type and None", help=_HELP
     )
+
+
+def _one_of(annotations: tuple[Any, ...], where: str) -> TensorType:
+    """What all tensors of these types have in common: a function is made for the one that it is called with."""
+    kinds = [read_value_type(each, where) for each in annotations]
+    tensors = [each for each in kinds if isinstance(each, TensorType)]
+    if len(tensors) != len(kinds):
+        raise AnnotationError(
+            f"{where} is a tensor or something else: an ONNX value has one type", help=_HELP
+        )
+    dtypes, shapes = {each.dtype for each in tensors}, {each.shape for each in tensors}
+    return TensorType(dtypes.pop() if len(dtypes) == 1 else None, shapes.pop() if len(shapes) == 1 else None)
 
 
 def read_attribute_annotation(annotation: object) -> AttributeAnnotation | None:
@@ -94,6 +114,9 @@ def read_attribute_annotation(annotation: object) -> AttributeAnnotation | None:
     if getattr(annotation, "__name__", "") == "TensorProto" and hasattr(annotation, "SerializeToString"):
         return AttributeAnnotation(np.ndarray)
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is typing.Literal:
+        kinds: set[object] = {type(each) for each in arguments}
+        return read_attribute_annotation(kinds.pop()) if len(kinds) == 1 else None
     if origin is tuple and len(arguments) == 2 and arguments[1] is ...:
         arguments = arguments[:1]
     elif origin not in _SEQUENCE_ORIGINS:

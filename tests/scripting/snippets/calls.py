@@ -264,12 +264,23 @@ def make(factor):
     return scaled_by
 
 
-twice, thrice = make(2.0), make(3.0)
+twice = make(2.0)
+
+
+def make_other(factor):
+    @script
+    def scaled_by(x: FLOAT["N"]):
+        return x - factor
+
+    return scaled_by
+
+
+another = make_other(3.0)
 
 
 @refused(FunctionError, "scaled_by")
 def two_functions_of_one_name(x: FLOAT["N"]):
-    return twice(x) + thrice(x)  # here
+    return twice(x) + another(x)  # here
 
 
 @script

@@ -261,8 +261,8 @@ def over_number(x: FLOAT["N"]):
 @refused(UnsupportedSyntaxError, "zip cannot mix")
 def zip_of_tensor_and_list(x: FLOAT["N"]):
     s = 0
-    for a, b in zip(x, [1.0, 2.0]):  # here
-        s = s + a * b
+    for a, b in zip(x, ["p", "q"]):  # here
+        s = s + a * len(b)
     return s
 
 

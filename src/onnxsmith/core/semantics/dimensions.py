@@ -123,8 +123,8 @@ class Dimensions(tuple[Any, ...]):
 
     __rmul__ = __mul__
 
-    def __eq__(self, other: object) -> bool:
-        """Whether both are certainly equal; TracedValueError when only the model knows."""
+    def __eq__(self, other: object) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Whether both are equal: a truth value that the model knows where it is not known yet."""
         if not isinstance(other, tuple):
             return NotImplemented
         theirs = _entries(cast("tuple[Any, ...]", other))
@@ -133,18 +133,18 @@ class Dimensions(tuple[Any, ...]):
         verdicts = [_is_same(a, b) for a, b in zip(self.entries, theirs, strict=True)]
         if False in verdicts:
             return False
-        if None in verdicts:
-            shown = ", ".join("…" if isinstance(each, Value) else repr(each) for each in theirs)
-            comma = "," if len(theirs) == 1 else ""
-            raise TracedValueError(
-                f"whether the shape {self!r} equals ({shown}{comma}) is known only when the model runs",
-                help="give the dimension a size where the tensor's type is written, or compare only its rank",
-            ).locate_at_caller()
-        return True
+        result: Any = True
+        for verdict, mine, given in zip(verdicts, self.entries, theirs, strict=True):
+            if verdict is None:
+                same: Any = _value(mine) == _value(given)
+                result = same if result is True else result & same
+        return result
 
-    def __ne__(self, other: object) -> bool:
-        equal = self.__eq__(other)
-        return equal if equal is NotImplemented else not equal
+    def __ne__(self, other: object) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        equal: Any = self.__eq__(other)
+        if equal is NotImplemented or isinstance(equal, bool):
+            return equal if equal is NotImplemented else not equal
+        return equal == False  # noqa: E712  # a truth value of the model has no `not` here
 
     # Equal shapes may be written in different ways, so no hash would agree with ==.
     __hash__ = None  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType, reportIncompatibleVariableOverride]

@@ -9,12 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, cast
 
+import numpy as np
+
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics import arithmetic, bits
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import NumberValue, Operand, TensorValue
-from onnxsmith.errors import TracedValueError
-from onnxsmith.schema.inference.known import Known
+from onnxsmith.errors import LiteralError, TracedValueError
+from onnxsmith.schema.inference import symbolic
+from onnxsmith.schema.inference.known import Data, Known
+from onnxsmith.schema.promote import loss
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
 
@@ -50,12 +54,14 @@ class _OfGraph(Protocol):
 class Number(Tensor, NumberValue):
     """A scalar tensor that behaves as a Python number: a literal whose value is not known yet."""
 
-    __slots__ = ("kind", "tensor")
+    __slots__ = ("is_natural", "kind", "tensor")
     is_symbolic: ClassVar[bool] = True
 
-    def __init__(self, tensor: TensorValue, kind: NumberKind) -> None:
+    def __init__(self, tensor: TensorValue, kind: NumberKind, *, is_natural: bool = False) -> None:
         self.tensor = tensor
         self.kind: NumberKind = kind
+        #: Whether it is known to be an integer of 0 or more, as what a loop counts is.
+        self.is_natural = is_natural
 
     @property
     def known(self) -> Known:
@@ -111,7 +117,7 @@ class Number(Tensor, NumberValue):
 
     def __abs__(self) -> Number:
         value, kind = self._working()
-        return Number(arithmetic.absolute(value), kind)
+        return Number(arithmetic.absolute(value), kind, is_natural=kind == "int")
 
     def __invert__(self) -> Number:
         value, kind = self._working()
@@ -162,17 +168,54 @@ def number(tensor: TensorValue) -> Number:
     return Number(tensor, kind)
 
 
+def is_natural(value: object) -> bool:
+    """Whether a number is known to be an integer of 0 or more."""
+    if not isinstance(value, Number):
+        return isinstance(value, int) and value >= 0
+    return value.kind != "float" and (value.is_natural or _is_natural_data(value.known.data))
+
+
+def _is_natural_data(data: Data) -> bool:
+    if isinstance(data, np.ndarray):
+        return data.dtype.kind in "iu" and bool((data >= 0).all())
+    return data is not None and not isinstance(data, tuple) and symbolic.is_at_least(data, 0, least=0)
+
+
+def literal(value: float, dtype: DType) -> np.generic:
+    """A Python number as a scalar that a model computes with; LiteralError where that has no such number."""
+    reason = loss(value, dtype) if isinstance(value, int) else None
+    if reason is not None:
+        raise LiteralError(
+            f"{value} is past what a model's integers hold: {reason}",
+            help="Python's integers have no end, those of a model have 64 bits; compute in floats, as in 2.0 ** 70",
+        )
+    return dtype.numpy.type(value)
+
+
 def _operand(value: Operand, dtype: DType) -> Operand:
-    return value.as_dtype(dtype) if isinstance(value, Number) else dtype.numpy.type(value)
+    return value.as_dtype(dtype) if isinstance(value, Number) else literal(cast(float, value), dtype)
 
 
 def _compute(meaning: Meaning, result: NumberKind | None, a: Operand, b: Operand) -> Number:
     """Python's arithmetic on two numbers: floats if either is one, or if the operator says so."""
     kinds = (kind_of(a), kind_of(b))
+    if meaning is arithmetic.power and "float" not in kinds and not is_natural(b):
+        result = _power_kind(b)
     works_in: NumberKind = "float" if "float" in kinds or result == "float" else "int"
     dtype = _WORKING[works_in]
     value = meaning(_operand(a, dtype), _operand(b, dtype))
-    return Number(value, result or works_in)
+    stays_natural = meaning in _NATURAL and is_natural(a) and is_natural(b)
+    return Number(value, result or works_in, is_natural=works_in == "int" and stays_natural)
+
+
+def _power_kind(exponent: Operand) -> NumberKind:
+    """The kind of an integer to a power that may be below 0, where Python gives a float."""
+    if not isinstance(exponent, Number):
+        return "float"  # a known one, which is below 0
+    raise TracedValueError(
+        "an integer to the power of a number that may be negative is an int or a float, and only the model knows which",
+        help="write a float, as in 2.0 ** n, or show that the exponent is not negative: max(n, 0), abs(n)",
+    ).locate_at_caller()
 
 
 def _no_container(other: Operand) -> Operand:
@@ -205,6 +248,14 @@ def _overload(name: str, meaning: Meaning, result: NumberKind | None) -> None:
         setattr(Number, method, operator)
 
 
+#: Operators that give an integer of 0 or more for two such integers.
+_NATURAL = (
+    arithmetic.add,
+    arithmetic.multiply,
+    arithmetic.floor_divide,
+    arithmetic.remainder,
+    arithmetic.power,
+)
 #: Python's operators, what each means on tensors, and the kind of its result where the operands do not decide.
 _ARITHMETIC: tuple[tuple[str, Meaning, NumberKind | None], ...] = (
     ("add", arithmetic.add, None),

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from onnxsmith.runtime.facts import (
+    activations,
     attention,
     drawing,
     empty,
@@ -22,6 +23,7 @@ from onnxsmith.runtime.facts import (
 from onnxsmith.runtime.facts.fact import Engine, Fact
 
 _FAMILIES = (
+    activations,
     attention,
     drawing,
     empty,

@@ -54,3 +54,12 @@ def _walked(node: ast.AST) -> Names:
         elif isinstance(each, ast.MatchClass):
             attributes.update(each.kwd_attrs)
     return Names(frozenset(variables), frozenset(attributes))
+
+
+def appended_name(call: ast.expr) -> str | None:
+    """The variable that an expression appends to: `out` in `out.append(v)`."""
+    match call:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[_], keywords=[]):
+            return name
+        case _:
+            return None

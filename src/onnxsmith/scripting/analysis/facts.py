@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from onnxsmith.scripting.analysis.effects import appended_name
 from onnxsmith.scripting.analysis.kinds import kind_of
 from onnxsmith.scripting.analysis.names import assigned_names, free_names
 from onnxsmith.scripting.analysis.subset import MAY_BE_UNSUPPORTED
@@ -116,7 +117,8 @@ def has_plain_targets(statement: ast.stmt) -> bool:
         case ast.AnnAssign(target=target, value=value):
             return isinstance(target, ast.Name) and value is not None
         case ast.Expr(value=value):
-            return not isinstance(value, ast.Constant)
+            # What a list takes may become part of a sequence of the model: staged by itself.
+            return not isinstance(value, ast.Constant) and appended_name(value) is None
         case _:
             return False
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from typing import Any
+from weakref import WeakKeyDictionary
 
 #: The attribute of an object in which its methods that are scripts are kept.
 METHODS = "_onnxsmith_scripts"
@@ -14,3 +15,7 @@ class Methods(dict[types.FunctionType, Any]):
 
     def __reduce__(self) -> tuple[type[Methods], tuple[()]]:
         return Methods, ()
+
+
+#: The scripts that classmethods are, by class: a class has no place of its own that others do not see.
+OF_CLASSES: WeakKeyDictionary[type, Methods] = WeakKeyDictionary()

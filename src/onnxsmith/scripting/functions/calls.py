@@ -37,6 +37,10 @@ _IN_PROGRESS: ContextVar[tuple[ScriptDefinition, ...]] = ContextVar(
 )
 
 
+#: Under which the shared memory of a model has the scripts by the names of their functions.
+_OWNERS = "names of functions"
+
+
 @contextmanager
 def _in_progress(script: ScriptDefinition) -> Generator[None]:
     token = _IN_PROGRESS.set((*_IN_PROGRESS.get(), script))
@@ -136,10 +140,18 @@ class Variants:
     error: OnnxsmithError | None = None
     names: int = 0
 
-    def next_name(self, script: ScriptDefinition) -> str:
-        """Functions that are made per type are told apart by number. (ONNX Runtime finds no overload in a function.)"""
-        self.names += 1
-        return script.onnx_name if self.names == 1 else f"{script.onnx_name}_{self.names}"
+    def next_name(self, script: ScriptDefinition, shared: dict[Any, Any]) -> str:
+        """Functions that are made per type are told apart by number. (ONNX Runtime finds no overload in a function.)
+
+        So are those that one factory made: they have one name and one code.
+        """
+        owners: dict[tuple[str, str], ScriptDefinition] = shared.setdefault(_OWNERS, {})
+        while True:
+            self.names += 1
+            name = script.onnx_name if self.names == 1 else f"{script.onnx_name}_{self.names}"
+            owner = owners.setdefault((script.domain, name), script)
+            if owner is script or owner.function.__code__ is not script.function.__code__:
+                return name
 
 
 def variants_of(script: ScriptDefinition, shared: dict[Any, Any]) -> Variants:
@@ -173,7 +185,9 @@ def _resolve(
         result = Result(tuple(each.known for each in staged.outputs), staged.numbers, staged.is_tuple)
         special = None
         if body is None:
-            special = make_function(script, staged, variants.next_name(script), bound=tuple(by_value))
+            special = make_function(
+                script, staged, variants.next_name(script, scope.shared), bound=tuple(by_value)
+            )
         found = variants.results[key] = (special, result)
     special, result = found
     chosen = body if body is not None else special
@@ -229,7 +243,9 @@ def generic_body(
     try:
         with _in_progress(script), uncertain(scope.shared):
             staged = stage(script, _function_in(scope, script), types, {})
-        body: RecordedFunction | None = make_function(script, staged, variants.next_name(script))
+        body: RecordedFunction | None = make_function(
+            script, staged, variants.next_name(script, scope.shared)
+        )
     except OnnxsmithError as error:
         if not may_pass_with_types(script, error) and not _passes_with_values(script, types, error, scope):
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -13,7 +14,7 @@ from onnxsmith.opset.module import is_opset_module
 from onnxsmith.scripting.functions.debuggers import paused, resume
 from onnxsmith.scripting.functions.definition import Exactness
 from onnxsmith.scripting.functions.function import ScriptFunction
-from onnxsmith.scripting.source.function_source import unwrapped
+from onnxsmith.scripting.functions.wrapped import plain_function
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -64,8 +65,13 @@ def _decorator(options: Mapping[str, Any]) -> Callable[[Any], ScriptFunction]:
     return decorate
 
 
-def _make(function: Any, options: Mapping[str, Any]) -> ScriptFunction:
-    plain = unwrapped(function)
+def _make(function: Any, options: Mapping[str, Any]) -> Any:
+    for kind in (classmethod, staticmethod):
+        if isinstance(function, kind):
+            return cast(Any, kind(_make(cast(Any, function).__func__, options)))
+    if isinstance(function, types.MethodType):
+        return _make(function.__func__, options).__get__(function.__self__)
+    plain = plain_function(function)
     if plain is None:
         raise CallError(
             f"@script is for Python functions, not {type(function).__name__}",

@@ -21,6 +21,7 @@ from onnxsmith.scripting.functions.kept import Kept
 from onnxsmith.scripting.functions.opset_choice import found_version, named_version
 from onnxsmith.scripting.functions.signature import ScriptSignature, read_signature
 from onnxsmith.scripting.functions.undefined import UndefinedNames
+from onnxsmith.scripting.source.changed import refuse_if_changed
 from onnxsmith.scripting.source.places import Places
 from onnxsmith.scripting.staging.straight_run import Script, StraightCall, straight_call
 from onnxsmith.source import Span, code_span
@@ -114,6 +115,7 @@ class ScriptDefinition(Script):
         if self._analysis is None or not self._analysis.fits(global_names):
             importlib.import_module(_STATEMENTS)
             node = self.places.node
+            refuse_if_changed(self.function, node)
             try:
                 self._analysis = analyze(node, code.co_filename, self.name, code.co_freevars, global_names)
             except UnsupportedSyntaxError as error:

@@ -164,7 +164,15 @@ def _given(value: Any, kind: AnyValueType, place: Place) -> Any:
             return [each if isinstance(each, Value) else _given(each, inner, place) for each in elements]
         if kind == UNKNOWN_TENSOR and isinstance(value, list) and holds_tensors(elements):
             return [each if isinstance(each, Value) else _given(each, kind, place) for each in elements]
-    return given_array(value, kind.dtype if isinstance(kind, TensorType) else None, place)
+    array = given_array(value, kind.dtype if isinstance(kind, TensorType) else None, place)
+    if (
+        isinstance(value, int | float)
+        and isinstance(kind, TensorType)
+        and kind.shape
+        and set(kind.shape) == {1}
+    ):
+        return array.reshape((1,) * len(kind.shape))  # a literal for a tensor of one element
+    return array
 
 
 def holds_tensors(values: Sequence[Any]) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.diagnostics import hide_frames_between, hide_own_frames
 from onnxsmith.errors import OnnxsmithError, boundary, combined
-from onnxsmith.scripting.functions.bound_scripts import METHODS, Methods
+from onnxsmith.scripting.functions.bound_scripts import METHODS, OF_CLASSES, Methods
 from onnxsmith.scripting.functions.debuggers import is_watched, paused, resume
 from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.eager_call import run_eagerly
@@ -62,8 +62,11 @@ class ScriptFunction(ScriptDefinition):
         """A script in a class is a method: `self` is known when it is staged."""
         if instance is None:
             return self
-        has_place = hasattr(instance, "__dict__")
-        cache: Methods = instance.__dict__.setdefault(METHODS, Methods()) if has_place else Methods()
+        if isinstance(instance, type):  # of a classmethod
+            cache = OF_CLASSES.setdefault(instance, Methods())
+        else:
+            has_place = hasattr(instance, "__dict__")
+            cache = instance.__dict__.setdefault(METHODS, Methods()) if has_place else Methods()
         found = cache.get(self.function)
         if found is None:
             options: dict[str, Any] = self.options

@@ -8,7 +8,7 @@ import typing
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -174,8 +174,11 @@ def _is_any_tensor(hint: Any) -> bool:
 def _returns(hint: Any) -> tuple[AnyValueType, ...] | None:
     if hint is None or _is_any_tensor(hint):
         return None
-    if typing.get_origin(hint) is tuple:
-        arguments = typing.get_args(hint)
+    if typing.get_origin(hint) is tuple or isinstance(hint, tuple):
+        # `-> (FLOAT["N"], FLOAT["N"])` is a tuple, and no type; it says the same.
+        arguments: tuple[Any, ...] = (
+            cast("tuple[Any, ...]", hint) if isinstance(hint, tuple) else typing.get_args(hint)
+        )
         if len(arguments) == 2 and arguments[1] is ...:
             return None
         return tuple(_result_type(each) for each in arguments)

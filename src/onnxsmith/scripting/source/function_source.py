@@ -100,17 +100,18 @@ def _defines(text: str, code: types.CodeType) -> bool:
         module = compile(text, code.co_filename, "exec", dont_inherit=True)
     except (SyntaxError, ValueError):
         return False
-    return any(_is_same_code(each, code) for each in _inner_code(module))
+    return any(is_same_code(each, code) for each in inner_code(module))
 
 
-def _inner_code(code: types.CodeType) -> Iterator[types.CodeType]:
+def inner_code(code: types.CodeType) -> Iterator[types.CodeType]:
+    """The code objects inside a code object."""
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield constant
-            yield from _inner_code(constant)
+            yield from inner_code(constant)
 
 
-def _is_same_code(a: types.CodeType, b: types.CodeType) -> bool:
+def is_same_code(a: types.CodeType, b: types.CodeType) -> bool:
     """Whether two code objects were compiled from the same text: many texts are called `<string>`."""
     plain = [[each for each in code.co_consts if not isinstance(each, types.CodeType)] for code in (a, b)]
     return (a.co_name, a.co_firstlineno, a.co_code, a.co_names) == (

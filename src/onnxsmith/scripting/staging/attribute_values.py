@@ -78,6 +78,7 @@ class AttributeNumber(Number):
     def __init__(self, reference: AttributeReference, kind: NumberKind) -> None:
         self.reference = reference
         self.kind = kind
+        self.is_natural = False
         self._made: list[Any] = []
 
     @property

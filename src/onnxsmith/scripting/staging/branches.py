@@ -18,6 +18,7 @@ from onnxsmith.errors import NestingError
 from onnxsmith.scripting.analysis.effects import Names, names_in
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging.call_stack import is_recursive, recursion_error
+from onnxsmith.scripting.staging.growing import grown_names
 from onnxsmith.scripting.staging.jumps import KINDS, NOTHING, Jump, Leaf, Side, record
 from onnxsmith.scripting.staging.merge import (
     MISSING,
@@ -53,7 +54,7 @@ def branch(
         _merge_blocks(stager, condition, then, otherwise, statement, reason)
         return follow(Jump("next"))
     if follow.is_long and flow.can_fall_through(then) and flow.can_fall_through(otherwise):
-        names = stager.flow.assigned(then, otherwise)
+        names = [*stager.flow.assigned(then, otherwise), *grown_names(stager.frame, [statement])]
         leaf = recording(stager, statement, names)
         side = dynamic_if(
             stager,
@@ -85,8 +86,9 @@ def _merge_blocks(
 ) -> None:
     """Blocks without jumps: the variables that are used after the statement are merged."""
     live = stager.flow.live_after(statement)
-    names = [name for name in stager.flow.assigned(then, otherwise) if name in live]
     frame = stager.frame
+    changed = [*stager.flow.assigned(then, otherwise), *grown_names(frame, [statement])]
+    names = [name for name in changed if name in live]
 
     def side(block: Sequence[ast.stmt], when: str) -> Callable[[], Side]:
         def run() -> Side:

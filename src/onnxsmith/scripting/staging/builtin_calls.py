@@ -9,16 +9,17 @@ import builtins
 import functools
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
 from onnxsmith.core.operands import operators_for
-from onnxsmith.core.semantics.number import Number, kind_of, number
+from onnxsmith.core.semantics.number import Number, is_natural, kind_of, literal, number
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import (
     ConditionError,
+    DTypeNotAllowedError,
     OnnxsmithError,
     ShapeError,
     TracedValueError,
@@ -110,35 +111,71 @@ def _scalar(value: Tensor, what: str) -> Any:
 
 
 def _extreme(name: str, python: Function) -> Function:
+    """`min` or `max`, by Python's rule: a later value counts only if it is less, or greater; NaN never is."""
+
     def extreme(*args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and isinstance(args[0], Tensor) and is_symbolic(args[0]) and not kwargs:
-            return args[0].max() if name == "Max" else args[0].min()
+            return _extreme_element(name, python, args[0])
         values = list(args[0]) if len(args) == 1 else list(args)
         if kwargs or not any(is_symbolic(each) for each in values) or len(values) < 2:
             return python(*([values] if len(args) == 1 else args), **kwargs)
         kinds = [kind_of(each) for each in values]
         if None not in kinds:
             dtype = NUMBER_DTYPES["float" if "float" in kinds else "int"]
-            values = [_number_as(each, dtype) for each in values]
-            return number(getattr(operators_for(*values), name)(*values))
+            is_whole = any(map(is_natural, values)) if name == "Max" else all(map(is_natural, values))
+            found = _first_of(name, [_number_as(each, dtype) for each in values], dtype)
+            return Number(
+                found, "float" if "float" in kinds else "int", is_natural=is_whole and "float" not in kinds
+            )
         for each in values:
             if isinstance(each, Tensor) and each.type.shape:
                 raise ConditionError(
                     f"{python.__name__}() compares single numbers; this has shape {describe_shape(each.type.shape)}",
                     help=f"op.{name}(…) compares element by element",
                 )
-        return getattr(operators_for(*values), name)(*values)
+        return _first_of(name, values, next(each.dtype for each in values if isinstance(each, Tensor)))
 
     return extreme
 
 
+def _first_of(name: str, values: Sequence[Any], dtype: DType | None) -> Any:
+    """The least or greatest of single numbers; integers need no care."""
+    op = operators_for(*values)
+    if dtype is not None and dtype.is_integer:
+        return getattr(op, name)(*values)
+    compare, found = (op.Greater if name == "Max" else op.Less), values[0]
+    for each in values[1:]:
+        found = op.Where(compare(each, found), each, found)
+    return found
+
+
+def _extreme_element(name: str, python: Function, values: Tensor) -> Any:
+    """Of the elements of a vector. A NaN that comes first stays, others are passed over."""
+    shape = values.type.shape
+    if shape is not None and len(shape) != 1:
+        raise ConditionError(
+            f"{python.__name__}() compares single numbers; this has shape {describe_shape(shape)}",
+            help=f"x.{python.__name__}() is over all elements, x.{python.__name__}(0) over the first dimension",
+        )
+    if values.dtype is None or not values.dtype.is_float:
+        return values.max() if name == "Max" else values.min()
+    op, first = operators_for(values), values[0]
+    last = np.array(-np.inf if name == "Max" else np.inf, values.dtype.numpy)
+    others: Any = op.Where(op.IsNaN(values), last, values)
+    return op.Where(op.IsNaN(first), first, others.max() if name == "Max" else others.min())
+
+
 def _number_as(value: Any, dtype: DType) -> Any:
-    return value.as_dtype(dtype) if isinstance(value, Number) else np.array(value, dtype.numpy)
+    return value.as_dtype(dtype) if isinstance(value, Number) else literal(value, dtype)
 
 
 def _total(values: Any, start: Any = 0) -> Any:
     starts_at_nothing = kind_of(start) == "int" and not is_symbolic(start) and start == 0
     if is_symbolic(values) and isinstance(values, Tensor):
+        if values.dtype is DType.BOOL:
+            raise DTypeNotAllowedError(
+                "sum() adds, and truth values cannot be added", help="(…).sum() counts those that are true"
+            )
         total: Any = values.sum(0)
         if isinstance(values, AttributeList):
             total = number(total)

@@ -21,13 +21,14 @@ from onnxsmith.scripting.analysis.analyze import Analysis, analyze
 from onnxsmith.scripting.analysis.effects import Names, names_in
 from onnxsmith.scripting.analysis.rewrite import HOOKS
 from onnxsmith.scripting.functions.binding import bind_call
+from onnxsmith.scripting.source.changed import refuse_if_changed
 from onnxsmith.scripting.source.function_source import find_function, head_span
 from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.source.user_code import is_user_code
 from onnxsmith.scripting.staging.call_stack import staging
 from onnxsmith.scripting.staging.frame import Frame, Run
 from onnxsmith.scripting.staging.mistakes import Mistakes
-from onnxsmith.scripting.staging.watch import values_of, watch_call
+from onnxsmith.scripting.staging.watch import Captures, values_of, watch_call
 from onnxsmith.source import Span
 from onnxsmith.types.annotations import read_value_type
 from onnxsmith.types.value_types import AnyValueType
@@ -143,7 +144,7 @@ def run_staged(
     with staging(analysis.node, analysis.name):
         if mistakes is None:
             return run(frame)
-        with watch_call(frame, arguments):  # a script, not what it calls
+        with Captures(), watch_call(frame, arguments):  # a script, not what it calls
             return run(frame)
 
 
@@ -204,8 +205,11 @@ class _InPlace:
         analysis = helper_analysis(function)
         if analysis is None:
             return function(*args, **kwargs)
+        refuse_if_changed(function, analysis.node)
         definition = head_span(analysis.node, analysis.file, analysis.name)
-        arguments = bind_call(function.__name__, inspect.signature(function), args, kwargs, definition)
+        # Its own parameters, also where `functools.wraps` says that it has those of another function.
+        signature = inspect.signature(function, follow_wrapped=False)
+        arguments = bind_call(function.__name__, signature, args, kwargs, definition)
         return run_staged(analysis, function.__globals__, closure_of(function), arguments, run=self._run)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from onnxsmith.core.call import constant_like
 from onnxsmith.core.recording import RecordedBody
-from onnxsmith.core.semantics.number import Number, kind_of
+from onnxsmith.core.semantics.number import Number, kind_of, literal
 from onnxsmith.core.target import RecordingTarget, current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
@@ -23,6 +23,7 @@ from onnxsmith.errors import LoopTypeError, NestingError
 from onnxsmith.scripting.analysis.effects import names_in
 from onnxsmith.scripting.analysis.flow import is_endless
 from onnxsmith.scripting.source.location import located
+from onnxsmith.scripting.staging import growing
 from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import DEEPEST
 from onnxsmith.scripting.staging.jumps import NOTHING, Jump, Leaf, Side
@@ -86,6 +87,10 @@ def stage_loop(
     place = frame.span(statement)
     if outer.depth >= DEEPEST:
         raise NestingError(f"loops and conditions are nested more than {DEEPEST} deep").locate(place)
+    if not at_least_once:  # else Python can append, one iteration after the other
+        growing.begin(
+            stager, statement, lambda: _try_body(stager, statement, source, leaf, test, at_least_once)
+        )
     states = carried_states(stager, statement, at_least_once=at_least_once)
     before = frame.variables
     try:
@@ -118,6 +123,26 @@ def stage_loop(
     results = [_like(value, output) for (_, value), output in zip(extra, outputs[len(names) :], strict=True)]
     ends = {flag: unflatten(form, results) for flag, form in forms.items()}
     return Ended(ends.get("break", False), ends.get("return", False), ends.get("value", MISSING))
+
+
+def _try_body(
+    stager: Stager,
+    statement: ast.For | ast.While,
+    source: Iteration,
+    leaf: Leaf,
+    test: Callable[[], Any] | None,
+    at_least_once: bool,
+) -> None:
+    """Stage the body once, and take all of it back."""
+    frame, outer = stager.frame, current_graph()
+    before, roll_back = frame.variables, outer.checkpoint()
+    frame.variables = dict(before)
+    try:
+        states = carried_states(stager, statement, at_least_once=at_least_once)
+        _stage_body(stager, statement, source, leaf, test, states).scope.discard()
+    finally:
+        frame.variables = before
+        roll_back()
 
 
 def _flags(stager: Stager, statement: ast.For | ast.While) -> list[str]:
@@ -171,7 +196,7 @@ def _stage_body(
             frame.variables[state.name] = unflatten(state.form, values)
         if isinstance(statement, ast.For) and source.element is not None:
             with located(frame.span(statement.iter)):
-                element = source.element(Number(position, "int"))
+                element = source.element(Number(position, "int", is_natural=True))
             assign(stager, statement.target, element)
 
         def end(jump: Jump) -> Side:
@@ -264,7 +289,7 @@ def _tensor(scope: RecordingTarget, value: Any, dtype: DType | None) -> Any:
     kind = kind_of(value)
     if dtype is None and kind is not None:
         dtype = NUMBER_DTYPES[kind]
-    return scope.constant(np.asarray(value) if dtype is None else np.array(value, dtype.numpy))
+    return scope.constant(np.asarray(value if dtype is None else literal(value, dtype)))
 
 
 def _as_carried(scope: RecordingTarget, leaf: StateLeaf, value: Any, like: Any) -> Any:

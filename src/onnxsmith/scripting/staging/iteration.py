@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from onnxsmith.core.operands import operators_for
-from onnxsmith.core.semantics.number import Number, number
+from onnxsmith.core.semantics.number import Number, kind_of, literal, number
+from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import LoopTypeError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.iterated import is_taken_apart
 from onnxsmith.scripting.source.location import located
+from onnxsmith.scripting.staging.merge import NUMBER_DTYPES
 from onnxsmith.scripting.staging.truth import is_symbolic
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import SequenceType
+from onnxsmith.types.value_types import SequenceType, describe_shape
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.staging.stager import Stager
@@ -62,6 +64,8 @@ def range_iteration(bounds: range) -> Iteration:
         scaled = i if bounds.step == 1 else i * bounds.step
         return scaled if bounds.start == 0 else scaled + bounds.start
 
+    for bound in (bounds.start, bounds.stop):
+        literal(bound, DType.INT64)  # refuses those past 64 bits
     return Iteration(len(bounds), element)
 
 
@@ -104,6 +108,8 @@ def _zipped(*items: Any, strict: bool = False) -> Iteration:
         source = _over(each)
         if isinstance(source, range):
             source = range_iteration(source)
+        elif isinstance(source, list | tuple):
+            source = _of_numbers(cast("list[Any]", source))
         if not isinstance(source, Iteration) or source.element is None:
             raise UnsupportedSyntaxError(
                 "zip cannot mix tensors with Python iterables",
@@ -121,8 +127,19 @@ def _zipped(*items: Any, strict: bool = False) -> Iteration:
     return Iteration(shortest, lambda i: tuple(element(i) for element in elements))
 
 
+def _of_numbers(values: Sequence[Any]) -> Iteration | None:
+    """Python numbers of one kind, for the model to take one by one; None for other lists."""
+    kind = kind_of(values[0]) if values else None
+    if kind is None or any(is_symbolic(each) or kind_of(each) != kind for each in values):
+        return None
+    array = np.array([literal(each, NUMBER_DTYPES[kind]) for each in values])
+    return Iteration(len(values), lambda i: Number(current_graph().constant(array)[i], kind))
+
+
 def _int64(value: Any) -> Any:
-    return value.as_dtype(DType.INT64) if isinstance(value, Number) else np.array(value, np.int64)
+    return (
+        value.as_dtype(DType.INT64) if isinstance(value, Number) else np.asarray(literal(value, DType.INT64))
+    )
 
 
 def _dynamic_range(*arguments: Any) -> Iteration:
@@ -144,6 +161,11 @@ def _as_number(value: Any) -> Number:
         raise LoopTypeError(f"range needs integers, not {shown}", help="convert it with int(…)")
     if value.target.is_exact:
         return Number(value, "int")  # a given model is taken as it is
+    if value.type.shape:
+        raise LoopTypeError(
+            f"range needs single integers, not a tensor of shape {describe_shape(value.type.shape)}",
+            help="n[0]",
+        )
     scalar = value if value.type.shape == () else value.reshape(())
     if value.dtype is not DType.INT64:
         scalar = operators_for(scalar).Cast(scalar, to=DType.INT64)

@@ -14,6 +14,7 @@ from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LoopTypeError, UnassignedVariableError
 from onnxsmith.schema.inference.merging import Different, merge_types
+from onnxsmith.scripting.staging.growing import grown_names
 from onnxsmith.scripting.staging.merge import (
     MISSING,
     NUMBER_DTYPES,
@@ -71,7 +72,7 @@ def carried_states(stager: Stager, statement: ast.For | ast.While, *, at_least_o
     flow = stager.flow
     live_after, live_in_body = flow.live_after(statement), flow.live_in_loop(statement)
     states: list[State] = []
-    for name in stager.flow.loop_names(statement):
+    for name in [*flow.loop_names(statement), *grown_names(stager.frame, statement.body)]:
         if name not in live_after and name not in live_in_body:
             continue
         if _is_condition(statement, name) and current_graph().is_exact and name not in live_after:

@@ -17,11 +17,13 @@ from onnxsmith.scripting.analysis.flow import is_endless
 from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import branch, dynamic_if, names_from, picked
 from onnxsmith.scripting.staging.dynamic_loop import Ended, stage_loop
+from onnxsmith.scripting.staging.growing import grown_names
 from onnxsmith.scripting.staging.iteration import Iteration, iteration_source, range_iteration
 from onnxsmith.scripting.staging.jumps import NEXT, NOTHING, Jump, Leaf, Side, record
 from onnxsmith.scripting.staging.merge import MISSING, Unassigned, active
 from onnxsmith.scripting.staging.mistakes import CURED_BY_VALUES
 from onnxsmith.scripting.staging.truth import is_symbolic, truth
+from onnxsmith.scripting.staging.watch import Attempt
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.staging.stager import Stager
@@ -76,7 +78,7 @@ def _known_range(stager: Stager, statement: ast.For, bounds: range, follow: Leaf
     try:
         ended = _stage(stager, statement, range_iteration(bounds), at_least_once=True)
     except (OnnxsmithError, TypeError, IndexError, KeyError, ValueError, AttributeError) as error:
-        if len(bounds) > _MOST_ITERATIONS or not _needs_python_value(error):
+        if not bounds[:_MOST_ITERATIONS] == bounds or not _needs_python_value(error):
             raise
         roll_back()
         stager.frame.variables = variables
@@ -169,7 +171,6 @@ def _take(stager: Stager, side: Side) -> None:
 
 def _ends_of(stager: Stager, statement: ast.For | ast.While) -> Leaf:
     """The leaf of one iteration: how it ended, and the variables it leaves."""
-    names = stager.flow.loop_names(statement)
     after, again = stager.flow.live_after(statement), stager.flow.live_in_loop(statement)
     live = {"next": again, "continue": again, "break": after, "return": frozenset[str]()}
     missing = Unassigned(stager.frame.span(statement), "it is assigned only on some paths through this loop")
@@ -178,6 +179,7 @@ def _ends_of(stager: Stager, statement: ast.For | ast.While) -> Leaf:
         flags = record(jump)
         flags["next"] = flags["next"] or flags.pop("continue")
         flags.pop("continue", None)
+        names = [*stager.flow.loop_names(statement), *grown_names(stager.frame, statement.body)]
         return Side(flags, picked(stager.frame.variables, names, live[jump.kind], missing))
 
     return Leaf(end)
@@ -191,6 +193,7 @@ def _while(stager: Stager, statement: ast.While, follow: Leaf) -> Side:
     """A `while`: it runs now as long as its test is known, and becomes a `Loop` when only the model knows."""
     frame, graph = stager.frame, current_graph()
     leaf = _ends_of(stager, statement)
+    has_jumps = bool(stager.flow.block_jumps(statement.body))
 
     def test() -> Any:
         return frame.evaluate(statement.test)
@@ -198,6 +201,7 @@ def _while(stager: Stager, statement: ast.While, follow: Leaf) -> Side:
     for _ in range(_MOST_ITERATIONS):
         roll_back, before = graph.checkpoint(), dict(frame.variables)
         draft = graph.draft()
+        attempt = Attempt(frame, names_in([statement])) if has_jumps else None
         with active(draft):
             value = test()
             if is_symbolic(value) or not value:
@@ -221,6 +225,8 @@ def _while(stager: Stager, statement: ast.While, follow: Leaf) -> Side:
             draft.discard()
             roll_back()
             frame.variables = before
+            if attempt is not None:
+                attempt.take_back()
             value = True
         ended = stage_loop(stager, statement, Iteration(None, None), leaf, test, value, at_least_once=False)
         return _after(stager, statement, ended, follow)

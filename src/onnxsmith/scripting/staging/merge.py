@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from onnxsmith.core.call import constant_like
-from onnxsmith.core.semantics.number import Number, NumberKind, kind_of
+from onnxsmith.core.semantics.number import Number, NumberKind, kind_of, literal
 from onnxsmith.core.target import ACTIVE, RecordingTarget
 from onnxsmith.core.value import Value
 from onnxsmith.errors import BranchTypeError, DynamicPythonValueError, MissingReturnError, OnnxsmithError
@@ -174,7 +174,7 @@ class Merger:
                 if isinstance(value, Number):
                     sides.append(value.as_dtype(dtype))
                 else:
-                    sides.append(scope.constant(np.array(value, dtype.numpy)))
+                    sides.append(scope.constant(np.asarray(literal(value, dtype))))
         self._positions[key] = len(self.names)
         return self._output(sides[0], sides[1], name, kind)
 

@@ -469,8 +469,10 @@ class Holder(Picture):
         return self._held
 
     def name_of_part(self, name: str, key: object) -> str:
-        """`t[0]`; what has no key is called as its holder is."""
-        return f"{name}[{key!r}]" if isinstance(key, int) else name
+        """`t[0]`, or the variable that is held; what has no key is called as its holder is."""
+        if isinstance(key, int):
+            return f"{name}[{key}]"
+        return key if isinstance(key, str) else name
 
 
 # -- objects that tell their state -------------------------------------------------------------------------
@@ -506,10 +508,5 @@ def picture_of_text(owner: io.StringIO | io.BytesIO) -> StatePicture:
 
 
 def picture_of_variable(owner: contextvars.ContextVar[object]) -> StatePicture:
-    """A context variable."""
-
-    def write(state: object) -> None:
-        if state is not _ABSENT:
-            owner.set(state)
-
-    return StatePicture(owner, lambda: owner.get(_ABSENT), write)
+    """A context variable that has a value, or a default; setting it to its default is as good as not setting it."""
+    return StatePicture(owner, owner.get, owner.set)

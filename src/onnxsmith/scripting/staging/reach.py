@@ -19,18 +19,26 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 
-from onnxsmith.core.value import Value
+from onnxsmith.core.captures import AnyArray
 from onnxsmith.scripting.analysis.effects import Names
 from onnxsmith.scripting.analysis.rewrite import HOOKS
 from onnxsmith.scripting.staging import pictures
+from onnxsmith.scripting.staging.known_types import (
+    HARMLESS_MODULES,
+    is_iterator,
+    is_known_to_be_pure,
+    is_library_class,
+    is_library_module,
+    is_plain,
+    is_script,
+    is_staged,
+    names_its_attributes,
+)
 from onnxsmith.scripting.staging.pictures import Picture
 from onnxsmith.source import is_library
 
 if TYPE_CHECKING:
     import random
-
-#: Arrays of any element type and shape.
-AnyArray = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
 
 
 class Staged(Protocol):
@@ -41,106 +49,9 @@ class Staged(Protocol):
         ...
 
 
-# -- what is looked into -----------------------------------------------------------------------------------
-
-#: Types whose values never change, and hold nothing that does.
-_PLAIN: tuple[type, ...] = (
-    type(None),
-    type(Ellipsis),
-    type(NotImplemented),
-    bool,
-    int,
-    float,
-    complex,
-    str,
-    bytes,
-    range,
-    slice,
-    np.generic,
-    np.dtype,
-    np.ufunc,
-    Value,
-    types.CodeType,
-    types.GetSetDescriptorType,
-    types.MemberDescriptorType,
-    types.MethodDescriptorType,
-    types.WrapperDescriptorType,
-    types.ClassMethodDescriptorType,
-    types.GenericAlias,
-    types.UnionType,
-)
-#: Packages whose objects are taken not to change: they are logs, or C code with ways of its own to be changed.
-_LEFT_ALONE = frozenset(
-    [
-        "onnxsmith",
-        "onnx",
-        "onnx_ir",
-        "onnxruntime",
-        "torch",
-        "jax",
-        "tensorflow",
-        "logging",
-        "threading",
-        "_thread",
-        "re",
-        "datetime",
-        "decimal",
-        "_decimal",
-        "fractions",
-        "typing",
-        "pathlib",
-        "uuid",
-        "numpy",
-        "ml_dtypes",
-        "ctypes",
-        "zoneinfo",
-        "ipaddress",
-        "string",
-        "abc",
-        "_abc",
-    ]
-)
-#: Modules that change nothing when they are called, apart from what they are given.
-_HARMLESS_MODULES = frozenset(
-    [
-        "numpy",
-        "math",
-        "cmath",
-        "operator",
-        "functools",
-        "itertools",
-        "collections",
-        "typing",
-        "dataclasses",
-        "enum",
-        "heapq",
-        "bisect",
-        "copy",
-        "contextlib",
-        "fractions",
-        "decimal",
-        "statistics",
-        "numbers",
-        "re",
-        "string",
-        "types",
-        "onnxsmith",
-        "onnx",
-        "ml_dtypes",
-        "abc",
-        "io",
-        "builtins",
-        "warnings",
-        "logging",
-        "textwrap",
-        "array",
-        "sys",
-        "os",
-    ]
-)
-#: Library classes that add no attributes of their own to a class of the user's, by module or themselves.
-_STATELESS_BASES = frozenset(["builtins", "typing", "abc", "enum", "collections.abc"])
-_CONTAINER_BASES = (collections.deque, collections.OrderedDict, collections.defaultdict, collections.Counter)
+#: Methods that run when an object is made: by code that names the class, or asks an object for it.
+_MAKING = frozenset(["__init__", "__new__", "__post_init__", "__init_subclass__"])
+_CLASS_OF_OBJECT = ("type", "cls", "__class__")
 #: Names through which code reaches attributes that it does not name.
 _BY_TEXT = frozenset(
     [
@@ -169,57 +80,6 @@ _BY_TEXT = frozenset(
 
 
 @functools.lru_cache(maxsize=2048)
-def _is_library_module(name: str) -> bool:
-    module = sys.modules.get(name)
-    if module is None:
-        return False
-    file = getattr(module, "__file__", None)
-    return name in sys.builtin_module_names or (isinstance(file, str) and is_library(file))
-
-
-@functools.lru_cache(maxsize=2048)
-def is_library_class(kind: type) -> bool:
-    """Whether a class belongs to Python itself or something installed, and not to the user's program."""
-    return kind.__flags__ & _IS_HEAP_TYPE == 0 or _is_library_module(kind.__module__)
-
-
-_IS_HEAP_TYPE = 1 << 9
-
-
-@functools.lru_cache(maxsize=2048)
-def is_plain(kind: type) -> bool:
-    """Whether objects of a type can be passed over: they do not change, or are left alone."""
-    if issubclass(kind, _PLAIN):
-        return True
-    if kind.__module__.startswith("numpy.random") or np.ndarray in kind.__mro__:
-        return False
-    package = kind.__module__.partition(".")[0]
-    return package in _LEFT_ALONE and not _is_iterator(kind) and not is_staged(kind) and not _is_script(kind)
-
-
-@functools.lru_cache(maxsize=2048)
-def is_staged(kind: type) -> bool:
-    """Whether a type is one of staging's own, through which the user's code reaches variables."""
-    return kind.__module__.startswith("onnxsmith.") and hasattr(kind, "reached")
-
-
-@functools.lru_cache(maxsize=2048)
-def _is_script(kind: type) -> bool:
-    return kind.__module__.startswith("onnxsmith.") and hasattr(kind, "to_model")
-
-
-@functools.lru_cache(maxsize=2048)
-def _is_iterator(kind: type) -> bool:
-    """Whether a type goes through values, with a position that only Python itself can move."""
-    return hasattr(kind, "__next__") and is_library_class(kind) and not issubclass(kind, io.IOBase)
-
-
-def _is_known_to_be_pure(kind: type) -> bool:
-    """Whether objects of C code without attributes only compute: descriptors, `operator.itemgetter`."""
-    return hasattr(kind, "__get__") or kind.__module__ in ("builtins", "types", "operator", "_operator")
-
-
-@functools.lru_cache(maxsize=2048)
 def _slots_of(kind: type) -> Mapping[str, types.MemberDescriptorType]:
     return {
         name: slot
@@ -228,15 +88,6 @@ def _slots_of(kind: type) -> Mapping[str, types.MemberDescriptorType]:
         for name, slot in vars(base).items()
         if isinstance(slot, types.MemberDescriptorType)
     }
-
-
-@functools.lru_cache(maxsize=2048)
-def _names_its_attributes(kind: type) -> bool:
-    """Whether all code that reads the attributes of a class's objects is the user's, and so is seen."""
-    return not any(
-        is_library_class(base) and base.__module__ not in _STATELESS_BASES and base not in _CONTAINER_BASES
-        for base in kind.__mro__
-    )
 
 
 # -- code --------------------------------------------------------------------------------------------------
@@ -283,7 +134,7 @@ class Reach:
         self._seen: dict[int, tuple[object, Picture | None, object]] = {}
         self._waiting: list[object] = []
         self._names: set[str] = set()
-        self._unnamed: dict[str, list[tuple[object, Picture]]] = {}
+        self._unnamed: dict[str, list[tuple[object, Picture, object]]] = {}
         self._has_any_name = False
         self._add_names(names)
         for name, value in variables:
@@ -297,6 +148,8 @@ class Reach:
 
     def name_of(self, value: object) -> str:
         """How the user's code would write an object that was reached."""
+        if isinstance(value, type):
+            return value.__name__
         keys: list[tuple[Picture | None, object]] = []
         while True:
             _, picture, key = self._seen[id(value)]
@@ -330,15 +183,15 @@ class Reach:
             self._has_any_name = True
             new = set(self._unnamed)
         for name in new:
-            for value, picture in self._unnamed.pop(name, ()):
-                self._meet(value, picture, name)
+            for value, picture, key in self._unnamed.pop(name, ()):
+                self._meet(value, picture, key)
 
     def _walk(self) -> None:
         while self._waiting:
             value = self._waiting.pop()
             for picture in self._pictures_of(value):
                 self.pictures.append(picture)
-                if picture.has_names and _names_its_attributes(type(value)):
+                if picture.has_names and names_its_attributes(type(value)):
                     self._meet_named(picture)
                 else:
                     for key, part in picture.parts():
@@ -350,11 +203,15 @@ class Reach:
         for key, part in picture.parts():
             if is_plain(type(part)):
                 continue
-            name = str(key)
-            if self._has_any_name or name in self._names or (name.startswith("__") and name.endswith("__")):
+            names = (str(key),)
+            if names[0] in _MAKING and isinstance(picture.owner, type):
+                names = (picture.owner.__name__, *_CLASS_OF_OBJECT)
+            is_special = names[0].startswith("__") and names[0].endswith("__") and len(names) == 1
+            if self._has_any_name or is_special or not self._names.isdisjoint(names):
                 self._meet(part, picture, key)
-            else:
-                self._unnamed.setdefault(name, []).append((part, picture))
+                continue
+            for name in names:
+                self._unnamed.setdefault(name, []).append((part, picture, key))
 
     def _add_shared_generators(self) -> None:
         """The random generators of modules, which functions of libraries use without naming them."""
@@ -380,7 +237,7 @@ class Reach:
             return [
                 pictures.Holder(value, [(each, variables[each]) for each in variables if each in self._names])
             ]
-        if _is_script(kind):
+        if is_script(kind):
             return _script(value)
         if kind.__module__.startswith("numpy.random"):
             return _of_numpy_random(value)
@@ -391,7 +248,7 @@ class Reach:
         if isinstance(value, io.IOBase):
             self.opaque.append(value)
             return ()
-        if _is_iterator(kind):
+        if is_iterator(kind):
             if _has_more(value):
                 self.iterators.append(value)
             return ()
@@ -413,7 +270,7 @@ class Reach:
             found.append(pictures.SlotsPicture(value, slots))
         if not is_library_class(kind):
             found.append(pictures.Holder(value, [(None, kind)]))
-        elif not found and not _is_known_to_be_pure(kind):
+        elif not found and not is_known_to_be_pure(kind):
             self.opaque.append(value)
         return found
 
@@ -438,18 +295,15 @@ class Reach:
 
     def _module(self, value: object) -> Iterable[Picture]:
         module = cast("types.ModuleType", value)
-        if _is_library_module(module.__name__):
+        if is_library_module(module.__name__):
             return ()
         return [pictures.AttributesPicture(module, module.__dict__)]
 
     def _array(self, value: AnyArray) -> Iterable[Picture]:
-        chain = [value]
-        while isinstance(chain[-1].base, np.ndarray):
-            chain.append(cast("AnyArray", chain[-1].base))
-        if type(chain[-1].base).__name__ not in ("NoneType", "bytes", "bytearray", "memoryview", "mmap"):
-            # Whether memory of another library may be written to, numpy cannot say, and so would not allow it again.
-            return [_content_of_array(value)]
-        self.arrays += reversed(chain)
+        chain = chain_of(value)
+        if not chain:
+            return [content_of_array(value)]
+        self.arrays += chain
         if value.dtype != object:
             return ()
         return [pictures.Holder(value, enumerate(cast("list[object]", value.ravel().tolist())))]
@@ -458,6 +312,18 @@ class Reach:
         if _has_more(value):
             self.iterators.append(value)
         return ()
+
+
+def chain_of(value: AnyArray) -> list[AnyArray]:
+    """An array after those whose memory it shows; none where numpy would not let it be written to again.
+
+    Whether memory of another library may be written to, numpy cannot say.
+    """
+    chain = [value]
+    while isinstance(chain[-1].base, np.ndarray):
+        chain.append(cast("AnyArray", chain[-1].base))
+    is_known = type(chain[-1].base).__name__ in ("NoneType", "bytes", "bytearray", "memoryview", "mmap")
+    return chain[::-1] if is_known else []
 
 
 def _has_more(iterator: object) -> bool:
@@ -470,7 +336,9 @@ def _has_more(iterator: object) -> bool:
     return not is_exact or left is None or left() > 0
 
 
-def _content_of_array(value: AnyArray) -> Picture:
+def content_of_array(value: AnyArray) -> Picture:
+    """A picture of an array that is not read-only meanwhile: a copy."""
+
     def write(state: object) -> None:
         value[...] = cast("AnyArray", state)
 
@@ -521,8 +389,14 @@ def _of_numpy_random(value: object) -> Iterable[Picture]:
     return ()
 
 
-def _variable(_: Reach, value: object) -> Iterable[Picture]:
-    return [pictures.picture_of_variable(cast("contextvars.ContextVar[object]", value))]
+def _variable(reach: Reach, value: object) -> Iterable[Picture]:
+    variable = cast("contextvars.ContextVar[object]", value)
+    try:
+        variable.get()
+    except LookupError:  # once it has a value, it cannot be without one again
+        reach.opaque.append(variable)
+        return ()
+    return [pictures.picture_of_variable(variable)]
 
 
 def _nothing(_: Reach, value: object) -> Iterable[Picture]:
@@ -581,9 +455,9 @@ def is_harmless(value: object, names: frozenset[str]) -> bool:
         package = value.__name__.partition(".")[0]
         if package == "numpy":
             return "random" not in names and value.__name__ != "numpy.random"
-        return package in _HARMLESS_MODULES
+        return package in HARMLESS_MODULES
     if isinstance(value, type):
         return is_library_class(value)
     if kind is tuple:
         return all(is_plain(type(each)) for each in cast("tuple[object, ...]", value))
-    return _is_script(kind) and not _script(value)
+    return is_script(kind) and not _script(value)

@@ -58,6 +58,7 @@ class Negation(Number):
     def __init__(self, opposite: Any) -> None:
         self.opposite = opposite
         self.kind = "bool"
+        self.is_natural = False
         self._made: list[Any] = []
 
     @property

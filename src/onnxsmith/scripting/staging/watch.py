@@ -11,19 +11,18 @@ from __future__ import annotations
 import ast
 import functools
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar, Token
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, Protocol, TypeGuard, cast
 
+from onnxsmith.core.captures import ON_CAPTURE, AnyArray
 from onnxsmith.errors import LastingChangeError, MutationError, OnnxsmithError, UnseenStateError
+from onnxsmith.scripting.analysis.analyze import Analysis
 from onnxsmith.scripting.analysis.effects import NO_NAMES, Names, names_in
 from onnxsmith.scripting.source.trees import walk
 from onnxsmith.scripting.staging.pictures import content_of
-from onnxsmith.scripting.staging.reach import AnyArray, Reach, code_names, is_harmless
+from onnxsmith.scripting.staging.reach import Reach, chain_of, code_names, content_of_array, is_harmless
 from onnxsmith.source import PACKAGE_DIRECTORY, Span, traceback_span
-
-if TYPE_CHECKING:
-    from onnxsmith.scripting.staging.frame import Frame
 
 _ABSENT = object()
 #: The watches that are open, the innermost last.
@@ -58,6 +57,86 @@ _CHANGING = frozenset(
 )
 
 
+class Scope(Protocol):
+    """What is asked of a function that is being staged: its variables, and those around it."""
+
+    @property
+    def analysis(self) -> Analysis: ...
+    @property
+    def globals(self) -> Mapping[str, object]: ...
+    @property
+    def closure(self) -> Mapping[str, object]: ...
+    @property
+    def variables(self) -> Mapping[str, object]: ...
+    @property
+    def outer(self) -> Scope | None: ...
+    def span(self, node: ast.AST) -> Span:
+        """Where a node stands."""
+        ...
+
+
+class Captures:
+    """The arrays that a script has put into its graph: they stay read-only until all of it is staged.
+
+    The graph shares their memory, so that a change would change what was computed before it.
+    """
+
+    def __init__(self) -> None:
+        self._locked: list[AnyArray] = []
+        self._taken: dict[int, AnyArray] = {}
+        self._tokens: tuple[Token[Captures | None], Token[Callable[[AnyArray], None] | None]] | None = None
+
+    def __enter__(self) -> object:
+        if _CAPTURES.get() is None:  # else this script is part of one that has them
+            self._tokens = _CAPTURES.set(self), ON_CAPTURE.set(self._take)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object, /) -> None:
+        if self._tokens is None:
+            return
+        _CAPTURES.reset(self._tokens[0])
+        ON_CAPTURE.reset(self._tokens[1])
+        for each in self._locked:
+            each.flags.writeable = True
+        if is_write_error(error):
+            raise self._error().locate(traceback_span(error.__traceback__)) from None
+
+    def refuse_change_of(self, value: object) -> None:
+        """Refuse that an array is changed, before it happens."""
+        if id(value) in self._taken:
+            raise self._error().locate_at_caller()
+
+    @staticmethod
+    def _error() -> MutationError:
+        return MutationError(
+            "an array is changed after it was used, and the model has its content only once",
+            help="change a copy: w = w.copy()",
+        )
+
+    def _take(self, array: AnyArray) -> None:
+        for each in chain_of(array):
+            self._taken[id(each)] = each
+            if each.flags.writeable:
+                each.flags.writeable = False
+                self._locked.append(each)
+
+    def release(self, array: AnyArray) -> None:
+        """Let an array be written to that was read-only for a path, now or when no graph needs it any more."""
+        if id(array) in self._taken:
+            self._locked.append(array)
+        else:
+            array.flags.writeable = True
+
+
+#: The arrays of the script that is being staged.
+_CAPTURES: ContextVar[Captures | None] = ContextVar("onnxsmith_captures", default=None)
+
+
+def is_write_error(error: BaseException | None) -> TypeGuard[ValueError]:
+    """Whether numpy refused to write to an array."""
+    return type(error) is ValueError and "read-only" in str(error)
+
+
 class _Nothing:
     """A path that reaches nothing which could change."""
 
@@ -76,7 +155,7 @@ _NOTHING = _Nothing()
 class _Path:
     """A path with objects in reach that could change."""
 
-    def __init__(self, frame: Frame, reach: Reach, place: ast.AST | None, *, is_call: bool) -> None:
+    def __init__(self, frame: Scope, reach: Reach, place: ast.AST | None, *, is_call: bool) -> None:
         self._frame = frame
         self._reach = reach
         self._place = place
@@ -96,8 +175,9 @@ class _Path:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object, /) -> None:
+        captures = _CAPTURES.get() or Captures()
         for each in self._locked:
-            each.flags.writeable = True
+            captures.release(each)
         self._locked.clear()
         if self._token is not None:
             _OPEN.reset(self._token)
@@ -105,11 +185,7 @@ class _Path:
         changed = [each for each in self._reach.pictures if each.is_changed()]
         for each in changed:
             each.put_back()
-        if (
-            isinstance(error, ValueError)
-            and "read-only" in str(error)
-            and not isinstance(error, OnnxsmithError)
-        ):
+        if is_write_error(error):
             raise self._written(error) from None
         if error is None and changed:
             raise self._changed(changed[0].owner)
@@ -119,19 +195,23 @@ class _Path:
     def refuse_change_of(self, value: object) -> None:
         """Refuse that an object is changed, before it happens."""
         if value in self._reach:
-            raise self._error(self._reach.name_of(value), None).locate_at_caller()
+            error = self._error(self._reach.name_of(value), None)
+            if isinstance(value, list) and isinstance(self._place, ast.For | ast.While) and not self._is_call:
+                error.help = _COLLECTING
+            raise error.locate_at_caller()
 
     def refuse_unseen(self, values: Iterable[object]) -> None:
         """Refuse that an object is handed on whose changes nobody would see."""
-        if self._is_call or not self.is_blind:
-            return
         found = Reach(((str(k), each) for k, each in enumerate(values)), ())
+        why = (
+            "and a model has no memory from one call to the next"
+            if self._is_call
+            else "and only the model knows whether and how often this runs"
+        )
         for each in self._reach.opaque:
             if each in found:
-                name = self._reach.name_of(each)
                 raise UnseenStateError(
-                    f"'{name}' is a {type(each).__name__}, whose changes cannot be seen, "
-                    "and only the model knows whether and how often this runs",
+                    f"'{self._reach.name_of(each)}' is a {type(each).__name__}, whose changes cannot be seen, {why}",
                     help="use it before or after the model runs, and hand values over",
                 ).locate_at_caller()
 
@@ -192,6 +272,10 @@ class _Path:
         return self._frame.span(min(found, key=_position))
 
 
+_COLLECTING = (
+    "a loop can append tensors of one element type to a list that only one variable holds; otherwise collect with "
+    "op.SequenceInsert(…), with x.at[i].set(…) or in op.Scan"
+)
 #: What can change an object: a call, or a statement that assigns or takes away.
 _CHANGES = (ast.Call, ast.AugAssign, ast.Delete, ast.Assign)
 
@@ -202,12 +286,12 @@ def _position(node: ast.AST) -> tuple[int, int, int]:
     return line, column, getattr(node, "end_col_offset", 0)
 
 
-def watch_path(frame: Frame, names: Names, place: ast.AST | None) -> _Path | _Nothing:
+def watch_path(frame: Scope, names: Names, place: ast.AST | None) -> _Path | _Nothing:
     """Watch a path of a function, which names these names."""
     return _watch(frame, values_of(frame, names.variables), names, place, is_call=False)
 
 
-def watch_call(frame: Frame, arguments: Mapping[str, object]) -> _Path | _Nothing:
+def watch_call(frame: Scope, arguments: Mapping[str, object]) -> _Path | _Nothing:
     """Watch the whole of a script: what outlives the call may not change, since a model has no memory."""
     analysis = frame.analysis
     names = names_in(analysis.body)
@@ -216,7 +300,7 @@ def watch_call(frame: Frame, arguments: Mapping[str, object]) -> _Path | _Nothin
 
 
 def _watch(
-    frame: Frame, values: Mapping[str, object], names: Names, place: ast.AST | None, *, is_call: bool
+    frame: Scope, values: Mapping[str, object], names: Names, place: ast.AST | None, *, is_call: bool
 ) -> _Path | _Nothing:
     known = frozenset(names.attributes)
     reached = [(name, value) for name, value in values.items() if not is_harmless(value, known)]
@@ -225,7 +309,23 @@ def _watch(
     return _Path(frame, Reach(reached, (*names.variables, *names.attributes)), place, is_call=is_call)
 
 
-def values_of(frame: Frame, names: Iterable[str]) -> dict[str, object]:
+class Attempt:
+    """What statements reach before they are tried: if they are staged in another way after all, it is put back."""
+
+    def __init__(self, frame: Scope, names: Names) -> None:
+        values = values_of(frame, names.variables)
+        reached = [(name, each) for name, each in values.items() if not is_harmless(each, names.attributes)]
+        reach = Reach(reached, (*names.variables, *names.attributes)) if reached else None
+        self._pictures = [] if reach is None else [*reach.pictures, *map(content_of_array, reach.arrays)]
+
+    def take_back(self) -> None:
+        """Let everything hold again what it held."""
+        for each in self._pictures:
+            if each.is_changed():
+                each.put_back()
+
+
+def values_of(frame: Scope, names: Iterable[str]) -> dict[str, object]:
     """What names stand for in a function that is being staged; those of Python itself are left out."""
     found: dict[str, object] = {}
     for name in names:
@@ -235,8 +335,8 @@ def values_of(frame: Frame, names: Iterable[str]) -> dict[str, object]:
     return found
 
 
-def _value_of(frame: Frame, name: str) -> object:
-    here: Frame | None = frame
+def _value_of(frame: Scope, name: str) -> object:
+    here: Scope | None = frame
     while here is not None:
         value = here.variables.get(name, _ABSENT)
         if value is not _ABSENT:
@@ -280,6 +380,9 @@ def refuse_change(value: object) -> None:
     """Refuse to change an object that lives longer than a path which is being staged."""
     for each in reversed(_OPEN.get()):
         each.refuse_change_of(value)
+    captures = _CAPTURES.get()
+    if captures is not None:
+        captures.refuse_change_of(value)
 
 
 def watched(function: object, replaced: Any) -> Any:
@@ -292,7 +395,7 @@ def watched(function: object, replaced: Any) -> Any:
         return replaced
     if isinstance(function, types.BuiltinMethodType) and function.__name__ in _CHANGING:
         refuse_change(function.__self__)
-    blind = [each for each in watches if each.is_blind]
+    blind = [each for each in reversed(watches) if each.is_blind]
     if not blind:
         return replaced
     for each in blind:

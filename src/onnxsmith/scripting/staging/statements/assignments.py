@@ -13,6 +13,7 @@ from onnxsmith.scripting.analysis.kinds import (
     names_bound,
     target_roots,
 )
+from onnxsmith.scripting.staging import growing
 from onnxsmith.scripting.staging.assignment import assign, assign_augmented
 from onnxsmith.scripting.staging.stager import Stager
 from onnxsmith.scripting.staging.statement_kind import PlainKind, statement_kind
@@ -83,8 +84,9 @@ class Expression(PlainKind):
 
     def perform(self, stager: Stager, statement: ast.stmt) -> None:
         assert isinstance(statement, ast.Expr)
-        if not isinstance(statement.value, ast.Constant):
-            stager.frame.evaluate(statement.value)
+        value = statement.value
+        if not isinstance(value, ast.Constant) and not growing.append(stager, value):
+            stager.frame.evaluate(value)
 
 
 @statement_kind(ast.Delete)

@@ -1,0 +1,178 @@
+"""Which types of objects are looked into for changes, and which are passed over: tables of Python and of libraries.
+
+Asks types only, never objects: no code of the user's runs.
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+import io
+import sys
+import types
+
+import numpy as np
+
+from onnxsmith.core.value import Value
+from onnxsmith.source import is_library
+
+#: Types whose values never change, and hold nothing that does.
+_PLAIN: tuple[type, ...] = (
+    type(None),
+    type(Ellipsis),
+    type(NotImplemented),
+    bool,
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    range,
+    slice,
+    np.generic,
+    np.dtype,
+    np.ufunc,
+    Value,
+    types.CodeType,
+    types.GetSetDescriptorType,
+    types.MemberDescriptorType,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.ClassMethodDescriptorType,
+    types.GenericAlias,
+    types.UnionType,
+)
+#: Packages whose objects are taken not to change: they are logs, or C code with ways of its own to be changed.
+_LEFT_ALONE = frozenset(
+    [
+        "onnxsmith",
+        "onnx",
+        "onnx_ir",
+        "onnxruntime",
+        "torch",
+        "jax",
+        "tensorflow",
+        "logging",
+        "threading",
+        "_thread",
+        "re",
+        "datetime",
+        "decimal",
+        "_decimal",
+        "fractions",
+        "typing",
+        "pathlib",
+        "uuid",
+        "numpy",
+        "ml_dtypes",
+        "ctypes",
+        "zoneinfo",
+        "ipaddress",
+        "string",
+        "abc",
+        "_abc",
+    ]
+)
+#: Modules that change nothing when they are called, apart from what they are given.
+HARMLESS_MODULES = frozenset(
+    [
+        "numpy",
+        "math",
+        "cmath",
+        "operator",
+        "functools",
+        "itertools",
+        "collections",
+        "typing",
+        "dataclasses",
+        "enum",
+        "heapq",
+        "bisect",
+        "copy",
+        "contextlib",
+        "fractions",
+        "decimal",
+        "statistics",
+        "numbers",
+        "re",
+        "string",
+        "types",
+        "onnxsmith",
+        "onnx",
+        "ml_dtypes",
+        "abc",
+        "io",
+        "builtins",
+        "warnings",
+        "logging",
+        "textwrap",
+        "array",
+        "sys",
+        "os",
+    ]
+)
+#: Library classes that add no attributes of their own to a class of the user's, by module or themselves.
+_STATELESS_BASES = frozenset(["builtins", "typing", "abc", "enum", "collections.abc"])
+_CONTAINER_BASES = (collections.deque, collections.OrderedDict, collections.defaultdict, collections.Counter)
+
+
+@functools.lru_cache(maxsize=2048)
+def is_library_module(name: str) -> bool:
+    """Whether a module belongs to Python itself or something installed."""
+    module = sys.modules.get(name)
+    if module is None:
+        return False
+    file = getattr(module, "__file__", None)
+    return name in sys.builtin_module_names or (isinstance(file, str) and is_library(file))
+
+
+@functools.lru_cache(maxsize=2048)
+def is_library_class(kind: type) -> bool:
+    """Whether a class belongs to Python itself or something installed, and not to the user's program."""
+    return kind.__flags__ & _IS_HEAP_TYPE == 0 or is_library_module(kind.__module__)
+
+
+_IS_HEAP_TYPE = 1 << 9
+
+
+@functools.lru_cache(maxsize=2048)
+def is_plain(kind: type) -> bool:
+    """Whether objects of a type can be passed over: they do not change, or are left alone."""
+    if issubclass(kind, _PLAIN):
+        return True
+    if kind.__module__.startswith("numpy.random") or np.ndarray in kind.__mro__:
+        return False
+    package = kind.__module__.partition(".")[0]
+    return package in _LEFT_ALONE and not is_iterator(kind) and not is_staged(kind) and not is_script(kind)
+
+
+@functools.lru_cache(maxsize=2048)
+def is_staged(kind: type) -> bool:
+    """Whether a type is one of staging's own, through which the user's code reaches variables."""
+    return kind.__module__.startswith("onnxsmith.") and hasattr(kind, "reached")
+
+
+@functools.lru_cache(maxsize=2048)
+def is_script(kind: type) -> bool:
+    """Whether a type is that of scripts."""
+    return kind.__module__.startswith("onnxsmith.") and hasattr(kind, "to_model")
+
+
+@functools.lru_cache(maxsize=2048)
+def is_iterator(kind: type) -> bool:
+    """Whether a type goes through values, with a position that only Python itself can move."""
+    return hasattr(kind, "__next__") and is_library_class(kind) and not issubclass(kind, io.IOBase)
+
+
+def is_known_to_be_pure(kind: type) -> bool:
+    """Whether objects of C code without attributes only compute: descriptors, `operator.itemgetter`."""
+    return hasattr(kind, "__get__") or kind.__module__ in ("builtins", "types", "operator", "_operator")
+
+
+@functools.lru_cache(maxsize=2048)
+def names_its_attributes(kind: type) -> bool:
+    """Whether all code that reads the attributes of a class's objects is the user's, and so is seen."""
+    return not any(
+        is_library_class(base) and base.__module__ not in _STATELESS_BASES and base not in _CONTAINER_BASES
+        for base in kind.__mro__
+    )

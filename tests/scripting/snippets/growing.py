@@ -1,0 +1,152 @@
+"""`out.append(v)` in loops that the model performs."""
+
+from onnxsmith import FLOAT, INT64, script
+from onnxsmith import opset18 as op
+from onnxsmith.errors import MutationError
+from tests.scripting.corpus import integer, refused, runs, skips, vector
+
+
+@runs(vector(1, 2, 3))
+@skips(plain="an operator takes no list of numpy scalars")
+def collected(x: FLOAT["N"]):
+    out = []
+    for v in x:
+        out.append(v * 2)
+    return op.ConcatFromSequence(out, axis=0, new_axis=1)
+
+
+@runs(vector(1, -2, 3))
+@runs(vector(-1))
+def collected_in_branch(x: FLOAT["N"]):
+    out = []
+    for v in x:
+        if v > 0:
+            out.append(v * 2)
+    return len(out), x
+
+
+@runs(vector(1, 2), integer(3))
+@runs(vector(1, 2), integer(0))
+def reads_its_last(x: FLOAT["N"], n: INT64):
+    out = [x]
+    for _ in range(n):
+        out.append(out[-1] * 2.0)
+    return out[-1], out[0], len(out)
+
+
+@runs(vector(1, 2, 3))
+def looped_over_afterwards(x: FLOAT["N"]):
+    out = []
+    for v in x:
+        out.append(v + 1.0)
+    total = x.sum()
+    for each in out:
+        total = total + each
+    out.append(total)
+    return total, out[0], len(out)
+
+
+@runs(vector(1, 3, 2))
+def two_loops_deep(x: FLOAT["N"]):
+    out = []
+    for v in x:
+        for w in x:
+            if v > w:
+                out.append(v + w)
+    return len(out) + x
+
+
+@runs(vector(1, 3, 2))
+@runs(vector(1, 1))
+def left_by_break(x: FLOAT["N"]):
+    out = []
+    i = 0
+    while i < len(x):
+        out.append(x[i])
+        if x[i] > 2.0:
+            break
+        i = i + 1
+    return len(out) + x
+
+
+@runs(vector(1, 3, 2))
+def passed_over_by_continue(x: FLOAT["N"]):
+    first, second = [], []
+    for v in x:
+        if v > 2.0:
+            continue
+        first.append(v)
+        second.append(v > 1.0)
+    return len(first) + x, len(second)
+
+
+@runs(vector(1, 2, 3))
+def known_range_stays_a_list(x: FLOAT["N"]):
+    out = []
+    for i in range(3):
+        out.append(x * i)
+    return sum(out), len(out)
+
+
+@script
+def collects(x: FLOAT["N"]):
+    out = []
+    for v in x:
+        out.append(v + 1.0)
+    return out
+
+
+@runs(vector(1, 2))
+@skips(plain="what a script returns is no list of numpy's")
+def from_another_script(x: FLOAT["N"]):
+    found = collects(x)
+    return len(found), found[0]
+
+
+@refused(MutationError, "only one variable holds")
+def held_twice(x: FLOAT["N"]):
+    out = []
+    other = out
+    for v in x:
+        out.append(v)  # here
+    return len(other) + x
+
+
+@refused(MutationError, "something else that holds the same list")
+def held_twice_afterwards(x: FLOAT["N"]):
+    out = []
+    for v in x:
+        out.append(v)
+    other = out
+    out.append(x[0])  # here
+    return len(other) + x
+
+
+def _extended(out, x):
+    out.append(x[0])
+    return len(out)
+
+
+@refused(MutationError, "something else that holds the same list")
+def grown_by_helper(x: FLOAT["N"]):
+    out = []
+    for v in x:
+        out.append(v)
+    return _extended(out, x) + len(out) + x
+
+
+@refused(MutationError, "SequenceInsert")
+def numbers(x: FLOAT["N"]):
+    out = []
+    for _ in x:
+        out.append(1.0)  # here
+    return len(out) + x
+
+
+@refused(MutationError)
+def two_element_types(x: FLOAT["N"]):
+    out = []
+    for v in x:
+        out.append(v)  # here
+        out.append(v > 0.0)
+    return len(out) + x

@@ -1,0 +1,297 @@
+"""Python objects that change on a path that only the model decides: refused, whatever holds them."""
+
+import collections
+import heapq
+import io
+import itertools
+import queue
+import random
+
+import numpy as np
+
+from onnxsmith import FLOAT, INT64
+from onnxsmith.errors import LastingChangeError, MutationError, UnseenStateError
+from tests.scripting.corpus import integer, refused, runs, vector
+
+W = np.zeros(3, np.float32)
+BUFFER = io.StringIO("abc")
+QUEUE = queue.SimpleQueue()
+SEEN = []
+
+
+class Meter:
+    def __init__(self):
+        self.n = 1
+        self.items = []
+        self.ids = itertools.count()
+
+    def tick(self):
+        self.n += 1
+        return self.n
+
+    def push(self, value):
+        self.items.append(value)
+
+    @property
+    def counted(self):
+        self.n += 1
+        return self.n
+
+
+class Counted:
+    total = 0
+
+    def add_total(self):
+        Counted.total += 1
+
+
+class Slotted:
+    __slots__ = ("n",)
+
+    def __init__(self):
+        self.n = 1
+
+    def tick(self):
+        self.n += 1
+
+
+def remember(value, seen=[]):  # noqa: B006  # a default that changes is what this is about
+    seen.append(value)
+    return len(seen)
+
+
+METER = Meter()
+
+
+@refused(MutationError, "'w'")
+def array_element(x: FLOAT["N"]):
+    w = np.zeros(3, np.float32)
+    if x.sum() > 0:
+        w[0] = 1  # here
+    return x + w
+
+
+@refused(MutationError, "is changed inside this")
+def array_in_place(x: FLOAT["N"]):
+    w = np.zeros(3, np.float32)
+    if x.sum() > 0:
+        w += 1  # here
+    return x + w
+
+
+@refused(MutationError, "an array")
+def array_filled(x: FLOAT["N"]):
+    w = np.zeros(3, np.float32)
+    if x.sum() > 0:
+        w.fill(3)  # here
+    return x + w
+
+
+@refused(MutationError, "'W'")
+def array_outside(x: FLOAT["N"]):
+    if x.sum() > 0:
+        W[0] = 3  # here
+    return x + W
+
+
+@refused(MutationError, "'view'")
+def view_of_array(x: FLOAT["N"]):
+    w = np.zeros(4, np.float32)
+    view = w[1:]
+    if x.sum() > 0:
+        view[0] = 3  # here
+    return x + w[1:]
+
+
+@refused(UnseenStateError, "'g'")
+def iterator_in_loop(x: FLOAT["N"], n: INT64):
+    g = iter([1.0, 2.0, 3.0])
+    for _ in range(n):
+        x = x * next(g)  # here
+    return x
+
+
+@refused(UnseenStateError, "'g'")
+def generator_in_loop(x: FLOAT["N"], n: INT64):
+    g = (v * 2 for v in [1, 2, 3])
+    for _ in range(n):
+        x = x * next(g)  # here
+    return x
+
+
+@refused(MutationError, "'g'")
+def deque_in_loop(x: FLOAT["N"], n: INT64):
+    g = collections.deque([1.0, 2.0])
+    for _ in range(n):
+        x = x * g.popleft()  # here
+    return x
+
+
+@refused(MutationError, "'g'")
+def random_in_loop(x: FLOAT["N"], n: INT64):
+    g = random.Random(3)
+    for _ in range(n):
+        x = x * g.randint(1, 3)  # here
+    return x
+
+
+@refused(MutationError, "'m'")
+def method_in_loop(x: FLOAT["N"]):
+    m = Meter()
+    for _ in x:
+        m.tick()  # here
+    return x * m.n
+
+
+@refused(MutationError, "'m'")
+def property_in_branch(x: FLOAT["N"]):
+    m = Meter()
+    if x.sum() > 0:
+        x = x * m.counted
+    return x * m.n
+
+
+@refused(MutationError, "'s'")
+def slot_in_branch(x: FLOAT["N"]):
+    s = Slotted()
+    if x.sum() > 0:
+        s.tick()  # here
+    return x * s.n
+
+
+@refused(MutationError, "'Counted'")
+def class_attribute_in_branch(x: FLOAT["N"]):
+    m = Counted()
+    if x.sum() > 0:
+        m.add_total()
+    return x * Counted.total
+
+
+@refused(MutationError, "'h'")
+def attribute_by_name(x: FLOAT["N"]):
+    h = Slotted()
+    if x.sum() > 0:
+        setattr(h, "n", 5)  # here  # noqa: B010
+    return x * h.n
+
+
+@refused(MutationError, "'box.items'")
+def pushed_in_branch(x: FLOAT["N"]):
+    box = Meter()
+    if x.sum() > 0:
+        box.push(x)
+    return x * len(box.items)
+
+
+@refused(MutationError, """'t["a"]'""")
+def dict_in_dict(x: FLOAT["N"]):
+    t = {"a": {"n": 1}}
+    if x.sum() > 0:
+        t["a"]["n"] = 5  # here
+    return x * t["a"]["n"]
+
+
+@refused(MutationError, "'items'")
+def operand_of_and(x: FLOAT["N"]):
+    items = []
+    ok = (x.sum() > 0) and (items.append(1) is None)  # here
+    return x * len(items), ok
+
+
+@refused(MutationError, "'items'")
+def operand_of_comparison(x: FLOAT["N"]):
+    items = [1.0, 2.0]
+    ok = 0 < x.sum() < items.pop()  # here
+    return x * len(items), ok
+
+
+@refused(MutationError, "'h'")
+def heap_in_branch(x: FLOAT["N"]):
+    h = [1, 2, 3]
+    if x.sum() > 0:
+        x = x + heapq.heappop(h)  # here
+    return x * len(h)
+
+
+@refused(MutationError, "'BUFFER'")
+def text_in_branch(x: FLOAT["N"]):
+    if x.sum() > 0:
+        x = x + len(BUFFER.read(1))  # here
+    return x
+
+
+@refused(UnseenStateError, "'QUEUE'")
+def queue_in_branch(x: FLOAT["N"]):
+    if x.sum() > 0:
+        QUEUE.put(1)  # here
+        x = x + 1
+    return x
+
+
+@refused(LastingChangeError, "'seen'")
+def default_outlives_call(x: FLOAT["N"]):
+    return x * remember(1)
+
+
+@refused(LastingChangeError, "'METER'")
+def attribute_outlives_call(x: FLOAT["N"]):
+    return x * METER.tick()  # here
+
+
+@refused(LastingChangeError, "random")
+def random_numbers(x: FLOAT["N"]):
+    return x * random.randint(1, 3)  # here
+
+
+@refused(LastingChangeError, "'METER.ids'")
+def iterator_outlives_call(x: FLOAT["N"]):
+    return x * next(METER.ids)
+
+
+@runs(vector(1, 2, 3))
+@runs(vector(-1, -2, -3))
+def attribute_that_nobody_names_may_be_an_iterator(x: FLOAT["N"]):
+    if x.sum() > 0:
+        x = x * METER.n
+    return x
+
+
+@runs(vector(1, 2, 3))
+def changes_where_python_decides(x: FLOAT["N"]):
+    meter, items, g = Meter(), [1.0], iter([2.0, 3.0, 4.0])
+    for i in range(3):
+        meter.tick()
+        items.append(next(g) * i)
+    if x.sum() > 0:
+        x = x * meter.n + sum(items)
+    return x
+
+
+@runs(vector(1, 2, 3))
+def array_changed_between_uses(x: FLOAT["N"]):
+    w = np.zeros(3, np.float32)
+    y = x + w
+    w[0] = 1
+    return y, x + w
+
+
+@refused(MutationError, "after it was used")
+def large_array_changed_between_uses(x: FLOAT["N"]):
+    w = np.zeros(3000, np.float32)
+    y = x[0] + w
+    w[0] = 1  # here
+    return y, x[0] + w
+
+
+@runs(vector(1, 2, 3), integer(2))
+@runs(vector(-1, 2, 3), integer(0))
+def fresh_objects_in_branch(x: FLOAT["N"], n: INT64):
+    if x[0] > 0:
+        parts = [x]
+        parts.append(x + 1)
+        x = parts[-1]
+    for _ in range(n):
+        meter = Meter()
+        meter.tick()
+        x = x * meter.n
+    return x

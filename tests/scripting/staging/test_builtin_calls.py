@@ -1,0 +1,172 @@
+"""Python's numbers and built-in functions where only the model knows the values: Python's own result, or an error."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from onnxsmith import FLOAT, errors, script
+
+
+def negative_power_in_a_loop(x: FLOAT["N"]):
+    s = 0.0
+    for i in range(len(x)):
+        s = s + 2**-i
+    return s
+
+
+def power_of_a_difference(x: FLOAT["N"]):
+    return 2 ** (len(x) - 5) * x
+
+
+@pytest.mark.parametrize("function", [negative_power_in_a_loop, power_of_a_difference])
+def test_powers_of_which_nobody_knows_the_sign(function: Any) -> None:
+    with pytest.raises(errors.TracedValueError, match="power of a number that may be negative"):
+        script(function)
+
+
+def powers_of_counters(x: FLOAT["N"]):
+    s = 0
+    for i in range(len(x)):
+        s = s + 2 ** (i + 1) + 3 ** (i * 2) + 2 ** (i // 2)
+    return s
+
+
+def negative_powers_in_a_known_loop(x: FLOAT["N"]):
+    s = 0.0
+    for i in range(3):
+        s = s + 2**-i
+    return s + x
+
+
+def power_of_a_size(x: FLOAT["N"]):
+    return 2 ** len(x)
+
+
+def power_that_is_known(x: FLOAT["N"]):
+    return len(x) ** -1
+
+
+def power_of_what_is_not_negative(x: FLOAT["N"]):
+    return 2 ** max(len(x) - 5, 0) + 2 ** abs(len(x) - 5)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        powers_of_counters,
+        negative_powers_in_a_known_loop,
+        power_of_a_size,
+        power_that_is_known,
+        power_of_what_is_not_negative,
+    ],
+)
+def test_powers(function: Any) -> None:
+    x = np.float32([1, 2, 3])
+    written = script(function)
+    for result in (written(x), written.to_model()(x)):
+        np.testing.assert_allclose(np.asarray(result), np.asarray(function(x)), rtol=1e-6)
+
+
+def added(x: FLOAT["N"]):
+    return len(x) + 2**70
+
+
+def compared(x: FLOAT["N"]):
+    return len(x) < 2**70
+
+
+def chosen(x: FLOAT["N"]):
+    return 2**70 if x.sum() > 0 else 1
+
+
+def counted(x: FLOAT["N"]):
+    s = 0.0
+    for _ in range(2**70):
+        s = s + x.sum()
+        if s > 5:
+            break
+    return s
+
+
+def counted_from_a_size(x: FLOAT["N"]):
+    s = 0.0
+    for _ in range(len(x), 2**70):
+        s = s + x.sum()
+    return s
+
+
+def carried(x: FLOAT["N"]):
+    c = 2**70
+    for _ in x:
+        c = c * 3
+    return c
+
+
+def greatest(x: FLOAT["N"]):
+    return max(len(x), 2**70)
+
+
+def index(x: FLOAT["N"]):
+    return x[len(x) - 2**70]
+
+
+@pytest.mark.parametrize(
+    "function", [added, compared, chosen, counted, counted_from_a_size, carried, greatest, index]
+)
+def test_integers_past_64_bits(function: Any) -> None:
+    with pytest.raises((errors.LiteralError, errors.LoopTypeError), match="int64 holds -9223372036854775808"):
+        script(function)
+
+
+@script
+def least_of_tensors(x: FLOAT[3]):
+    return min(x[0], x[1], x[2])
+
+
+@script
+def greatest_of_numbers(x: FLOAT[3]):
+    return max(float(x[0]), 1.0, float(x[1]), float(x[2]))
+
+
+@script
+def least_element(x: FLOAT["N"]):
+    return min(x)
+
+
+@script
+def greatest_element(x: FLOAT["N"]):
+    return max(x)
+
+
+def test_min_and_max_follow_pythons_rule() -> None:
+    """NaN counts where it comes first, and only there."""
+    models = {
+        each: each.to_model()
+        for each in (least_of_tensors, greatest_of_numbers, least_element, greatest_element)
+    }
+    for values in itertools.product([np.nan, 0.0, 2.0, -np.inf, np.inf], repeat=3):
+        x = np.float32(values)
+        expected = {
+            least_of_tensors: min(values),
+            greatest_of_numbers: max(values[0], 1.0, *values[1:]),
+            least_element: min(values),
+            greatest_element: max(values),
+        }
+        for each, model in models.items():
+            for result in (each(x), model(x)):
+                np.testing.assert_array_equal(
+                    np.float32(result), np.float32(expected[each]), err_msg=f"{values}"
+                )
+
+
+def test_rows_have_no_least() -> None:
+    with pytest.raises(errors.ConditionError, match="single numbers"):
+        script(_least_row)
+
+
+def _least_row(x: FLOAT["N", 2]):
+    return min(x)
