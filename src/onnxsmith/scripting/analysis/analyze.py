@@ -22,10 +22,14 @@ from onnxsmith.scripting.analysis.flow import Flow
 from onnxsmith.scripting.analysis.kinds import Root, kind_of
 from onnxsmith.scripting.analysis.names import parameter_names
 from onnxsmith.scripting.analysis.subset import find_unsupported
+from onnxsmith.scripting.source.bounded import Bounded
+from onnxsmith.scripting.source.collection import collection_paused
 from onnxsmith.scripting.source.function_source import FunctionNode
 
-_LIMIT = 1024
-_analyses: dict[int, Analysis] = {}
+#: Lines of functions whose analyses are kept, besides those that scripts hold themselves.
+_KEPT_LINES = 4_000
+# By the id of the tree, which the entry keeps alive.
+_analyses = Bounded[int, "Analysis"](_KEPT_LINES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,19 @@ def analyze(
     found = _analyses.get(id(node))
     if found is not None and found.node is node and found.fits(global_names):
         return found
+    with collection_paused():
+        found = _analysis(node, file, name, outer_names, global_names)
+    _analyses.put(id(node), found, (node.end_lineno or node.lineno) - node.lineno + 1)
+    return found
+
+
+def _analysis(
+    node: FunctionNode,
+    file: str,
+    name: str,
+    outer_names: Collection[str],
+    global_names: Mapping[str, object],
+) -> Analysis:
     if isinstance(node, ast.Lambda):
         returned = ast.Return(node.body)
         body: list[ast.stmt] = [ast.copy_location(returned, node.body)]
@@ -83,12 +100,7 @@ def analyze(
         opset_modules((name for name in facts.reads if name not in variables), global_names),
     )
     table = compile_expressions(list(_parts(body, facts)), place)
-    if len(_analyses) >= _LIMIT:
-        _analyses.clear()
-    found = _analyses[id(node)] = Analysis(
-        node, file, name, body, parameters, local_names, facts, Flow(body, facts), place, table
-    )
-    return found
+    return Analysis(node, file, name, body, parameters, local_names, facts, Flow(body, facts), place, table)
 
 
 def opset_modules(names: Iterable[str], global_names: Mapping[str, object]) -> dict[str, object]:

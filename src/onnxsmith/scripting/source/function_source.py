@@ -16,11 +16,15 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from onnxsmith.errors import SourceNotFoundError, UnsupportedSyntaxError
+from onnxsmith.scripting.source.bounded import Bounded
+from onnxsmith.scripting.source.collection import collection_paused
 from onnxsmith.source import Span
 
 FunctionNode: TypeAlias = ast.FunctionDef | ast.Lambda
 
-_PARSED_LIMIT = 256
+#: Characters of source whose trees are kept: a tree takes a hundred times the memory of its text, and is walked by
+#: every full collection of garbage.
+_KEPT_CHARACTERS = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +34,7 @@ class _ParsedFile:
     functions: dict[tuple[int, str], list[FunctionNode]]
 
 
-_parsed: dict[str, _ParsedFile] = {}
+_parsed = Bounded[str, _ParsedFile](_KEPT_CHARACTERS)
 
 
 def find_function(function: types.FunctionType) -> FunctionNode:
@@ -121,12 +125,12 @@ def is_same_code(a: types.CodeType, b: types.CodeType) -> bool:
 def _functions(file: str, text: str) -> dict[tuple[int, str], list[FunctionNode]]:
     found = _parsed.get(file)
     if found is None or found.text != text:
-        if len(_parsed) >= _PARSED_LIMIT:
-            _parsed.clear()
         try:
-            found = _parsed[file] = _ParsedFile(text, _index(text))
+            with collection_paused():
+                found = _ParsedFile(text, _index(text))
         except (SyntaxError, ValueError):  # a file that changed since it was imported
             return {}
+        _parsed.put(file, found, len(text))
     return found.functions
 
 
