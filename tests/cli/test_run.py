@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from onnx import numpy_helper, parser
 
 from onnxsmith import BOOL, FLOAT, FLOAT16, INT8, STRING, trace
 from onnxsmith import opset21 as op
@@ -201,3 +202,17 @@ def test_a_size_of_no_dimension(run: Run, model: Path) -> None:
 def test_what_is_missing_is_told_in_words_of_the_shell(run: Run, model: Path) -> None:
     seen = run("run", "m.onnx")
     assert "--input x=FILE.npy, or say --random" in seen.err
+
+
+def test_inputs_with_a_default(run: Run, tmp_path: Path) -> None:
+    text = '<ir_version: 8, opset_import: ["" : 18]> g (float[N] x, float[1] w) => (float[N] y) { y = Mul(x, w) }'
+    proto = parser.parse_model(text)
+    proto.graph.initializer.append(numpy_helper.from_array(np.float32([3]), "w"))
+    (tmp_path / "m.onnx").write_bytes(proto.SerializeToString())
+    words = ["run", "m.onnx", "--input", "x=[2.0]", "--json"]
+    assert run(*words).json["outputs"][0]["values"] == [6.0]
+    assert run(*words, "--random").json["outputs"][0]["values"] == [6.0]
+    assert run(*words, "--input", "w=[5.0]").json["outputs"][0]["values"] == [10.0]
+    seen = run("info", "m.onnx")
+    assert "optional inputs\n  w  FLOAT[1]" in seen.out
+    assert "w: FLOAT[1] = ..." in run("run", "m.onnx").err

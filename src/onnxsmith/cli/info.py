@@ -55,6 +55,7 @@ def describe(model: Model, word: str, *, with_weights: bool) -> dict[str, Any]:
         "ir_version": model.ir.ir_version,
         "opsets": {domain or "ai.onnx": version for domain, version in model.opset_imports.items()},
         "inputs": [{"name": each.name, "type": repr(each.type)} for each in model.inputs],
+        "optional_inputs": [{"name": each.name, "type": repr(each.type)} for each in model.optional_inputs],
         "outputs": [{"name": each.name, "type": repr(each.type)} for each in model.outputs],
         "sizes": [
             {"condition": each.text, "because": each.because}
@@ -122,6 +123,10 @@ def _external_files(weights: list[dict[str, Any]], path: Path) -> list[dict[str,
     return [{"file": name, "bytes": (path.parent / name).stat().st_size} for name in files]
 
 
+#: In a file of IR version 3 every weight is an optional input.
+_SHOWN_INPUTS = 40
+
+
 def as_text(content: dict[str, Any], called: str) -> str:
     """The same for people."""
     opsets = ", ".join(f"{domain} {version}" for domain, version in content["opsets"].items())
@@ -129,8 +134,12 @@ def as_text(content: dict[str, Any], called: str) -> str:
         f"{called}: {described_bytes(content['bytes'])}, graph {content['name']!r}",
         f"IR version {content['ir_version']}, {opsets}, by {content['producer'] or 'somebody unnamed'}",
     ]
-    for title in ("inputs", "outputs"):
-        lines += ["", title, *_columns([(each["name"], each["type"]) for each in content[title]])]
+    for title in ("inputs", "optional_inputs", "outputs"):
+        rows = [(each["name"], each["type"]) for each in content[title]]
+        if title == "optional_inputs" and not rows:
+            continue
+        lines += ["", title.replace("_", " "), *_columns(rows[:_SHOWN_INPUTS])]
+        lines += [f"  and {len(rows) - _SHOWN_INPUTS} more"] if len(rows) > _SHOWN_INPUTS else []
     if content["sizes"]:
         rows = [(each["condition"], each["because"]) for each in content["sizes"]]
         lines += ["", "only for sizes", *_columns(rows)]

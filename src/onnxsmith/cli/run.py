@@ -21,6 +21,7 @@ from onnxsmith.diagnostics import did_you_mean, printable
 from onnxsmith.errors import ModelInputError
 from onnxsmith.graphs.isolation import memory_amount
 from onnxsmith.graphs.model import Port
+from onnxsmith.graphs.model_inputs import described
 from onnxsmith.runtime.settings import using
 from onnxsmith.types.value_types import TensorType
 
@@ -69,7 +70,7 @@ def run(options: argparse.Namespace, report: Report) -> int:
     check_words([options.model, *(word.partition("=")[2].strip() for word in options.input)])
     with progress(f"reading {shown_file(options.model)}"):
         model = load_model(options.model)
-    inputs = _inputs(model.inputs, options)
+    inputs = _inputs(model.inputs, model.optional_inputs, options)
     with (
         using(runtime=options.runtime) if options.runtime else nullcontext(),
         progress(f"running {shown_file(options.model)}"),
@@ -113,7 +114,10 @@ def _limits(options: argparse.Namespace) -> Limits:
     return {"isolated": options.isolated, "timeout": options.timeout, "memory": memory}
 
 
-def _inputs(ports: Sequence[Port], options: argparse.Namespace) -> dict[str, Any]:
+def _inputs(
+    required: Sequence[Port], optional: Sequence[Port], options: argparse.Namespace
+) -> dict[str, Any]:
+    ports = (*required, *optional)
     names = [port.name for port in ports]
     given: dict[str, str] = {}
     for word in options.input:
@@ -127,12 +131,13 @@ def _inputs(ports: Sequence[Port], options: argparse.Namespace) -> dict[str, Any
     generator = np.random.default_rng(options.seed)
     inputs: dict[str, Any] = {}
     for port in ports:
-        text = given.get(port.name, "random" if options.random else None)
+        is_drawn = options.random and port in required  # a default is what the model was made with
+        text = given.get(port.name, "random" if is_drawn else None)
         if text is not None:
             inputs[port.name] = make_input(port, text, sizes, generator)
-    missing = [name for name in names if name not in inputs]
+    missing = [port.name for port in required if port.name not in inputs]
     if missing:
-        form = ", ".join(f"{each.name}: {each.type!r}" for each in ports)
+        form = ", ".join(described(required, optional))
         raise ModelInputError(
             f"input '{missing[0]}' is missing",
             help=f"give it with --input {missing[0]}=FILE.npy, or say --random; the model takes {form}",

@@ -81,6 +81,9 @@ class Model:
     #: The sizes that it is for, as far as its metadata says so.
     _conditions: tuple[size_conditions.SizeCondition, ...] = ()
 
+    #: What runs where optional inputs are given, by their names.
+    _without_defaults: dict[frozenset[str], Model]
+
     def __init__(self, model: ir.Model) -> None:
         self._hold(model)
 
@@ -89,6 +92,7 @@ class Model:
         self._held: ir.Model | ModelRecord = model
         self._conditions = size_conditions.read(model.metadata_props)
         self._run: Run | None = None
+        self._without_defaults = {}
 
     @property
     def _ir(self) -> ir.Model:
@@ -154,6 +158,15 @@ class Model:
         return tuple(_port(value) for value in graph.inputs if value.name not in graph.initializers)
 
     @property
+    def optional_inputs(self) -> tuple[Port, ...]:
+        """Names and types of the inputs that may be given: an initializer of the same name is their default."""
+        held = self._held
+        if isinstance(held, ModelRecord):
+            return ()  # what is recorded has weights, and no defaults
+        graph = held.graph
+        return tuple(_port(value) for value in graph.inputs if value.name in graph.initializers)
+
+    @property
     def outputs(self) -> tuple[Port, ...]:
         """Names and types of the outputs."""
         held = self._held
@@ -178,18 +191,20 @@ class Model:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Run it on arrays, by position or by name: one output comes back as it is, several as a tuple.
 
+        By position come `inputs`, then `optional_inputs`; of these one that is left out, or None, has its default.
         Where a graph is being made, the model becomes a function of it, and this is a call of that function. The
         graph's model then holds the weights, which are not copied.
         """
         active = ACTIVE.get()
         graph = None if active is None else active.recording
         if graph is not None:
-            results = call_model(graph, self.ir, self._bind(args, kwargs, graph))
+            model, values = self._bind(args, kwargs, graph)
+            results = call_model(graph, model.ir, values)
             return results[0] if len(results) == 1 else results
-        feeds = self._bind(args, kwargs)
-        if self._run is None:
-            self._run = self._make_runner()
-        outputs = self._run(feeds)
+        model, feeds = self._bind(args, kwargs)
+        if model._run is None:
+            model._run = model._make_runner()
+        outputs = model._run(feeds)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     @boundary
@@ -226,18 +241,18 @@ class Model:
                 help="leave isolated out",
                 culprit=("attribute", "isolated"),
             )
-        feeds = self._bind(inputs, named)
-        names = [port.name for port in self.inputs]
-        runtime, find_node = model_runtime(), self._find_node()
+        model, feeds = self._bind(inputs, named)
+        names = [port.name for port in model.inputs]
+        runtime, find_node = model_runtime(), model._find_node()
         try:
-            outputs = runtime.run_isolated(self.handed_over(), names, feeds, limits, find_node)
+            outputs = runtime.run_isolated(model.handed_over(), names, feeds, limits, find_node)
         except (OperatorFailedError, NotRunnableError) as error:
-            raise self._diagnosed(error, feeds) from error.__cause__
+            raise model._diagnosed(error, feeds) from error.__cause__
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def _check_options(self, named: Mapping[str, Any]) -> None:
         """Refuse a misspelt option of `run`, which Python takes for an input."""
-        names = [port.name for port in self.inputs]
+        names = [port.name for port in (*self.inputs, *self.optional_inputs)]
         for name in named:
             meant = did_you_mean(name, ("isolated", "timeout", "memory"))
             if name not in names and meant is not None and did_you_mean(name, names) is None:
@@ -251,7 +266,7 @@ class Model:
         """Whether this is a mapping of inputs by name, and not the value of an input that is itself a map."""
         if not isinstance(given, Mapping):
             return False
-        ports = self.inputs
+        ports = (*self.inputs, *self.optional_inputs)
         takes_map = bool(ports) and not isinstance(ports[0].type, TensorType | SequenceType)
         return not takes_map or set(cast("Mapping[object, object]", given)) <= {port.name for port in ports}
 
@@ -318,42 +333,23 @@ class Model:
         called = "the model" if self.place is None else printable(self.place.name)
         return lambda name: origin_of(self._ir, called, name)
 
-    def _in_order(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """What was given for each input."""
-        ports = self.inputs
-        names = [port.name for port in ports]
-        if len(args) > len(ports):
-            count = f"{len(ports)} input{'s' * (len(ports) != 1)}"
-            raise ModelInputError(
-                f"the model has {count}, and was given {len(args)}",
-                help=model_inputs.described_inputs(ports),
-                culprit=("input", len(ports)),
-            )
-        given = dict(zip(names, args, strict=False))
-        for name, value in kwargs.items():
-            if name not in names:
-                raise ModelInputError(
-                    f"the model has no input '{name}'",
-                    help=did_you_mean(name, names) or model_inputs.described_inputs(ports),
-                    culprit=("attribute", name),
-                )
-            if name in given:
-                raise ModelInputError(f"input '{name}' was given twice", culprit=("attribute", name))
-            given[name] = value
-        missing = [name for name in names if name not in given]
-        if missing:
-            raise ModelInputError(
-                f"input '{missing[0]}' is missing", help=model_inputs.described_inputs(ports)
-            )
-        return given
-
     def _bind(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], graph: RecordingTarget | None = None
-    ) -> list[Any]:
-        """The inputs as arrays, in order; as values of a graph where one is being made."""
-        given = self._in_order(args, kwargs)
+    ) -> tuple[Model, list[Any]]:
+        """What is run, and its inputs as arrays, in order; as values of a graph where one is being made.
+
+        That is the model itself, unless optional inputs are given: then the one that must be given them.
+        """
+        ports = self.inputs
+        is_plain = len(args) <= len(ports) and (not kwargs or kwargs.keys() <= {each.name for each in ports})
+        optional = () if is_plain else self.optional_inputs
+        given = model_inputs.by_name(ports, optional, args, kwargs)
+        replaced = frozenset(each.name for each in optional if given.get(each.name) is not None)
+        model = self if not replaced else self._requiring(replaced)
+        order = [each.name for each in (*ports, *optional)]
+        ports = model.inputs
         feeds: list[Any] = []
-        for position, port in enumerate(self.inputs):
+        for port in ports:
             value = given[port.name]
             try:
                 feeds.append(
@@ -362,16 +358,32 @@ class Model:
                     else model_inputs.argument(port, value, graph)
                 )
             except (ModelInputError, InputTypeError, LiteralError) as error:
+                position = order.index(port.name)
                 error.culprit = ("attribute", port.name) if port.name in kwargs else ("input", position)
                 raise
         if graph is None:
-            model_inputs.check_names(self.inputs, feeds, kwargs)
+            model_inputs.check_names(ports, feeds, kwargs, order)
         if self._conditions and graph is None:
-            size_conditions.check(self._conditions, model_inputs.sizes(self.inputs, feeds))
+            size_conditions.check(self._conditions, model_inputs.sizes(ports, feeds))
         elif self._conditions and graph is not None:
             shapes = [getattr(each.known.type, "shape", None) or () for each in feeds]
-            carry(graph.shared, self._conditions, model_inputs.dimensions(self.inputs, shapes))
-        return feeds
+            carry(graph.shared, self._conditions, model_inputs.dimensions(ports, shapes))
+        return model, feeds
+
+    def _requiring(self, names: frozenset[str]) -> Model:
+        """The same model without the defaults of some inputs; made once for each choice of them."""
+        made = self._without_defaults.get(names)
+        if made is None:
+            made = self._make_requiring(names)
+            made.place = self.place
+            made = self._without_defaults.setdefault(names, made)  # all threads get the first
+        return made
+
+    def _make_requiring(self, names: frozenset[str]) -> Model:
+        model = self._ir.clone()  # tensors are shared
+        for name in names:
+            model.graph.initializers.pop(name).const_value = None
+        return Model(model)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """The whole model with its weights, wherever they lie; sessions stay behind."""
@@ -396,7 +408,7 @@ class Model:
         return files.weight_bytes(self._ir)
 
     def __repr__(self) -> str:
-        inputs = ", ".join(f"{name}: {kind!r}" for name, kind in self.inputs)
+        inputs = ", ".join(model_inputs.described(self.inputs, self.optional_inputs))
         outputs = ", ".join(f"{name}: {kind!r}" for name, kind in self.outputs)
         count = self._node_count
         nodes = "1 node" if count == 1 else f"{count} nodes"
@@ -413,7 +425,11 @@ class Model:
         rows = "".join(
             f"<tr><td>{kind}</td><td><code>{html.escape(port.name)}</code></td>"
             f"<td><code>{html.escape(repr(port.type))}</code></td></tr>"
-            for kind, ports in (("input", self.inputs), ("output", self.outputs))
+            for kind, ports in (
+                ("input", self.inputs),
+                ("optional input", self.optional_inputs),
+                ("output", self.outputs),
+            )
             for port in ports
         )
         text = html.escape(str(self)) if self._node_count < _SHOWN_NODES else ""
@@ -486,6 +502,7 @@ class _RawModel(Model):
     def __init__(self, proto: onnx.ModelProto) -> None:
         self._proto = proto
         self._run = None
+        self._without_defaults = {}
 
     @boundary
     def save(
@@ -512,13 +529,19 @@ class _RawModel(Model):
 
     @property
     def inputs(self) -> tuple[Port, ...]:
-        graph = self._proto.graph
-        given = {each.name for each in graph.initializer} | {
-            each.values.name for each in graph.sparse_initializer
-        }
-        return tuple(
-            Port(each.name, raw.read_type(each.type)) for each in graph.input if each.name not in given
-        )
+        return self._ports(with_default=False)
+
+    @property
+    def optional_inputs(self) -> tuple[Port, ...]:
+        return self._ports(with_default=True)
+
+    def _ports(self, *, with_default: bool) -> tuple[Port, ...]:
+        held, given = raw.initializer_names(self._proto), self._proto.graph.input
+        ports = (each for each in given if (each.name in held) is with_default)
+        return tuple(Port(each.name, raw.read_type(each.type)) for each in ports)
+
+    def _make_requiring(self, names: frozenset[str]) -> Model:
+        return _RawModel(raw.without_initializers(self._proto, names))
 
     @property
     def outputs(self) -> tuple[Port, ...]:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, cast
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import RecordingTarget
 from onnxsmith.core.value import NumberValue, Value
+from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import InputTypeError, ModelInputError
 from onnxsmith.schema.promote import Place, given_array
 from onnxsmith.types.dtypes import DType
@@ -22,8 +23,53 @@ class Port(NamedTuple):
     type: AnyValueType
 
 
-def described_inputs(ports: Sequence[Port]) -> str:
-    return "the model takes " + (", ".join(f"{each.name}: {each.type!r}" for each in ports) or "no inputs")
+#: In a file of IR version 3 every weight is an optional input.
+_SHOWN_OPTIONAL = 4
+
+
+def described(ports: Sequence[Port], optional: Sequence[Port]) -> list[str]:
+    """Inputs as parameters are written, those with a default last.
+
+    >>> described([Port("x", TensorType(DType.FLOAT, (2,)))], [Port("w", TensorType(DType.FLOAT, (2,)))])
+    ['x: FLOAT[2]', 'w: FLOAT[2] = ...']
+    """
+    shown = [f"{each.name}: {each.type!r}" for each in ports]
+    shown += [f"{each.name}: {each.type!r} = ..." for each in optional[:_SHOWN_OPTIONAL]]
+    more = len(optional) - _SHOWN_OPTIONAL
+    return [*shown, f"{more} more with defaults"] if more > 0 else shown
+
+
+def described_inputs(ports: Sequence[Port], optional: Sequence[Port] = ()) -> str:
+    return "the model takes " + (", ".join(described(ports, optional)) or "no inputs")
+
+
+def by_name(
+    ports: Sequence[Port], optional: Sequence[Port], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What is given for which input: by position those that must be given, then the optional ones; or by name."""
+    names = [port.name for port in (*ports, *optional)]
+    if len(args) > len(names):
+        count = f"{len(names)} input{'s' * (len(names) != 1)}"
+        raise ModelInputError(
+            f"the model has {count}, and was given {len(args)}",
+            help=described_inputs(ports, optional),
+            culprit=("input", len(names)),
+        )
+    given = dict(zip(names, args, strict=False))
+    for name, value in kwargs.items():
+        if name not in names:
+            raise ModelInputError(
+                f"the model has no input '{name}'",
+                help=did_you_mean(name, names) or described_inputs(ports, optional),
+                culprit=("attribute", name),
+            )
+        if name in given:
+            raise ModelInputError(f"input '{name}' was given twice", culprit=("attribute", name))
+        given[name] = value
+    missing = [port.name for port in ports if port.name not in given]
+    if missing:
+        raise ModelInputError(f"input '{missing[0]}' is missing", help=described_inputs(ports, optional))
+    return given
 
 
 def feed(port: Port, value: Any) -> Any:
@@ -83,8 +129,10 @@ def _wrong_shape(port: Port, wanted: Shape, given: Shape) -> ModelInputError:
     )
 
 
-def check_names(ports: Sequence[Port], feeds: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-    """Refuse inputs that disagree about the size of a dimension of one name."""
+def check_names(
+    ports: Sequence[Port], feeds: Sequence[Any], kwargs: Mapping[str, Any], order: Sequence[str]
+) -> None:
+    """Refuse inputs that disagree about the size of a dimension of one name; `order` is that of the call."""
     found = contradiction((port.name, port.type, feed) for port, feed in zip(ports, feeds, strict=True))
     if found is not None:
         raise ModelInputError(
@@ -92,7 +140,7 @@ def check_names(ports: Sequence[Port], feeds: Sequence[Any], kwargs: Mapping[str
             help=described_inputs(ports),
             culprit=("attribute", found.second)
             if found.second in kwargs
-            else ("input", [port.name for port in ports].index(found.second)),
+            else ("input", order.index(found.second)),
         )
 
 

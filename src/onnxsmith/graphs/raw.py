@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, cast
 
 import onnx
@@ -69,6 +69,25 @@ def tensors_of(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
                 sparse = [attribute.sparse_tensor] if attribute.HasField("sparse_tensor") else []
                 for each in (*sparse, *attribute.sparse_tensors):
                     yield from (each.values, each.indices)
+
+
+def initializer_names(proto: onnx.ModelProto) -> set[str]:
+    """The names of a model's weights, those of sparse ones too."""
+    graph = proto.graph
+    names = {each.name for each in graph.initializer}
+    return names | {each.values.name for each in graph.sparse_initializer}
+
+
+def without_initializers(proto: onnx.ModelProto, names: Collection[str]) -> onnx.ModelProto:
+    """A copy of a model without some of its weights."""
+    copy = onnx.ModelProto()
+    copy.CopyFrom(proto)
+    del copy.graph.initializer[:], copy.graph.sparse_initializer[:]
+    copy.graph.initializer.extend(each for each in proto.graph.initializer if each.name not in names)
+    copy.graph.sparse_initializer.extend(
+        each for each in proto.graph.sparse_initializer if each.values.name not in names
+    )
+    return copy
 
 
 def has_map(proto: onnx.TypeProto) -> bool:

@@ -6,7 +6,7 @@ Slow and complete; what it cannot run, nothing here can.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -35,7 +35,9 @@ class ReferenceSession:
 
     @property
     def input_names(self) -> list[str]:
-        return [str(each) for each in self._evaluator.input_names]
+        """The inputs that have no default."""
+        held: Collection[str] = self._evaluator.rt_inits_
+        return [str(each) for each in self._evaluator.input_names if each not in held]
 
     @property
     def output_names(self) -> list[str]:

@@ -111,6 +111,9 @@ class Model:
     def inputs(self) -> tuple[Port, ...]:
         """Names and types of the inputs that must be given."""
     @property
+    def optional_inputs(self) -> tuple[Port, ...]:
+        """Names and types of the inputs that may be given: an initializer of the same name is their default."""
+    @property
     def outputs(self) -> tuple[Port, ...]:
         """Names and types of the outputs."""
     @property
@@ -121,6 +124,7 @@ class Model:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Run it on arrays, by position or by name: one output comes back as it is, several as a tuple.
 
+        By position come `inputs`, then `optional_inputs`; of these one that is left out, or None, has its default.
         Where a graph is being made, the model becomes a function of it, and this is a call of that function. The
         graph's model then holds the weights, which are not copied.
         """
