@@ -29,8 +29,8 @@ def test_the_example_of_the_readme() -> None:
 
 
 def test_a_captured_array_is_stored_once_and_not_copied() -> None:
-    weight = np.ones((3, 3), np.float32)
-    model = trace(lambda x: (x @ weight) @ weight, FLOAT["N", 3])
+    weight = np.ones((64, 64), np.float32)  # small ones are copied, so that nobody can change them afterwards
+    model = trace(lambda x: (x @ weight) @ weight, FLOAT["N", 64])
     (value,) = model.ir.graph.initializers.values()
     assert value.name == "weight"
     assert np.shares_memory(value.const_value.numpy(), weight)

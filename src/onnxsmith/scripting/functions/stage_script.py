@@ -14,7 +14,7 @@ from onnxsmith.core.recording import FormalAttribute, FunctionHead, OpsetChoice,
 from onnxsmith.core.semantics.number import NumberKind, kind_of
 from onnxsmith.core.target import ACTIVE, RecordingTarget, recorded
 from onnxsmith.core.value import Value
-from onnxsmith.errors import MissingReturnError, OpsetConflictError, ReturnTypeError
+from onnxsmith.errors import CallError, MissingReturnError, OpsetConflictError, ReturnTypeError
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.scripting.functions.debuggers import unwatched
 from onnxsmith.scripting.functions.eager_call import input_argument
@@ -126,6 +126,13 @@ def _stage_on(
     run: Callable[[RecordingTarget, Mapping[str, Any]], Any],
 ) -> Staged[ScopeT]:
     arguments = dict(script.fixed_arguments)
+    if arguments and script.instance is None:
+        (name,) = arguments
+        raise CallError(
+            f"{script.name} is a method, and nobody says of which object: its '{name}' is not known",
+            help=f"ask the object: obj.{script.name}.to_model(); "
+            "for a class method, write @script above @classmethod",
+        ).locate_at_caller()
     for parameter in script.parameters.inputs:
         if parameter.name in types:
             given = types[parameter.name]

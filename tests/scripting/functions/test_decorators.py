@@ -1,0 +1,56 @@
+"""Scripts in classes: methods, class methods and static methods, on every Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from onnxsmith import FLOAT, script
+from onnxsmith.errors import CallError
+
+
+class Scaled:
+    """A class whose scripts read its attributes."""
+
+    factor = 3.0
+
+    @script
+    @classmethod
+    def of_the_class(cls, x: FLOAT["N"]):
+        return x * cls.factor
+
+    @staticmethod
+    @script
+    def of_nobody(x: FLOAT["N"]):
+        return x * 2.0
+
+    @script
+    def of_the_object(self, x: FLOAT["N"]):
+        return x * self.factor
+
+
+class ScaledMore(Scaled):
+    """Another class with the same scripts."""
+
+    factor = 5.0
+
+
+X = np.float32([1, 2])
+
+
+@pytest.mark.parametrize("owner", [Scaled, Scaled(), ScaledMore, ScaledMore()], ids=repr)
+def test_a_class_method_knows_its_class(owner: type[Scaled] | Scaled) -> None:
+    expected = X * owner.factor
+    np.testing.assert_array_equal(owner.of_the_class(X), expected)
+    np.testing.assert_array_equal(owner.of_the_class.to_model()(X), expected)
+
+
+def test_a_static_method_knows_nobody() -> None:
+    np.testing.assert_array_equal(Scaled.of_nobody(X), X * 2)
+    np.testing.assert_array_equal(Scaled().of_nobody.to_model()(X), X * 2)
+
+
+def test_the_model_of_a_method_needs_its_object() -> None:
+    np.testing.assert_array_equal(ScaledMore().of_the_object.to_model()(X), X * 5)
+    with pytest.raises(CallError, match="nobody says of which object"):
+        Scaled.of_the_object.to_model()
