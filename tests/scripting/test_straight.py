@@ -62,7 +62,8 @@ def several_targets(x: FLOAT["N"]):
     i, j = op.Split(op.Add(f, g), num_outputs=2); k = i; l = k  # fmt: skip # noqa: E702, E741
     m, (n, o) = op.Abs(l), op.Split(j, num_outputs=2)
     p, q, p = op.Abs(m), op.Neg(n), op.Exp(o)
-    return op.Sum(p, q, k)
+    r, s = h
+    return op.Sum(p, q, k, r, s)
 
 
 def same_target_twice(x: FLOAT["N"]):

@@ -10,7 +10,6 @@ import builtins
 import inspect
 import linecache
 import opcode
-import sys
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -311,6 +310,9 @@ def _computed(operands: int) -> _Handler:
     return lambda reader, _: reader.compute(operands)
 
 
+#: From 3.12 on the table still has the name, with a number that no instruction can have.
+_HAS_LOAD_METHOD = opcode.opmap.get("LOAD_METHOD", 256) < 256
+
 _BY_NAME: dict[str, _Handler] = {
     "NOP": _nothing,
     "RESUME": _nothing,
@@ -325,7 +327,7 @@ _BY_NAME: dict[str, _Handler] = {
     "LOAD_SMALL_INT": _constant,
     "LOAD_GLOBAL": _global,
     "LOAD_DEREF": _free,
-    "LOAD_ATTR": _attribute if sys.version_info < (3, 12) else _attribute_or_method,
+    "LOAD_ATTR": _attribute if _HAS_LOAD_METHOD else _attribute_or_method,
     "LOAD_METHOD": _method,
     "LOAD_FAST": _Reader.load_variable,
     "LOAD_FAST_BORROW": _Reader.load_variable,
