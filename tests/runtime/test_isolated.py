@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import numpy as np
 import onnx
@@ -270,21 +269,52 @@ def test_from_threads() -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="interrupts are sent otherwise there")
 def test_an_interrupt_ends_the_child() -> None:
+    # A program that a shell started in the background ignores interrupts, and so do those that it starts: this one
+    # takes them as a program in the foreground does.
     code = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np
-from onnxsmith import INT64, trace
+from onnxsmith.runtime import frames
 from tests.runtime.test_isolated import total, children
 model = total.to_model()
-print("running", flush=True)
+read, messages = frames.read, ["ready", "started", "outputs"]
+def watched(file):
+    if messages.pop(0) == "outputs":
+        print("running", flush=True)
+    return read(file)
+frames.read = watched
 try:
     model.run(np.int64(1 << 40), isolated=True)
 except KeyboardInterrupt:
     print("interrupted", sorted(children()), flush=True)
 """
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "running\n"
-    time.sleep(1)
-    process.send_signal(signal.SIGINT)
-    told, _ = process.communicate(timeout=60)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "running\n"
+        process.send_signal(signal.SIGINT)
+        told, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.wait()
     assert told == "interrupted []\n"
+
+
+@pytest.mark.parametrize("number", [0, 1], ids=["what it prints", "what it is told"])
+@pytest.mark.parametrize("has_begun", [False, True])
+def test_an_interrupt_while_a_thread_is_started_ends_the_child(number, has_begun, monkeypatch) -> None:
+    start, started = threading.Thread.start, []
+
+    def interrupted(thread: threading.Thread) -> None:
+        started.append(thread)
+        if len(started) <= number or has_begun:
+            start(thread)
+        if len(started) == number + 1:
+            raise KeyboardInterrupt
+
+    model = total.to_model()
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.run(np.int64(1 << 40), isolated=True)
+    assert len(started) == number + 1  # and the fixture looks for what is left

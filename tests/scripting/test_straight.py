@@ -54,6 +54,24 @@ def in_order(x: FLOAT["N"]):
     return y < op.Add(x, WEIGHT_OF_ONE)
 
 
+def several_targets(x: FLOAT["N"]):
+    a, b, c = op.Abs(x), op.Neg(x), op.Exp(x)
+    c, a, b = a, b, c
+    d = e = op.Mul(a, b)
+    f, g = h = op.Mul(d, e), op.Mul(e, c)
+    i, j = op.Split(op.Add(f, g), num_outputs=2); k = i; l = k  # fmt: skip # noqa: E702, E741
+    m, (n, o) = op.Abs(l), op.Split(j, num_outputs=2)
+    p, q, p = op.Abs(m), op.Neg(n), op.Exp(o)
+    r, s = h
+    return op.Sum(p, q, k, r, s)
+
+
+def same_target_twice(x: FLOAT["N"]):
+    _, _, y = op.Split(x, num_outputs=3)
+    a, a = op.Abs(y), op.Neg(y)
+    return op.Add(y, a)
+
+
 WEIGHT_OF_ONE = np.array([1.0], np.float32)
 
 
@@ -82,7 +100,7 @@ def shares(x: FLOAT[2, "N"], axes: INT64[1]):
     return op.Transpose(op.ReduceMax(x, axes=[0, 1], keepdims=1), perm=[1, 0]), y
 
 
-STRAIGHT = (in_order, calls_a_script, attribute, shares)
+STRAIGHT = (in_order, several_targets, calls_a_script, attribute, shares)
 
 
 @pytest.mark.parametrize("function", STRAIGHT, ids=lambda each: each.__name__)
@@ -95,6 +113,11 @@ def test_is_staged_by_calling_it(function: Any, with_tree: Any) -> None:
 def test_needs_its_tree_for_an_index(with_tree: Any) -> None:
     made: ScriptFunction = cast(Any, script())(names)
     assert made.straight_call() is None
+    assert made.to_model_proto().SerializeToString() == with_tree(made).SerializeToString()
+
+
+def test_names_of_variables_that_are_stored_to_twice_in_a_row(with_tree: Any) -> None:
+    made: ScriptFunction = cast(Any, script())(same_target_twice)
     assert made.to_model_proto().SerializeToString() == with_tree(made).SerializeToString()
 
 

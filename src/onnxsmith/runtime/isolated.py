@@ -143,14 +143,19 @@ class _Child:
         self.errors = threading.Thread(
             target=self._listen, args=[cast("IO[bytes]", self.process.stderr)], daemon=True
         )
-        self.errors.start()
+        try:
+            self.errors.start()
+        except BaseException:  # an interrupt that comes now may leave no process behind, either
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
         process = self.process
         process.kill()  # it has answered, or will not
         process.wait()
-        self.errors.join()
+        if self.errors.is_alive():  # an interrupt may have come while it was being started
+            self.errors.join()
         for file in (process.stdin, process.stdout, process.stderr):
             with contextlib.suppress(OSError):  # a pipe whose other end is gone cannot be flushed
                 cast("IO[bytes]", file).close()
@@ -182,7 +187,7 @@ class _Child:
             if timer is not None:
                 timer.cancel()
             self.process.kill()  # the writer may still wait for it
-            if writer.ident is not None:
+            if writer.is_alive():
                 writer.join()
 
     def _no_answer(self) -> None:
@@ -198,8 +203,9 @@ class _Child:
             file.close()
 
     def _listen(self, file: IO[bytes]) -> None:
-        for line in file:
-            self.last_lines.append(line[:1000])
+        with contextlib.suppress(ValueError):  # closed before this thread began
+            for line in file:
+                self.last_lines.append(line[:1000])
 
     def _time_is_up(self) -> None:
         self.timed_out = True

@@ -11,7 +11,7 @@ import inspect
 import linecache
 import opcode
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -112,6 +112,10 @@ class _Reader:
         self.loaded: dict[Chain, None] = {}
         self.called: dict[Chain, None] = {}
         self.stores: list[Store] = []
+        #: Where in `stores` those begin that have no other instruction between them, and whether the compiler has
+        #: them from the last variable of the source to the first.
+        self._run = 0
+        self._is_reversed = True
         #: The names of variables and of what is around the function, by the number that instructions have for them.
         self.slots = (*code.co_varnames, *code.co_freevars)
         self.offset = 0
@@ -131,23 +135,29 @@ class _Reader:
             handle = handlers.get(operation)
             if handle is None:
                 raise _NotStraight
+            if operation not in _STORES:
+                if operation == _POP_TOP and not self._is_reversed:
+                    raise _NotStraight  # `_, _ = f(x)`: from 3.13 on only the last store is left
+                self.end_run(operation in _SPREADING)
             self.offset = offset
             handle(self, argument)
             argument = 0
 
     def finished(self) -> StraightCode:
         """What was read."""
-        return StraightCode(tuple(self.loaded), tuple(self.called), tuple(self._in_order()))
+        self.end_run()
+        return StraightCode(tuple(self.loaded), tuple(self.called), tuple(self.stores))
 
-    def _in_order(self) -> Iterator[Store]:
-        """The stores as the source has them: of `a, b = f(x), g(x)` the compiler may store b first."""
-        run: list[Store] = []
-        for store in self.stores:
-            if run and store.offset != run[-1].offset + 2:
-                yield from _sorted(run, self.code)
-                run = []
-            run.append(store)
-        yield from _sorted(run, self.code)
+    def end_run(self, is_spread: bool = False) -> None:
+        """Put the last stores in the order of the source: of `a, b = f(x), g(x)` the compiler stores b first.
+
+        It leaves the values on the stack as they were computed, where nothing has spread them before the stores that
+        follow. Positions do not tell: an instruction that stores to two variables has only the first one's.
+        """
+        if self._is_reversed:
+            self.stores[self._run :] = reversed(self.stores[self._run :])
+        self._run = len(self.stores)
+        self._is_reversed = not is_spread
 
     # -- instructions ----------------------------------------------------------------------------------
 
@@ -216,18 +226,6 @@ class _Reader:
             raise _NotStraight
 
 
-def _sorted(run: Sequence[Store], code: types.CodeType) -> Sequence[Store]:
-    if len(run) < 2:
-        return run
-    positions = list(code.co_positions())
-
-    def place(store: Store) -> tuple[int, int]:
-        line, _, column, _ = positions[store.offset // 2]
-        return line or 0, column or 0
-
-    return sorted(run, key=place)
-
-
 # -- the table of instructions -----------------------------------------------------------------------------------
 
 _Handler: TypeAlias = Callable[[_Reader, int], object]
@@ -289,6 +287,7 @@ def _load_two(reader: _Reader, argument: int) -> None:
 
 def _store_and_load(reader: _Reader, argument: int) -> None:
     reader.store_variable(argument >> 4)
+    reader.end_run()
     reader.load_variable(argument & 15)
 
 
@@ -297,9 +296,22 @@ def _store_two(reader: _Reader, argument: int) -> None:
     reader.store_variable(argument & 15)
 
 
+def _binary(reader: _Reader, argument: int) -> None:
+    if argument == _SUBSCRIPT:
+        raise _NotStraight
+    reader.compute(2)
+
+
+#: The binary operation that Python 3.14 has for `x[i]`; older ones have an instruction of their own.
+_SUBSCRIPT = 26
+
+
 def _computed(operands: int) -> _Handler:
     return lambda reader, _: reader.compute(operands)
 
+
+#: From 3.12 on the table still has the name, with a number that no instruction can have.
+_HAS_LOAD_METHOD = opcode.opmap.get("LOAD_METHOD", 256) < 256
 
 _BY_NAME: dict[str, _Handler] = {
     "NOP": _nothing,
@@ -315,7 +327,7 @@ _BY_NAME: dict[str, _Handler] = {
     "LOAD_SMALL_INT": _constant,
     "LOAD_GLOBAL": _global,
     "LOAD_DEREF": _free,
-    "LOAD_ATTR": _attribute if "LOAD_METHOD" in opcode.opmap else _attribute_or_method,
+    "LOAD_ATTR": _attribute if _HAS_LOAD_METHOD else _attribute_or_method,
     "LOAD_METHOD": _method,
     "LOAD_FAST": _Reader.load_variable,
     "LOAD_FAST_BORROW": _Reader.load_variable,
@@ -326,7 +338,7 @@ _BY_NAME: dict[str, _Handler] = {
     "STORE_FAST_LOAD_FAST": _store_and_load,
     "CALL": _Reader.call,
     "CALL_KW": _called_with_names,
-    "BINARY_OP": _computed(2),
+    "BINARY_OP": _binary,
     "COMPARE_OP": _computed(2),
     "UNARY_NEGATIVE": _computed(1),
     "UNARY_INVERT": _computed(1),
@@ -338,7 +350,16 @@ _BY_NAME: dict[str, _Handler] = {
     "SWAP": _Reader.swap,
 }
 _HANDLERS = {opcode.opmap[name]: handler for name, handler in _BY_NAME.items() if name in opcode.opmap}
+#: Stores to variables, which may follow one another.
+_STORES = frozenset(
+    opcode.opmap[name]
+    for name in ("STORE_FAST", "STORE_FAST_STORE_FAST", "STORE_FAST_LOAD_FAST")
+    if name in opcode.opmap
+)
+#: What leaves values on the stack so that the first variable of the source gets the topmost.
+_SPREADING = frozenset(opcode.opmap[name] for name in ("UNPACK_SEQUENCE", "COPY", "SWAP"))
 _CACHE = opcode.opmap["CACHE"]
+_POP_TOP = opcode.opmap["POP_TOP"]
 _EXTENDED_ARG = opcode.opmap["EXTENDED_ARG"]
 
 
