@@ -38,7 +38,9 @@ class ScaledMore(Scaled):
 X = np.float32([1, 2])
 
 
-@pytest.mark.parametrize("owner", [Scaled, Scaled(), ScaledMore, ScaledMore()], ids=repr)
+@pytest.mark.parametrize(
+    "owner", [Scaled, Scaled(), ScaledMore, ScaledMore()], ids=["class", "object", "subclass", "its object"]
+)
 def test_a_class_method_knows_its_class(owner: type[Scaled] | Scaled) -> None:
     expected = X * owner.factor
     np.testing.assert_array_equal(owner.of_the_class(X), expected)

@@ -65,17 +65,21 @@ def _decorator(options: Mapping[str, Any]) -> Callable[[Any], ScriptFunction]:
     return decorate
 
 
-class _ClassScript(classmethod[Any, ..., Any]):
-    """A script of a class, bound as scripts are; since Python 3.13 `classmethod` alone makes a plain method of it."""
+class _ClassScript:
+    """A script of a class, bound as scripts are; since Python 3.13 `classmethod` makes a plain method of it."""
+
+    def __init__(self, made: ScriptFunction) -> None:
+        self.__wrapped__ = made
 
     def __get__(self, instance: object, owner: type | None = None) -> ScriptFunction:
-        return cast(ScriptFunction, self.__wrapped__).__get__(type(instance) if owner is None else owner)
+        return self.__wrapped__.__get__(type(instance) if owner is None else owner)
 
 
 def _make(function: Any, options: Mapping[str, Any]) -> Any:
-    for kind, made_kind in ((classmethod, _ClassScript), (staticmethod, staticmethod)):
-        if isinstance(function, kind):
-            return cast(Any, made_kind)(_make(cast(Any, function).__func__, options))
+    if isinstance(function, classmethod):
+        return _ClassScript(_make(cast(Any, function).__func__, options))
+    if isinstance(function, staticmethod):
+        return staticmethod(_make(cast(Any, function).__func__, options))
     if isinstance(function, types.MethodType):
         return _make(function.__func__, options).__get__(function.__self__)
     plain = plain_function(function)
