@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, cast
 
+from onnxsmith.core import portable
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics import arithmetic, bits
 from onnxsmith.core.tensor import Tensor
@@ -98,7 +99,7 @@ class Number(Tensor, NumberValue):
 
     def as_like(self, other: Operand) -> TensorValue:
         """The number as a scalar tensor with the element type of another."""
-        return operators_for(other).CastLike(self.tensor, other)
+        return portable.cast_like(operators_for(other), self.tensor, other)
 
     def _working(self) -> tuple[TensorValue, NumberKind]:
         """The number as it computes: a truth value is an int."""
