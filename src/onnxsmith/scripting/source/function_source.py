@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from onnxsmith.errors import SourceNotFoundError, UnsupportedSyntaxError
-from onnxsmith.source import Span
+from onnxsmith.source import Span, parse
 
 FunctionNode: TypeAlias = ast.FunctionDef | ast.Lambda
 
@@ -131,7 +131,7 @@ def _functions(file: str, text: str) -> dict[tuple[int, str], list[FunctionNode]
 
 def _index(text: str) -> dict[tuple[int, str], list[FunctionNode]]:
     index: dict[tuple[int, str], list[FunctionNode]] = {}
-    tree = ast.parse(text)
+    tree = parse(text)
     # Most files have no lambda; then only statements that can hold a definition need to be looked into.
     nodes = ast.walk(tree) if "lambda" in text else _definitions(tree)
     for node in nodes:
@@ -202,7 +202,7 @@ def module_level_names(file: str) -> Iterator[str]:
     """Names that a file defines at its top, now or further down: what a forward reference may mean."""
     text = "".join(linecache.getlines(file))
     try:
-        tree = ast.parse(text)
+        tree = parse(text)
     except (SyntaxError, ValueError):
         return
     for statement in tree.body:
