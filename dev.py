@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import venv
@@ -27,9 +28,11 @@ STAMP = ENVIRONMENT / "onnxsmith-installed.json"
 #: Extras that bring another one with them.
 INCLUDED = {"dev": {"ort"}, "bench": {"ort"}}
 
-#: Extras whose oldest versions are tested with the package's own dependencies, and what of `dev` those tests need.
-OLDEST_EXTRAS = ("ort", "safetensors")
+#: Extras that are installed beside the package's own dependencies where tests run in an environment of their own,
+#: and what of `dev` those tests need.
+TESTED_EXTRAS = ("ort", "safetensors")
 OLDEST_TOOLS = ("pytest", "pytest-xdist", "hypothesis", "cloudpickle", "pillow")
+LANGUAGE_TOOLS = (*OLDEST_TOOLS, "debugpy", "ipython")
 #: The tests of the core, which hold on every version that pyproject.toml allows; others compare with one's facts.
 CORE_TESTS = (
     "tests/core",
@@ -40,6 +43,18 @@ CORE_TESTS = (
     "tests/scripting/test_announced.py",
     "tests/scripting/test_pickling.py",
 )
+
+#: The tests of the language, which reads code objects, frames and syntax trees: they differ between versions of Python.
+LANGUAGE_TESTS = (
+    "tests/test_source.py",
+    "tests/scripting",
+    "tests/tracing",
+    "tests/errors",
+    "tests/core",
+    "tests/cli",
+)
+#: Errors that only PyTorch's exporter raises: it is not installed there.
+NOT_LANGUAGE = "not torch and not C70"
 
 NO_PIP = f"""{sys.executable} has no pip, and cannot make one. Install it, then run this again:
   Debian, Ubuntu   apt install python3-pip
@@ -83,10 +98,13 @@ def has_pip(python: Path) -> bool:
     return subprocess.call(probe, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) == 0
 
 
-def make_environment(environment: Path) -> None:
+def make_environment(environment: Path, interpreter: str = sys.executable) -> None:
     """Create a virtual environment, without pip: Debian's bare python3 cannot put pip into one."""
     say(f"making the environment {environment}")
-    venv.EnvBuilder(symlinks=os.name != "nt", with_pip=False).create(environment)
+    if interpreter == sys.executable:
+        venv.EnvBuilder(symlinks=os.name != "nt", with_pip=False).create(environment)
+    elif subprocess.call([interpreter, "-m", "venv", "--without-pip", str(environment)]) != 0:
+        fail(f"{interpreter} cannot make an environment; its messages are above")
 
 
 def pip_command(python: Path) -> list[str]:
@@ -123,33 +141,54 @@ def ensure(extras: set[str]) -> None:
     STAMP.write_text(json.dumps({"fingerprint": fingerprint, "extras": sorted(present | extras)}))
 
 
-def oldest_requirements() -> list[str]:
-    """What the oldest environment holds: each lowest version that pyproject.toml allows, and the test tools."""
+def requirements(tools: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """What pyproject.toml says of the package's dependencies with those of the tested extras, and of test tools."""
     import tomllib  # here, because an older Python is told below that it is too old
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    lowest = [*project["dependencies"], *(each for extra in OLDEST_EXTRAS for each in extras[extra])]
-    tools = [each for each in extras["dev"] if re.split(r"[<>=\[ ]", each)[0] in OLDEST_TOOLS]
-    return [*(each.replace(">=", "==") for each in lowest), *tools]
+    needed = [*project["dependencies"], *(each for extra in TESTED_EXTRAS for each in extras[extra])]
+    return needed, [each for each in extras["dev"] if re.split(r"[<>=\[ ]", each)[0] in tools]
 
 
-def ensure_oldest() -> Path:
-    """The interpreter of an environment with the oldest dependencies, made where there is none for these."""
-    environment = ENVIRONMENT.with_name(f"{ENVIRONMENT.name}-oldest")
+def oldest_requirements() -> list[str]:
+    """What the oldest environment holds: each lowest version that pyproject.toml allows, and the test tools."""
+    needed, tools = requirements(OLDEST_TOOLS)
+    return [*(each.replace(">=", "==") for each in needed), *tools]
+
+
+def ensure_beside(name: str, wanted_packages: list[str], interpreter: str = sys.executable) -> Path:
+    """The interpreter of an environment beside the usual one, made where there is none with these packages."""
+    environment = ENVIRONMENT.with_name(f"{ENVIRONMENT.name}-{name}")
     python, stamp = environment / PYTHON.relative_to(ENVIRONMENT), environment / STAMP.name
-    requirements = oldest_requirements()
-    wanted = json.dumps(requirements)
+    wanted = json.dumps(wanted_packages)
     if python.exists() and stamp.exists() and stamp.read_text() == wanted:
         return python
     if not python.exists():
-        make_environment(environment)
-    say("installing " + " ".join(requirements))
-    command = [*pip_command(python), "install", *PIP_OPTIONS, *requirements, "--editable", str(ROOT)]
+        make_environment(environment, interpreter)
+    say("installing " + " ".join(wanted_packages))
+    command = [*pip_command(python), "install", *PIP_OPTIONS, *wanted_packages, "--editable", str(ROOT)]
     if subprocess.call(command) != 0:
-        fail("the oldest dependencies cannot be installed; pip's messages are above")
+        fail(f"what {environment} needs cannot be installed; pip's messages are above")
     stamp.write_text(wanted)
     return python
+
+
+def interpreter_of(version: str) -> str | None:
+    """The interpreter on PATH of a version, as in `3.13`; None where there is none, or only one that does not start."""
+    found = shutil.which(f"python{version}")
+    if found is None:
+        return None
+    # A launcher may have the name, and no interpreter behind it.
+    probe = [found, "-c", "import sys, venv; print('%d.%d' % sys.version_info[:2])"]
+    done = subprocess.run(probe, capture_output=True, text=True, check=False)
+    return found if done.returncode == 0 and done.stdout.strip() == version else None
+
+
+def newest_version() -> str | None:
+    """The newest version of Python on PATH that is newer than this one."""
+    versions = (f"3.{minor}" for minor in range(sys.version_info.minor + 5, sys.version_info.minor, -1))
+    return next((each for each in versions if interpreter_of(each)), None)
 
 
 # ---- the tasks ----
@@ -169,7 +208,24 @@ def test(arguments: list[str]) -> int:
 
 def oldest(arguments: list[str]) -> int:
     """Run the core tests on the oldest dependencies that pyproject.toml allows; arguments go to pytest."""
-    return run(ensure_oldest(), "-m", "pytest", *(arguments or CORE_TESTS))
+    return run(ensure_beside("oldest", oldest_requirements()), "-m", "pytest", *(arguments or CORE_TESTS))
+
+
+def other_python(arguments: list[str]) -> int:
+    """Run the language tests on another Python: [VERSION, such as 3.13] [arguments of pytest]; --find names one."""
+    if arguments == ["--find"]:
+        found = newest_version()
+        print(found or "")
+        return int(found is None)
+    is_named = bool(arguments) and re.fullmatch(r"3\.\d+", arguments[0]) is not None
+    version = arguments[0] if is_named else newest_version()
+    interpreter = None if version is None else interpreter_of(version)
+    if version is None or interpreter is None:
+        fail(f"there is no python{version or ' of a newer version'} on PATH")
+    needed, tools = requirements(LANGUAGE_TOOLS)
+    python = ensure_beside(f"python{version}", [*needed, *tools], interpreter)
+    tests = arguments[is_named:] or [*LANGUAGE_TESTS, "-k", NOT_LANGUAGE]
+    return run(python, "-m", "pytest", *tests)
 
 
 def lint(arguments: list[str]) -> int:
@@ -285,6 +341,7 @@ TASKS: dict[str, Callable[[list[str]], int]] = {
     "demo": demo,
     "test": test,
     "oldest": oldest,
+    "python": other_python,
     "check": check,
     "lint": lint,
     "format": format_code,

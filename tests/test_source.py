@@ -1,11 +1,28 @@
-"""Places in the user's code are spans when they are read, and cost little until then."""
+"""Places in the user's source, which are spans when they are read and cost little until then; trees of texts."""
 
 from __future__ import annotations
 
-from onnxsmith import FLOAT, trace
+import ast
+from collections.abc import Callable
+
+import pytest
+
+from onnxsmith import FLOAT, script, trace
+from onnxsmith import opset18 as op
 from onnxsmith import source as places
 from onnxsmith.graphs.value import SymbolicTensor
-from onnxsmith.source import STATEMENT, Span, caller_place, caller_span, position_span, span_at
+from onnxsmith.source import (
+    STATEMENT,
+    Span,
+    caller_place,
+    caller_span,
+    parse,
+    parse_expression,
+    position_span,
+    span_at,
+)
+
+MISMATCH = "AST constructor recursion depth mismatch (before=2, after=3)"
 
 
 def test_a_place_is_the_span_that_it_was_taken_at() -> None:
@@ -42,3 +59,46 @@ def test_the_positions_of_code_are_kept_up_to_a_size() -> None:
         held = sum(len(positions) for _, positions in cache._entries.values())
         assert held == cache._instructions <= cache._MOST_INSTRUCTIONS
     assert cache.of(codes[-1]) is cache.of(codes[-1])
+
+
+@pytest.fixture
+def fail_once(monkeypatch: pytest.MonkeyPatch) -> Callable[[Exception], list[str]]:
+    """Lets the next parse fail, and returns a list that gets the texts."""
+
+    def install(error: Exception) -> list[str]:
+        really, texts = ast.parse, []
+
+        def failing(text: str, *args: object, **kwargs: object) -> ast.AST:
+            texts.append(text)
+            if len(texts) == 1:
+                raise error
+            return really(text, *args, **kwargs)
+
+        monkeypatch.setattr(ast, "parse", failing)
+        return texts
+
+    return install
+
+
+@pytest.mark.parametrize("parser", [parse, parse_expression])
+def test_a_parse_that_a_garbage_collection_spoiled_is_made_again(parser, fail_once) -> None:
+    texts = fail_once(SystemError(MISMATCH))
+    assert "'x'" in ast.dump(parser("x + 1"))
+    assert texts == ["x + 1"] * 2
+
+
+@pytest.mark.parametrize("parser", [parse, parse_expression])
+def test_other_failures_are_the_callers(parser, fail_once) -> None:
+    texts = fail_once(SyntaxError("no"))
+    with pytest.raises(SyntaxError):
+        parser("x + 1")
+    assert texts == ["x + 1"]
+
+
+def test_a_script_is_read_though_a_parse_was_spoiled(fail_once) -> None:
+    def branching(x: FLOAT["N"]):
+        return op.Neg(x) if op.ReduceMax(x) > 1.0 else x
+
+    texts = fail_once(SystemError(MISMATCH))
+    assert [node.op_type for node in script()(branching).to_model_proto().graph.node][-1] == "If"
+    assert len(texts) > 1

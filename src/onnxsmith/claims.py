@@ -20,7 +20,7 @@ from typing import Any
 
 from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.errors import AttributeValueError
-from onnxsmith.source import Span
+from onnxsmith.source import Span, parse
 
 #: A folder, for programs whose code one cannot change; the same as `source_root` around everything.
 ROOT_VARIABLE = "ONNXSMITH_SOURCE_ROOT"
@@ -88,7 +88,7 @@ def _below_root(file: str) -> str | None:
 def _function_at(file: str, line: int) -> str:
     """The name of the innermost function around a line, as far as the file can be read."""
     try:
-        tree = ast.parse("".join(linecache.getlines(file)))
+        tree = parse("".join(linecache.getlines(file)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # not Python, or such that nobody wrote it
         return "<module>"
     found = "<module>"

@@ -279,6 +279,25 @@ def taken_apart() -> tuple[bool, int | None]:
     return code[frame.f_lasti] not in _LOOPS, None
 
 
+def parse(text: str) -> ast.Module:
+    """The syntax tree of a text; the one way that texts are parsed here. Raises what `ast.parse` raises."""
+    try:
+        return ast.parse(text)
+    except SystemError:
+        # Python 3.11.7 and older count the depth of the tree for all parses at once (gh-106905). A garbage collection
+        # in the middle of one may run code that parses, too; then the count is wrong at its end ("AST constructor
+        # recursion depth mismatch"). The collection is over now, so that the same text can be parsed.
+        return ast.parse(text)
+
+
+def parse_expression(text: str) -> ast.expr:
+    """The syntax tree of a text that is an expression. Raises what `ast.parse` raises."""
+    try:
+        return ast.parse(text, mode="eval").body
+    except SystemError:  # as above
+        return ast.parse(text, mode="eval").body
+
+
 def text_of(span: Span) -> str | None:
     """The source text of a span, or None when the file cannot be read, or must not be."""
     lines = [line_of(span, number) for number in range(span.line, span.end_line + 1)]
@@ -296,7 +315,7 @@ def iterated_span() -> Span | None:
     if span is None or text is None or not text.startswith("for "):
         return span
     try:
-        statement = ast.parse(text).body[0]
+        statement = parse(text).body[0]
     except (SyntaxError, ValueError):
         return span
     return _within(span, statement.iter) if isinstance(statement, ast.For) else span
@@ -325,7 +344,7 @@ def argument_span(call: Span, argument: int | str) -> Span | None:
     if not text:
         return None
     try:
-        expression = ast.parse(f"({text})", mode="eval").body
+        expression = parse_expression(f"({text})")
     except (SyntaxError, ValueError):
         return None
     node = _argument(expression, argument)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -133,6 +135,77 @@ def test_oldest_installs_once_into_an_environment_of_its_own(
     python = tmp_path / "env-oldest" / "bin" / "python"
     python.parent.mkdir(parents=True)
     python.touch()
-    assert dev.ensure_oldest() == python
-    assert dev.ensure_oldest() == python
+    assert dev.ensure_beside("oldest", dev.oldest_requirements()) == python
+    assert dev.ensure_beside("oldest", dev.oldest_requirements()) == python
     assert len(installed) == 1
+
+
+def test_the_language_tests_are_there() -> None:
+    for each in dev.LANGUAGE_TESTS:
+        assert (dev.ROOT / each).exists()
+    _, tools = dev.requirements(dev.LANGUAGE_TOOLS)
+    assert {each.partition(">=")[0] for each in tools} == set(dev.LANGUAGE_TOOLS)
+
+
+@pytest.fixture
+def on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], Path]:
+    """Puts a program on PATH that is called as a Python, and says what it is told to say."""
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+
+    def put(version: str, says: str) -> Path:
+        program = tmp_path / f"python{version}"
+        program.write_text(f"#!/bin/sh\n{says}\n")
+        program.chmod(0o755)
+        return program
+
+    return put
+
+
+def newer(by: int) -> str:
+    return f"3.{sys.version_info.minor + by}"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="programs are found otherwise there")
+def test_the_newest_python_that_starts_is_found(on_path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dev.main(["python", "--find"]) == 1
+    found = on_path(newer(1), f"echo {newer(1)}")
+    on_path(newer(2), "echo python: command not found; exit 127")
+    on_path(newer(3), f"echo {newer(1)}")
+    assert dev.main(["python", "--find"]) == 0
+    assert capsys.readouterr().out == f"\n{newer(1)}\n"
+    assert dev.interpreter_of(newer(1)) == str(found)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="programs are found otherwise there")
+@pytest.mark.parametrize(
+    ("arguments", "given"),
+    [
+        ([], [*dev.LANGUAGE_TESTS, "-k", dev.NOT_LANGUAGE]),
+        ([newer(1), "tests/core"], ["tests/core"]),
+        (["-x"], ["-x"]),
+    ],
+)
+def test_another_python_runs_the_tests_in_an_environment_of_its_own(
+    arguments, given, on_path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, commands = on_path(newer(1), f"echo {newer(1)}"), []
+    monkeypatch.setattr(dev, "ENVIRONMENT", tmp_path / "env")
+    monkeypatch.setattr(dev, "PYTHON", tmp_path / "env" / "bin" / "python")
+    monkeypatch.setattr(dev, "has_pip", lambda _: True)
+
+    def record(command: list[str], **_: object) -> int:
+        commands.append(command)
+        (tmp_path / f"env-python{newer(1)}").mkdir(exist_ok=True)
+        return 0
+
+    monkeypatch.setattr(dev.subprocess, "call", record)
+    assert dev.main(["python", *arguments]) == 0
+    made, _, tested = commands
+    environment = tmp_path / f"env-python{newer(1)}"
+    assert made == [str(found), "-m", "venv", "--without-pip", str(environment)]
+    assert tested == [str(environment / "bin" / "python"), "-m", "pytest", *given]
+
+
+def test_a_python_that_is_not_there() -> None:
+    with pytest.raises(SystemExit, match=r"there is no python3\.99 on PATH"):
+        dev.main(["python", "3.99"])

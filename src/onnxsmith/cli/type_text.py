@@ -9,6 +9,7 @@ import ast
 from typing import Any
 
 from onnxsmith.cli.report import Usage
+from onnxsmith.source import parse_expression
 from onnxsmith.types import names
 from onnxsmith.types.value_types import AnyValueType, OptionalType, SequenceType, TensorType
 
@@ -18,7 +19,7 @@ _FORM = "write FLOAT, FLOAT[...], FLOAT[N, 4], Sequence[FLOAT[...]] or Optional[
 def read_type(text: str) -> AnyValueType:
     """A type as typed in a shell."""
     try:
-        node = ast.parse(text.strip(), mode="eval").body
+        node = parse_expression(text.strip())
     except SyntaxError:
         raise Usage(f"{text!r} is no type; {_FORM}") from None
     return _type(node, text)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from onnxsmith.errors import ModelInputError
+from onnxsmith.source import parse_expression
 
 #: A list of `{"condition": "batch <= 4", "because": "model.py:12"}` as JSON.
 SIZES_KEY = "onnxsmith.sizes"
@@ -49,7 +50,7 @@ class SizeCondition:
     def holds(self, sizes: Mapping[str, int]) -> bool | None:
         """Whether sizes pass; None where that cannot be said, as one of them is not known."""
         try:
-            tree = ast.parse(self.text, mode="eval").body
+            tree = parse_expression(self.text)
             return _compared(tree, sizes) if isinstance(tree, ast.Compare) else None
         except (SyntaxError, KeyError, ValueError, ZeroDivisionError, RecursionError, MemoryError):
             return None
@@ -58,14 +59,14 @@ class SizeCondition:
     def names(self) -> frozenset[str]:
         """The dimensions that it is about; none where it has no meaning."""
         try:
-            tree = ast.parse(self.text, mode="eval").body
+            tree = parse_expression(self.text)
             return frozenset(_names(tree)) if isinstance(tree, ast.Compare) else frozenset()
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return frozenset()
 
     def with_sizes(self, sizes: Mapping[str, int | str]) -> SizeCondition:
         """The same condition where its dimensions have other names, or sizes that are known."""
-        tree = _Renaming(sizes).visit(ast.parse(self.text, mode="eval"))
+        tree = _Renaming(sizes).visit(parse_expression(self.text))
         return SizeCondition(ast.unparse(tree), self.because)
 
 
@@ -108,7 +109,7 @@ def check(conditions: Sequence[SizeCondition], sizes: Mapping[str, int]) -> None
 
 
 def _given(text: str, sizes: Mapping[str, int]) -> str:
-    names = set(_names(ast.parse(text, mode="eval")))
+    names = set(_names(parse_expression(text)))
     return ", ".join(f"{name} = {sizes[name]}" for name in sorted(names & sizes.keys()))
 
 
@@ -143,7 +144,7 @@ class _Renaming(ast.NodeTransformer):
             return node
         if isinstance(size, int):
             return ast.Constant(size)
-        return ast.parse(spelled(size), mode="eval").body
+        return parse_expression(spelled(size))
 
 
 def _compared(tree: ast.Compare, sizes: Mapping[str, int]) -> bool:

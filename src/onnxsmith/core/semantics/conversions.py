@@ -14,7 +14,7 @@ from onnxsmith.core.operands import content_of, dtype_of, operators_for, shape_o
 from onnxsmith.core.semantics.numpy_calls import operator_for
 from onnxsmith.core.value import Array, TensorValue
 from onnxsmith.errors import DTypeNotAllowedError, OnnxsmithError, ShapeError, TracedValueError
-from onnxsmith.source import Span, caller_span, iterated_span, line_of
+from onnxsmith.source import Span, caller_span, iterated_span, line_of, parse, parse_expression
 from onnxsmith.types.value_types import describe_shape
 
 Wanted = Literal["item", "bool", "int", "float", "complex", "index"]
@@ -179,7 +179,7 @@ def assignment_text() -> Assignment | None:
     for last in range(span.end_line, span.end_line + 10):
         lines = [line_of(span, number) for number in range(first, last + 1)]
         try:
-            module = ast.parse(textwrap.dedent("".join(lines)))
+            module = parse(textwrap.dedent("".join(lines)))
         except SyntaxError:
             continue
         return next((found for each in ast.walk(module) if (found := _assignment(each)) is not None), None)
@@ -219,6 +219,6 @@ def _text(span: Span | None) -> str:
 
 def _parse(text: str) -> ast.expr | None:
     try:
-        return ast.parse(text.strip(), mode="eval").body if text.strip() else None
+        return parse_expression(text.strip()) if text.strip() else None
     except SyntaxError:
         return None

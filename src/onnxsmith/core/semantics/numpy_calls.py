@@ -17,7 +17,7 @@ from onnxsmith.core.value import Operand, TensorValue, Value
 from onnxsmith.errors import TracedValueError
 from onnxsmith.schema import registry
 from onnxsmith.schema.other_names import ONNX_NAMES
-from onnxsmith.source import caller_span, text_of
+from onnxsmith.source import caller_span, parse_expression, text_of
 
 #: `divmod` gives two.
 Results: TypeAlias = TensorValue | tuple[TensorValue, TensorValue]
@@ -118,7 +118,7 @@ def _arguments_as_written() -> list[str] | None:
     span = caller_span()
     text = None if span is None else text_of(span)
     try:
-        parsed = ast.parse((text or "").strip(), mode="eval").body
+        parsed = parse_expression((text or "").strip())
     except (SyntaxError, ValueError):
         return None
     if not isinstance(parsed, ast.Call) or parsed.keywords:

@@ -18,7 +18,7 @@ from typing import TypeAlias
 from onnxsmith.errors import SourceNotFoundError, UnsupportedSyntaxError
 from onnxsmith.scripting.source.bounded import Bounded
 from onnxsmith.scripting.source.collection import collection_paused
-from onnxsmith.source import Span
+from onnxsmith.source import Span, parse
 
 FunctionNode: TypeAlias = ast.FunctionDef | ast.Lambda
 
@@ -136,7 +136,7 @@ def _functions(file: str, text: str) -> dict[tuple[int, str], list[FunctionNode]
 
 def _index(text: str) -> dict[tuple[int, str], list[FunctionNode]]:
     index: dict[tuple[int, str], list[FunctionNode]] = {}
-    tree = ast.parse(text)
+    tree = parse(text)
     # Most files have no lambda; then only statements that can hold a definition need to be looked into.
     nodes = ast.walk(tree) if "lambda" in text else _definitions(tree)
     for node in nodes:
@@ -207,7 +207,7 @@ def module_level_names(file: str) -> Iterator[str]:
     """Names that a file defines at its top, now or further down: what a forward reference may mean."""
     text = "".join(linecache.getlines(file))
     try:
-        tree = ast.parse(text)
+        tree = parse(text)
     except (SyntaxError, ValueError):
         return
     for statement in tree.body:
