@@ -237,6 +237,10 @@ class CountingTarget:
     # -- one that records ------------------------------------------------------------------------------
 
     @property
+    def opset(self) -> OpsetChoice:
+        return self.held.opsets.choice
+
+    @property
     def shared(self) -> dict[Any, Any]:
         return self.held.shared
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from onnxsmith.core import portable
 from onnxsmith.core.bodies import make_bodies
 from onnxsmith.core.forms import Form, Key, form_key, forms_of
 from onnxsmith.core.initial_states import OpenState, settled, with_open_states
@@ -245,7 +246,7 @@ def promote(op: OperatorDef, inputs: Sequence[Any], target: Target) -> list[Any]
 def constant_like(target: Target, array: np.ndarray[Any, Any], like: Operand) -> Value:
     """A literal as an input, with the element type of `like`, which is not known yet."""
     # Python's floats are doubles: rounding them when the type is known gives what an eager run gives.
-    return target.operators.CastLike(target.constant(array), like)
+    return portable.cast_like(target.operators, target.constant(array), like)
 
 
 def _is_lenient(target: Target) -> bool:

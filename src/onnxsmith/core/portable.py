@@ -35,6 +35,16 @@ def as_int64(op: StandardOperators, value: TensorOrArray) -> TensorOrArray:
     return value if dtype_of(value) is DType.INT64 else op.Cast(value, to=DType.INT64)
 
 
+def cast_like(op: StandardOperators, value: Operand, like: Operand) -> TensorValue:
+    """A value with the element type of another, which is not known yet: opset 15 has an operator for it."""
+    try:
+        cast = op.CastLike
+    except OperatorNotInOpsetError as error:
+        error.needs_values = True  # an element type that is known needs no such operator
+        raise
+    return cast(value, like)
+
+
 def vector(op: StandardOperators, entries: Sequence[Size]) -> TensorOrArray:
     """A 1-D INT64 tensor of ints and scalar tensors; an array when all are ints."""
     if is_static(entries):

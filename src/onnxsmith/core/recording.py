@@ -25,7 +25,8 @@ class OpsetChoice:
     version: int
     #: Whether it must stay that version.
     is_fixed: bool = False
-    #: Whether the user's code names it; a version that nobody named gives way to that of a model that is called.
+    #: Whether the user's code names it; a version that nobody named gives way to that of a graph that calls this
+    #: one, or of a model that is called.
     is_named: bool = True
 
 

@@ -132,6 +132,11 @@ class RecordingTarget(Target, Protocol):
         ...
 
     @property
+    def opset(self) -> OpsetChoice:
+        """What this graph, or the function that it is part of, started from; a function that names none starts so."""
+        ...
+
+    @property
     def shared(self) -> dict[Hashable, Any]:
         """What front ends remember while one model is made: the same for all its graphs and functions."""
         ...

@@ -91,6 +91,10 @@ class GraphTarget:
         return self
 
     @property
+    def opset(self) -> OpsetChoice:
+        return self.program.opsets.choice
+
+    @property
     def operators(self) -> Operators:
         version = self.program.opsets.version("")
         if self._operators is None or self._operators.version != version:

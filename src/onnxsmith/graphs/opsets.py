@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from onnxsmith.core.recording import OpsetChoice
 from onnxsmith.errors import AttributeValueError, OpsetConflictError
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef
@@ -85,6 +86,11 @@ class OpsetVersions:
         result._models = dict(self._models)
         return result
 
+    @property
+    def choice(self) -> OpsetChoice:
+        """What it started from."""
+        return OpsetChoice(self.default, is_fixed=self._is_fixed, is_named=self._is_named)
+
     def use(self, op: OperatorDef, version: int | None) -> None:
         """Take note of an operator; `version` is the one its module names, None when Python's syntax chose it."""
         key = (op, version)
@@ -99,7 +105,9 @@ class OpsetVersions:
             try:
                 self.use(op, None)
             except OpsetConflictError as error:
-                error.named_version = called.version("")
+                # The one of the two that is not what the graph started from.
+                version = called.version("")
+                error.named_version = self.version("") if version == self.default else version
                 raise
         known = self._ranges.get("")
         if known is not None and known.named is None and "" in called._ranges:

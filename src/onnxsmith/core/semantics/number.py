@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, c
 
 import numpy as np
 
+from onnxsmith.core import portable
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics import arithmetic, bits
 from onnxsmith.core.tensor import Tensor
@@ -104,7 +105,7 @@ class Number(Tensor, NumberValue):
 
     def as_like(self, other: Operand) -> TensorValue:
         """The number as a scalar tensor with the element type of another."""
-        return operators_for(other).CastLike(self.tensor, other)
+        return portable.cast_like(operators_for(other), self.tensor, other)
 
     def _working(self) -> tuple[TensorValue, NumberKind]:
         """The number as it computes: a truth value is an int."""

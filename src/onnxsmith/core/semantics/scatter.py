@@ -74,7 +74,7 @@ def _as_tensor(op: StandardOperators, value: Operand, like: TensorValue) -> Tens
         return value
     if not like.is_symbolic:
         return op.Expand(value, op.Shape(like))  # an operator on a running tensor gives one
-    return op.CastLike(value, like) if dtype_of(value, like) is None else op.Identity(value)
+    return portable.cast_like(op, value, like) if dtype_of(value, like) is None else op.Identity(value)
 
 
 def _check_items(items: Sequence[Item], shape: Shape) -> None:

@@ -128,9 +128,11 @@ def _lift(script: ScriptDefinition, parameter: ScriptParameter, value: Any, scop
 class Variants:
     """What was made of one script for one model. A later model is made anew: the script may read what has changed."""
 
-    #: By the inputs that are left out; None where the function cannot be written for any types.
-    bodies: dict[tuple[str, ...], RecordedFunction | None] = field(
-        default_factory=dict[tuple[str, ...], "RecordedFunction | None"]
+    #: Whether its code names an opset; else it is made for the opset of whoever calls it.
+    names_opset: bool
+    #: By the opset and the inputs that are left out; None where the function cannot be written for any types.
+    bodies: dict[tuple[int | None, tuple[str, ...]], RecordedFunction | None] = field(
+        default_factory=dict[tuple["int | None", tuple[str, ...]], "RecordedFunction | None"]
     )
     #: By the types of the inputs and the values of the attributes.
     results: dict[Any, tuple[RecordedFunction | None, Result]] = field(
@@ -139,6 +141,10 @@ class Variants:
     #: Why it cannot be written for any types.
     error: OnnxsmithError | None = None
     names: int = 0
+
+    def opset_in(self, scope: RecordingTarget) -> int | None:
+        """The opset that a call in this graph decides; None where the script itself does."""
+        return None if self.names_opset else scope.opset.version
 
     def next_name(self, script: ScriptDefinition, shared: dict[Any, Any]) -> str:
         """Functions that are made per type are told apart by number. (ONNX Runtime finds no overload in a function.)
@@ -156,7 +162,10 @@ class Variants:
 
 def variants_of(script: ScriptDefinition, shared: dict[Any, Any]) -> Variants:
     """What was made of a script before."""
-    return shared.setdefault(script, Variants())
+    found = shared.get(script)
+    if found is None:
+        found = shared[script] = Variants(script.named_opset_version is not None)
+    return found
 
 
 def _function_in(
@@ -175,13 +184,14 @@ def _resolve(
     """The function to call, and what comes out of it for inputs of these types."""
     absent = tuple(name for name, kind in types.items() if kind is None)
     by_value = {name: value for name, value in attributes.items() if not hasattr(value, "reference")}
-    key = (tuple(sorted((name, repr(kind)) for name, kind in types.items())), repr(sorted(by_value.items())))
     body = generic_body(script, absent, scope)
     variants = variants_of(script, scope.shared)
+    by_type = tuple(sorted((name, repr(kind)) for name, kind in types.items()))
+    key = (variants.opset_in(scope), by_type, repr(sorted(by_value.items())))
     found = variants.results.get(key)
     if found is None:
         with _in_progress(script):
-            staged = stage(script, _function_in(scope, script), types, by_value)
+            staged = stage(script, _function_in(scope, script), types, by_value, caller=scope.opset)
         result = Result(tuple(each.known for each in staged.outputs), staged.numbers, staged.is_tuple)
         special = None
         if body is None:
@@ -206,13 +216,13 @@ def _resolve_exactly(
     variants = variants_of(script, scope.shared)
     if body is None:
         raise cast(OnnxsmithError, variants.error)
-    key = tuple(repr(kind) for kind in types.values())
+    key = (variants.opset_in(scope), *(repr(kind) for kind in types.values()))
     found = variants.results.get(key)
     if found is None:
         given = {name: UNKNOWN_TENSOR if kind is None else kind for name, kind in types.items()}
         try:
             with _in_progress(script):
-                staged = stage(script, _function_in(scope, script), given, {})
+                staged = stage(script, _function_in(scope, script), given, {}, caller=scope.opset)
                 outputs = tuple(each.known for each in staged.outputs)
         except OnnxsmithError:
             if not script.is_lenient:
@@ -229,8 +239,9 @@ def generic_body(
 ) -> RecordedFunction | None:
     """The function for any types; None where it cannot be written without knowing them."""
     variants = variants_of(script, scope.shared)
-    if absent in variants.bodies:
-        return variants.bodies[absent]
+    key = (variants.opset_in(scope), absent)
+    if key in variants.bodies:
+        return variants.bodies[key]
     types: dict[str, AnyValueType | None] = {}
     for parameter in script.parameters.inputs:
         kind = parameter.type
@@ -242,7 +253,7 @@ def generic_body(
             )
     try:
         with _in_progress(script), uncertain(scope.shared):
-            staged = stage(script, _function_in(scope, script), types, {})
+            staged = stage(script, _function_in(scope, script), types, {}, caller=scope.opset)
         body: RecordedFunction | None = make_function(
             script, staged, variants.next_name(script, scope.shared)
         )
@@ -251,7 +262,7 @@ def generic_body(
             raise
         variants.error = error
         body = None
-    variants.bodies[absent] = body
+    variants.bodies[key] = body
     return body
 
 
@@ -274,7 +285,7 @@ def _passes_with_values(
     values = {each.name: each.default if each.has_default else each.example for each in attributes}
     try:
         with _in_progress(script):
-            stage(script, _function_in(scope, script), types, values)
+            stage(script, _function_in(scope, script), types, values, caller=scope.opset)
     except OnnxsmithError as other:
         if all(each.has_default for each in attributes) and not may_pass_with_types(script, other):
             raise

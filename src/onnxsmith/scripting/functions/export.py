@@ -85,7 +85,7 @@ def _model_of(script: ScriptDefinition) -> Callable[[OpsetChoice], GraphTarget]:
 
 def _nowhere(shared: dict[Any, Any]) -> GraphTarget:
     """A graph that stays empty: functions are made beside it, and none is called."""
-    return GraphTarget(Program("model", OpsetVersions(default_opset_version()), shared))
+    return GraphTarget(Program("model", OpsetVersions(default_opset_version(), is_named=False), shared))
 
 
 def stage_model(

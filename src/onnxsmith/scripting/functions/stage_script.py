@@ -56,13 +56,21 @@ def stage(
     attributes: Mapping[str, Any],
     *,
     opset_version: int | None = None,
+    caller: OpsetChoice | None = None,
 ) -> Staged[ScopeT]:
     """Stage a script on inputs of these types (None: left out); attributes not given stay references.
 
-    `make_scope` makes the target: a new one for each attempt, of which there may be two.
+    `make_scope` makes the target: a new one for each attempt, of which there may be two. `caller` is the opset of the
+    graph that calls it, which it takes where it names none itself.
     """
+    if opset_version is not None:
+        start = OpsetChoice(opset_version, is_fixed=True)
+    elif caller is not None:
+        start = OpsetChoice(caller.version, is_named=caller.is_named)
+    else:
+        start = OpsetChoice(default_opset_version(), is_named=False)
     with unwatched(script.function.__code__):
-        return _stage_by_opset(script, make_scope, types, attributes, opset_version)
+        return _stage_by_opset(script, make_scope, types, attributes, start)
 
 
 def _stage_by_opset(
@@ -70,19 +78,17 @@ def _stage_by_opset(
     make_scope: Callable[[OpsetChoice], ScopeT],
     types: Mapping[str, AnyValueType | None],
     attributes: Mapping[str, Any],
-    opset_version: int | None,
+    start: OpsetChoice,
 ) -> Staged[ScopeT]:
-    if opset_version is not None:
-        choice = OpsetChoice(opset_version, is_fixed=True)
-        return _stage(script, make_scope, choice, types, attributes)
+    if start.is_fixed:
+        return _stage(script, make_scope, start, types, attributes)
     named = script.named_opset_version
-    version = named or default_opset_version()
+    choice = start if named is None else OpsetChoice(named)
     try:
-        choice = OpsetChoice(version, is_named=named is not None)
         return _stage(script, make_scope, choice, types, attributes)
     except OpsetConflictError as error:
         # An object that the code holds may name an older opset than could be seen in the code itself.
-        if error.named_version is None or error.named_version == version:
+        if error.named_version is None or error.named_version == choice.version:
             raise
         try:
             return _stage(script, make_scope, OpsetChoice(error.named_version), types, attributes)
