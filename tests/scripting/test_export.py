@@ -71,3 +71,22 @@ def test_checkers_see_the_options_there_are(method: str) -> None:
     tree = ast.parse((STUBS / "functions.pyi").read_text(encoding="utf-8"))
     stub = next(each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef) and each.name == method)
     assert [each.arg for each in stub.args.kwonlyargs] == list(OPTIONS)
+
+
+def test_a_helper_that_changed_is_staged_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The graph that checking made is kept for the first model, unless a script that it calls means something else."""
+
+    @script()
+    def calls(x: FLOAT["N"]):
+        return _helped(x)
+
+    monkeypatch.setitem(globals(), "FACTOR", 3.0)
+    np.testing.assert_array_equal(calls.to_model()(np.float32(2).reshape(1)), [6.0])
+
+
+FACTOR = 2.0
+
+
+@script()
+def _helped(x: FLOAT["N"]):
+    return x * FACTOR

@@ -1,6 +1,7 @@
 """The graph that checking a script made, kept for the first model of it: decorating and exporting stage it once.
 
-Only for scripts that hang on nothing that could change in between: operators, numbers and types.
+Only for scripts that depend on nothing that could change in between: operators, numbers, types, and scripts that
+depend on such things themselves.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Generic, TypeVar
 from onnxsmith.core.operator import Operator
 from onnxsmith.scripting.functions.signature import ScriptSignature
 from onnxsmith.scripting.source.outside import has_empty_cell, outside
+from onnxsmith.scripting.staging.straight_run import Script
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType, ValueType
 
@@ -42,8 +44,6 @@ def can_keep(function: types.FunctionType, parameters: ScriptSignature) -> bool:
     """Whether a script is the same whenever it is staged: typed inputs, no attributes, nothing that could change."""
     if parameters.attributes or parameters.is_variadic or parameters.has_self:
         return False
-    if any(isinstance(each, types.CodeType) for each in function.__code__.co_consts):
-        return False  # what lambdas and inner functions refer to is not seen below
     inputs = parameters.inputs
     if any(
         not isinstance(each.type, TensorType) or each.type.dtype is None or each.has_default
@@ -57,8 +57,25 @@ def can_keep(function: types.FunctionType, parameters: ScriptSignature) -> bool:
 def _is_unchanging(value: object) -> bool:
     if isinstance(value, types.ModuleType):
         return value.__name__.startswith(_MODULES)
-    return isinstance(value, _UNCHANGING)
+    return isinstance(value, (*_UNCHANGING, Script))
 
 
-def _references(function: types.FunctionType) -> dict[str, object] | None:
-    return None if has_empty_cell(function) else outside(function)
+def _references(
+    function: types.FunctionType, outer: tuple[types.FunctionType, ...] = ()
+) -> dict[str, object] | None:
+    """What a function refers to, and the scripts that it calls; None where that cannot be told."""
+    # What lambdas and inner functions refer to is not seen here.
+    has_inner = any(isinstance(each, types.CodeType) for each in function.__code__.co_consts)
+    if has_inner or has_empty_cell(function) or function in outer:
+        return None
+    found = outside(function)
+    for name, value in list(found.items()):
+        if isinstance(value, Script):
+            called: object = getattr(value, "function", None)
+            inner = (
+                _references(called, (*outer, function)) if isinstance(called, types.FunctionType) else None
+            )
+            if inner is None:
+                return None
+            found |= {f"{name}.{each}": held for each, held in inner.items()}
+    return found
