@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 
 import numpy as np
 import onnx
@@ -26,7 +28,9 @@ from onnxsmith.errors import (
 from onnxsmith.runtime import isolated, using
 
 X = np.float32([1, 2])
-linux = pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux only")
+linux = pytest.mark.skipif(
+    sys.platform != "linux", reason="processes are looked at and limited on Linux only"
+)
 
 
 def children() -> set[int]:
@@ -189,7 +193,7 @@ def test_memory_is_refused_where_it_cannot_be_limited(monkeypatch) -> None:
 )
 @pytest.mark.parametrize("when", ["at once", "greeted", "told"])
 def test_ended_by_a_signal(name, words, when, monkeypatch) -> None:
-    start = {"at once": "", "greeted": GREETING, "told": GREETING + "sys.stdin.buffer.read();"}[when]
+    start = {"at once": "", "greeted": GREETING, "told": GREETING + "sys.stdin.buffer.read(1);"}[when]
     child_is(monkeypatch, f"{start}\nimport os, signal\nos.kill(os.getpid(), signal.{name})")
     with pytest.raises(ProcessEndedError, match=words) as caught:
         trace(lambda x: x + x, FLOAT["N"]).run(X, isolated=True)
@@ -267,11 +271,9 @@ def test_from_threads() -> None:
     assert {k: each.tolist() for k, each in results} == {k: [2 * k, 4 * k] for k in range(3)}
 
 
-@pytest.mark.skipif(os.name == "nt", reason="interrupts are sent otherwise there")
-def test_an_interrupt_ends_the_child() -> None:
-    # A program that a shell started in the background ignores interrupts, and so do those that it starts: this one
-    # takes them as a program in the foreground does.
-    code = """
+#: A program that says when its model runs, and in which process. A program that a shell started in the background
+#: ignores interrupts, and so do those that it starts: this one takes them as a program in the foreground does.
+RUNNING = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np
@@ -281,7 +283,7 @@ model = total.to_model()
 read, messages = frames.read, ["ready", "started", "outputs"]
 def watched(file):
     if messages.pop(0) == "outputs":
-        print("running", flush=True)
+        print(*children(), flush=True)
     return read(file)
 frames.read = watched
 try:
@@ -289,16 +291,38 @@ try:
 except KeyboardInterrupt:
     print("interrupted", sorted(children()), flush=True)
 """
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+
+
+@pytest.fixture
+def running() -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """Such a program, and the process in which the model runs."""
+    process = subprocess.Popen([sys.executable, "-c", RUNNING], stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
-        assert process.stdout.readline() == "running\n"
-        process.send_signal(signal.SIGINT)
-        told, _ = process.communicate(timeout=60)
+        yield process, int(process.stdout.readline())
     finally:
         process.kill()
-        process.wait()
+        process.communicate()
+
+
+@linux
+def test_an_interrupt_ends_the_child(running) -> None:
+    process, _ = running
+    process.send_signal(signal.SIGINT)
+    told, _ = process.communicate(timeout=60)
     assert told == "interrupted []\n"
+
+
+@linux
+def test_a_program_that_is_killed_leaves_no_child_behind(running) -> None:
+    process, child = running
+    ended = os.pidfd_open(child)
+    try:
+        process.kill()
+        assert select.select([ended], [], [], 60)[0], "it goes on"
+    finally:
+        signal.pidfd_send_signal(ended, signal.SIGKILL)
+        os.close(ended)
 
 
 @pytest.mark.parametrize("number", [0, 1], ids=["what it prints", "what it is told"])

@@ -200,7 +200,7 @@ class _Child:
         with contextlib.suppress(OSError, ValueError):  # it ended before it had read all
             for each in frames.pieces(header, buffers):
                 file.write(each)
-            file.close()
+            file.flush()  # and left open: that it closes tells the process that we are gone
 
     def _listen(self, file: IO[bytes]) -> None:
         with contextlib.suppress(ValueError):  # closed before this thread began

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Mapping
 from typing import BinaryIO, cast
 
@@ -36,6 +37,7 @@ def main() -> None:
     given = frames.read(sys.stdin.buffer)
     if given is None:
         return  # whoever started this has changed their mind
+    threading.Thread(target=_end_with_starter, daemon=True).start()
     header = given.header
     try:
         settings = _settings(cast("dict[str, Json]", header["settings"]))
@@ -62,6 +64,13 @@ def main() -> None:
     answers.flush()
     # Nothing that the model left behind, threads or destructors, has a say after the answer.
     os._exit(0)
+
+
+def _end_with_starter() -> None:
+    """End when whoever started this has ended, also when it was killed: nobody else would end a run without end."""
+    while os.read(sys.stdin.fileno(), 1):
+        pass
+    os._exit(1)
 
 
 def _write(file: BinaryIO, header: Mapping[str, Json], buffers: list[memoryview] | None = None) -> None:
