@@ -29,6 +29,10 @@ class Label:
     text: str = ""
 
 
+#: Said of a place that only a model's file names.
+_UNSEEN = "the line is shown within onnxsmith.source_root(folder), where the source lies below that folder"
+
+
 def render(summary: str, labels: Sequence[Label], help_text: str | None) -> str:
     """The text of an error: summary, place, source lines with the ranges underlined, help."""
     if not labels:
@@ -45,6 +49,8 @@ def render(summary: str, labels: Sequence[Label], help_text: str | None) -> str:
         out.extend(_excerpt(line, group, labels[0], width))
     if help_text is not None:
         out.append(f"{gutter} = help: {_indent_rest(help_text, width + 9)}")
+    if primary.claimed_by:
+        out.append(f"{gutter} = note: {_UNSEEN}")
     return "\n".join(out)
 
 

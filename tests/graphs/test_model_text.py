@@ -46,3 +46,8 @@ def test_a_small_model_is_text_that_onnx_reads() -> None:
     model = trace(lambda x: op.Add(x, SMALL), FLOAT[5])
     again = Model.from_proto(onnx.parser.parse_model(str(model)))
     np.testing.assert_array_equal(again(SMALL), SMALL + SMALL)
+
+
+def test_a_weight_is_listed_once() -> None:
+    text = str(trace(lambda x: op.Add(x, SMALL), FLOAT[5]))
+    assert text.count("float[5] SMALL") == 1

@@ -9,7 +9,7 @@ from onnx import parser
 
 from onnxsmith import FLOAT, INT32, INT64, Model, script, trace
 from onnxsmith import opset21 as op
-from onnxsmith.errors import NotRunnableError, ShapeError
+from onnxsmith.errors import NotRunnableError, ShapeError, TensorIndexError
 from tests.laws.bare_session import run
 
 LOWEST = np.array([np.iinfo(np.int32).min, 7], np.int32)
@@ -139,19 +139,21 @@ def _divided_and_gathered(a, b, places):
     return op.Div(a, b) + op.Gather(a, places)
 
 
-@pytest.mark.parametrize(("divisors", "place"), [([1, 2, 3], 7), ([1, 2], 0)])
-def test_errors_show_the_line_that_the_model_was_made_from(divisors, place, tmp_path) -> None:
+@pytest.mark.parametrize(
+    ("divisors", "place", "mistake"), [([1, 2, 3], 7, TensorIndexError), ([1, 2], 0, ShapeError)]
+)
+def test_errors_show_the_line_that_the_model_was_made_from(divisors, place, mistake, tmp_path) -> None:
     model = trace(_divided_and_gathered, INT32["N"], INT32["M"], INT64["N"])
     shipped = model.for_runtime()
     assert shipped.changes
     inputs = (np.arange(3, dtype=np.int32), np.array(divisors, np.int32), np.full(3, place))
     said = []
     for each in (model, shipped, shipped.for_runtime()):
-        with pytest.raises(ShapeError) as caught:
+        with pytest.raises(mistake) as caught:
             each(*inputs)
         said.append(str(caught.value))
     assert said[0].splitlines() == said[1].splitlines() == said[2].splitlines()
     assert "return op.Div(a, b) + op.Gather(a, places)" in said[1]
     shipped.save(tmp_path / "shipped.onnx")
-    with pytest.raises(ShapeError, match=r"as 'shipped\.onnx' says|as shipped\.onnx says"):
+    with pytest.raises(mistake, match=r"as 'shipped\.onnx' says|as shipped\.onnx says"):
         Model.load(tmp_path / "shipped.onnx")(*inputs)

@@ -15,12 +15,18 @@ from onnxsmith.core.operands import as_tensor, content_of, dtype_of, is_array, i
 from onnxsmith.core.operator_protocols import AnyOperator, StandardOperators
 from onnxsmith.core.value import Operand, OperandT, Size, TensorOrArray, TensorValue
 from onnxsmith.errors import OperatorNotInOpsetError
+from onnxsmith.schema.promote import refuse_past_end
 from onnxsmith.types.dtypes import DType
 
 
 def integers(values: Sequence[int]) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """Axes, shapes and the like, as ONNX takes them."""
-    return np.array(values, np.int64)
+    """Axes, shapes and the like, as ONNX takes them; LiteralError for one past 64 bits."""
+    try:
+        return np.array(values, np.int64)
+    except OverflowError:
+        for each in values:
+            refuse_past_end(each)
+        raise
 
 
 @overload

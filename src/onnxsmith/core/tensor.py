@@ -307,7 +307,7 @@ class Tensor(TensorValue):
 
     @_guarded
     def __int__(self) -> int:
-        return int(conversions.item(self, "int"))
+        return conversions.as_int(self)
 
     @_guarded
     def __float__(self) -> float:

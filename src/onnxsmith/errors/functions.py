@@ -48,13 +48,8 @@ class FunctionError(OnnxsmithError, ValueError):
 
     Wrong:
 
-        def make(factor):
-            @script
-            def scaled(x: FLOAT["N"]):
-                return x * factor
-            return scaled
-
-        twice, thrice = make(2.0), make(3.0)
+        twice = script(lambda x: x * 2.0, domain="mine", name="scaled")
+        thrice = script(lambda x: x * 3.0, domain="mine", name="scaled")
 
         @script
         def both(x: FLOAT["N"]):
@@ -62,13 +57,12 @@ class FunctionError(OnnxsmithError, ValueError):
 
     Right:
 
-        @script
-        def scaled(x: FLOAT["N"], factor: float):
-            return x * factor
+        twice = script(lambda x: x * 2.0, domain="mine", name="scaled")
+        thrice = script(lambda x: x * 3.0, domain="mine", name="scaled_more")
 
         @script
         def both(x: FLOAT["N"]):
-            return scaled(x, factor=2.0) + scaled(x, factor=3.0)
+            return twice(x) + thrice(x)
     """
 
     code = "C603"

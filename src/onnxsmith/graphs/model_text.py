@@ -29,6 +29,9 @@ def text_of(model: ir.Model | onnx.ModelProto) -> str:
             attribute.s = _readable(attribute.s)
         elif attribute.type == onnx.AttributeProto.STRINGS:
             attribute.strings[:] = [_readable(each) for each in attribute.strings]
+    for graph in raw.graphs_of(proto):
+        if isinstance(graph, onnx.GraphProto):
+            _list_weights_once(graph)
     for tensor in raw.tensors_of(proto):
         if tensor.string_data:
             tensor.string_data[:] = [_readable(each) for each in tensor.string_data]
@@ -41,6 +44,15 @@ def text_of(model: ir.Model | onnx.ModelProto) -> str:
         raise InvalidModelError(
             f"the model cannot be shown as text: {' '.join(str(error).split())}"
         ) from None
+
+
+def _list_weights_once(graph: onnx.GraphProto) -> None:
+    """Without the types of weights, which stand at the weights themselves."""
+    weights = {each.name for each in graph.initializer}
+    if weights:
+        others = [each for each in graph.value_info if each.name not in weights]
+        graph.ClearField("value_info")
+        graph.value_info.extend(others)
 
 
 def _readable(content: bytes) -> bytes:

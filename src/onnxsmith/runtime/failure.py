@@ -13,6 +13,7 @@ import numpy as np
 
 from onnxsmith.errors import NotRunnableError, OperatorFailedError
 from onnxsmith.runtime.facts.gating import failed_check
+from onnxsmith.runtime.facts.integers import BY_ZERO
 from onnxsmith.runtime.single_node import Call
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.types.dtypes import DType
@@ -68,11 +69,14 @@ def plain_reason(error: BaseException) -> str:
         text = stripped or text
     if not text:
         return type(error).__name__
+    if _BY_ZERO.fullmatch(text) is not None:
+        return BY_ZERO  # as every road says it
     if isinstance(error, MemoryError) or "bad_alloc" in text or "Failed to allocate memory" in text:
         return "there is not enough memory for the result"
     return " ".join(text.split())
 
 
+_BY_ZERO = re.compile(r"integer (?:division|modulo) by zero", re.IGNORECASE)
 _NEWEST_OPSET = re.compile(r"support for domain ai\.onnx is till opset (?P<version>\d+)")
 
 

@@ -243,6 +243,16 @@ def number_array(
     return np.array(value, dtype.numpy)
 
 
+def refuse_past_end(value: float, dtype: DType = DType.INT64) -> None:
+    """LiteralError for a Python integer that is past what a model computes with in its place."""
+    reason = loss(value, dtype) if isinstance(value, int) else None
+    if reason is not None:
+        raise LiteralError(
+            f"the number {_shortened(value)} is past what a model holds: {reason}",
+            help="Python's integers have no end, those of a model have 64 bits; compute in floats, as in 2.0 ** 70",
+        )
+
+
 def refuse_loss(sample: Any, dtype: DType, called: str, shown: str, error: type[OnnxsmithError]) -> None:
     """Raise `error` where a number would lose more than rounding as an element of a tensor that is elsewhere."""
     reason = loss(sample, dtype)

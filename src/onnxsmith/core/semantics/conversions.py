@@ -7,13 +7,16 @@ what to write instead, from what the user wrote.
 from __future__ import annotations
 
 import ast
+import math
 import textwrap
 from typing import Any, Literal, NamedTuple
 
 from onnxsmith.core.operands import content_of, dtype_of, operators_for, shape_of
 from onnxsmith.core.semantics.numpy_calls import operator_for
+from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Array, TensorValue
-from onnxsmith.errors import DTypeNotAllowedError, OnnxsmithError, ShapeError, TracedValueError
+from onnxsmith.errors import DTypeNotAllowedError, LiteralError, OnnxsmithError, ShapeError, TracedValueError
+from onnxsmith.schema.promote import refuse_past_end
 from onnxsmith.source import Span, caller_span, iterated_span, line_of, parse, parse_expression
 from onnxsmith.types.value_types import describe_shape
 
@@ -28,6 +31,21 @@ def item(x: TensorValue, wanted: Wanted = "item") -> Any:
     if content.size != 1:
         raise _not_one(content, wanted)
     return content.item()
+
+
+def as_int(x: TensorValue) -> int:
+    """`int(x)`; in a script LiteralError for NaN, infinity and what is past 64 bits, which a model's int has not."""
+    value = item(x, "int")
+    if ACTIVE.get() is None:
+        return int(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise LiteralError(
+            f"int() has no integer for {value}",
+            help="compare x with x to find NaN, or bound it with x.clip(…)",
+        )
+    whole = int(value)
+    refuse_past_end(whole)
+    return whole
 
 
 def as_index(x: TensorValue) -> int:

@@ -16,10 +16,10 @@ from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics import arithmetic, bits
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import NumberValue, Operand, TensorValue
-from onnxsmith.errors import LiteralError, TracedValueError
+from onnxsmith.errors import TracedValueError
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.schema.inference.known import Data, Known
-from onnxsmith.schema.promote import loss
+from onnxsmith.schema.promote import refuse_past_end
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
 
@@ -184,12 +184,7 @@ def _is_natural_data(data: Data) -> bool:
 
 def literal(value: float, dtype: DType) -> np.generic:
     """A Python number as a scalar that a model computes with; LiteralError where that has no such number."""
-    reason = loss(value, dtype) if isinstance(value, int) else None
-    if reason is not None:
-        raise LiteralError(
-            f"{value} is past what a model's integers hold: {reason}",
-            help="Python's integers have no end, those of a model have 64 bits; compute in floats, as in 2.0 ** 70",
-        )
+    refuse_past_end(value, dtype)
     return dtype.numpy.type(value)
 
 

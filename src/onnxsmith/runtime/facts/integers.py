@@ -24,7 +24,8 @@ _CAST_LIKE = 15
 _LOWEST = np.array([-(2**31)], np.int32)
 _MINUS_ONE = np.array([-1], np.int32)
 _INTEGERS = [each for each in DType if each.kind in ("signed", "unsigned")]
-_BY_ZERO = "integer division by zero"
+#: What every road says of it.
+BY_ZERO = "integer division by zero"
 
 
 def _may_be_minus_one(site: Site) -> bool:
@@ -77,7 +78,7 @@ def quotient_of_lowest(site: Site) -> bool:
 def divisor_is_not_zero(site: Site) -> Iterator[Requirement]:
     divisor = site.constant(1)
     if divisor is not None and divisor.dtype.kind in "iu":
-        yield Requirement(bool((divisor != 0).all()), "integer division by zero")
+        yield Requirement(bool((divisor != 0).all()), BY_ZERO)
 
 
 _LARGE = np.array([2**62 + 1, -(2**62) - 1, 5])
@@ -150,7 +151,7 @@ def remainder_of_lowest(site: Site) -> bool:
 
 
 def _found_by_zero(_: Mapping[str, int], inputs: Sequence[RunArray]) -> str | None:
-    return None if np.all(inputs[1]) else _BY_ZERO
+    return None if np.all(inputs[1]) else BY_ZERO
 
 
 @FAMILY.fact(
@@ -179,7 +180,7 @@ def divided_by_something(site: Site) -> Iterator[Requirement]:
         half = emit.op("CastLike", emit.constant(0.5, DType.DOUBLE), divisor)
         is_integer = emit.op("Equal", emit.cast(half, DType.DOUBLE), emit.constant(0.0, DType.DOUBLE))
         is_zero = emit.both(is_zero, is_integer)
-    yield Requirement(emit.all(emit.negated(is_zero)), _BY_ZERO)
+    yield Requirement(emit.all(emit.negated(is_zero)), BY_ZERO)
 
 
 @FAMILY.fact(

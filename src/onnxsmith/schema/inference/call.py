@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.errors import AttributeValueError, Culprit, OnnxsmithError, ShapeError
+from onnxsmith.errors import AttributeValueError, Culprit, OnnxsmithError, ShapeError, TensorIndexError
 from onnxsmith.schema.definition import AttributeReference, OperatorDef
 from onnxsmith.schema.inference.known import BodyOutputs, Known
 from onnxsmith.schema.inference.signature import parameter_at
@@ -161,6 +161,10 @@ class Call:
         shape = self.shape(position)
         where = "of unknown shape" if shape is None else f"of shape {describe_shape(shape)}"
         return f"{self.input_name(position)} {where}"
+
+    def index_error(self, message: str, culprit: Culprit | None = None) -> TensorIndexError:
+        """The error for an index that no element has."""
+        return TensorIndexError(f"{self.op.qualified_name} {message}", culprit=culprit)
 
     def shape_error(self, message: str, culprit: Culprit | None = None) -> ShapeError:
         """An error that begins with the operator's name."""

@@ -39,7 +39,7 @@ def infer(
     `version` is the opset version that the call is made in. A None input is an optional one left out. `attributes`
     are Python values (arrays for tensors), without graphs: what is known of the outputs of those stands in `bodies`.
 
-    Raises ShapeError, AttributeValueError or InferenceError where the call certainly cannot work.
+    Raises ShapeError, TensorIndexError, AttributeValueError or InferenceError where the call certainly cannot work.
     """
     answer = _rule_cache.get(op) or _find(op)
     call = Call(op, version, inputs, attributes, output_count, bodies)

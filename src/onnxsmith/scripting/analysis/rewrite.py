@@ -175,7 +175,7 @@ class Rewriter(ast.NodeTransformer):
         return self.rewrite_test(node) if isinstance(node.op, ast.Not) else self.generic_visit(node)
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
-        test = self.rewrite_test(node.test)
+        test = self._hook(node.test, "condition", [self.rewrite_test(node.test)])
         with self._deferring():
             body, orelse = self.rewrite(node.body), self.rewrite(node.orelse)
         bound = self._names(node, assigned_names([ast.Expr(node.body), ast.Expr(node.orelse)]))

@@ -21,7 +21,7 @@ from onnxsmith.errors import (
 )
 from onnxsmith.runtime.target import EagerTarget
 from onnxsmith.runtime.tensor import EagerTensor
-from onnxsmith.schema.promote import Place, given_array, number_array
+from onnxsmith.schema.promote import Place, given_array, number_array, refuse_past_end
 from onnxsmith.source import argument_span, caller_span
 from onnxsmith.types.annotations import type_of_example
 from onnxsmith.types.named_sizes import contradiction
@@ -76,7 +76,10 @@ def prepared(
 def given_results(script: ScriptDefinition, result: Any, *, gives_tensors: bool, is_inside: bool) -> Any:
     """What the caller gets of what the function returned."""
     annotated = script.parameters.returns or (None,)
-    return _results(result, annotated, gives_tensors=gives_tensors, is_inside=is_inside)
+    try:
+        return _results(result, annotated, gives_tensors=gives_tensors, is_inside=is_inside)
+    except (LiteralError, ReturnTypeError) as error:
+        raise error.locate(script.places.returned) from None
 
 
 def _extra(script: ScriptDefinition, name: str, value: Any) -> Any:
@@ -251,10 +254,12 @@ def _results(
         kind = annotated[0] if len(annotated) == 1 else None
         if isinstance(kind, TensorType) and kind.dtype is not None:
             result = EagerTensor(number_array(result, kind.dtype, "the result", ReturnTypeError))
-        elif is_inside:
+            return result if gives_tensors else result.array
+        refuse_past_end(result)
+        if is_inside:
             return result
-        else:  # what a model would give: Python's numbers are INT64, FLOAT and BOOL
-            result = EagerTensor(np.array(result, np.float32 if isinstance(result, float) else None))
+        # What a model would give: Python's numbers are INT64, FLOAT and BOOL.
+        result = EagerTensor(np.array(result, np.float32 if isinstance(result, float) else None))
     elif isinstance(result, str):
         return result if is_inside else np.array(result, object)
     elif isinstance(result, np.ndarray | np.generic):

@@ -16,6 +16,7 @@ from onnxsmith.core.target import ACTIVE, RecordingTarget, recorded
 from onnxsmith.core.value import Value
 from onnxsmith.errors import CallError, MissingReturnError, OpsetConflictError, ReturnTypeError
 from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.schema.promote import refuse_past_end
 from onnxsmith.scripting.functions.debuggers import unwatched
 from onnxsmith.scripting.functions.eager_call import input_argument
 from onnxsmith.scripting.source.location import located
@@ -231,6 +232,8 @@ def _as_output(
         return recorded(value) if is_symbolic else scope.lift(value)
     if isinstance(annotated, TensorType) and annotated.dtype is not None:
         return number_as(scope, value, annotated.dtype, RESULT_NAME, ReturnTypeError)
+    if not isinstance(value, Value):
+        refuse_past_end(value)
     return number_as(
         scope, value, DType.FLOAT if kind == "float" else NUMBER_DTYPES[kind], RESULT_NAME, ReturnTypeError
     )

@@ -21,6 +21,7 @@ from onnxsmith.scripting.staging.call_stack import is_recursive, recursion_error
 from onnxsmith.scripting.staging.growing import grown_names
 from onnxsmith.scripting.staging.jumps import KINDS, NOTHING, Jump, Leaf, Side, record
 from onnxsmith.scripting.staging.merge import (
+    LOOP_PATHS,
     MISSING,
     Merger,
     Unassigned,
@@ -210,6 +211,8 @@ def dynamic_if(
         merger = Merger(outer, outer, condition, is_choice=True)
     else:
         merger = Merger(*scopes, condition)
+    if isinstance(place, ast.For | ast.While):
+        merger.paths = LOOP_PATHS  # what decides is no condition that somebody wrote
     with located(span):
         result = merger.merge(sides[0].value, sides[1].value, name, strict=True)
         variables = {

@@ -139,6 +139,10 @@ class Hooks:
         scalar = truth(value, "the operand of 'not'", "; for each element: ~(…)")
         return number(operators_for(scalar).Not(scalar))
 
+    def condition(self, value: Any) -> Any:
+        """The condition of a conditional expression, as one truth value."""
+        return truth(value) if is_symbolic(value) else value
+
     def choose(self, bound: tuple[str, ...], test: Any, then: Thunk, otherwise: Thunk) -> Any:
         """`then if test else otherwise`; `bound` are the variables that a walrus in them may assign."""
         if not is_symbolic(test):

@@ -62,6 +62,11 @@ class _Output:
     number: NumberKind | None
 
 
+#: What errors call the two sides of a condition, and those of a loop that may be left early.
+BRANCHES = ("when the condition is true", "when it is not")
+LOOP_PATHS = ("on one path", "on another")
+
+
 @dataclass(slots=True)
 class Merger:
     """Collects the outputs that two branches need so that their results agree."""
@@ -72,6 +77,8 @@ class Merger:
     condition: Any = None
     #: Whether nothing was recorded on either side: both are the graph around them.
     is_choice: bool = False
+    #: What an error calls the two.
+    paths: tuple[str, str] = BRANCHES
     then_outputs: list[Any] = field(default_factory=list[Any])
     else_outputs: list[Any] = field(default_factory=list[Any])
     names: list[str] = field(default_factory=list[str])
@@ -110,8 +117,7 @@ class Merger:
                 help="return a tensor on every path",
             )
         raise BranchTypeError(
-            f"{_called(name)} is {_described(then)} when the condition is true "
-            f"and {_described(otherwise)} when it is not",
+            f"{_called(name)} is {_described(then)} {self.paths[0]} and {_described(otherwise)} {self.paths[1]}",
             help="give the same kind of value, and as many, in both cases",
         )
 
@@ -157,9 +163,9 @@ class Merger:
         try:
             merge_types(first, second)
         except Different:
-            raise _differing_types(first, second, then, otherwise, name) from None
+            raise _differing_types(first, second, then, otherwise, name, self.paths) from None
         if type(first) is not type(second):  # a value where an optional may stand is none in the model
-            raise _differing_types(first, second, then, otherwise, name)
+            raise _differing_types(first, second, then, otherwise, name, self.paths)
         return self._output(sides[0], sides[1], name, None)
 
     def _numbers(self, then: Any, otherwise: Any, kinds: tuple[Any, Any], name: str) -> Any:
@@ -197,7 +203,12 @@ def _identity(value: Any) -> Hashable:
 
 
 def _differing_types(
-    first: AnyValueType, second: AnyValueType, then: Any, otherwise: Any, name: str
+    first: AnyValueType,
+    second: AnyValueType,
+    then: Any,
+    otherwise: Any,
+    name: str,
+    paths: tuple[str, str],
 ) -> BranchTypeError:
     """The error for two values that no type has both of."""
     are_tensors = isinstance(first, TensorType) and isinstance(second, TensorType)
@@ -211,7 +222,7 @@ def _differing_types(
         for each in (first, second)
     ]
     error = BranchTypeError(
-        f"{_called(name)} is {shown[0]} when the condition is true and {shown[1]} when it is not",
+        f"{_called(name)} is {shown[0]} {paths[0]} and {shown[1]} {paths[1]}",
         help="convert one of them with x.astype(…)" if is_same_kind else None,
     )
     spans = [getattr(each, "span", None) for each in (then, otherwise)]

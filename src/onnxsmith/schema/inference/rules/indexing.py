@@ -36,7 +36,7 @@ def _check_indices(call: Call, axis: int, size: Dimension) -> None:
     for each in array.ravel().tolist():
         if not -size <= each < size:
             allowed = f"it is from {-size} to {size - 1}" if size else "the axis is empty"
-            raise call.shape_error(
+            raise call.index_error(
                 f"cannot take index {each} along axis {axis} of {call.described(0)}: {allowed}", ("input", 1)
             )
 
