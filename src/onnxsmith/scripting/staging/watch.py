@@ -16,10 +16,12 @@ from contextvars import ContextVar, Token
 from typing import Any, Protocol, TypeGuard, cast
 
 from onnxsmith.core.captures import ON_CAPTURE, AnyArray
+from onnxsmith.core.value import Value
 from onnxsmith.errors import LastingChangeError, MutationError, OnnxsmithError, UnseenStateError
 from onnxsmith.scripting.analysis.analyze import Analysis
 from onnxsmith.scripting.analysis.effects import NO_NAMES, Names, names_in
 from onnxsmith.scripting.source.trees import walk
+from onnxsmith.scripting.staging.known_calls import Guard, are_named, checked, refusal_of
 from onnxsmith.scripting.staging.pictures import content_of
 from onnxsmith.scripting.staging.reach import Reach, chain_of, code_names, content_of_array, is_harmless
 from onnxsmith.source import PACKAGE_DIRECTORY, Span, traceback_span
@@ -163,6 +165,7 @@ class _Path:
         self._locked: list[AnyArray] = []
         self._token: Token[tuple[_Path, ...]] | None = None
         self.is_blind = bool(reach.opaque)
+        self.is_guarded = are_named(reach.names)
 
     def __enter__(self) -> object:
         if self._reach.iterators:
@@ -304,6 +307,8 @@ def _watch(
 ) -> _Path | _Nothing:
     known = frozenset(names.attributes)
     reached = [(name, value) for name, value in values.items() if not is_harmless(value, known)]
+    if "globals" in names.variables and "globals" not in values:
+        reached.append(("globals()", frame.globals))
     if not reached:
         return _NOTHING
     return _Path(frame, Reach(reached, (*names.variables, *names.attributes)), place, is_call=is_call)
@@ -390,11 +395,17 @@ def watched(function: object, replaced: Any) -> Any:
 
     `replaced` is what staging calls in its place.
     """
+    error = refusal_of(function)
+    if error is not None:
+        raise error.locate_at_caller()
+    replaced = checked(function, replaced)
     watches = _OPEN.get()
     if not watches:
         return replaced
     if isinstance(function, types.BuiltinMethodType) and function.__name__ in _CHANGING:
         refuse_change(function.__self__)
+    if any(each.is_guarded for each in watches) and replaced is function and not _is_own(function):
+        replaced = functools.partial(call_as_it_is, function)
     blind = [each for each in reversed(watches) if each.is_blind]
     if not blind:
         return replaced
@@ -407,3 +418,17 @@ def watched(function: object, replaced: Any) -> Any:
         return replaced(*args, **kwargs)
 
     return call
+
+
+def _is_own(function: object) -> bool:
+    """Whether a function is one of this package, such as an operator."""
+    module: object = getattr(type(function) if isinstance(function, Value) else function, "__module__", None)
+    return isinstance(module, str) and module.partition(".")[0] == "onnxsmith"
+
+
+def call_as_it_is(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call what is not staged; what it calls in turn is looked at where some code names what no model can call."""
+    if not any(each.is_guarded for each in _OPEN.get()):
+        return function(*args, **kwargs)
+    with Guard():
+        return function(*args, **kwargs)
