@@ -465,3 +465,68 @@ def fresh_objects_in_branch(x: FLOAT["N"], n: INT64):
         meter.tick()
         x = x * meter.n
     return x
+
+
+@runs(vector(1, 2, 3))
+@runs(vector(-1, -2, -3))
+def list_shared_in_both_branches(x: FLOAT["N"]):
+    if x.sum() > 0:
+        a = [x, x]
+        b = a
+    else:
+        a = [x + 1, x]
+        b = a
+    b[0] = x * 5
+    b.append(x)
+    return a[0] * len(a)
+
+
+@runs(vector(1, 2, 3))
+@runs(vector(-1, -2, -3))
+def list_of_before_in_both_branches(x: FLOAT["N"]):
+    a = [x, x]
+    if x.sum() > 0:
+        b, x = a, x + 1
+    else:
+        b = a
+    b.append(x * 3)
+    return a[-1]
+
+
+@refused(MutationError, "the same object")
+def list_shared_in_one_branch(x: FLOAT["N"]):
+    if x.sum() > 0:
+        a = [x, x]
+        b = a
+    else:
+        a, b = [x + 1, x], [x, x]
+    b[0] = x * 5  # here
+    return a[0]
+
+
+@refused(MutationError, "the same object")
+def list_that_may_be_another(x: FLOAT["N"]):
+    a = [x, x]
+    b = a
+    if x.sum() > 0:
+        b = [x + 1, x]
+    a[0] = x * 5  # here
+    return b[0]
+
+
+@refused(MutationError, "the same object")
+def one_of_two_lists(x: FLOAT["N"]):
+    a, b = [x, x], [x, x + 1]
+    c = a if x.sum() > 0 else b
+    c.append(x * 5)  # here
+    return a[0] * len(a)
+
+
+@refused(MutationError, "the same object")
+def list_that_a_loop_may_replace(x: FLOAT["N"]):
+    a = [x, x]
+    b = a
+    for v in x:
+        a = [x + v, x]
+    b[0] = x * 5  # here
+    return a[0]

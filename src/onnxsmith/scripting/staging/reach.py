@@ -505,6 +505,15 @@ _CONTAINERS: dict[type, Callable[[object], Picture]] = {
 }
 
 
+def pictures_of(value: object) -> list[Picture]:
+    """Pictures of a list, a dict or an object alone, not of what it holds."""
+    found = [make(value) for base, make in _CONTAINERS.items() if isinstance(value, base)]
+    attributes = getattr(value, "__dict__", None)
+    if type(attributes) is dict:
+        found.append(pictures.AttributesPicture(value, cast("dict[str, object]", attributes)))
+    return found
+
+
 def is_harmless(value: object, names: frozenset[str]) -> bool:
     """Whether code that names a value, and `names` besides, can change nothing through it.
 

@@ -22,8 +22,15 @@ from onnxsmith.scripting.analysis.analyze import Analysis
 from onnxsmith.scripting.analysis.effects import NO_NAMES, Names, names_in
 from onnxsmith.scripting.source.trees import walk
 from onnxsmith.scripting.staging.known_calls import Guard, are_named, checked, refusal_of
-from onnxsmith.scripting.staging.pictures import content_of
-from onnxsmith.scripting.staging.reach import Reach, chain_of, code_names, content_of_array, is_harmless
+from onnxsmith.scripting.staging.pictures import Picture, content_of
+from onnxsmith.scripting.staging.reach import (
+    Reach,
+    chain_of,
+    code_names,
+    content_of_array,
+    is_harmless,
+    pictures_of,
+)
 from onnxsmith.source import PACKAGE_DIRECTORY, Span, traceback_span
 
 _ABSENT = object()
@@ -86,6 +93,7 @@ class Captures:
     def __init__(self) -> None:
         self._locked: list[AnyArray] = []
         self._taken: dict[int, AnyArray] = {}
+        self._shared: dict[int, tuple[object, list[Picture]]] = {}
         self._tokens: tuple[Token[Captures | None], Token[Callable[[AnyArray], None] | None]] | None = None
 
     def __enter__(self) -> object:
@@ -102,11 +110,20 @@ class Captures:
             each.flags.writeable = True
         if is_write_error(error):
             raise self._error().locate(traceback_span(error.__traceback__)) from None
+        if error is None and any(each.is_changed() for _, held in self._shared.values() for each in held):
+            raise _shared_error()
 
     def refuse_change_of(self, value: object) -> None:
-        """Refuse that an array is changed, before it happens."""
+        """Refuse that an array is changed, or what may be the same object as another, before it happens."""
         if id(value) in self._taken:
             raise self._error().locate_at_caller()
+        if id(value) in self._shared:
+            raise _shared_error().locate_at_caller()
+
+    def keep_unchanged(self, value: object) -> None:
+        """From now on an object may not be changed."""
+        if id(value) not in self._shared:
+            self._shared[id(value)] = (value, pictures_of(value))
 
     @staticmethod
     def _error() -> MutationError:
@@ -134,6 +151,21 @@ class Captures:
 _CAPTURES: ContextVar[Captures | None] = ContextVar("onnxsmith_captures", default=None)
 
 
+def keep_unchanged(values: Iterable[object]) -> None:
+    """Objects that may be the same as others, which only the model knows, may not be changed any more."""
+    captures = _CAPTURES.get()
+    if captures is not None:
+        for each in values:
+            captures.keep_unchanged(each)
+
+
+def _shared_error() -> MutationError:
+    return MutationError(
+        "this is changed, and only the model knows whether another variable holds the same object",
+        help="change a copy: values = list(values)",
+    )
+
+
 def is_write_error(error: BaseException | None) -> TypeGuard[ValueError]:
     """Whether numpy refused to write to an array."""
     return type(error) is ValueError and "read-only" in str(error)
@@ -149,6 +181,9 @@ class _Nothing:
 
     def __exit__(self, *_: object) -> None:
         pass
+
+    def __contains__(self, value: object) -> bool:
+        return False
 
 
 _NOTHING = _Nothing()
@@ -192,6 +227,9 @@ class _Path:
             raise self._written(error) from None
         if error is None and changed:
             raise self._changed(changed[0].owner)
+
+    def __contains__(self, value: object) -> bool:
+        return value in self._reach
 
     # -- before it happens -------------------------------------------------------------------------
 
@@ -399,11 +437,11 @@ def watched(function: object, replaced: Any) -> Any:
     if error is not None:
         raise error.locate_at_caller()
     replaced = checked(function, replaced)
+    if isinstance(function, types.BuiltinMethodType) and function.__name__ in _CHANGING:
+        refuse_change(function.__self__)
     watches = _OPEN.get()
     if not watches:
         return replaced
-    if isinstance(function, types.BuiltinMethodType) and function.__name__ in _CHANGING:
-        refuse_change(function.__self__)
     if any(each.is_guarded for each in watches) and replaced is function and not _is_own(function):
         replaced = functools.partial(call_as_it_is, function)
     blind = [each for each in reversed(watches) if each.is_blind]
