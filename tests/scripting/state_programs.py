@@ -18,6 +18,19 @@ _CONDITIONS = (
     "not (x.sum() > 1.0)",
     "y.max() > 2.0",
 )
+#: A list that two variables may hold, and what binds them anew.
+_SHARED = Thing(
+    "[x, x + 1.0]", ("@[0] = y", "@.append(x)", "@[-1] = y + 1.0"), (), ("@[0]", "@[-1]", "len(@)")
+)
+_BINDINGS = (
+    "p = [y, x]",
+    "q = p",
+    "p = q",
+    "q = [x, y]",
+    "p, q = q, p",
+    "q = [y, x]; p = q",
+    "p = q = [x, y, x]",
+)
 
 
 @dataclass(frozen=True)
@@ -40,6 +53,7 @@ class _Writer:
         self.count = 0
         #: Whether objects change only where Python decides; and how many paths that the model decides are open.
         self.is_calm = self.chance(45)
+        self.has_shared = self.chance(30)
         self.paths = 0
 
     def pick(self, options: Sequence[str]) -> str:
@@ -70,6 +84,8 @@ class _Writer:
         simple = [self.change, self.add, self.look, self.choose, self.both, self.compute]
         if self.is_calm:
             simple = [self.look, self.compute, *([] if self.paths else [self.change, self.change, self.add])]
+        if self.has_shared:
+            simple += [self.bind, self.bind]
         nested = [self.branch, self.branch, self.loop, self.loop, self.loop_now, self.early]
         if depth > 0 and self.chance(55):
             write = self.random.choice(nested)
@@ -81,6 +97,9 @@ class _Writer:
 
     def change(self) -> None:
         self.write(self.fill("statements"))
+
+    def bind(self) -> None:
+        self.write(self.pick(_BINDINGS))
 
     def add(self) -> None:
         self.write(f"{self.pick(['y = y +', 'k = k +', 'k ='])} {self.fill('expressions')}")
@@ -173,6 +192,10 @@ class _Writer:
                     self.write(f"{name}_too = {name}")
                     self.things.append((f"{name}_too", thing))
             self.things.append((name, thing))
+        if self.has_shared:
+            self.write(f"p = {_SHARED.made}")
+            self.write(self.pick(["q = p", "q = [x, y]"]))
+            self.things += [("p", _SHARED), ("q", _SHARED)]
         self.shown = self.fill("looks"), self.fill("looks")
         for _ in range(self.random.randint(2, 4) if self.is_calm else self.random.randint(1, 3)):
             self.statement(2)

@@ -1,13 +1,24 @@
 """Python objects that change on a path that only the model decides: refused, whatever holds them."""
 
 import collections
+import datetime
+import decimal
+import functools
 import heapq
 import io
 import itertools
+import os
+import pathlib
 import queue
 import random
+import secrets
+import sys
+import threading
+import time
+import uuid
 
 import numpy as np
+import torch
 
 from onnxsmith import FLOAT, INT64
 from onnxsmith.errors import LastingChangeError, MutationError, UnseenStateError
@@ -17,6 +28,37 @@ W = np.zeros(3, np.float32)
 BUFFER = io.StringIO("abc")
 QUEUE = queue.SimpleQueue()
 SEEN = []
+TENSOR = torch.ones(1)
+NOWHERE = pathlib.Path("nowhere/at/all")
+SYSTEM = random.SystemRandom()
+LOCAL = threading.local()
+LOCAL.n = 1
+
+
+def now_by_helper():
+    return time.time()
+
+
+def write_by_helper():
+    NOWHERE.write_text("a")
+
+
+def set_local(value):
+    LOCAL.n = value
+
+
+def set_precision(digits):
+    decimal.getcontext().prec = digits
+
+
+@functools.singledispatch
+def doubled(value):
+    return value
+
+
+@doubled.register
+def _(value: float):
+    return value * 2
 
 
 class Meter:
@@ -228,6 +270,134 @@ def queue_in_branch(x: FLOAT["N"]):
     return x
 
 
+@refused(MutationError, "'TENSOR'")
+def torch_tensor_in_branch(x: FLOAT["N"]):
+    if x.sum() > 0:
+        TENSOR.add_(5)  # here
+    return x * float(TENSOR[0])
+
+
+@refused(MutationError, "'os.environ'")
+def environment_in_branch(x: FLOAT["N"]):
+    if x.sum() > 0:
+        os.environ["ONNXSMITH_TEST"] = "1"  # here
+    return x
+
+
+@refused(MutationError, "'globals()'")
+def globals_in_branch(x: FLOAT["N"]):
+    if x.sum() > 0:
+        globals()["SEEN"] = 2.0  # here
+    return x
+
+
+@refused(MutationError, "'sys.path'")
+def path_of_python_in_branch(x: FLOAT["N"]):
+    if x.sum() > 0:
+        sys.path.append("nowhere")  # here
+    return x
+
+
+@refused(MutationError, "'LOCAL'")
+def thread_local_in_branch(x: FLOAT["N"]):
+    if x.sum() > 0:
+        set_local(5)
+    return x * LOCAL.n
+
+
+@refused(MutationError, "'decimal'")
+def decimal_context_in_branch(x: FLOAT["N"]):
+    if x.sum() > 0:
+        set_precision(5)
+    return x
+
+
+@refused(LastingChangeError, "'torch'")
+def torch_numbers(x: FLOAT["N"]):
+    return x * float(torch.rand(1)[0])  # here
+
+
+@runs(vector(1, 2, 3))
+@runs(vector(-1, -2, -3))
+def torch_tensor_is_read(x: FLOAT["N"]):
+    if x.sum() > 0:
+        x = x + float(TENSOR[0])
+    return x * float(TENSOR[0])
+
+
+@runs(vector(1, 2, 3))
+def singledispatch_keeps_a_cache(x: FLOAT["N"]):
+    return x * doubled(2.0) + os.environ.get("ONNXSMITH_TEST", "").count("1")
+
+
+@refused(LastingChangeError, "'os.urandom' gives something else each time")
+def bytes_of_the_system(x: FLOAT["N"]):
+    return x * os.urandom(1)[0]  # here
+
+
+@refused(LastingChangeError, "'secrets.randbelow' gives something else each time")
+def secret_number(x: FLOAT["N"]):
+    return x * secrets.randbelow(9)  # here
+
+
+@refused(LastingChangeError, "'time.time' gives something else each time")
+def clock(x: FLOAT["N"]):
+    return x * time.time()  # here
+
+
+@refused(LastingChangeError, "'time.perf_counter_ns' gives something else each time")
+def counter_of_nanoseconds(x: FLOAT["N"]):
+    return x * time.perf_counter_ns()  # here
+
+
+@refused(LastingChangeError, "'datetime.now' gives something else each time")
+def date_of_today(x: FLOAT["N"]):
+    return x * datetime.datetime.now().second  # here
+
+
+@refused(LastingChangeError, "'uuid.uuid4' gives something else each time")
+def new_identifier(x: FLOAT["N"]):
+    return x * (uuid.uuid4().int % 7)  # here
+
+
+@refused(LastingChangeError, "'SystemRandom.randint' gives something else each time")
+def random_of_the_system(x: FLOAT["N"]):
+    return x * SYSTEM.randint(1, 3)  # here
+
+
+@refused(LastingChangeError, "'time.time' gives something else each time")
+def clock_in_helper(x: FLOAT["N"]):
+    return x * now_by_helper()
+
+
+@refused(UnseenStateError, "'Path.write_text'")
+def path_written_in_branch(x: FLOAT["N"]):
+    if x.sum() > 0:
+        NOWHERE.write_text("a")  # here
+    return x
+
+
+@refused(UnseenStateError, "'Path.write_text'")
+def path_written_by_helper(x: FLOAT["N"]):
+    if x.sum() > 0:
+        write_by_helper()
+    return x
+
+
+@refused(UnseenStateError, "'io.open'")
+def file_written_in_branch(x: FLOAT["N"]):
+    if x.sum() > 0:
+        open(NOWHERE, "w").write("a")  # here  # noqa: SIM115
+    return x
+
+
+@refused(UnseenStateError, "'os.mkdir'")
+def folder_made_in_branch(x: FLOAT["N"]):
+    if x.sum() > 0:
+        os.mkdir(NOWHERE)  # here
+    return x
+
+
 @refused(LastingChangeError, "'seen'")
 def default_outlives_call(x: FLOAT["N"]):
     return x * remember(1)
@@ -295,3 +465,68 @@ def fresh_objects_in_branch(x: FLOAT["N"], n: INT64):
         meter.tick()
         x = x * meter.n
     return x
+
+
+@runs(vector(1, 2, 3))
+@runs(vector(-1, -2, -3))
+def list_shared_in_both_branches(x: FLOAT["N"]):
+    if x.sum() > 0:
+        a = [x, x]
+        b = a
+    else:
+        a = [x + 1, x]
+        b = a
+    b[0] = x * 5
+    b.append(x)
+    return a[0] * len(a)
+
+
+@runs(vector(1, 2, 3))
+@runs(vector(-1, -2, -3))
+def list_of_before_in_both_branches(x: FLOAT["N"]):
+    a = [x, x]
+    if x.sum() > 0:
+        b, x = a, x + 1
+    else:
+        b = a
+    b.append(x * 3)
+    return a[-1]
+
+
+@refused(MutationError, "the same object")
+def list_shared_in_one_branch(x: FLOAT["N"]):
+    if x.sum() > 0:
+        a = [x, x]
+        b = a
+    else:
+        a, b = [x + 1, x], [x, x]
+    b[0] = x * 5  # here
+    return a[0]
+
+
+@refused(MutationError, "the same object")
+def list_that_may_be_another(x: FLOAT["N"]):
+    a = [x, x]
+    b = a
+    if x.sum() > 0:
+        b = [x + 1, x]
+    a[0] = x * 5  # here
+    return b[0]
+
+
+@refused(MutationError, "the same object")
+def one_of_two_lists(x: FLOAT["N"]):
+    a, b = [x, x], [x, x + 1]
+    c = a if x.sum() > 0 else b
+    c.append(x * 5)  # here
+    return a[0] * len(a)
+
+
+@refused(MutationError, "the same object")
+def list_that_a_loop_may_replace(x: FLOAT["N"]):
+    a = [x, x]
+    b = a
+    for v in x:
+        a = [x + v, x]
+    b[0] = x * 5  # here
+    return a[0]

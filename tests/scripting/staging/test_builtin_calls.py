@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import logging
+import sys
+import warnings
 from typing import Any
 
 import numpy as np
@@ -170,3 +173,31 @@ def test_rows_have_no_least() -> None:
 
 def _least_row(x: FLOAT["N", 2]):
     return min(x)
+
+
+LOG = logging.getLogger("onnxsmith.test")
+
+
+def told(x: FLOAT["N"]):
+    if x.sum() > 0.0:
+        logging.warning("told")
+        LOG.error("told %s", x)
+        warnings.warn("told", stacklevel=1)
+        sys.stdout.write("told")
+        sys.stderr.write("told")
+        x = x + 1.0
+    return x
+
+
+def test_only_a_run_on_values_tells_people_something(
+    caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str], recwarn: pytest.WarningsRecorder
+) -> None:
+    made = script(told)
+    model = made.to_model()
+    assert "told" not in caplog.text + "".join(capsys.readouterr())
+    assert not recwarn.list
+    values = np.ones(2, np.float32)
+    assert np.array_equal(np.asarray(made(values)), np.asarray(model(values)))
+    assert caplog.text.count("told") == 2
+    assert "".join(capsys.readouterr()).count("told") >= 2
+    assert [str(each.message) for each in recwarn.list] == ["told"]

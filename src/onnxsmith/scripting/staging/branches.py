@@ -26,10 +26,9 @@ from onnxsmith.scripting.staging.merge import (
     Merger,
     Unassigned,
     active,
-    fill_slots,
 )
 from onnxsmith.scripting.staging.truth import Negation, is_symbolic, is_truth_value, truth, visible
-from onnxsmith.scripting.staging.watch import watch_path
+from onnxsmith.scripting.staging.watch import keep_unchanged, watch_path
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
@@ -231,10 +230,12 @@ def dynamic_if(
             )
         ]
         outputs = _emit(outer, condition, bodies, merger.names)
-    return Side(
-        fill_slots(result, outputs or ()),
-        {each: fill_slots(value, outputs or ()) for each, value in variables.items()},
+    filled = Side(
+        merger.fill(result, outputs or ()),
+        {each: merger.fill(value, outputs or ()) for each, value in variables.items()},
     )
+    keep_unchanged(merger.ambiguous(watch))
+    return filled
 
 
 def _as_logic(condition: Any, scopes: Sequence[RecordingTarget], sides: Sequence[Side]) -> Any:

@@ -9,6 +9,9 @@ import builtins
 import functools
 import math
 import operator
+import sys
+import types
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -57,7 +60,26 @@ def replacement(function: Any, hooks: Decisions) -> Function | None:
         make = _REPLACEMENTS.get(function)
     except TypeError:  # no hash, so none of them
         return None
-    return None if make is None else make(hooks)
+    if make is None:
+        return _nothing if _only_tells(function) else None
+    return make(hooks)
+
+
+_LOGGING = frozenset(["debug", "info", "warning", "warn", "error", "critical", "exception", "log"])
+_WRITING = frozenset(["write", "writelines", "flush"])
+
+
+def _only_tells(function: Any) -> bool:
+    """Whether a function tells people something, as `print` does: of `logging`, or a method of `sys.stdout`."""
+    if isinstance(function, types.FunctionType | types.MethodType):
+        if function.__module__ == "logging" and function.__name__ in _LOGGING:
+            return True
+    elif not isinstance(function, types.BuiltinMethodType):
+        return False
+    owner: object = getattr(function, "__self__", None)
+    return (
+        owner is not None and (owner is sys.stdout or owner is sys.stderr) and function.__name__ in _WRITING
+    )
 
 
 def text_error() -> OnnxsmithError:
@@ -285,6 +307,7 @@ _REPLACEMENTS: dict[Any, Callable[[Decisions], Function]] = {
     builtins.format: _textual(format),
     builtins.print: _always(_nothing),
     builtins.breakpoint: _always(_nothing),
+    warnings.warn: _always(_nothing),
     builtins.locals: _refused(locals, "name the variables"),
     builtins.eval: _refused(eval, "write the expression itself"),
     builtins.exec: _refused(exec, "write the statements themselves"),

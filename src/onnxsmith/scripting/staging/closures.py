@@ -28,7 +28,7 @@ from onnxsmith.scripting.source.user_code import is_user_code
 from onnxsmith.scripting.staging.call_stack import staging
 from onnxsmith.scripting.staging.frame import Frame, Run
 from onnxsmith.scripting.staging.mistakes import Mistakes
-from onnxsmith.scripting.staging.watch import Captures, values_of, watch_call
+from onnxsmith.scripting.staging.watch import Captures, call_as_it_is, values_of, watch_call
 from onnxsmith.source import Span
 from onnxsmith.types.annotations import read_value_type
 from onnxsmith.types.value_types import AnyValueType
@@ -201,10 +201,10 @@ class _InPlace:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         function, args = self._function, (*self._bound, *args)
         if not has_symbolic((*args, *kwargs.values())):
-            return function(*args, **kwargs)
+            return call_as_it_is(function, *args, **kwargs)
         analysis = helper_analysis(function)
         if analysis is None:
-            return function(*args, **kwargs)
+            return call_as_it_is(function, *args, **kwargs)
         refuse_if_changed(function, analysis.node)
         definition = head_span(analysis.node, analysis.file, analysis.name)
         # Its own parameters, also where `functools.wraps` says that it has those of another function.

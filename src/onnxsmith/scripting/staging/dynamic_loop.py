@@ -40,9 +40,9 @@ from onnxsmith.scripting.staging.merge import (
     needs_types,
     number_as,
 )
-from onnxsmith.scripting.staging.structure import flatten, unflatten
+from onnxsmith.scripting.staging.structure import containers_in, flatten, unflatten
 from onnxsmith.scripting.staging.truth import is_symbolic, truth
-from onnxsmith.scripting.staging.watch import watch_path
+from onnxsmith.scripting.staging.watch import keep_unchanged, watch_path
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
@@ -336,7 +336,11 @@ def _assign_variables(
             value if each.number is None else Number(value, each.number)
             for each, value in zip(state.leaves, rest, strict=False)
         ]
+        before = variables.get(state.name)
         variables[state.name] = unflatten(state.form, values)
+        keep_unchanged(
+            containers_in((before, variables[state.name]))
+        )  # if it runs zero times, they are the same
     for name in stager.flow.loop_names(statement):
         if name in carried:
             continue

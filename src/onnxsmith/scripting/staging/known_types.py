@@ -9,6 +9,7 @@ import collections
 import functools
 import io
 import sys
+import threading
 import types
 
 import numpy as np
@@ -142,8 +143,23 @@ def is_plain(kind: type) -> bool:
         return True
     if kind.__module__.startswith("numpy.random") or np.ndarray in kind.__mro__:
         return False
+    if threading.local in kind.__mro__:
+        return False
+    is_seen = is_staged(kind) or is_script(kind) or is_torch_tensor(kind) or is_torch_generator(kind)
     package = kind.__module__.partition(".")[0]
-    return package in _LEFT_ALONE and not is_iterator(kind) and not is_staged(kind) and not is_script(kind)
+    return package in _LEFT_ALONE and not is_iterator(kind) and not is_seen
+
+
+@functools.lru_cache(maxsize=2048)
+def is_torch_tensor(kind: type) -> bool:
+    """Whether a type is that of PyTorch's tensors, or a kind of it."""
+    return any(base.__name__ == "Tensor" and base.__module__ == "torch" for base in kind.__mro__)
+
+
+@functools.lru_cache(maxsize=2048)
+def is_torch_generator(kind: type) -> bool:
+    """Whether a type is that of PyTorch's random generators."""
+    return kind.__name__ == "Generator" and kind.__module__.partition(".")[0] == "torch"
 
 
 @functools.lru_cache(maxsize=2048)

@@ -6,7 +6,8 @@ that differ are remembered as differing, and reported where they are used.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import collections
+from collections.abc import Container, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -68,6 +69,16 @@ LOOP_PATHS = ("on one path", "on another")
 
 
 @dataclass(slots=True)
+class _Merged:
+    """Two containers, what they have in common, and that filled with outputs."""
+
+    then: Any
+    otherwise: Any
+    template: Any
+    filled: Any = None
+
+
+@dataclass(slots=True)
 class Merger:
     """Collects the outputs that two branches need so that their results agree."""
 
@@ -83,6 +94,9 @@ class Merger:
     else_outputs: list[Any] = field(default_factory=list[Any])
     names: list[str] = field(default_factory=list[str])
     _positions: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
+    #: The containers that were merged, by the identity of both: what two variables share, they share afterwards.
+    _containers: dict[tuple[int, int], _Merged] = field(default_factory=dict[tuple[int, int], _Merged])
+    _templates: dict[int, _Merged] = field(default_factory=dict[int, _Merged])
 
     def merge(self, then: Any, otherwise: Any, name: str, *, strict: bool) -> Any:
         """The structure both sides have in common, to be filled with outputs. `strict` reports what differs."""
@@ -98,9 +112,12 @@ class Merger:
         first, second = parts(then), parts(otherwise)
         if first is not None and second is not None and type(then) is type(otherwise):
             if [key for key, _ in first] == [key for key, _ in second]:
+                known = self._containers.get((id(then), id(otherwise)))
+                if known is not None:
+                    return known.template
                 pairs = zip(first, second, strict=True)
                 items = [self.merge(a, b, joined(name, key), strict=strict) for (key, a), (_, b) in pairs]
-                return rebuilt(then, items)
+                return self._template(then, otherwise, rebuilt(then, items))
         elif is_plain(then) and is_plain(otherwise) and then == otherwise:
             return then
         if not strict:
@@ -121,6 +138,39 @@ class Merger:
             help="give the same kind of value, and as many, in both cases",
         )
 
+    def _template(self, then: Any, otherwise: Any, template: Any) -> Any:
+        merged = _Merged(then, otherwise, template)
+        self._containers[id(then), id(otherwise)] = self._templates[id(template)] = merged
+        return template
+
+    def fill(self, template: Any, outputs: Sequence[Any]) -> Any:
+        """The merged structure with the outputs in it. What was the same object on both sides stays that object."""
+        if isinstance(template, _Output):
+            value = outputs[template.position]
+            return value if template.number is None else Number(value, template.number)
+        merged = self._templates.get(id(template))
+        if merged is None:
+            return template
+        if merged.filled is None:
+            items = [self.fill(each, outputs) for _, each in parts(template) or ()]
+            merged.filled = rebuilt(template, items)
+        return merged.filled
+
+    def ambiguous(self, existed: Container[object]) -> list[Any]:
+        """Containers that may be the same object as others, or not: only the model knows.
+
+        Such is a container that is one from before on one side and another on the other, or that two variables share
+        on one side only. `existed` is what was there before the branch.
+        """
+        every = [each for each in self._containers.values() if not isinstance(each.filled, tuple)]
+        counts = collections.Counter(id(side) for each in every for side in (each.then, each.otherwise))
+        found: list[Any] = []
+        for each in every:
+            sides = [side for side in (each.then, each.otherwise) if not isinstance(side, Missing)]
+            if any(side in existed or counts[id(side)] > 1 for side in sides):
+                found += (each.filled, *sides)
+        return found
+
     def _is_inside(self, value: Any) -> bool:
         if self.is_choice or not isinstance(value, Value) or not value.is_symbolic:
             return False
@@ -131,9 +181,14 @@ class Merger:
         """One side has nothing to say: a value of the same type, which nobody reads, stands there."""
         inner = parts(present) if not isinstance(present, Unassigned | Differing) else None
         if inner is not None:
-            return rebuilt(
-                present, [self._with_dummy(is_then, each, joined(name, key)) for key, each in inner]
-            )
+            pair = (MISSING, present) if is_then else (present, MISSING)
+            known = self._containers.get((id(pair[0]), id(pair[1])))
+            if known is not None:
+                return known.template
+            items = [self._with_dummy(is_then, each, joined(name, key)) for key, each in inner]
+            if all(item is each for item, (_, each) in zip(items, inner, strict=True)):
+                return present
+            return self._template(*pair, rebuilt(present, items))
         if not isinstance(present, Value):
             return present  # the same Python value on both sides, as far as anybody can tell
         if not self._is_inside(present):
@@ -254,17 +309,6 @@ class active:
 
     def __exit__(self, *_: object) -> None:
         ACTIVE.reset(self._token)
-
-
-def fill_slots(template: Any, outputs: Sequence[Any]) -> Any:
-    """The merged structure with the outputs in it."""
-    if isinstance(template, _Output):
-        value = outputs[template.position]
-        return value if template.number is None else Number(value, template.number)
-    if isinstance(template, Unassigned | Differing):
-        return template
-    inner = parts(template)
-    return template if inner is None else rebuilt(template, [fill_slots(each, outputs) for _, each in inner])
 
 
 def make_dummy(scope: RecordingTarget, kind: AnyValueType, name: str) -> Any:

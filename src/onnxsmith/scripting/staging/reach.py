@@ -11,6 +11,7 @@ import collections
 import contextvars
 import functools
 import io
+import os
 import sys
 import types
 import weakref
@@ -22,7 +23,7 @@ import numpy as np
 from onnxsmith.core.captures import AnyArray
 from onnxsmith.scripting.analysis.effects import Names
 from onnxsmith.scripting.analysis.rewrite import HOOKS
-from onnxsmith.scripting.staging import pictures
+from onnxsmith.scripting.staging import pictures, shared_state
 from onnxsmith.scripting.staging.known_types import (
     HARMLESS_MODULES,
     is_iterator,
@@ -32,6 +33,8 @@ from onnxsmith.scripting.staging.known_types import (
     is_plain,
     is_script,
     is_staged,
+    is_torch_generator,
+    is_torch_tensor,
     names_its_attributes,
 )
 from onnxsmith.scripting.staging.pictures import Picture
@@ -135,13 +138,20 @@ class Reach:
         self._waiting: list[object] = []
         self._names: set[str] = set()
         self._unnamed: dict[str, list[tuple[object, Picture, object]]] = {}
+        self._libraries: list[types.ModuleType] = []
         self._has_any_name = False
         self._add_names(names)
         for name, value in variables:
             self._meet(value, None, name)
         self._walk()
         if self._seen:
-            self._add_shared_generators()
+            self._add_libraries()
+            self._add_shared_state()
+
+    @property
+    def names(self) -> Iterable[str]:
+        """What all code that is reached names."""
+        return self._names
 
     def __contains__(self, value: object) -> bool:
         return id(value) in self._seen
@@ -213,17 +223,35 @@ class Reach:
             for name in names:
                 self._unnamed.setdefault(name, []).append((part, picture, key))
 
-    def _add_shared_generators(self) -> None:
-        """The random generators of modules, which functions of libraries use without naming them."""
-        for module, held in (("random", "_inst"), ("numpy.random.mtrand", "_rand")):
-            if module in sys.modules:
-                self._meet(vars(sys.modules[module])[held], None, "random")
+    def _add_libraries(self) -> None:
+        """What code names of libraries: which objects the names stand for, and lists and dicts such as `sys.path`."""
+        for module in self._libraries:
+            space = vars(module)
+            names = [each for each in space if each in self._names]
+            picture = pictures.BindingsPicture(module, space, names)
+            self.pictures.append(picture)
+            for name in names:
+                if type(space[name]) in STATE_OF_LIBRARIES:
+                    self._meet(space[name], picture, f"{module.__name__}.{name}")
         self._walk()
+
+    def _add_shared_state(self) -> None:
+        """Random generators and settings of modules, which functions of libraries use without naming them."""
+        met = [each for each, _, _ in self._seen.values()]
+        for name, generator in shared_state.shared_generators(met):
+            self._meet(generator, None, name)
+        self._walk()
+        settings = shared_state.picture_of_decimal(self._names)
+        if settings is not None:
+            self._seen.setdefault(id(settings.owner), (settings.owner, None, "decimal"))
+            self.pictures.append(settings)
 
     # -- one object --------------------------------------------------------------------------------
 
     def _pictures_of(self, value: object) -> Iterable[Picture]:
         kind = type(value)
+        if kind is dict and "__builtins__" in cast("dict[str, object]", value):
+            return [_Globals(value, cast("dict[str, object]", value))]
         look = _LOOKS.get(kind)
         if look is not None:
             return look(self, value)
@@ -239,9 +267,15 @@ class Reach:
             ]
         if is_script(kind):
             return _script(value)
+        if is_torch_tensor(kind):
+            return [shared_state.TorchPicture(value), *self._instance(value)]
+        if is_torch_generator(kind):
+            return [shared_state.picture_of_torch_generator(value)]
         if kind.__module__.startswith("numpy.random"):
             return _of_numpy_random(value)
         if "random" in sys.modules and isinstance(value, sys.modules["random"].Random):
+            if isinstance(value, sys.modules["random"].SystemRandom):  # it has no state: the system's is used
+                return self._instance(value)
             return [pictures.picture_of_random(cast("random.Random", value)), *self._instance(value)]
         if isinstance(value, io.StringIO | io.BytesIO):
             return [pictures.picture_of_text(value)]
@@ -282,6 +316,8 @@ class Reach:
 
     def _function(self, value: object) -> Iterable[Picture]:
         function = cast("types.FunctionType", value)
+        if function.__code__.co_filename == _FUNCTOOLS:
+            return [pictures.Holder(function, _dispatched(function))]
         found: list[Picture] = [pictures.FunctionPicture(function)]
         if function.__dict__:
             found.append(pictures.AttributesPicture(function, function.__dict__))
@@ -296,6 +332,7 @@ class Reach:
     def _module(self, value: object) -> Iterable[Picture]:
         module = cast("types.ModuleType", value)
         if is_library_module(module.__name__):
+            self._libraries.append(module)
             return ()
         return [pictures.AttributesPicture(module, module.__dict__)]
 
@@ -312,6 +349,27 @@ class Reach:
         if _has_more(value):
             self.iterators.append(value)
         return ()
+
+
+class _Globals(pictures.AttributesPicture):
+    """What `globals()` gives. Of what it holds only containers are looked into: code that wants others names them."""
+
+    __slots__ = ()
+
+    def parts(self) -> Iterable[pictures.Part]:
+        """The containers by name."""
+        return [(name, each) for name, each in super().parts() if type(each) in STATE_OF_LIBRARIES]
+
+
+#: Where the decorators stand that remember what they have found out.
+_FUNCTOOLS = functools.singledispatch.__code__.co_filename
+
+
+def _dispatched(function: types.FunctionType) -> Iterable[pictures.Part]:
+    """What a function of `functools` holds, such as one that `singledispatch` made; its cache is no state."""
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    held = [(name, pictures.content_of(cell)) for name, cell in cells]
+    return [(name, each) for name, each in held if not isinstance(each, weakref.WeakKeyDictionary)]
 
 
 def chain_of(value: AnyArray) -> list[AnyArray]:
@@ -399,6 +457,10 @@ def _variable(reach: Reach, value: object) -> Iterable[Picture]:
     return [pictures.picture_of_variable(variable)]
 
 
+def _environment(_: Reach, value: object) -> Iterable[Picture]:
+    return [shared_state.picture_of_environment(value)]
+
+
 def _nothing(_: Reach, value: object) -> Iterable[Picture]:
     return ()
 
@@ -425,8 +487,11 @@ _LOOKS: dict[type, Callable[[Reach, object], Iterable[Picture]]] = {
     frozenset: _elements,
     weakref.ref: _target,
     contextvars.ContextVar: _variable,
+    type(os.environ): _environment,
     object: _nothing,
 }
+#: What code changes where a library keeps it.
+STATE_OF_LIBRARIES = frozenset([list, dict, set, collections.deque, type(os.environ)])
 #: What a class of the user's, too, may be a kind of.
 _CONTAINERS: dict[type, Callable[[object], Picture]] = {
     list: lambda value: pictures.ListPicture(cast("list[object]", value)),
@@ -438,6 +503,15 @@ _CONTAINERS: dict[type, Callable[[object], Picture]] = {
     memoryview: lambda value: pictures.BufferPicture(cast(memoryview, value)),
     tuple: lambda value: pictures.Holder(value, enumerate(cast("tuple[object, ...]", value))),
 }
+
+
+def pictures_of(value: object) -> list[Picture]:
+    """Pictures of a list, a dict or an object alone, not of what it holds."""
+    found = [make(value) for base, make in _CONTAINERS.items() if isinstance(value, base)]
+    attributes = getattr(value, "__dict__", None)
+    if type(attributes) is dict:
+        found.append(pictures.AttributesPicture(value, cast("dict[str, object]", attributes)))
+    return found
 
 
 def is_harmless(value: object, names: frozenset[str]) -> bool:
@@ -455,9 +529,15 @@ def is_harmless(value: object, names: frozenset[str]) -> bool:
         package = value.__name__.partition(".")[0]
         if package == "numpy":
             return "random" not in names and value.__name__ != "numpy.random"
-        return package in HARMLESS_MODULES
+        return package in HARMLESS_MODULES and not _names_state_of(value, names)
     if isinstance(value, type):
         return is_library_class(value)
     if kind is tuple:
         return all(is_plain(type(each)) for each in cast("tuple[object, ...]", value))
     return is_script(kind) and not _script(value)
+
+
+def _names_state_of(module: types.ModuleType, names: frozenset[str]) -> bool:
+    """Whether code that names `names` may reach a list or dict that a library keeps."""
+    space = vars(module)
+    return any(type(space.get(name)) in STATE_OF_LIBRARIES for name in names)

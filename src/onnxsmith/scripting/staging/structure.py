@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -75,6 +75,17 @@ def unflatten(form: Any, values: Sequence[Any]) -> Any:
         return values[form.position]
     inner = parts(form)
     return form if inner is None else rebuilt(form, [unflatten(each, values) for _, each in inner])
+
+
+def containers_in(value: Any) -> Iterator[Any]:
+    """The containers in a value that can change, and itself if it is one."""
+    inner = parts(value)
+    if inner is None:
+        return
+    if not isinstance(value, tuple):
+        yield value
+    for _, each in inner:
+        yield from containers_in(each)
 
 
 def is_same_form(a: Any, b: Any) -> bool:

@@ -16,12 +16,21 @@ from contextvars import ContextVar, Token
 from typing import Any, Protocol, TypeGuard, cast
 
 from onnxsmith.core.captures import ON_CAPTURE, AnyArray
+from onnxsmith.core.value import Value
 from onnxsmith.errors import LastingChangeError, MutationError, OnnxsmithError, UnseenStateError
 from onnxsmith.scripting.analysis.analyze import Analysis
 from onnxsmith.scripting.analysis.effects import NO_NAMES, Names, names_in
 from onnxsmith.scripting.source.trees import walk
-from onnxsmith.scripting.staging.pictures import content_of
-from onnxsmith.scripting.staging.reach import Reach, chain_of, code_names, content_of_array, is_harmless
+from onnxsmith.scripting.staging.known_calls import Guard, are_named, checked, refusal_of
+from onnxsmith.scripting.staging.pictures import Picture, content_of
+from onnxsmith.scripting.staging.reach import (
+    Reach,
+    chain_of,
+    code_names,
+    content_of_array,
+    is_harmless,
+    pictures_of,
+)
 from onnxsmith.source import PACKAGE_DIRECTORY, Span, traceback_span
 
 _ABSENT = object()
@@ -84,6 +93,7 @@ class Captures:
     def __init__(self) -> None:
         self._locked: list[AnyArray] = []
         self._taken: dict[int, AnyArray] = {}
+        self._shared: dict[int, tuple[object, list[Picture]]] = {}
         self._tokens: tuple[Token[Captures | None], Token[Callable[[AnyArray], None] | None]] | None = None
 
     def __enter__(self) -> object:
@@ -100,11 +110,20 @@ class Captures:
             each.flags.writeable = True
         if is_write_error(error):
             raise self._error().locate(traceback_span(error.__traceback__)) from None
+        if error is None and any(each.is_changed() for _, held in self._shared.values() for each in held):
+            raise _shared_error()
 
     def refuse_change_of(self, value: object) -> None:
-        """Refuse that an array is changed, before it happens."""
+        """Refuse that an array is changed, or what may be the same object as another, before it happens."""
         if id(value) in self._taken:
             raise self._error().locate_at_caller()
+        if id(value) in self._shared:
+            raise _shared_error().locate_at_caller()
+
+    def keep_unchanged(self, value: object) -> None:
+        """From now on an object may not be changed."""
+        if id(value) not in self._shared:
+            self._shared[id(value)] = (value, pictures_of(value))
 
     @staticmethod
     def _error() -> MutationError:
@@ -132,6 +151,21 @@ class Captures:
 _CAPTURES: ContextVar[Captures | None] = ContextVar("onnxsmith_captures", default=None)
 
 
+def keep_unchanged(values: Iterable[object]) -> None:
+    """Objects that may be the same as others, which only the model knows, may not be changed any more."""
+    captures = _CAPTURES.get()
+    if captures is not None:
+        for each in values:
+            captures.keep_unchanged(each)
+
+
+def _shared_error() -> MutationError:
+    return MutationError(
+        "this is changed, and only the model knows whether another variable holds the same object",
+        help="change a copy: values = list(values)",
+    )
+
+
 def is_write_error(error: BaseException | None) -> TypeGuard[ValueError]:
     """Whether numpy refused to write to an array."""
     return type(error) is ValueError and "read-only" in str(error)
@@ -148,6 +182,9 @@ class _Nothing:
     def __exit__(self, *_: object) -> None:
         pass
 
+    def __contains__(self, value: object) -> bool:
+        return False
+
 
 _NOTHING = _Nothing()
 
@@ -163,6 +200,7 @@ class _Path:
         self._locked: list[AnyArray] = []
         self._token: Token[tuple[_Path, ...]] | None = None
         self.is_blind = bool(reach.opaque)
+        self.is_guarded = are_named(reach.names)
 
     def __enter__(self) -> object:
         if self._reach.iterators:
@@ -189,6 +227,9 @@ class _Path:
             raise self._written(error) from None
         if error is None and changed:
             raise self._changed(changed[0].owner)
+
+    def __contains__(self, value: object) -> bool:
+        return value in self._reach
 
     # -- before it happens -------------------------------------------------------------------------
 
@@ -304,6 +345,8 @@ def _watch(
 ) -> _Path | _Nothing:
     known = frozenset(names.attributes)
     reached = [(name, value) for name, value in values.items() if not is_harmless(value, known)]
+    if "globals" in names.variables and "globals" not in values:
+        reached.append(("globals()", frame.globals))
     if not reached:
         return _NOTHING
     return _Path(frame, Reach(reached, (*names.variables, *names.attributes)), place, is_call=is_call)
@@ -390,11 +433,17 @@ def watched(function: object, replaced: Any) -> Any:
 
     `replaced` is what staging calls in its place.
     """
+    error = refusal_of(function)
+    if error is not None:
+        raise error.locate_at_caller()
+    replaced = checked(function, replaced)
+    if isinstance(function, types.BuiltinMethodType) and function.__name__ in _CHANGING:
+        refuse_change(function.__self__)
     watches = _OPEN.get()
     if not watches:
         return replaced
-    if isinstance(function, types.BuiltinMethodType) and function.__name__ in _CHANGING:
-        refuse_change(function.__self__)
+    if any(each.is_guarded for each in watches) and replaced is function and not _is_own(function):
+        replaced = functools.partial(call_as_it_is, function)
     blind = [each for each in reversed(watches) if each.is_blind]
     if not blind:
         return replaced
@@ -407,3 +456,17 @@ def watched(function: object, replaced: Any) -> Any:
         return replaced(*args, **kwargs)
 
     return call
+
+
+def _is_own(function: object) -> bool:
+    """Whether a function is one of this package, such as an operator."""
+    module: object = getattr(type(function) if isinstance(function, Value) else function, "__module__", None)
+    return isinstance(module, str) and module.partition(".")[0] == "onnxsmith"
+
+
+def call_as_it_is(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call what is not staged; what it calls in turn is looked at where some code names what no model can call."""
+    if not any(each.is_guarded for each in _OPEN.get()):
+        return function(*args, **kwargs)
+    with Guard():
+        return function(*args, **kwargs)
