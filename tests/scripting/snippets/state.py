@@ -391,6 +391,13 @@ def file_written_in_branch(x: FLOAT["N"]):
     return x
 
 
+@refused(UnseenStateError, "'numpy.save'")
+def array_saved_in_branch(x: FLOAT["N"]):
+    if x.sum() > 0:
+        np.save(NOWHERE, W)  # here
+    return x
+
+
 @refused(UnseenStateError, "'os.mkdir'")
 def folder_made_in_branch(x: FLOAT["N"]):
     if x.sum() > 0:
