@@ -260,7 +260,8 @@ class TensorAssignmentError(OnnxsmithError, TypeError):
 class UnseenStateError(OnnxsmithError, TypeError):
     """An iterator, a file or the like is used where only the model knows whether and how often.
 
-    It changes when it is used, and cannot be put back; the model could not do it as often as Python would.
+    It changes when it is used, and cannot be put back; the model could not do it as often as Python would. So are
+    functions that write files or start programs: a model does neither.
 
     Wrong:
 
@@ -288,7 +289,8 @@ class UnseenStateError(OnnxsmithError, TypeError):
 class LastingChangeError(OnnxsmithError, TypeError):
     """A script changes something that outlives the call: a global, a default, an attribute, a random generator.
 
-    A model has no memory from one call to the next, so what it gives would be the result of one call for ever.
+    A model has no memory from one call to the next, so what it gives would be the result of one call for ever. The same
+    goes for what gives something else each time, such as `time.time()` or `uuid.uuid4()`: pass it as an argument.
 
     Wrong:
 

@@ -29,6 +29,7 @@ BUFFER = io.StringIO("abc")
 QUEUE = queue.SimpleQueue()
 SEEN = []
 TENSOR = torch.ones(1)
+LAYER = torch.nn.Linear(1, 1).requires_grad_(False)
 NOWHERE = pathlib.Path("nowhere/at/all")
 SYSTEM = random.SystemRandom()
 LOCAL = threading.local()
@@ -277,6 +278,20 @@ def torch_tensor_in_branch(x: FLOAT["N"]):
     return x * float(TENSOR[0])
 
 
+@refused(MutationError, "LAYER")
+def torch_layer_in_branch(x: FLOAT["N"]):
+    if x.sum() > 0:
+        LAYER.weight.add_(5)  # here
+    return x * float(LAYER.weight[0, 0])
+
+
+@runs(vector(1, 2, 3))
+def torch_layer_is_called(x: FLOAT["N"]):
+    if x.sum() > 0:
+        x = x + float(LAYER(TENSOR)[0])
+    return x
+
+
 @refused(MutationError, "'os.environ'")
 def environment_in_branch(x: FLOAT["N"]):
     if x.sum() > 0:
@@ -388,6 +403,13 @@ def path_written_by_helper(x: FLOAT["N"]):
 def file_written_in_branch(x: FLOAT["N"]):
     if x.sum() > 0:
         open(NOWHERE, "w").write("a")  # here  # noqa: SIM115
+    return x
+
+
+@refused(UnseenStateError, "'numpy.save'")
+def array_saved_in_branch(x: FLOAT["N"]):
+    if x.sum() > 0:
+        np.save(NOWHERE, W)  # here
     return x
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeGuard
+
+import numpy as np
 
 from onnxsmith.errors import LastingChangeError, OnnxsmithError, UnseenStateError
 from onnxsmith.source import Span, is_library, position_span
@@ -111,7 +113,14 @@ _WRITING: dict[str, frozenset[str]] = {
 _OPENING = {("io", "open"): 1, ("pathlib", "Path.open"): 0, ("gzip", "open"): 1, ("bz2", "open"): 1}
 _MODULES = {"posix": "os", "nt": "os", "_io": "io", "_pyio": "io", "_locale": "locale", "_decimal": "decimal"}
 _Function = types.FunctionType | types.MethodType | types.BuiltinFunctionType | type
-_FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, type)
+#: Of which types functions are; numpy has one of its own.
+_FUNCTIONS: tuple[type, ...] = (
+    types.FunctionType,
+    types.MethodType,
+    types.BuiltinFunctionType,
+    type,
+    type(np.save),
+)
 #: Last parts of the names in these tables: code that names none of them calls none of them.
 NAMES = frozenset(
     [
@@ -130,7 +139,7 @@ NAMES = frozenset(
 
 def refusal_of(function: object) -> OnnxsmithError | None:
     """The error for a call of a function that no model can call, whatever it is given."""
-    if not isinstance(function, _FUNCTIONS):
+    if not _is_function(function):
         return None
     if function.__name__ not in NAMES and not _is_of_system_random(function):
         return None
@@ -152,7 +161,7 @@ def _refusal(key: tuple[str, str]) -> OnnxsmithError | None:
 
 def checked(function: object, replaced: Callable[..., Any]) -> Callable[..., Any]:
     """What to call in place of a function; one that opens files refuses to open them for writing."""
-    if not isinstance(function, _FUNCTIONS) or function.__name__ != "open":
+    if not _is_function(function) or function.__name__ != "open":
         return replaced
     position = _OPENING.get(_key(function) or ("", ""))
     if position is None:
@@ -177,6 +186,10 @@ def _writing(key: tuple[str, str]) -> OnnxsmithError:
 def _shown(key: tuple[str, str]) -> str:
     module, name = key
     return name if "." in name else f"{module}.{name}"
+
+
+def _is_function(value: object) -> TypeGuard[_Function]:
+    return isinstance(value, _FUNCTIONS)
 
 
 def _is_of_system_random(function: _Function) -> bool:
@@ -238,7 +251,7 @@ def _own_span(frame: types.FrameType) -> Span | None:
 
 def _opening(function: object) -> OnnxsmithError | None:
     """What a file is opened for cannot be seen from here."""
-    key = _key(function) if isinstance(function, _FUNCTIONS) else None
+    key = _key(function) if _is_function(function) else None
     return _writing(key) if key is not None and key in _OPENING else None
 
 

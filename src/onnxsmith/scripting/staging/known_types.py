@@ -145,7 +145,8 @@ def is_plain(kind: type) -> bool:
         return False
     if threading.local in kind.__mro__:
         return False
-    is_seen = is_staged(kind) or is_script(kind) or is_torch_tensor(kind) or is_torch_generator(kind)
+    is_of_torch = is_torch_tensor(kind) or is_torch_generator(kind) or is_torch_layer(kind)
+    is_seen = is_staged(kind) or is_script(kind) or is_of_torch
     package = kind.__module__.partition(".")[0]
     return package in _LEFT_ALONE and not is_iterator(kind) and not is_seen
 
@@ -154,6 +155,14 @@ def is_plain(kind: type) -> bool:
 def is_torch_tensor(kind: type) -> bool:
     """Whether a type is that of PyTorch's tensors, or a kind of it."""
     return any(base.__name__ == "Tensor" and base.__module__ == "torch" for base in kind.__mro__)
+
+
+@functools.lru_cache(maxsize=2048)
+def is_torch_layer(kind: type) -> bool:
+    """Whether a type is a kind of PyTorch's modules, which hold tensors."""
+    return any(
+        base.__name__ == "Module" and base.__module__ == "torch.nn.modules.module" for base in kind.__mro__
+    )
 
 
 @functools.lru_cache(maxsize=2048)
