@@ -11,7 +11,7 @@ import onnxruntime
 import pytest
 from onnx import parser
 
-from onnxsmith import BFLOAT16, DOUBLE, INT16, INT64, Model, jit, script, trace
+from onnxsmith import BFLOAT16, DOUBLE, INT16, INT64, UINT64, Model, jit, script, trace
 from onnxsmith import opset21 as op
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import using
@@ -39,6 +39,11 @@ MASK = np.array([True, False, True])
         ("ReduceSum", (SMALL.astype(np.uint32),), {"keepdims": 0}),
         ("Where", (MASK[:2], BITS, BITS[::-1].copy()), {}),
         ("CumSum", (BITS, np.array(1)), {}),
+        ("ReduceMax", (BITS, np.array([0])), {}),
+        ("ReduceMin", (BITS, np.array([1])), {}),
+        ("ArgMax", (BITS,), {}),
+        ("ArgMin", (BITS,), {"axis": 1}),
+        ("Unique", (BITS,), {}),
         ("Abs", (HALF,), {}),
         ("Exp", (HALF,), {}),
         ("Pad", (HALF, np.array([0, 1, 0, 1])), {}),
@@ -183,3 +188,13 @@ _CALLABLES: list[Callable[..., Any]] = [op.Max, op.Min]
 def test_variadic_inputs_are_all_cast(operator: Callable[..., Any]) -> None:
     model = trace(lambda x: operator(x, x, x), INT16["N"])
     assert _bare(model.for_runtime(), SMALL[0]).tolist() == SMALL[0].tolist()
+
+
+def test_the_order_of_uint64_stays_in_a_model_for_the_runtime() -> None:
+    model = trace(lambda x: (*op.TopK(x, [3]), op.ReduceMin(x)), UINT64["N"])
+    shipped = model.for_runtime()
+    assert {each.reason for each in shipped.changes} == {"there is no kernel for uint64, computed in int64"}
+    values, places, least = shipped(np.array([5, 2**63, 2**64 - 1, 2**63 - 1, 7], np.uint64))
+    assert values.tolist() == [2**64 - 1, 2**63, 2**63 - 1]
+    assert places.tolist() == [2, 1, 3]
+    assert least.tolist() == [5]

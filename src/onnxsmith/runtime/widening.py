@@ -17,7 +17,7 @@ from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.runtime import kernels
 from onnxsmith.runtime.equivalents import earlier_calls
 from onnxsmith.runtime.single_node import Call, make_model
-from onnxsmith.runtime.wider_types import LEFT_ALONE, cost, wider_types
+from onnxsmith.runtime.wider_types import LEFT_ALONE, cost, is_shifted, wider_types
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef, Parameter
 from onnxsmith.types.dtypes import DType
@@ -38,6 +38,9 @@ _OFTEN_LACKING = frozenset(
 _NARROW = (DType.BFLOAT16, DType.FLOAT16)
 #: The first opset whose Cast has an element type; all have those that are not listed.
 _CAST_VERSIONS = {DType.BFLOAT16: 13, DType.FLOAT8E4M3FN: 19, DType.FLOAT8E5M2: 19}
+#: What is added to uint64 in int64 so that the order stays, and the first opset whose Add broadcasts a scalar.
+_LOWEST = -(2**63)
+_ADDED_SCALARS = 7
 #: The first opset whose Cast names its type by a number.
 _OLDEST_CAST = 6
 
@@ -88,6 +91,9 @@ def _rule_for(*, lossy: bool) -> Rule:
             return []
         if _has_typed_by_others(op, site):
             return []
+        is_moved = any(is_shifted(op.name, given[each], wide[each]) for each in wide)
+        if is_moved and site.emit.version < _ADDED_SCALARS:
+            return []
         _widen(op, site, given, wide)
         changes = dict.fromkeys(_told(op.name, given[each], wide[each]) for each in wide)
         return [("widened", f"there is no kernel for {'; '.join(changes)}")]
@@ -136,13 +142,18 @@ def _widen(op: OperatorDef, site: Site, given: dict[str, DType], wide: dict[str,
         # A variadic input may have other types beside the one that is widened; one that is not known has this one.
         if name and variable in wide and site.dtype(position) in (None, given[variable]):
             inputs[position] = emit.cast(name, wide[variable])
+            if is_shifted(op.name, given[variable], wide[variable]):
+                inputs[position] = emit.op("Add", inputs[position], emit.constant(_LOWEST))
     outputs = list(site.node.output)
-    after: list[tuple[str, str, DType]] = []
+    after: list[tuple[str, str, DType, DType]] = []
     for position, name in enumerate(outputs):
         variable = _formal(op.outputs, position).type_name
         if name and variable in wide:
             outputs[position] = emit.names.after(name)
-            after.append((outputs[position], name, given[variable]))
+            after.append((outputs[position], name, given[variable], wide[variable]))
     site.same_node(inputs, outputs)
-    for made, name, dtype in after:
-        emit.cast(made, dtype, into=name)
+    for made, name, dtype, wider in after:
+        # The lowest number added twice is none: it wraps around.
+        is_moved = is_shifted(op.name, dtype, wider)
+        back = emit.op("Add", made, emit.constant(_LOWEST)) if is_moved else made
+        emit.cast(back, dtype, into=name)

@@ -43,6 +43,24 @@ _SAME_BITS = _MOVING - {"Relu"} | {
     "ReduceSum",
     "ReduceSumSquare",
 }
+#: Operators that compare elements and give some of them, or where they are: right in every type of the same order.
+_ORDERED = frozenset(
+    {
+        "ArgMax",
+        "ArgMin",
+        "Clip",
+        "Greater",
+        "GreaterOrEqual",
+        "Less",
+        "LessOrEqual",
+        "Max",
+        "Min",
+        "ReduceMax",
+        "ReduceMin",
+        "TopK",
+        "Unique",
+    }
+)
 #: Bits of a whole number that a type with fractions holds exactly.
 _WHOLE_BITS = {DType.FLOAT16: 11, DType.FLOAT: 24, DType.DOUBLE: 53}
 #: What ONNX Runtime's scatters take and then refuse when they have to add, multiply or compare.
@@ -121,7 +139,12 @@ def is_exact(operator: str, dtype: DType, wider: DType) -> bool:
         return operator in _MOVING and bits <= _WHOLE_BITS.get(wider, 0)
     if wider.bits > bits:
         return wider.kind == "signed" or dtype.kind != "signed"
-    return operator in _SAME_BITS and wider.bits == bits
+    return wider.bits == bits and (operator in _SAME_BITS or is_shifted(operator, dtype, wider))
+
+
+def is_shifted(operator: str, dtype: DType, wider: DType) -> bool:
+    """Whether elements have to be moved down by half their range first, so that their order stays: uint64 in int64."""
+    return operator in _ORDERED and (dtype, wider) == (DType.UINT64, DType.INT64)
 
 
 def cost(operator: str, dtype: DType, wider: DType) -> str:

@@ -218,3 +218,8 @@ def list_repeated_by_dimension(x: FLOAT["N"]):
 @refused(UnsupportedSyntaxError, "locals()")
 def local_variables(x: FLOAT["N"]):
     return locals()["x"]  # here
+
+
+@refused(TracedValueError, "may be negative")
+def power_of_two_numbers(a: INT64, b: INT64):
+    return int(a) ** int(b)  # here
