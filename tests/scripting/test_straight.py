@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any, cast
 
 import numpy as np
@@ -14,6 +16,7 @@ from onnxsmith import opset18 as op
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.scripting.analysis.straight import read_straight
 from onnxsmith.scripting.functions.function import ScriptFunction
+from onnxsmith.scripting.staging.straight_run import Misjudged, straight_call
 from tests.scripting.test_snippets import RUN, SNIPPETS, make, model_options
 
 WEIGHT = np.array([1.0, 2.0], np.float32)
@@ -172,6 +175,166 @@ def test_all_mistakes_are_told() -> None:
     first = several_mistakes.__code__.co_firstlineno
     assert f":{first + 1}:" in str(caught.value)
     assert f":{first + 3}:" in str(caught.value)
+
+
+# -- what is outside stays as it is -----------------------------------------------------------------------------------
+
+OUTSIDE = ModuleType("outside")
+LATE = ModuleType("late")
+
+
+class _Appends:
+    """Leaves a trace of each time that it is made."""
+
+    def __init__(self, x: Any) -> None:
+        OUTSIDE.trace.append(x)
+
+
+class _Adds(list[float]):
+    """A list that adding to changes."""
+
+    def __add__(self, other: Any) -> Any:
+        self.append(1.0)
+        return other
+
+
+@pytest.fixture(autouse=True)
+def _as_new() -> None:
+    vars(OUTSIDE).update(
+        array=np.ones(3, np.float32),
+        items=[1.0, 2.0, 3.0],
+        trace=[],
+        adds=_Adds(),
+        iterator=iter([1.0, 2.0, 3.0]),
+    )
+    vars(OUTSIDE)["append"] = OUTSIDE.trace.append
+
+    def late(name: str) -> float:
+        OUTSIDE.trace.append(name)
+        return 2.0
+
+    vars(LATE)["__getattr__"] = late
+
+
+def _state() -> str:
+    names = ("array", "items", "trace", "adds", "iterator")
+    return repr([copy.copy(getattr(OUTSIDE, name)) for name in names[:-1]]) + str(
+        OUTSIDE.iterator.__length_hint__()
+    )
+
+
+def adds_in_place(x: FLOAT[3]):
+    w = OUTSIDE.array
+    w += 1.0
+    return x + w
+
+
+def multiplies_in_place(x: FLOAT[3]):
+    w, y = OUTSIDE.array, op.Abs(x)
+    w *= 2.0
+    return y + OUTSIDE.array
+
+
+def changes_what_numpy_gives_back(x: FLOAT[3]):
+    w = np.float32(OUTSIDE.array)
+    w += 1.0
+    return x + w
+
+
+def extends_a_list(x: FLOAT[3]):
+    items = OUTSIDE.items
+    items += [4.0]
+    return x + 1.0
+
+
+def maps_a_method(x: FLOAT[3]):
+    _ = list(map(OUTSIDE.append, [1.0]))
+    return x + 1.0
+
+
+def eats_an_iterator(x: FLOAT[3]):
+    _ = list(zip(OUTSIDE.iterator, [0, 0], strict=False))
+    return x + 1.0
+
+
+def lengthens_by_an_iterator(x: FLOAT[3]):
+    items = [1.0]
+    items += OUTSIDE.iterator
+    return x + 1.0
+
+
+def makes_an_object(x: FLOAT[3]):
+    _ = _Appends(1.0)
+    return x + 1.0
+
+
+def adds_to_an_object(x: FLOAT[3]):
+    y = OUTSIDE.adds + 1.0
+    return x + y
+
+
+def asks_a_module(x: FLOAT[3]):
+    return x * LATE.factor
+
+
+EFFECTS = (
+    adds_in_place, multiplies_in_place, changes_what_numpy_gives_back, extends_a_list, maps_a_method, eats_an_iterator,
+    lengthens_by_an_iterator, makes_an_object, adds_to_an_object, asks_a_module,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("function", EFFECTS, ids=lambda each: each.__name__)
+def test_what_has_effects_needs_its_tree(function: Any) -> None:
+    assert straight_call(read_straight(function), function) is None
+
+
+@pytest.mark.parametrize(
+    "function", [each for each in EFFECTS if each is not asks_a_module], ids=lambda each: each.__name__
+)
+def test_staging_leaves_what_is_outside_as_it_is(function: Any) -> None:
+    before = _state()
+    try:
+        made = script()(function)
+        _ = made.to_model()
+    except OnnxsmithError:
+        pass
+    assert _state() == before
+
+
+def test_a_default_that_is_changed_needs_the_tree() -> None:
+    def extends(x: FLOAT["N"], axes: Any = OUTSIDE.items):
+        axes += [4.0]
+        return op.Abs(x)
+
+    straight = read_straight(extends)
+    assert straight is not None
+    call = straight_call(straight, extends)
+    assert call is not None
+    with pytest.raises(Misjudged):
+        call.run(cast(Any, None), {"x": None, "axes": OUTSIDE.items})
+    assert OUTSIDE.items == [1.0, 2.0, 3.0]
+
+
+def reads_only(x: FLOAT[3]):
+    y = x
+    y += OUTSIDE.array
+    y *= np.float32(2.0)
+    z = op.Relu(y)
+    z -= 1.0
+    return op.Concat(op.Pad(z, OUTSIDE.pads), y, axis=0)
+
+
+def test_what_is_only_read_does_not_need_it(with_tree: Any) -> None:
+    vars(OUTSIDE)["pads"] = [1, 2]
+    made: ScriptFunction = cast(Any, script())(reads_only)
+    assert made.straight_call() is not None
+    assert made.to_model_proto().SerializeToString() == with_tree(made).SerializeToString()
+
+
+def test_a_list_that_contains_itself_needs_the_tree() -> None:
+    vars(OUTSIDE)["pads"] = pads = [cast(Any, 1)]
+    pads.append(pads)
+    assert straight_call(read_straight(cast(Any, reads_only)), cast(Any, reads_only)) is None
 
 
 # -- the law ----------------------------------------------------------------------------------------------------------

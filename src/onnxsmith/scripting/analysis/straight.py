@@ -6,7 +6,6 @@ each value is stored to. Does not run anything; what a global is, is asked whene
 
 from __future__ import annotations
 
-import builtins
 import inspect
 import linecache
 import opcode
@@ -14,9 +13,6 @@ import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
-
-from onnxsmith.opset.custom import Opset
-from onnxsmith.scripting.source.outside import outside
 
 #: A name outside the function, with the attributes that are taken of it: ("op", "Add").
 Chain: TypeAlias = tuple[str, ...]
@@ -71,6 +67,11 @@ class StraightCode:
     loaded: tuple[Chain, ...]
     called: tuple[Chain, ...]
     stores: tuple[Store, ...]
+    #: The parameters that it reads.
+    arguments: tuple[str, ...]
+    #: The parameters that `+=` and the like may change in place, and the callees whose results they may change.
+    changed_arguments: tuple[str, ...]
+    changed_results: tuple[Chain, ...]
 
 
 def read_straight(function: types.FunctionType) -> StraightCode | None:
@@ -112,6 +113,9 @@ class _Reader:
         self.loaded: dict[Chain, None] = {}
         self.called: dict[Chain, None] = {}
         self.stores: list[Store] = []
+        self.arguments: dict[str, None] = {}
+        self.changed_arguments: dict[str, None] = {}
+        self.changed_results: dict[Chain, None] = {}
         #: Where in `stores` those begin that have no other instruction between them, and whether the compiler has
         #: them from the last variable of the source to the first.
         self._run = 0
@@ -146,7 +150,14 @@ class _Reader:
     def finished(self) -> StraightCode:
         """What was read."""
         self.end_run()
-        return StraightCode(tuple(self.loaded), tuple(self.called), tuple(self.stores))
+        return StraightCode(
+            tuple(self.loaded),
+            tuple(self.called),
+            tuple(self.stores),
+            tuple(self.arguments),
+            tuple(self.changed_arguments),
+            tuple(self.changed_results),
+        )
 
     def end_run(self, is_spread: bool = False) -> None:
         """Put the last stores in the order of the source: of `a, b = f(x), g(x)` the compiler stores b first.
@@ -181,7 +192,10 @@ class _Reader:
         name = self.slots[number]
         if name not in self.variables:
             raise _NotStraight  # a variable without a value: the tree says where it gets one
-        self.stack.append(self.variables[name])
+        item = self.variables[name]
+        if isinstance(item, Argument):
+            self.arguments[item.name] = None
+        self.stack.append(item)
 
     def store_variable(self, number: int) -> None:
         name = self.slots[number]
@@ -198,6 +212,20 @@ class _Reader:
 
     def compute(self, operands: int) -> None:
         self.take(operands)
+        self.stack.append(Result(self.offset))
+
+    def change(self) -> None:
+        """Compute `a += b` and the like, which may change `a` itself, whoever else has it."""
+        changed, _ = self.take(2)
+        match changed:
+            case _Outside():
+                raise _NotStraight
+            case Argument(name):
+                self.changed_arguments[name] = None
+            case Result(callee=callee) if callee is not None:
+                self.changed_results[callee] = None
+            case _:
+                pass  # made here: a number, a tensor, a list
         self.stack.append(Result(self.offset))
 
     def call(self, count: int) -> None:
@@ -299,9 +327,14 @@ def _store_two(reader: _Reader, argument: int) -> None:
 def _binary(reader: _Reader, argument: int) -> None:
     if argument == _SUBSCRIPT:
         raise _NotStraight
-    reader.compute(2)
+    if argument >= _FIRST_IN_PLACE:
+        reader.change()
+    else:
+        reader.compute(2)
 
 
+#: The first of the binary operations that are written `+=`, `-=` and so on.
+_FIRST_IN_PLACE = 13
 #: The binary operation that Python 3.14 has for `x[i]`; older ones have an instruction of their own.
 _SUBSCRIPT = 26
 
@@ -361,27 +394,3 @@ _SPREADING = frozenset(opcode.opmap[name] for name in ("UNPACK_SEQUENCE", "COPY"
 _CACHE = opcode.opmap["CACHE"]
 _POP_TOP = opcode.opmap["POP_TOP"]
 _EXTENDED_ARG = opcode.opmap["EXTENDED_ARG"]
-
-
-# -- what the names stand for now --------------------------------------------------------------------------------
-
-
-def resolve(straight: StraightCode, function: types.FunctionType) -> dict[Chain, object] | None:
-    """What the function takes from outside, as it is now; None where something is not defined."""
-    around = outside(function)
-    found: dict[Chain, object] = {}
-    for chain in straight.loaded:
-        if len(chain) == 1:
-            name = chain[0]
-            if name not in around and not hasattr(builtins, name):
-                return None
-            found[chain] = around[name] if name in around else getattr(builtins, name)
-            continue
-        owner = found[chain[:-1]]
-        if not isinstance(owner, types.ModuleType | Opset):
-            return None  # an attribute of anything else may be computed
-        try:
-            found[chain] = getattr(owner, chain[-1])
-        except Exception:
-            return None  # the tree says what there is instead
-    return found

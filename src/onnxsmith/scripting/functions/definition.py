@@ -23,7 +23,8 @@ from onnxsmith.scripting.functions.signature import ScriptSignature, read_signat
 from onnxsmith.scripting.functions.undefined import UndefinedNames
 from onnxsmith.scripting.source.changed import refuse_if_changed
 from onnxsmith.scripting.source.places import Places
-from onnxsmith.scripting.staging.straight_run import Script, StraightCall, straight_call
+from onnxsmith.scripting.staging.plain_outside import Script
+from onnxsmith.scripting.staging.straight_run import StraightCall, straight_call
 from onnxsmith.source import Span, code_span
 from onnxsmith.types.value_types import SequenceType
 

@@ -1,7 +1,8 @@
 """Staging a function by calling it: Python runs the user's own code on symbolic tensors, and nothing else is needed.
 
-Only for functions that `analysis.straight` has read, and that call operators, scripts and types now. Whatever goes
-wrong is not told here: the function is staged again from its syntax tree, which finds all mistakes and their places.
+Only for functions that `analysis.straight` has read, and that now use nothing from outside but what stays as it is:
+operators, scripts, numbers, arrays that are only read. So nothing has to be watched. Whatever goes wrong is not told
+here: the function is staged again from its syntax tree, which finds all mistakes and their places.
 """
 
 from __future__ import annotations
@@ -14,24 +15,15 @@ from typing import ClassVar, cast
 
 import numpy as np
 
-from onnxsmith.core.operator import Operator
 from onnxsmith.core.operator_protocols import AnyOperator, StandardOperators
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import ACTIVE, RecordingTarget
 from onnxsmith.core.value import Operand, Value
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
-from onnxsmith.scripting.analysis.straight import Argument, Chain, Store, StraightCode, resolve
+from onnxsmith.scripting.analysis.straight import Argument, Chain, Store, StraightCode
 from onnxsmith.scripting.staging.call_stack import staging
-
-#: Types that mean something else on values that only the model knows.
-_CONVERTING = (int, float, bool, str)
-
-
-class Script:
-    """What `@script` makes; a base without behaviour, so that staging knows one when it sees it."""
-
-    __slots__ = ()
+from onnxsmith.scripting.staging.plain_outside import CHANGEABLE, is_harmless, is_plain_callee, resolve
 
 
 class Misjudged(Exception):
@@ -44,9 +36,11 @@ class StraightCall:
 
     function: types.FunctionType
     stores: tuple[Store, ...]
+    code: StraightCode
 
     def run(self, scope: RecordingTarget, arguments: Mapping[str, object]) -> object:
         """What the function returns for these arguments; its operators go to `scope`."""
+        self._check(arguments)
         code = self.function.__code__
         positional = code.co_varnames[: code.co_argcount]
         target = NamingTarget(scope, code, self.stores, arguments)
@@ -62,22 +56,30 @@ class StraightCall:
             ACTIVE.reset(token)
         return result
 
+    def _check(self, arguments: Mapping[str, object]) -> None:
+        """Refuse arguments whose use may change them, or do something: `self`, defaults."""
+        if not all(is_harmless(arguments[name]) for name in self.code.arguments) or any(
+            isinstance(arguments[name], CHANGEABLE) for name in self.code.changed_arguments
+        ):
+            raise Misjudged
+
 
 def straight_call(straight: StraightCode | None, function: types.FunctionType) -> StraightCall | None:
-    """How to stage a function by calling it; None where something that it calls is no operator, script or type now."""
+    """How to stage a function by calling it; None where something outside it may change now, or do something."""
     found = None if straight is None else resolve(straight, function)
-    if straight is None or found is None or not all(_is_plain(found[chain]) for chain in straight.called):
+    if straight is None or found is None:
+        return None
+    if not all(is_plain_callee(found[chain]) for chain in straight.called):
+        return None
+    # What a class makes of an array may be that very array.
+    if any(isinstance(found[chain], type) for chain in straight.changed_results):
+        return None
+    if not all(map(is_harmless, found.values())):
         return None
     stores = straight.stores
     if any(isinstance(found[chain], type) for chain in straight.called):
         stores = tuple(each for each in stores if _may_be_value(each, found))
-    return StraightCall(function, stores)
-
-
-def _is_plain(callee: object) -> bool:
-    if isinstance(callee, type):
-        return not issubclass(callee, Value) and callee not in _CONVERTING
-    return isinstance(callee, Operator | Script)
+    return StraightCall(function, stores, straight)
 
 
 def _may_be_value(store: Store, found: Mapping[Chain, object]) -> bool:
