@@ -414,11 +414,11 @@ TRACED: dict[str, Case] = {
         "Python needs an int here, and this tensor's value is known only when the model runs: int64 of shape ()",
         INDEX,
     ),
-    "comparing shapes": (
-        lambda x: x.shape == (2, 4),
+    "deciding by shapes": (
+        lambda x: x if x.shape == (2, 4) else x + 1.0,
         TracedValueError,
-        "whether the shape ('N', 4) equals (2, 4) is known only when the model runs",
-        "give the dimension a size where the tensor's type is written, or compare only its rank",
+        "Python asks whether this tensor is true, which is known only when the model runs: bool of shape ()",
+        BRANCH,
     ),
     "looking for a size": (
         lambda x: 3 in x.shape,

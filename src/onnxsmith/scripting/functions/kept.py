@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 from onnxsmith.core.operator import Operator
 from onnxsmith.scripting.functions.signature import ScriptSignature
 from onnxsmith.scripting.source.outside import has_empty_cell, outside
-from onnxsmith.scripting.staging.straight_run import Script
+from onnxsmith.scripting.staging.plain_outside import Script
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType, ValueType
 
