@@ -19,6 +19,7 @@ REDUCTIONS: dict[str, Callable[..., Any]] = {
     "ReduceSumSquare": lambda x, **options: (x * x).sum(dtype=x.dtype, **options),
     "ReduceProd": lambda x, **options: x.prod(dtype=x.dtype, **options),
 }
+EXTREMES: dict[str, Callable[..., Any]] = {"ReduceMax": np.max, "ReduceMin": np.min}
 #: Operator, opset version, inputs, attributes, and what comes out.
 Call: TypeAlias = tuple[str, int, list[Array], dict[str, Any], Any]
 
@@ -63,3 +64,49 @@ def _calls(dtype: type[np.signedinteger[Any]]) -> Iterator[Call]:
         yield "Einsum", 12, [x, x[0]], {"equation": "ijk,jl->ik"}, np.einsum("ijk,jl->ik", x, x[0])
         ends = [np.array(each, dtype) for each in (limits.max - 9, limits.max - 1, 2)]
         yield "Range", 11, ends, {}, np.arange(*ends, dtype=dtype)
+    yield from _extremes(x, rng)
+
+
+def _extremes(x: Array, rng: np.random.Generator) -> Iterator[Call]:
+    """The greatest and the least of numbers whose halves are alike, or close to each other and to the ends."""
+    dtype, limits = x.dtype, np.iinfo(x.dtype)
+    edges = [
+        0,
+        1,
+        -1,
+        2**31,
+        -(2**31) - 1,
+        2**32,
+        -(2**32),
+        2**53,
+        2**62,
+        2**62 + 2**31,
+        limits.max,
+        limits.min,
+    ]
+    close = rng.choice(np.array(edges), (3, 4, 5)) + rng.integers(-2, 2, (3, 4, 5), endpoint=True)
+    scalars = [np.array(each).astype(dtype) for each in (1 - 2**33, 2**31)]
+    for value in (x, close.astype(dtype), np.full((2, 4), limits.max, dtype), x[:, :0]):
+        other = value[::-1]
+        yield "Max", 13, [value, other], {}, np.maximum(value, other)
+        yield (
+            "Min",
+            12,
+            [value, value[:1], scalars[0]],
+            {},
+            np.minimum(value, np.minimum(value[:1], scalars[0])),
+        )
+        yield "Clip", 13, [value, *scalars], {}, np.minimum(np.maximum(value, scalars[0]), scalars[1])
+        yield "Clip", 12, [value, scalars[1]], {}, np.maximum(value, scalars[1])
+        yield "Sign", 13, [value], {}, np.sign(value)
+        yield "Relu", 14, [value], {}, np.maximum(value, 0)
+        last = np.array([-1])
+        for name, found in EXTREMES.items():
+            lowest = limits.min if name == "ReduceMax" else limits.max
+            for keepdims in (0, 1):
+                options = {"keepdims": keepdims, "noop_with_empty_axes": keepdims}
+                yield name, 18, [value, last], options, found(value, axis=-1, keepdims=bool(keepdims))
+            yield name, 18, [value], {"noop_with_empty_axes": 1}, value
+            yield name, 18, [value], {"keepdims": 0}, found(value, initial=lowest)
+            axes = {"axes": (0, 1), "keepdims": 0}
+            yield name, 11, [value], axes, found(value, axis=(0, 1), initial=lowest)

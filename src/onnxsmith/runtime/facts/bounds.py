@@ -5,6 +5,8 @@ So that what is known of large integers costs nothing where shapes are worked ou
 
 from __future__ import annotations
 
+import numpy as np
+
 from onnxsmith.graphs.rewriting.scopes import plain_domain
 from onnxsmith.graphs.rewriting.site import Scope, element_type
 from onnxsmith.types.dtypes import DType
@@ -13,6 +15,7 @@ from onnxsmith.types.dtypes import DType
 SIZE_BITS = 46
 #: Integers below 2**52 are exact in doubles, with a bit to spare for how a test for it rounds.
 EXACT_BITS = 52
+_INT32 = np.iinfo(np.int32)
 #: How many nodes back a value is followed.
 _MOST_STEPS = 16
 
@@ -23,6 +26,8 @@ _TAKE = frozenset(
     {"Abs", "Cast", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Neg"}
     | {"Reshape", "Slice", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"}
 )
+#: Those that may change the sign: the lowest number of a type has no counterpart.
+_MIRROR = frozenset({"Abs", "Neg"})
 #: Operators whose results are elements of some input: which is the first that they are taken from.
 _JOIN = {"Concat": 0, "Max": 0, "Min": 0, "Where": 1}
 #: Operators that give no element of their first input twice.
@@ -60,6 +65,45 @@ def _bits_of_result(scope: Scope, name: str, steps: int) -> int | None:
         known = [each for each in found if each is not None]
         return max(known) if known and len(known) == len(found) else None
     return None
+
+
+def are_int32(scope: Scope, name: str) -> bool:
+    """Whether every element lies in the range of INT32, by what makes them.
+
+    Sizes and places are taken to: that shapes cost nothing is worth more than tensors of 2**31 elements.
+    """
+    waiting, seen = [name], set[str]()
+    while waiting:
+        each = waiting.pop()
+        if each in seen:
+            continue
+        seen.add(each)
+        sources = None if len(seen) > _MOST_STEPS else _origins_in_int32(scope, each)
+        if sources is None:
+            return False
+        waiting += sources
+    return True
+
+
+def _origins_in_int32(scope: Scope, name: str) -> list[str] | None:
+    """The values that all have to lie in INT32's range so that this one does; None where nothing says so."""
+    constant = scope.constant(name)
+    if constant is not None:
+        is_within = constant.dtype.kind in "iub" and _INT32.min <= constant.min(initial=0)
+        return [] if is_within and constant.max(initial=0) <= _INT32.max else None
+    dtype = element_type(scope.type_of(name))
+    if dtype is None or not (dtype.is_integer or dtype is DType.BOOL):
+        return None
+    if dtype.bits < 32 or dtype is DType.INT32:
+        return []
+    node = scope.producer(name)
+    if node is None or plain_domain(node.domain):
+        return None
+    if node.op_type in _COUNT:
+        return []
+    if node.op_type in _TAKE - _MIRROR:
+        return [node.input[0]]
+    return list(node.input[_JOIN[node.op_type] :]) if node.op_type in _JOIN else None
 
 
 def are_dimensions(scope: Scope, name: str, steps: int = _MOST_STEPS) -> bool:

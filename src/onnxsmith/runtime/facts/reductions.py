@@ -13,6 +13,7 @@ from onnxsmith.graphs.rewriting.terms import Terms
 from onnxsmith.runtime.facts.bounds import EXACT_BITS, are_dimensions, bits
 from onnxsmith.runtime.facts.empty import may_be_empty
 from onnxsmith.runtime.facts.fact import Check, Family, Probe, Requirement, Rewrite
+from onnxsmith.runtime.facts.reducing import Reduction, counted_from_the_front
 from onnxsmith.types.dtypes import DType
 
 FAMILY = Family()
@@ -29,60 +30,6 @@ _REDUCTIONS = (
     "ReduceProd",
     "ReduceSumSquare",
 )
-
-
-def _axes_from_the_front(site: Site) -> str | None:
-    """The axes that an input gives, none of them negative; None where they are so as they are."""
-    emit, rank, content = site.emit, site.rank(0), site.constant(1)
-    axes = None if content is None else content.astype(np.int64)
-    if axes is not None and not (axes < 0).any():
-        return None
-    if rank is not None:
-        places = emit.constant(np.arange(max(rank, 1)))
-    else:
-        last = emit.op("Max", emit.rank(site.input(0)), emit.constant(1))
-        places = emit.op("Range", emit.constant(0), last, emit.constant(1))
-    # Gather counts negative indices from the end, and fails beyond, as the reduction should.
-    return emit.op("Gather", places, site.input(1), axis=0)
-
-
-class _Reduction:
-    """A node's way to reduce: over which axes, and whether they are kept; to be written again on other values."""
-
-    def __init__(self, site: Site) -> None:
-        self._keepdims = site.integer("keepdims", 1)
-        self._noop = site.integer("noop_with_empty_axes", 0)
-        self._listed, rank = site.integers("axes"), site.rank(0)
-        self._input = site.input(1)
-        if may_be_empty(site):  # see `axes_from_the_front`
-            if self._input:
-                self._input = _axes_from_the_front(site) or self._input
-            elif rank is not None:
-                self._listed = tuple(each + rank if each < 0 else each for each in self._listed)
-
-    def of(self, emit: Emitter, operator: str, value: str, *, into: str | None = None) -> str:
-        """The reduction of a value by an operator, which may have its axes as an attribute yet."""
-        keepdims, noop = self._keepdims, self._noop or None
-        if emit.version < (13 if operator == "ReduceSum" else 18):
-            return emit.op(operator, value, into=into, axes=self._listed or None, keepdims=keepdims)
-        axes = emit.constant(self._listed) if self._listed else self._input
-        inputs = [each for each in (value, axes) if each]
-        return emit.op(operator, *inputs, into=into, keepdims=keepdims, noop_with_empty_axes=noop)
-
-    def axes(self, emit: Emitter, value: str) -> str:
-        """The axes as a vector; where none are given, all of them."""
-        if self._listed:
-            return emit.constant(self._listed)
-        rank, zero, one = emit.rank(value), emit.constant(0), emit.constant(1)
-        if not self._input:
-            return emit.op("Range", zero, rank, one)
-        has_none = emit.cast(emit.op("Equal", emit.size(self._input), zero), DType.INT64)
-        others = emit.op("Range", zero, emit.op("Mul", rank, has_none), one)
-        return emit.op("Concat", self._input, others, axis=0)
-
-    @property
-    def keeps_axes(self) -> bool:
-        return self._keepdims != 0
 
 
 _LARGEST = 2**63 - 1
@@ -129,7 +76,7 @@ def added_as_doubles(site: Site) -> bool:
     is_left = operator != "ReduceSum" and site.integer("noop_with_empty_axes", 0) != 0
     if dtype is None or dtype not in _INTEGERS or is_left or _is_small_sum(site, most):
         return False
-    reduction, value = _Reduction(site), site.input(0)
+    reduction, value = Reduction(site), site.input(0)
     # Doubles tell whether they are enough: most sums are small, and testing costs less than adding in parts.
     doubles = emit.cast(value, DType.DOUBLE)
     size = emit.reduce("SumSquare" if operator == "ReduceSumSquare" else "L1", doubles)
@@ -151,7 +98,7 @@ def added_as_doubles(site: Site) -> bool:
     return True
 
 
-def _sum_in_parts(emit: Emitter, reduction: _Reduction, value: str) -> str:
+def _sum_in_parts(emit: Emitter, reduction: Reduction, value: str) -> str:
     """The sum of INT64 from sums of its digits, which doubles hold; put together in INT64, which wraps around."""
     base = emit.constant(1 << _PART_BITS)
     sums: list[str] = []
@@ -187,7 +134,7 @@ def multiplied_as_doubles(site: Site) -> bool:
     is_left = site.integer("noop_with_empty_axes", 0) != 0
     if dtype is None or dtype not in _INTEGERS or is_left or are_dimensions(site.scope, value):
         return False
-    reduction = _Reduction(site)
+    reduction = Reduction(site)
     product = reduction.of(emit, "ReduceProd", emit.cast(value, DType.DOUBLE))
     # Infinity times 0 is no number, and that is not less than anything.
     most = emit.constant(2.0 ** (31 if dtype is DType.INT32 else EXACT_BITS), DType.DOUBLE)
@@ -252,7 +199,7 @@ def of_no_booleans(site: Site) -> bool:
     reduced = emit.names.after(site.output(0))
     inputs = [numbers, *site.node.input[1:]]
     if site.has(1):
-        inputs[1] = _axes_from_the_front(site) or inputs[1]
+        inputs[1] = counted_from_the_front(site) or inputs[1]
     site.same_node(inputs, [reduced])
     emit.op("Greater", reduced, emit.constant(0, DType.INT32), into=site.output(0))
     return True
@@ -273,7 +220,7 @@ def axes_from_the_front(site: Site) -> bool:
         return False
     rank = site.rank(0)
     if site.has(1):
-        counted = _axes_from_the_front(site)
+        counted = counted_from_the_front(site)
         if counted is None:
             return False
         site.same_node([site.input(0), counted])
