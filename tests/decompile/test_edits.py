@@ -10,6 +10,7 @@ import pytest
 from onnx import helper, numpy_helper
 
 import onnxsmith
+from onnxsmith import FLOAT
 from onnxsmith.errors import FunctionError, ModelWarning, ModelWriteError, ReturnTypeError, ShapeError
 from tests.decompile.fidelity import differences
 from tests.decompile.round_trip import imported
@@ -59,6 +60,36 @@ def test_an_output_keeps_its_name_when_it_is_assigned_again(tmp_path: Path) -> N
     assert [port.name for port in model.outputs] == ["y"]
     names = [node.name for node in model.ir.graph if node.name]
     assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "result"),
+    [
+        ("x + 1.0", "x + 1.0 + 5.0", 4 * ONES + 5),
+        ("x + 1.0", "5.0 + x + 1.0 + 7.0", 4 * ONES + 12),
+        ("x * 2.0", "(x + 8.0) * 2.0", 4 * ONES + 16),
+    ],
+)
+def test_a_new_literal_is_none_of_the_constants_of_the_model(
+    before: str, after: str, result: object, tmp_path: Path
+) -> None:
+    """The compiler calls literals as the constants of the models that it makes: `const`, `const_1`."""
+    given = onnxsmith.trace(lambda x: (x + 1.0) + x * 2.0, FLOAT[2])
+    model = edited(given.proto, tmp_path, (before, after))
+    model.check()
+    np.testing.assert_array_equal(model(ONES), result)
+    names = [each.name for each in model.proto.graph.initializer]
+    assert names[:2] == ["const", "const_1"]
+    assert len(set(names)) == len(names)
+
+
+def test_an_initializer_that_nothing_uses_may_be_called_like_a_literal() -> None:
+    model = onnxsmith.trace(lambda x: x + 1.0, FLOAT[2]).proto
+    model.graph.initializer[0].name = model.graph.node[0].input[1] = "const_1"
+    model.graph.initializer.append(numpy_helper.from_array(ONES, "const"))
+    again = onnxsmith.recompile(onnxsmith.decompile(model))
+    assert isinstance(again, onnxsmith.Model)
+    assert differences(model, again.proto) == []
 
 
 def test_a_branch_may_go_on(tmp_path: Path) -> None:

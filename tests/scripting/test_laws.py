@@ -26,7 +26,7 @@ from tests.scripting.four_ways import (
 from tests.scripting.programs import Program, programs
 
 #: A generated program may use a variable that has no value on some path, or change a variable's kind; these say so.
-_REFUSALS = (
+REFUSALS = (
     errors.UnassignedVariableError,
     errors.LoopTypeError,
     errors.BranchTypeError,
@@ -56,7 +56,7 @@ def test_a_program_gives_the_same_whoever_runs_it(program: Program) -> None:
     try:
         script = load(program)
         proto = compile_and_check(script, program.attributes)
-    except _REFUSALS:
+    except REFUSALS:
         return
     expected = flat(run_plain(script, program.inputs, program.attributes))
     assert_same(expected, flat(run_eagerly(script, program.inputs, program.attributes)), "eager")

@@ -5,7 +5,7 @@ The code has literals and `weights["name"]`; which of them is what, and what it 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
 
 import onnx_ir as ir
@@ -37,10 +37,10 @@ class RestoredConstants:
         self._order = {name: position for position, name in enumerate(names)}
         # The graphs around the place that is looked at, each with the names of its own initializers.
         self._homes: list[tuple[ir.Graph, frozenset[str]]] = []
-        # Each weight is put back under its name, into the graph where it lives, when somebody uses it.
-        for value in list(graph.initializers.values()):
-            if WEIGHT_KEY in value.meta:
-                del graph.initializers[value.name or ""]
+        # Each weight is put back under its name, into the graph where it lives, when somebody uses it. A literal has
+        # a name that the compiler chose, which a constant of the model may have, too: it waits until those are back.
+        self._written = [value for value in graph.initializers.values() if WEIGHT_KEY not in value.meta]
+        graph.initializers.clear()
 
     def enter(self, graph: ir.Graph, prefix: str) -> None:
         """From now on, what is restored is in this graph, which the tables call `prefix`."""
@@ -74,6 +74,25 @@ class RestoredConstants:
             else:
                 continue
             node.replace_input_with(position, made)
+
+    def finish(self) -> None:
+        """All graphs have been looked at: keep the literals that no constant of the tables took the place of."""
+        graphs = list(all_graphs(self._graph))
+        outputs = {value for each in graphs for value in each.outputs}
+        _drop_unused_nodes(graphs, outputs)
+        edited = [value for value in self._written if value.uses() or value in outputs]
+        if not edited:
+            return
+        taken = {
+            value.name or ""
+            for each in graphs
+            for value in (*each.inputs, *each.initializers.values(), *(v for n in each for v in n.outputs))
+        }
+        for value in edited:
+            while value.name in taken:
+                value.name = f"{value.name}_edited"
+            taken.add(value.name or "")
+            self._graph.initializers[value.name or ""] = value
 
     def _weight_name(self, value: ir.Value) -> str:
         key: str = notes_of(value)[WEIGHT_KEY]
@@ -173,10 +192,9 @@ def _is_same(a: ir.Value, b: ir.Value) -> bool:
     return left.tobytes() == right.tobytes()
 
 
-def drop_unused_constants(graph: ir.Graph) -> None:
-    """Take out the constants that literals made, where those that the tables name took their places."""
-    outputs = {value for each in all_graphs(graph) for value in each.outputs}
-    for each in all_graphs(graph):
+def _drop_unused_nodes(graphs: Sequence[ir.Graph], outputs: Collection[ir.Value]) -> None:
+    """Take out the Constant nodes that literals made, where those that the tables name took their places."""
+    for each in graphs:
         for node in list(each):
             if node.op_type != "Constant":
                 continue
@@ -184,6 +202,3 @@ def drop_unused_constants(graph: ir.Graph) -> None:
             is_literal = VARIABLE_KEY not in result.meta and result.const_value is None
             if is_literal and not result.uses() and result not in outputs:
                 each.remove(node)
-    for name, value in list(graph.initializers.items()):
-        if not value.uses() and value not in outputs and WEIGHT_KEY not in value.meta:
-            del graph.initializers[name]

@@ -10,7 +10,7 @@ import onnx_ir as ir
 
 from onnxsmith.decompiling.node_names import name_by_rule
 from onnxsmith.decompiling.order import all_graphs
-from onnxsmith.decompiling.restored_constants import RestoredConstants, drop_unused_constants
+from onnxsmith.decompiling.restored_constants import RestoredConstants
 from onnxsmith.decompiling.restored_keys import (
     give_keys,
     is_fresh,
@@ -79,7 +79,7 @@ class _Restorer:
         self._graph.doc_string = self._docs.get("") or self._graph.doc_string
         self._graph.metadata_props.update(self._metadata.get("", {}))
         self._visit(self._graph, "", "", {})
-        drop_unused_constants(self._graph)
+        self._constants.finish()
         for graph in all_graphs(self._graph):
             self._tell_apart(graph)
         self._loops.connect(self._graph)

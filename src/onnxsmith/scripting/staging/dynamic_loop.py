@@ -195,8 +195,10 @@ def _stage_body(
             ]
             frame.variables[state.name] = unflatten(state.form, values)
         if isinstance(statement, ast.For) and source.element is not None:
+            # In an exact script it is the tensor that the model has: an operator on it is that node, and no number's.
+            counter: Any = position if scope.is_exact else Number(position, "int", is_natural=True)
             with located(frame.span(statement.iter)):
-                element = source.element(Number(position, "int", is_natural=True))
+                element = source.element(counter)
             assign(stager, statement.target, element)
 
         def end(jump: Jump) -> Side:

@@ -1,0 +1,112 @@
+"""The law of the round trip for scripts with loops: arithmetic, comparisons and logic on a counter come back as nodes.
+
+A decompiled loop is a `for` statement whose counter is a variable of Python; what is computed with it has to be the
+model's, not Python's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import onnxsmith
+from tests.decompile.fidelity import differences
+from tests.decompile.round_trip import compile_text
+from tests.decompile.test_law import LENIENT
+from tests.scripting.programs import Program, programs
+from tests.scripting.test_laws import REFUSALS, load
+
+_HEAD = """
+from onnxsmith import BOOL, INT64, opset18 as op, script
+
+@script
+def program(x: INT64, n: INT64):
+    b = n > 2
+    for i in range(n):
+"""
+#: Of the counter, the state, and what an earlier line of the body has computed: forms of an INT64, and of a BOOL.
+_INTEGERS = (
+    *("({} + {})", "({} - {})", "({} * {})", "op.Div({}, 2)", "({} // 2)", "({} % 3)", "op.Mod({}, 2)"),
+    *(
+        "op.Neg({})",
+        "(-{})",
+        "abs({})",
+        "op.BitwiseNot({})",
+        "op.BitwiseAnd({}, {})",
+        "op.Pow({}, 2)",
+        "min({}, {})",
+    ),
+    *("({0} if {b} else {1})", "op.Where({b}, {}, {})", "op.Cast({b}, to=INT64)"),
+)
+_TRUTHS = (
+    *("({} == {})", "({} != {})", "({} < {})", "({} <= {})", "({} > {})", "({} >= 2)", "op.Equal({}, 1)"),
+    *("(not {b})", "op.Not({b})", "({b} and {c})", "({b} or {c})", "op.And({b}, {c})", "op.Xor({b}, {c})"),
+)
+_STATEMENTS = ("x = {0}", "b = {b}", "if {b}:\n            x = {0}", "if {b}:\n            break")
+
+
+@st.composite
+def _loops(draw: Callable[[Any], Any]) -> str:
+    """A script with a loop over a counter."""
+
+    def integer(depth: int) -> str:
+        atoms = ("i", "i", "x", "n", "3")
+        return filled(draw(st.sampled_from(_INTEGERS)), depth) if depth else draw(st.sampled_from(atoms))
+
+    def truth(depth: int) -> str:
+        return filled(draw(st.sampled_from(_TRUTHS)), depth) if depth else "b"
+
+    def filled(form: str, depth: int) -> str:
+        integers = [integer(depth - 1), integer(depth - 1)]
+        return form.format(*integers, b=truth(depth - 1), c=truth(depth - 1))
+
+    body = [
+        draw(st.sampled_from(_STATEMENTS)).format(integer(2), b=truth(2))
+        for _ in range(draw(st.integers(1, 3)))
+    ]
+    return _HEAD + "".join(f"        {line}\n" for line in body) + "    return x, b\n"
+
+
+def _assert_comes_back(source: str) -> None:
+    model = load(Program(source, (), {})).to_model()
+    text = onnxsmith.decompile(model)
+    assert not differences(model.proto, compile_text(text)), text
+
+
+@settings(LENIENT, max_examples=40)
+@given(_loops())
+def test_what_is_computed_with_a_counter_comes_back(source: str) -> None:
+    _assert_comes_back(source)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x = x + i if not (i == 3) else x",
+        "x = x + op.Cast(op.Not(i < 2), to=7)",
+        "x = x if i != 3 else n",
+        "b = i != 2",
+        "b = i != 3 and x > 2",
+        "x = x + op.Div(i, 2)",
+        "x = x + (i - 3) // 2",
+        "x = op.Where(op.Not(op.Equal(i, 1)), x + 1, x)",
+        "x = x if i > 1 and not i < n or not b else i",
+    ],
+)
+def test_an_operator_on_a_counter_is_a_node(line: str) -> None:
+    _assert_comes_back(f"{_HEAD}        {line}\n    return x, b\n")
+
+
+@settings(LENIENT, max_examples=30)
+@given(programs())
+def test_generated_programs_come_back(program: Program) -> None:
+    try:
+        model = load(program).to_model(attributes=program.attributes)
+    except REFUSALS:
+        return
+    text = onnxsmith.decompile(model)
+    assert not differences(model.proto, compile_text(text)), text
