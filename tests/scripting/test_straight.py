@@ -200,6 +200,10 @@ class _Adds(list[float]):
 
 @pytest.fixture(autouse=True)
 def _as_new() -> None:
+    _fill()
+
+
+def _fill() -> None:
     vars(OUTSIDE).update(
         array=np.ones(3, np.float32),
         items=[1.0, 2.0, 3.0],
@@ -214,6 +218,9 @@ def _as_new() -> None:
         return 2.0
 
     vars(LATE)["__getattr__"] = late
+
+
+_fill()
 
 
 def _state() -> str:
@@ -237,6 +244,17 @@ def multiplies_in_place(x: FLOAT[3]):
 
 def changes_what_numpy_gives_back(x: FLOAT[3]):
     w = np.float32(OUTSIDE.array)
+    w += 1.0
+    return x + w
+
+
+@script(inline=True)
+def given_back(x: FLOAT[3]):
+    return OUTSIDE.array if OUTSIDE.array is not None else x
+
+
+def changes_what_a_script_gives_back(x: FLOAT[3]):
+    w = given_back(x)
     w += 1.0
     return x + w
 
@@ -278,7 +296,8 @@ def asks_a_module(x: FLOAT[3]):
 
 
 EFFECTS = (
-    adds_in_place, multiplies_in_place, changes_what_numpy_gives_back, extends_a_list, maps_a_method, eats_an_iterator,
+    adds_in_place, multiplies_in_place, changes_what_numpy_gives_back, changes_what_a_script_gives_back,
+    extends_a_list, maps_a_method, eats_an_iterator,
     lengthens_by_an_iterator, makes_an_object, adds_to_an_object, asks_a_module,
 )  # fmt: skip
 

@@ -115,3 +115,33 @@ def test_an_editor_steps_into_a_script(program: Path) -> None:
         assert editor.stopped()[0] == ("main", CALL)
         stack = editor.step("stepIn")
         assert [name for name, _ in stack] == ["f", "main", "<module>"]
+
+
+CONSTANTS = """
+import numpy as np
+from onnxsmith import FLOAT, script
+
+class K:
+    def __init__(self):
+        self.__w = 2.0
+
+    @script
+    def f(self, x: FLOAT["N"]):
+        text = "the steps of a call"
+        if text in {"the steps of a call"}:
+            y = x * self.__w
+        z = y + float(len((text,)))
+        return z
+
+r = K().f(np.float32([1, 2]))
+print("result", r)
+""".lstrip()
+
+
+def test_pdb_sees_constants_and_private_names_as_they_are(tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(CONSTANTS)
+    _, _, text, private, end = with_pdb(file, "b 14", "c", "p text", "p self._K__w", "c")[:5]
+    assert text == "'the steps of a call'"
+    assert private == "2.0"
+    assert end.startswith("result [3. 5.]")

@@ -25,8 +25,9 @@ from onnxsmith.source import position_span
 if TYPE_CHECKING:
     from onnxsmith.scripting.functions.definition import ScriptDefinition
 
-#: Stands in the compiled code for the object whose methods are the three steps.
-_STEPS = "onnxsmith: the steps of a call"
+#: Stands in the compiled code for the object whose methods are the three steps. Nobody can write such a constant: the
+#: compiler makes a frozenset of `x in {…}`, and never puts it into a tuple.
+_STEPS: Any = (frozenset(["the steps of a call"]),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,11 @@ def watched_function(script: ScriptDefinition, node: ast.FunctionDef) -> types.F
     constants = tuple(steps if each == _STEPS else each for each in code.co_consts)
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     made = types.FunctionType(
-        code.replace(co_consts=constants, co_qualname=function.__code__.co_qualname),
+        code.replace(
+            co_consts=constants,
+            co_name=function.__code__.co_name,  # private names of functions in methods are written otherwise
+            co_qualname=function.__code__.co_qualname,
+        ),
         function.__globals__,
         function.__name__,
         function.__defaults__,

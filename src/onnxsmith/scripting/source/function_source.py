@@ -18,6 +18,7 @@ from typing import TypeAlias
 from onnxsmith.errors import SourceNotFoundError, UnsupportedSyntaxError
 from onnxsmith.scripting.source.bounded import Bounded
 from onnxsmith.scripting.source.collection import collection_paused
+from onnxsmith.scripting.source.private_names import has_private_names, mangle_private_names
 from onnxsmith.source import Span, parse
 
 FunctionNode: TypeAlias = ast.FunctionDef | ast.Lambda
@@ -145,6 +146,8 @@ def _index(text: str) -> dict[tuple[int, str], list[FunctionNode]]:
             index.setdefault((first, node.name), []).append(node)
         elif isinstance(node, ast.Lambda):
             index.setdefault((node.lineno, "<lambda>"), []).append(node)
+    if has_private_names(text):
+        mangle_private_names(tree)
     return index
 
 

@@ -15,6 +15,7 @@ from typing import ClassVar, cast
 
 import numpy as np
 
+from onnxsmith.core.operator import Operator
 from onnxsmith.core.operator_protocols import AnyOperator, StandardOperators
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import ACTIVE, RecordingTarget
@@ -71,8 +72,8 @@ def straight_call(straight: StraightCode | None, function: types.FunctionType) -
         return None
     if not all(is_plain_callee(found[chain]) for chain in straight.called):
         return None
-    # What a class makes of an array may be that very array.
-    if any(isinstance(found[chain], type) for chain in straight.changed_results):
+    # What a class makes of an array, or an inlined script returns, may be an array of somebody else.
+    if not all(isinstance(found[chain], Operator) for chain in straight.changed_results):
         return None
     if not all(map(is_harmless, found.values())):
         return None
