@@ -47,6 +47,12 @@ def _calls(dtype: type[np.signedinteger[Any]]) -> Iterator[Call]:
                 last = reduced(value, axis=(value.ndim - 1,), keepdims=True)
                 yield name, 18, [value, np.array([-1])], {}, last
             yield name, 18, [x], {"keepdims": 0}, reduced(x)
+            given = {"keepdims": 0, "noop_with_empty_axes": 1}
+            yield name, 18, [x, np.array([0, -1])], given, reduced(x, axis=(0, 2))
+            # Without axes nothing is summed up; what is done to each element is.
+            each = reduced(x[None], axis=(0,))
+            yield name, 18, [x], given, each
+            yield name, 18, [x, np.zeros(0, np.int64)], given, each
             yield name, 13, [x], {"keepdims": 1}, reduced(x, keepdims=True)
             if name != "ReduceSum":
                 axes = {"axes": (0, 2), "keepdims": 0}
@@ -54,6 +60,8 @@ def _calls(dtype: type[np.signedinteger[Any]]) -> Iterator[Call]:
         exponents = rng.integers(0, 70, x.shape, dtype=dtype)
         yield "Pow", 15, [x, exponents], {}, x**exponents
         yield "Pow", 15, [x, np.array(7, dtype)], {}, x ** np.array(7, dtype)
+        odd = np.array([2**53 + 1, 2**53 + 2, 5, 4]).astype(dtype)
+        yield "Pow", 15, [np.array([-1, -1, -1, 1], dtype), odd], {}, np.array([-1, 1, -1, 1], dtype)
         divisors = np.where(rng.random(x.shape) < 0.3, -1, x[::-1] | 1).astype(dtype)
         yield "Mod", 13, [x, divisors], {"fmod": 1}, np.fmod(x, divisors)
         yield "Mod", 13, [x, divisors], {}, np.mod(x, divisors)
