@@ -112,15 +112,15 @@ def _sum_in_parts(emit: Emitter, reduction: Reduction, value: str) -> str:
     return total
 
 
-#: The opset from which on axes may be known only in a run, for what goes through them.
-_AXES_AS_INPUT = 13
+#: The opset that brought what a loop over axes is made of.
+_SCATTER = 11
 
 
 @FAMILY.fact(
     "ReduceProd",
     met_by=Rewrite,
     reason="integers are multiplied as doubles, which lose digits past 2**53 and do not wrap around as in numpy",
-    since=_AXES_AS_INPUT,
+    since=_SCATTER,
     dtypes=_INTEGERS,
     probe=Probe(
         "g (int64[N, M] x, int64[K] axes) => (int64[N] y) { y = ReduceProd <keepdims = 0> (x, axes) }",
