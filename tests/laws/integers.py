@@ -26,10 +26,12 @@ Call: TypeAlias = tuple[str, int, list[Array], dict[str, Any], Any]
 
 def integer_cases() -> Iterator[Case]:
     """Each operator on numbers of all sizes, and on large ones that are close to each other."""
-    for dtype in (np.int32, np.int64):
-        for number, (name, version, inputs, attributes, expected) in enumerate(_calls(dtype)):
-            title = f"integers_{number}_{name}_{np.dtype(dtype).name}"
-            code = DType.from_numpy(np.dtype(dtype))
+    signed = [(np.dtype(each), _calls(each)) for each in (np.int32, np.int64)]
+    unsigned = [(np.dtype(each), _sums(each)) for each in (np.uint32, np.uint64)]
+    for dtype, calls in [*signed, *unsigned]:
+        for number, (name, version, inputs, attributes, expected) in enumerate(calls):
+            title = f"integers_{number}_{name}_{dtype.name}"
+            code = DType.from_numpy(dtype)
             assert code is not None
             yield node_case(
                 title, name, version, inputs, attributes, 1, (np.asarray(expected),), dtypes=[code]
@@ -47,13 +49,22 @@ def _calls(dtype: type[np.signedinteger[Any]]) -> Iterator[Call]:
                 last = reduced(value, axis=(value.ndim - 1,), keepdims=True)
                 yield name, 18, [value, np.array([-1])], {}, last
             yield name, 18, [x], {"keepdims": 0}, reduced(x)
+            given = {"keepdims": 0, "noop_with_empty_axes": 1}
+            yield name, 18, [x, np.array([0, -1])], given, reduced(x, axis=(0, 2))
+            # Without axes nothing is summed up; what is done to each element is.
+            each = reduced(x[None], axis=(0,))
+            yield name, 18, [x], given, each
+            yield name, 18, [x, np.zeros(0, np.int64)], given, each
             yield name, 13, [x], {"keepdims": 1}, reduced(x, keepdims=True)
+            yield name, 11, [x], {"axes": (0, -1), "keepdims": 0}, reduced(x, axis=(0, 2))
             if name != "ReduceSum":
                 axes = {"axes": (0, 2), "keepdims": 0}
                 yield name, 13, [near[None]], axes, reduced(near[None], axis=(0, 2))
         exponents = rng.integers(0, 70, x.shape, dtype=dtype)
         yield "Pow", 15, [x, exponents], {}, x**exponents
         yield "Pow", 15, [x, np.array(7, dtype)], {}, x ** np.array(7, dtype)
+        odd = np.array([2**53 + 1, 2**53 + 2, 5, 4]).astype(dtype)
+        yield "Pow", 15, [np.array([-1, -1, -1, 1], dtype), odd], {}, np.array([-1, 1, -1, 1], dtype)
         divisors = np.where(rng.random(x.shape) < 0.3, -1, x[::-1] | 1).astype(dtype)
         yield "Mod", 13, [x, divisors], {"fmod": 1}, np.fmod(x, divisors)
         yield "Mod", 13, [x, divisors], {}, np.mod(x, divisors)
@@ -65,6 +76,22 @@ def _calls(dtype: type[np.signedinteger[Any]]) -> Iterator[Call]:
         ends = [np.array(each, dtype) for each in (limits.max - 9, limits.max - 1, 2)]
         yield "Range", 11, ends, {}, np.arange(*ends, dtype=dtype)
     yield from _extremes(x, rng)
+
+
+def _sums(dtype: type[np.unsignedinteger[Any]]) -> Iterator[Call]:
+    """Reductions of unsigned integers, which are those of signed ones to ONNX Runtime."""
+    most = np.iinfo(dtype).max
+    x = np.array([[most, 1, most], [2**31, most // 2 + 1, most // 2 + 2]], dtype)
+    for name, reduced in REDUCTIONS.items():
+        for axes in ((0,), (0, 1)):
+            yield name, 18, [x, np.array(axes)], {"keepdims": 0}, reduced(x, axis=axes)
+            if name != "ReduceSum":
+                yield name, 13, [x], {"keepdims": 0, "axes": axes}, reduced(x, axis=axes)
+        yield name, 11, [x], {}, reduced(x, keepdims=True)
+        each = reduced(x[None], axis=(0,))
+        yield name, 18, [x], {"noop_with_empty_axes": 1}, each
+    for name, found in (EXTREMES if dtype is np.uint32 else {}).items():
+        yield name, 18, [x, np.array([1])], {"keepdims": 0}, found(x, axis=1)
 
 
 def _extremes(x: Array, rng: np.random.Generator) -> Iterator[Call]:

@@ -43,6 +43,8 @@ _LOWEST = -(2**63)
 _ADDED_SCALARS = 7
 #: The first opset whose Cast names its type by a number.
 _OLDEST_CAST = 6
+#: The first opset whose ReduceSum takes its axes as an input; those of ReduceL1 are an attribute for longer.
+_AXES_TO_SUM_OVER = 13
 
 
 def widened(model: onnx.ModelProto, *, lossy: bool = False) -> Rewritten:
@@ -151,9 +153,26 @@ def _widen(op: OperatorDef, site: Site, given: dict[str, DType], wide: dict[str,
         if name and variable in wide:
             outputs[position] = emit.names.after(name)
             after.append((outputs[position], name, given[variable], wide[variable]))
-    site.same_node(inputs, outputs)
+    if (
+        op.name == "ReduceL1"
+        and site.dtype(0) is DType.UINT64
+        and wide[op.inputs[0].type_name] is DType.INT64
+    ):
+        _sum_up(site, inputs, outputs)
+    else:
+        site.same_node(inputs, outputs)
     for made, name, dtype, wider in after:
         # The lowest number added twice is none: it wraps around.
         is_moved = is_shifted(op.name, dtype, wider)
         back = emit.op("Add", made, emit.constant(_LOWEST)) if is_moved else made
         emit.cast(back, dtype, into=name)
+
+
+def _sum_up(site: Site, inputs: list[str], outputs: list[str]) -> None:
+    """The sum in place of ReduceL1: no unsigned number has a sign to leave out, but its bits in INT64 may have one."""
+    axes = site.integers("axes")
+    if axes and site.emit.version >= _AXES_TO_SUM_OVER:
+        inputs = [inputs[0], site.emit.constant(axes)]
+        site.same_node(inputs, outputs, without=["axes"]).op_type = "ReduceSum"
+    else:
+        site.same_node(inputs, outputs).op_type = "ReduceSum"

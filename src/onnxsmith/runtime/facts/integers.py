@@ -13,7 +13,7 @@ from onnxsmith.graphs.rewriting.branches import choose, repeat
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.run_values import Array as RunArray
-from onnxsmith.runtime.facts.bounds import EXACT_BITS
+from onnxsmith.runtime.facts.bounds import EXACT_BITS, bits
 from onnxsmith.runtime.facts.fact import Check, Family, Probe, Requirement, Rewrite
 from onnxsmith.types.dtypes import DType
 
@@ -214,7 +214,7 @@ def _is_short(site: Site, position: int) -> bool:
     return content is not None and bool((abs(content.astype(np.float64)) < 2.0**EXACT_BITS).all())
 
 
-_BASES, _EXPONENTS = np.array([3, 3, -7]), np.array([39, 41, 21])
+_BASES, _EXPONENTS = np.array([3, 3, -7, -1]), np.array([39, 41, 21, 2**53 + 1])
 
 
 @FAMILY.fact(
@@ -237,6 +237,10 @@ def powers_in_doubles(site: Site) -> bool:
     doubles = emit.op("Pow", emit.cast(base, DType.DOUBLE), emit.cast(exponent, DType.DOUBLE))
     most = emit.constant(2.0 ** (31 if dtype is DType.INT32 else EXACT_BITS), DType.DOUBLE)
     fits = emit.op("Less", emit.reduce("L1", doubles), most)
+    length = bits(site.scope, exponent)
+    if length is None or length > EXACT_BITS:  # rounded, an odd exponent may be even; -1 tells them apart
+        size = emit.reduce("L1", emit.cast(exponent, DType.DOUBLE))
+        fits = emit.both(fits, emit.op("Less", size, emit.constant(2.0**EXACT_BITS, DType.DOUBLE)))
 
     def as_it_is(inner: Emitter, names: Mapping[str, str]) -> None:
         inner.op("Pow", base, exponent, into=names[result])

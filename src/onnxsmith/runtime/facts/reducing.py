@@ -61,16 +61,14 @@ class Reduction:
         return emit.op(operator, *inputs, into=into, keepdims=keepdims, noop_with_empty_axes=noop)
 
     def axes(self, emit: Emitter, value: str) -> str:
-        """The axes as a vector; where none are given, all of them."""
+        """The axes as a vector; where none are given, all of them, or none if the node says so."""
         if self._listed:
             return emit.constant(self._listed)
+        if self._noop:
+            return self._input or emit.constant(np.zeros(0, np.int64))
         rank, zero, one = emit.rank(value), emit.constant(0), emit.constant(1)
         if not self._input:
             return emit.op("Range", zero, rank, one)
         has_none = emit.cast(emit.op("Equal", emit.size(self._input), zero), DType.INT64)
         others = emit.op("Range", zero, emit.op("Mul", rank, has_none), one)
         return emit.op("Concat", self._input, others, axis=0)
-
-    @property
-    def keeps_axes(self) -> bool:
-        return self._keepdims != 0

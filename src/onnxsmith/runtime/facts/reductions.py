@@ -73,8 +73,7 @@ def _is_small_sum(site: Site, most: int) -> bool:
 def added_as_doubles(site: Site) -> bool:
     dtype, emit, operator = site.dtype(0), site.emit, site.node.op_type
     most = 31 if dtype is DType.INT32 else EXACT_BITS
-    is_left = operator != "ReduceSum" and site.integer("noop_with_empty_axes", 0) != 0
-    if dtype is None or dtype not in _INTEGERS or is_left or _is_small_sum(site, most):
+    if dtype is None or dtype not in _INTEGERS or _is_small_sum(site, most):
         return False
     reduction, value = Reduction(site), site.input(0)
     # Doubles tell whether they are enough: most sums are small, and testing costs less than adding in parts.
@@ -113,15 +112,15 @@ def _sum_in_parts(emit: Emitter, reduction: Reduction, value: str) -> str:
     return total
 
 
-#: The opset from which on axes may be known only in a run, for what goes through them.
-_AXES_AS_INPUT = 13
+#: The opset that brought what a loop over axes is made of.
+_SCATTER = 11
 
 
 @FAMILY.fact(
     "ReduceProd",
     met_by=Rewrite,
     reason="integers are multiplied as doubles, which lose digits past 2**53 and do not wrap around as in numpy",
-    since=_AXES_AS_INPUT,
+    since=_SCATTER,
     dtypes=_INTEGERS,
     probe=Probe(
         "g (int64[N, M] x, int64[K] axes) => (int64[N] y) { y = ReduceProd <keepdims = 0> (x, axes) }",
@@ -131,8 +130,7 @@ _AXES_AS_INPUT = 13
 )
 def multiplied_as_doubles(site: Site) -> bool:
     dtype, emit, value = site.dtype(0), site.emit, site.input(0)
-    is_left = site.integer("noop_with_empty_axes", 0) != 0
-    if dtype is None or dtype not in _INTEGERS or is_left or are_dimensions(site.scope, value):
+    if dtype is None or dtype not in _INTEGERS or are_dimensions(site.scope, value):
         return False
     reduction = Reduction(site)
     product = reduction.of(emit, "ReduceProd", emit.cast(value, DType.DOUBLE))
@@ -144,12 +142,9 @@ def multiplied_as_doubles(site: Site) -> bool:
         inner.cast(product, dtype, into=names[site.output(0)])
 
     def one_by_one(inner: Emitter, names: Mapping[str, str]) -> None:
-        axes = reduction.axes(inner, value)
-        result = _product_one_by_one(inner, value, dtype, axes)
-        if reduction.keeps_axes:
-            inner.op("Identity", result, into=names[site.output(0)])
-        else:
-            inner.op("Squeeze", result, axes, into=names[site.output(0)])
+        result = _product_one_by_one(inner, value, dtype, reduction.axes(inner, value))
+        # What has no elements fits: no dimension here is 0, which would be another's to Reshape.
+        inner.op("Reshape", result, inner.op("Shape", product), into=names[site.output(0)])
 
     choose(emit, fits, [site.output(0)], as_it_is, one_by_one)
     return True
