@@ -101,6 +101,30 @@ def test_an_operator_on_a_counter_is_a_node(line: str) -> None:
     _assert_comes_back(f"{_HEAD}        {line}\n    return x, b\n")
 
 
+def test_what_a_loop_in_a_function_carries_has_the_type_that_it_starts_with() -> None:
+    """A function has no types: compiled again, a literal beside its result would be cast to whatever it is."""
+    _assert_comes_back(_FUNCTION)
+
+
+_FUNCTION = """
+from onnxsmith import FLOAT, opset21 as op, script
+
+@script
+def helper(v: FLOAT["N"], f: FLOAT):
+    count = 0
+    while True:
+        count += 1
+        if count > 1 or f > 1:
+            break
+        v = v
+    return v + 0
+
+@script
+def program(v: FLOAT["N"], f: FLOAT):
+    return helper(v, f)
+"""
+
+
 @settings(LENIENT, max_examples=30)
 @given(programs())
 def test_generated_programs_come_back(program: Program) -> None:

@@ -31,6 +31,11 @@ class ElementTypes:
         kind = type_from_ir(value.type, value.shape)
         self._dtypes[value] = kind.dtype if isinstance(kind, TensorType) else None
 
+    def pass_on(self, initial: ir.Value | None, value: ir.Value) -> None:
+        """What a loop carries: the code says its type only by what it starts with, whatever the body declares."""
+        if initial is not None and self._dtypes.get(initial) is None:
+            self._dtypes[value] = None
+
     def of(self, value: ir.Value) -> DType | None:
         """The element type of a tensor, None where it is not known."""
         return self._dtypes.get(value)

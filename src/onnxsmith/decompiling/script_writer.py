@@ -89,12 +89,14 @@ class ScriptWriter:
         #: The variables that hold values.
         self.names = self.notes.names
 
-    def _note_types(self, graph: ir.Graph) -> None:
+    def _note_types(self, graph: ir.Graph, given: Sequence[ir.Value | None] = ()) -> None:
         for value in (*graph.inputs, *graph.initializers.values()):
             self.types.declare(value)
+        for value, initial in zip(graph.inputs, given, strict=False):
+            self.types.pass_on(initial, value)
         for node in in_order(graph):
             for inner in graphs_of(node):
-                self._note_types(inner)
+                self._note_types(inner, (None, None, *node.inputs[2:]) if node.op_type == "Loop" else ())
             self.types.visit(node, self.definition(node))
 
     def definition(self, node: ir.Node) -> OperatorDef | None:

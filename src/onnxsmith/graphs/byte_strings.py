@@ -86,7 +86,7 @@ def _holders(model: ir.Model) -> Iterator[Any]:
     for root in roots:
         if isinstance(root, ir.Function):
             yield root.attributes
-        for node in root.all_nodes():
+        for node in ir.traversal.RecursiveGraphIterator(root):  # of a view of a graph, too
             yield node.attributes
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
+from onnxsmith.errors import InvalidModelError
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import (
     UNKNOWN_TENSOR,
@@ -74,9 +75,12 @@ def array_to_ir(array: np.ndarray[Any, Any], name: str | None = None) -> ir.Tens
     dtype = DType.from_numpy(array.dtype)
     assert dtype is not None  # the call pipeline has refused everything else
     if dtype is DType.STRING:
-        flat = [
-            each if isinstance(each, bytes) else str(each).encode() for each in array.reshape(-1).tolist()
-        ]
+        try:
+            flat = [
+                each if isinstance(each, bytes) else str(each).encode() for each in array.reshape(-1).tolist()
+            ]
+        except UnicodeEncodeError as error:
+            raise InvalidModelError(f"the model is not valid: {error}") from None
         return ir.StringTensor(
             np.array(flat, dtype=object).reshape(array.shape), shape=ir.Shape(array.shape), name=name
         )
