@@ -70,12 +70,15 @@ def equal_sizes(kinds: Iterable[AnyValueType]) -> tuple[EqualSizes, ...]:
 
 
 def contradiction(inputs: Iterable[tuple[str, AnyValueType, object]]) -> Contradiction | None:
-    """The first name that two of the inputs (label, declared type, value) use for different sizes; None without."""
+    """The first name that two of the inputs (label, declared type, value) use for different sizes; None without.
+
+    A value may be an array or a type; sizes that a type leaves open contradict nothing.
+    """
     seen: dict[str, tuple[str, int]] = {}
     for label, kind, value in inputs:
-        sizes: tuple[int, ...] = getattr(value, "shape", ())  # what is no array has none
+        sizes: Shape = getattr(value, "shape", None) or ()  # what is no tensor has none
         for name, size in zip(named_shape(kind), sizes, strict=False):
-            if isinstance(name, str):
+            if isinstance(name, str) and isinstance(size, int):
                 first, first_size = seen.setdefault(name, (label, size))
                 if first_size != size:
                     return Contradiction(name, first, first_size, label, size)

@@ -18,7 +18,12 @@ from onnxsmith.errors import OnnxsmithError, RecursiveFunctionError
 from onnxsmith.graphs.carried_conditions import uncertain
 from onnxsmith.schema.definition import AttributeReference
 from onnxsmith.schema.inference.known import Known
-from onnxsmith.scripting.functions.eager_call import attribute_argument, check_input, input_argument
+from onnxsmith.scripting.functions.eager_call import (
+    attribute_argument,
+    check_input,
+    check_names,
+    input_argument,
+)
 from onnxsmith.scripting.functions.stage_script import make_function, stage
 from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.staging.closures import run_staged
@@ -77,9 +82,11 @@ def call_in_graph(
         elif parameter.role == "attribute" and not (script.is_exact and parameter.name not in given):
             reference = getattr(value, "reference", None)
             attributes[parameter.name] = value if reference else attribute_argument(script, parameter, value)
+    types = {name: None if value is None else value.known.type for name, value in inputs.items()}
+    if not script.is_exact:
+        check_names(script, types)
     if script.is_inline or script.parameters.is_variadic or script.fixed_arguments:
         return _inlined(script, {**arguments, **inputs, **attributes})
-    types = {name: None if value is None else value.known.type for name, value in inputs.items()}
     resolve = _resolve_exactly if script.is_exact else _resolve
     body, result = resolve(script, types, attributes, scope)
     node_attributes = _node_attributes(script, body, attributes)

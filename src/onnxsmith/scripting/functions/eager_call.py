@@ -215,7 +215,7 @@ def check_input(
 
 
 def check_names(script: ScriptDefinition, arguments: Mapping[str, Any]) -> None:
-    """Refuse arguments that disagree about the size of a dimension of one name."""
+    """Refuse arguments (arrays, tensors or types) that disagree about the size of a dimension of one name."""
     if not script.parameters.repeats_dimensions:
         return
     inputs = script.parameters.inputs

@@ -1,0 +1,42 @@
+"""Calls of scripts where a graph is being made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import onnxsmith
+from onnxsmith import FLOAT, script
+from onnxsmith.errors import ShapeError
+
+
+def total(p: FLOAT["K"], q: FLOAT["K"]):
+    return p.sum() + q.sum()
+
+
+CALLED = pytest.mark.parametrize(
+    "called", [script(total), script(inline=True)(total)], ids=["call", "inline"]
+)
+
+
+@CALLED
+def test_sizes_that_contradict_a_name_are_refused(called: Any) -> None:
+    def outer(x: FLOAT[3], y: FLOAT[4]):
+        return called(x, y)
+
+    with pytest.raises(ShapeError, match="'K' is 3 in 'p' and 4 in 'q'") as caught:
+        script(outer)
+    assert "called(x, y)" in str(caught.value)
+
+
+@CALLED
+def test_sizes_that_are_open_or_the_same_are_not(called: Any) -> None:
+    @script
+    def outer(x: FLOAT[3], y: FLOAT["M"], z: FLOAT[3]):
+        return called(x, y) + called(x, z)
+
+    three = np.ones(3, np.float32)
+    for run in (outer, onnxsmith.jit(outer), outer.to_model()):
+        assert run(three, three, three) == 12.0
