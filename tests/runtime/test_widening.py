@@ -193,7 +193,10 @@ def test_variadic_inputs_are_all_cast(operator: Callable[..., Any]) -> None:
 def test_the_order_of_uint64_stays_in_a_model_for_the_runtime() -> None:
     model = trace(lambda x: (*op.TopK(x, [3]), op.ReduceMin(x)), UINT64["N"])
     shipped = model.for_runtime()
-    assert {each.reason for each in shipped.changes} == {"there is no kernel for uint64, computed in int64"}
+    assert {each.reason for each in shipped.changes} == {
+        "there is no kernel for uint64, computed in int64",
+        "the low halves of 64-bit integers are compared as if they were signed",  # of the minimum in int64
+    }
     values, places, least = shipped(np.array([5, 2**63, 2**64 - 1, 2**63 - 1, 7], np.uint64))
     assert values.tolist() == [2**64 - 1, 2**63, 2**63 - 1]
     assert places.tolist() == [2, 1, 3]
