@@ -135,7 +135,7 @@ def test_pickles_are_not_loaded(run: Run, model: Path, tmp_path: Path) -> None:
     [
         ([], "R104"),
         (["--input", "x=[[1, 2]]", *GIVEN], "R104"),
-        (["--input", "x=ones", "--dim", "N=2", "--input", "i=[99]"], "C402"),
+        (["--input", "x=ones", "--dim", "N=2", "--input", "i=[99]"], "C406"),
     ],
 )
 def test_errors(run: Run, model: Path, arguments: list[str], code: str) -> None:
