@@ -23,7 +23,7 @@ from onnxsmith.errors import (
     OnnxsmithError,
     ProcessEndedError,
     RunTimeoutError,
-    ShapeError,
+    TensorIndexError,
 )
 from onnxsmith.runtime import isolated, using
 
@@ -132,7 +132,7 @@ def test_failures_are_those_of_a_call(runtime) -> None:
         here = said(lambda: model(X, np.int64([9])))
         there = said(lambda: model.run(X, np.int64([9]), isolated=True))
     assert here == there
-    assert there[0] is ShapeError
+    assert there[0] is TensorIndexError
 
 
 def test_failures_without_an_origin_name_the_node() -> None:
