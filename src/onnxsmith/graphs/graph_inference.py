@@ -6,7 +6,7 @@ its names of dimensions read as the sizes that the inputs give them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -58,6 +58,24 @@ def infer_model(
     return walk.graph(model.graph), state.uses
 
 
+def _call_key(
+    identifier: ir.OperatorIdentifier, inputs: Sequence[Known | None], attributes: Mapping[str, Any]
+) -> Hashable | None:
+    """What the result of a function is known by; None where values or attributes decide it that cannot be compared."""
+    if any(each is not None and each.data is not None for each in inputs):
+        return None
+    key = (
+        identifier,
+        tuple(None if each is None else each.type for each in inputs),
+        tuple(attributes.items()),
+    )
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
+
+
 class State:
     """What all graphs of a model share."""
 
@@ -70,6 +88,9 @@ class State:
         #: The functions that are being called, one inside the other.
         self.calls: list[ir.OperatorIdentifier] = []
         self.uses: Uses = {}
+        #: What functions give, by function, types and attributes: without it, functions that each call the next one
+        #: twice are walked as often as there are paths through them.
+        self.results: dict[Hashable, Sequence[Known]] = {}
 
 
 class Walk:
@@ -172,14 +193,21 @@ class Walk:
         defaults = {
             name: self.attribute(each) for name, each in function.attributes.items() if each.value is not None
         }
+        key = _call_key(identifier, inputs, attributes)
+        found = None if key is None else self.state.results.get(key)
+        if found is not None:
+            return found
         inner = Walk(self.functions, function.opset_imports, {}, {**defaults, **attributes}, self.state)
         for value, known in zip(function.inputs, inputs, strict=False):
             inner.known[value] = known or NOTHING
         self.state.calls.append(identifier)
         try:
-            return inner.graph(function.graph)
+            found = inner.graph(function.graph)
         finally:
             self.state.calls.pop()
+        if key is not None:
+            self.state.results[key] = found
+        return found
 
     def body(
         self,
