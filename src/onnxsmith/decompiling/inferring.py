@@ -46,21 +46,24 @@ class Findings:
 def look_at(model: ir.Model) -> Findings:
     """Look through a model and its functions, these for inputs of any type."""
     findings = Findings()
-    _look(model.graph, model.functions, model.opset_imports, findings)
+    state = State()  # one for all, so that all of it together has an end
+    _look(model.graph, model.functions, model.opset_imports, findings, state)
     for function in model.functions.values():
-        _look(function.graph, model.functions, function.opset_imports, findings)
+        _look(function.graph, model.functions, function.opset_imports, findings, state)
     return findings
 
 
 def look_at_function(function: ir.Function) -> Findings:
     """Look through a function alone, for inputs of any type."""
     findings = Findings()
-    _look(function.graph, {}, function.opset_imports, findings)
+    _look(function.graph, {}, function.opset_imports, findings, State())
     return findings
 
 
-def _look(graph: ir.Graph, functions: Functions, imports: Mapping[str, int], findings: Findings) -> None:
-    walk = _Look(functions, imports, {}, {}, State())
+def _look(
+    graph: ir.Graph, functions: Functions, imports: Mapping[str, int], findings: Findings, state: State
+) -> None:
+    walk = _Look(functions, imports, {}, {}, state)
     walk.findings = findings
     for value in graph.inputs:
         walk.known[value] = Known(type_from_ir(value.type, value.shape))
