@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import onnx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from onnx import helper, parser
+from onnx import helper, numpy_helper, parser
 
 import onnxsmith
 from onnxsmith import Model
@@ -169,3 +170,21 @@ def test_grouped_layers_share_no_types() -> None:
     model = helper.make_model(graph, opset_imports=imports, ir_version=10)
     proto = compile_text(onnxsmith.decompile(model, group=True))
     assert not [each for function in proto.functions for each in function.value_info]
+
+
+@pytest.mark.parametrize("names", [("", ""), ("first", "second")])
+def test_tensors_in_a_list_keep_their_names(names: tuple[str, str]) -> None:
+    tensors = [numpy_helper.from_array(np.ones(300, np.float32), name) for name in names]
+    strange = helper.make_node("Swish", [], ["z"], domain="strange")
+    strange.attribute.append(helper.make_attribute("alpha", tensors))
+    port = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        [strange, helper.make_node("Identity", ["x"], ["y"])],
+        "g",
+        [port("x", 1, ["N"])],
+        [port("y", 1, ["N"])],
+    )
+    imports = [helper.make_opsetid("", 21), helper.make_opsetid("strange", 1)]
+    model = helper.make_model(graph, opset_imports=imports, ir_version=10)
+    back = onnxsmith.recompile(onnxsmith.decompile(model)).proto
+    assert tuple(each.name for each in back.graph.node[0].attribute[0].tensors) == names

@@ -127,6 +127,10 @@ class ScriptNotes:
         for attribute in node.attributes.values():
             if attribute.doc_string:
                 details.docs[f"{key}.{attribute.name}"] = attribute.doc_string
+            if attribute.type == ir.AttributeType.TENSORS and not attribute.is_ref():
+                for position, tensor in enumerate(attribute.as_tensors()):
+                    if tensor.name:
+                        details.tensors[f"{key}.{attribute.name}.{position}"] = tensor.name
             if attribute.type == ir.AttributeType.TENSOR and not attribute.is_ref():
                 name = cast(ir.TensorProtocol, attribute.value).name
                 if name:

@@ -161,6 +161,9 @@ class _Restorer:
             place = f"{key}.{each.name}"
             if each.type == ir.AttributeType.TENSOR and not each.is_ref():
                 cast(ir.TensorProtocol, each.value).name = self._tensors.get(place, "")  # mostly none
+            if each.type == ir.AttributeType.TENSORS and not each.is_ref():
+                for position, tensor in enumerate(each.as_tensors()):
+                    tensor.name = self._tensors.get(f"{place}.{position}", "")
             doc = self._docs.get(place)
             if doc:
                 node.attributes[each.name] = (
