@@ -15,7 +15,7 @@ def _executed(source: str) -> object:
 
 
 def _in_cell(source: str, number: int) -> object:
-    file = f"/tmp/ipykernel_1/{number}.py"
+    file = f"ipykernel_1/{number}.py"
     linecache.cache[file] = (len(source), None, source.splitlines(True), file)
     namespace: dict[str, object] = {"__name__": "__main__"}
     exec(compile(source, file, "exec"), namespace)
