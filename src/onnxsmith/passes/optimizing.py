@@ -22,6 +22,9 @@ from onnxsmith.passes.cleanup.no_ops import NO_OPS
 from onnxsmith.passes.cleanup.sequences import SEQUENCES
 from onnxsmith.passes.cleanup.sizes import SIZES
 from onnxsmith.passes.editor import Editor
+from onnxsmith.passes.fusions.activations import ACTIVATIONS
+from onnxsmith.passes.fusions.normalisation import NORMALISATION
+from onnxsmith.passes.fusions.weights import WEIGHTS
 from onnxsmith.passes.inlining import inline_functions
 from onnxsmith.passes.report import PassedModel, Report, operator_counts
 from onnxsmith.passes.typing_values import DeclaredTypes
@@ -31,6 +34,7 @@ from onnxsmith.passes.worklist import NamedRule, Worklist, rule_table
 _MOST_ROUNDS = 10
 
 _CLEANUP = rule_table(NO_OPS, SIZES, LAYOUTS, SEQUENCES, BRANCHES)
+_FUSIONS = rule_table(ACTIVATIONS, NORMALISATION, WEIGHTS)
 _FOLDING = (NamedRule("folded constant", fold),)
 
 
@@ -60,6 +64,10 @@ def optimize(model: Model, *, inline: bool = True) -> PassedModel:
         types = DeclaredTypes(changed)
         types.fill()
         clean_up(edit)
+        for _ in range(_MOST_ROUNDS):
+            if not fuse(edit):
+                break
+            clean_up(edit)
         types.restore()
     report.edits = edit.log.finished()
     report.operators_after = operator_counts(changed)
@@ -71,6 +79,12 @@ def optimize(model: Model, *, inline: bool = True) -> PassedModel:
     result = PassedModel(changed, report)
     result.place = model.place
     return result
+
+
+def fuse(edit: Editor) -> int:
+    """Let several nodes be one, where ONNX has that one; returns how often."""
+    edit.pass_name = "fusion"
+    return Worklist(edit, _FUSIONS).run()
 
 
 def clean_up(edit: Editor) -> None:
