@@ -158,6 +158,12 @@ class Editor:
         self._names.add(name)
         return name
 
+    def release_name(self, value: ir.Value) -> None:
+        """Take the name from a value that is going, so that what comes for it can have it."""
+        if value.name:
+            self._names.discard(value.name)
+            value.name = None
+
     def initializer(self, tensor: ir.TensorProtocol, wanted: str) -> ir.Value:
         """A new initializer of the main graph, which every graph but those of functions may read."""
         value = ir.Value(

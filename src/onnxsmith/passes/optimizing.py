@@ -23,7 +23,9 @@ from onnxsmith.passes.cleanup.sequences import SEQUENCES
 from onnxsmith.passes.cleanup.sizes import SIZES
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.fusions.activations import ACTIVATIONS
+from onnxsmith.passes.fusions.attention import ATTENTION
 from onnxsmith.passes.fusions.normalisation import NORMALISATION
+from onnxsmith.passes.fusions.rotary import ROTARY
 from onnxsmith.passes.fusions.weights import WEIGHTS
 from onnxsmith.passes.inlining import inline_functions
 from onnxsmith.passes.report import PassedModel, Report, operator_counts
@@ -34,7 +36,7 @@ from onnxsmith.passes.worklist import NamedRule, Worklist, rule_table
 _MOST_ROUNDS = 10
 
 _CLEANUP = rule_table(NO_OPS, SIZES, LAYOUTS, SEQUENCES, BRANCHES)
-_FUSIONS = rule_table(ACTIVATIONS, NORMALISATION, WEIGHTS)
+_FUSIONS = rule_table(ACTIVATIONS, NORMALISATION, ROTARY, ATTENTION, WEIGHTS)
 _FOLDING = (NamedRule("folded constant", fold),)
 
 
