@@ -13,6 +13,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.core.captures import ON_CAPTURE
+from onnxsmith.core.forms import forms_cache
 from onnxsmith.core.harmless import is_harmless
 from onnxsmith.core.operator import Operators, standard_operators
 from onnxsmith.core.operator_protocols import AnyOperator
@@ -202,7 +203,7 @@ class GraphTarget:
         if is_declared and not self.is_function:
             value.type = declared(kind)
         self.inputs.append(value)
-        return wrap(value, Known(kind), self, span)
+        return wrap(value, forms_cache.known(kind), self, span)
 
     def subgraph(self) -> GraphTarget:
         """A graph inside this one, which sees its values."""
