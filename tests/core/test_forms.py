@@ -65,6 +65,35 @@ def test_a_second_call_is_not_bound_again(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(bound) == 3  # other models have had it, too
 
 
+def test_calls_with_arrays_of_one_type_have_one_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = forms.CallForms()
+    monkeypatch.setattr(call, "forms_cache", cache)
+    weights = [np.full((40, 40), k, np.float32) for k in range(4)]
+
+    def chain(x: Any) -> Any:
+        for each in weights:
+            x = op.Mul(x, each)
+        return op.Div(weights[2], x)
+
+    model = trace(chain, FLOAT["N", 40])
+    assert len(cache._forms) == 3  # the first call has an input with other dimensions
+    inputs = [node.input for node in model.proto.graph.node]
+    assert len({each[1] for each in inputs[:4]}) == 4
+    assert inputs[4][0] == inputs[2][1]
+    x = np.ones((40, 40), np.float32)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        assert np.array_equal(model(x), weights[2] / (x * 0))
+
+
+def test_what_a_small_array_holds_may_decide_so_that_it_has_no_form() -> None:
+    def reshaped(x: Any) -> Any:
+        return op.Reshape(x, np.array([2, -1])), op.Reshape(x, np.array([4, -1]))
+
+    first, second = trace(reshaped, FLOAT[8]).proto.graph.output
+    assert first.type.tensor_type.shape.dim[0].dim_value == 2
+    assert second.type.tensor_type.shape.dim[0].dim_value == 4
+
+
 def test_an_exact_graph_has_no_part_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
     cache = forms.CallForms()
     monkeypatch.setattr(call, "forms_cache", cache)
@@ -127,6 +156,7 @@ def test_what_is_no_type_or_literal_has_no_form() -> None:
         keys = [
             form_key(op.Add, (x, np.float32(1)), {}),
             form_key(op.Add, (x, float("nan")), {}),
+            form_key(op.Add, (x, np.ma.array([1.0])), {}),
             form_key(op.Add, (x, x.shape[0]), {}),
             form_key(op.Reshape, (x, [1, 2]), {}),
             form_key(op.Softmax, (x,), {"axis": None}),

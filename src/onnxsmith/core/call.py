@@ -137,13 +137,19 @@ def _shared(
     outputs = forms_cache.shared(known)
     if key is None or len(lifted) != len(args):
         return outputs
-    literals: list[tuple[int, np.ndarray[Any, Any]]] = []
+    literals: list[tuple[int, np.ndarray[Any, Any] | None]] = []
     for position, (given, taken) in enumerate(zip(args, lifted, strict=True)):
-        if given is not taken:
-            array = taken.known.data if isinstance(taken, Value) else None
-            if isinstance(given, Value) or not isinstance(array, np.ndarray):
-                return outputs  # put in by promotion: a node of its own
-            literals.append((position, array))
+        if given is taken:
+            continue
+        data = taken.known.data if isinstance(taken, Value) else None
+        if isinstance(given, np.ndarray):
+            if data is not None:
+                return outputs  # what comes out may depend on what it holds
+            literals.append((position, None))
+        elif isinstance(given, Value) or not isinstance(data, np.ndarray):
+            return outputs  # put in by promotion: a node of its own
+        else:
+            literals.append((position, data))
     forms_cache.learn(key, Form(attributes, outputs, tuple(literals)))
     return outputs
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
+import numpy as np
+
 from onnxsmith.core.value import NumberValue, Value
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.value_types import AnyValueType, ValueType
@@ -29,11 +31,14 @@ Key: TypeAlias = tuple[object, ...]
 
 
 class Form(NamedTuple):
-    """What a call of a form comes to: its attributes in normal form, what its outputs are, its literals as arrays."""
+    """What a call of a form comes to: its attributes in normal form, what its outputs are, its literals as arrays.
+
+    Arrays that were given stand among the literals as None: each call has its own.
+    """
 
     attributes: Mapping[str, Any]
     outputs: tuple[Known, ...]
-    literals: tuple[tuple[int, Array], ...]
+    literals: tuple[tuple[int, Array | None], ...]
 
     def inputs(self, args: tuple[Any, ...], target: RecordingTarget) -> Sequence[Any]:
         """The inputs of such a call."""
@@ -41,7 +46,7 @@ class Form(NamedTuple):
             return args
         inputs = list(args)
         for position, array in self.literals:
-            inputs[position] = target.constant(array)
+            inputs[position] = target.constant(args[position] if array is None else array)
         return inputs
 
 
@@ -100,6 +105,9 @@ def form_key(operator: Operator, args: tuple[object, ...], kwargs: Mapping[str, 
             if known.data is not None:
                 return None
             key.append(known)
+        elif kind is np.ndarray:
+            array = cast("Array", each)
+            key += (kind, array.dtype, array.shape)
         else:
             return None
     for name, value in kwargs.items():
