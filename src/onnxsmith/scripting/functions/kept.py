@@ -11,6 +11,7 @@ from typing import Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 
+from onnxsmith.core.captures import AnyArray
 from onnxsmith.core.operator import Operator
 from onnxsmith.scripting.functions.signature import ScriptSignature
 from onnxsmith.scripting.source.outside import has_empty_cell, outside
@@ -57,11 +58,12 @@ class _Content(NamedTuple):
 
 
 def _contents(references: dict[str, object]) -> list[_Content]:
-    arrays = [value for value in references.values() if isinstance(value, np.ndarray)]
-    return [
-        _Content(each.dtype, each.shape, each.tobytes())
-        for each in cast("list[np.ndarray[tuple[int, ...], np.dtype[np.generic]]]", arrays)
-    ]
+    arrays = map(_as_array, references.values())
+    return [_Content(each.dtype, each.shape, each.tobytes()) for each in arrays if each is not None]
+
+
+def _as_array(value: object) -> AnyArray | None:
+    return cast(AnyArray, value) if type(value) is np.ndarray else None
 
 
 def can_keep(function: types.FunctionType, parameters: ScriptSignature) -> bool:
@@ -79,8 +81,8 @@ def can_keep(function: types.FunctionType, parameters: ScriptSignature) -> bool:
         return False
     size = 0
     for each in references.values():
-        if type(each) is np.ndarray:
-            array = cast("np.ndarray[tuple[int, ...], np.dtype[np.generic]]", each)
+        array = _as_array(each)
+        if array is not None:
             size += array.nbytes
             if array.dtype.hasobject or size > _COMPARED_BYTES:
                 return False
