@@ -20,7 +20,18 @@ from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType, ValueType
 
 #: What a script may refer to: none of these can change without becoming another object.
-_UNCHANGING = (Operator, DType, ValueType, int, float, str, bool, type(None), types.BuiltinFunctionType, Script)
+_UNCHANGING = (
+    Operator,
+    DType,
+    ValueType,
+    int,
+    float,
+    str,
+    bool,
+    type(None),
+    types.BuiltinFunctionType,
+    Script,
+)
 _MODULES = ("onnxsmith.opset", "math")
 #: The most bytes of arrays that a script may refer to: comparing more takes longer than to stage the script again.
 _COMPARED_BYTES = 1 << 20
