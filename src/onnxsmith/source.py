@@ -145,6 +145,8 @@ def caller_span() -> Span | None:
 
 #: Where the user's code is at a moment: a span, or the code and the instruction that one is made of when it is read.
 Place: TypeAlias = Span | tuple[CodeType, int]
+#: In the place of an instruction: where the function is defined.
+DEFINITION = -1
 
 
 def caller_place() -> Place | None:
@@ -163,6 +165,8 @@ def span_at(place: Place | None) -> Span | None:
     if place is None or isinstance(place, Span):
         return place
     code, instruction = place
+    if instruction == DEFINITION:
+        return code_span(code)
     return position_span(code, instruction, code.co_firstlineno)
 
 
