@@ -100,7 +100,7 @@ class ScriptFunction(ScriptDefinition):
 
     def check(self) -> None:
         """Find the mistakes that can be found now. Names that the module defines further down are left for later."""
-        if self.straight_call() is None:
+        if self.is_analyzed:
             missing = self.undefined.missing
             self.known_mistakes = self.undefined.errors(self.analysis.local_names) if missing else []
             if missing and not self.known_mistakes:
