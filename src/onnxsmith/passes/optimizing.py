@@ -7,7 +7,6 @@ from onnxsmith.errors import boundary
 from onnxsmith.graphs import files
 from onnxsmith.graphs.model import Model
 from onnxsmith.passes.cleanup.branches import BRANCHES
-from onnxsmith.passes.cleanup.common import share_nodes
 from onnxsmith.passes.cleanup.constants import (
     drop_dead_nodes,
     drop_unread_initializers,
@@ -21,6 +20,7 @@ from onnxsmith.passes.cleanup.layouts import LAYOUTS
 from onnxsmith.passes.cleanup.no_ops import NO_OPS
 from onnxsmith.passes.cleanup.sequences import SEQUENCES
 from onnxsmith.passes.cleanup.sizes import SIZES
+from onnxsmith.passes.cleanup.subexpressions import share_nodes
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.fusions.activations import ACTIVATIONS
 from onnxsmith.passes.fusions.attention import ATTENTION
