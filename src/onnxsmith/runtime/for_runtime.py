@@ -97,13 +97,16 @@ def adapted(model: Model, *, checks: bool) -> tuple[ir.Model, tuple[Edit, ...]]:
     """What `for_runtime` makes of a model, and what it changed, without a session: nothing has to be installed for it.
 
     The very model where there is nothing to change. Opsets and definitions stay: what is new to ONNX Runtime it will
-    refuse. `checks` says whether inputs that end the process are looked for. Raises Refused where a fact cannot be met.
+    refuse. `checks` says whether inputs that end the process are looked for. It is for models of our own making: the
+    shapes that they declare are believed. Raises Refused where a fact cannot be met.
     """
     given = model.handed_over()
     wide = widened(given.proto, lossy=True)
     version = onnxruntime_api.version() if onnxruntime_api.is_available() else kernel_table.RUNTIME_VERSION
     where: Checks = "in the graph" if checks else "nowhere"
-    result = adapt(wide.model, version, weight_reader(given), checks=where, is_kept=True)
+    result = adapt(
+        wide.model, version, weight_reader(given), checks=where, is_kept=True, believes_shapes=True
+    )
     edits = wide.edits + result.edits
     return (_read(result.model, model), edits) if edits else (model.ir, ())
 
