@@ -48,7 +48,7 @@ def _noted(model: onnx.ModelProto) -> Iterator[tuple[str, onnx.TypeProto]]:
         place = f"{function.domain}.{function.name}.{function.overload}/"
         made = {name for node in function.node for name in node.output}
         for each in function.value_info:
-            if (each.name in made or each.name in function.input) and each.type.WhichOneof("value"):
+            if (each.name in made or each.name in function.input) and _is_type(each.type):
                 yield place + each.name, each.type
 
 
@@ -56,7 +56,7 @@ def _noted_in(graph: onnx.GraphProto, place: str) -> Iterator[tuple[str, onnx.Ty
     made = {name for node in graph.node for name in node.output if name}
     made -= {each.name for each in (*graph.input, *graph.output, *graph.initializer)}
     for each in graph.value_info:
-        if each.name in made and each.type.WhichOneof("value"):
+        if each.name in made and _is_type(each.type):
             yield place + each.name, each.type
     for node in graph.node:
         first = next((name for name in node.output if name), "")
@@ -64,6 +64,18 @@ def _noted_in(graph: onnx.GraphProto, place: str) -> Iterator[tuple[str, onnx.Ty
             graphs = [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]
             for position, inner in enumerate(graphs):
                 yield from _noted_in(inner, f"{place}{first}:{attribute.name}[{position}]/")
+
+
+def _is_type(noted: onnx.TypeProto) -> bool:
+    """Whether a note is a type that a value can have.
+
+    Of what follows from sparse weights onnx infers shapes without an element type, and sparse tensors; no operator
+    makes those.
+    """
+    kind = noted.WhichOneof("value")
+    if kind in ("sequence_type", "optional_type"):
+        return _is_type(getattr(noted, kind).elem_type)
+    return kind == "map_type" or (kind == "tensor_type" and noted.tensor_type.elem_type != 0)
 
 
 def _says_as_much(was: onnx.TypeProto, now: onnx.TypeProto) -> bool:
