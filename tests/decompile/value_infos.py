@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import onnx
 from onnx import helper, shape_inference
 
+from onnxsmith.graphs.raw import graphs_of
+
 #: A domain of which nobody has schemas.
 STRANGE = "strange.operators"
 
@@ -22,7 +24,13 @@ def lost_types(was: onnx.ModelProto, now: onnx.ModelProto) -> list[str]:
 
 
 def with_inferred_types(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The model with the types that onnx finds noted in it, as exporters and optimisers leave models."""
+    """The model with the types that onnx finds noted in it, as exporters and optimisers leave models.
+
+    One with sparse weights stays as it is: onnx finds no element types for what follows from them, wrong ranks, and
+    sparse tensors, which no operator makes.
+    """
+    if any(isinstance(each, onnx.GraphProto) and each.sparse_initializer for each in graphs_of(model)):
+        return model
     return shape_inference.infer_shapes(model, data_prop=True)
 
 
@@ -48,7 +56,7 @@ def _noted(model: onnx.ModelProto) -> Iterator[tuple[str, onnx.TypeProto]]:
         place = f"{function.domain}.{function.name}.{function.overload}/"
         made = {name for node in function.node for name in node.output}
         for each in function.value_info:
-            if (each.name in made or each.name in function.input) and _is_type(each.type):
+            if (each.name in made or each.name in function.input) and each.type.WhichOneof("value"):
                 yield place + each.name, each.type
 
 
@@ -56,7 +64,7 @@ def _noted_in(graph: onnx.GraphProto, place: str) -> Iterator[tuple[str, onnx.Ty
     made = {name for node in graph.node for name in node.output if name}
     made -= {each.name for each in (*graph.input, *graph.output, *graph.initializer)}
     for each in graph.value_info:
-        if each.name in made and _is_type(each.type):
+        if each.name in made and each.type.WhichOneof("value"):
             yield place + each.name, each.type
     for node in graph.node:
         first = next((name for name in node.output if name), "")
@@ -64,18 +72,6 @@ def _noted_in(graph: onnx.GraphProto, place: str) -> Iterator[tuple[str, onnx.Ty
             graphs = [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]
             for position, inner in enumerate(graphs):
                 yield from _noted_in(inner, f"{place}{first}:{attribute.name}[{position}]/")
-
-
-def _is_type(noted: onnx.TypeProto) -> bool:
-    """Whether a note is a type that a value can have.
-
-    Of what follows from sparse weights onnx infers shapes without an element type, and sparse tensors; no operator
-    makes those.
-    """
-    kind = noted.WhichOneof("value")
-    if kind in ("sequence_type", "optional_type"):
-        return _is_type(getattr(noted, kind).elem_type)
-    return kind == "map_type" or (kind == "tensor_type" and noted.tensor_type.elem_type != 0)
 
 
 def _says_as_much(was: onnx.TypeProto, now: onnx.TypeProto) -> bool:
