@@ -134,8 +134,9 @@ class _Run:
         for (key, _), copy in self._copies.items():
             if copy is not None:
                 copies.setdefault(key, []).append(copy)
-        model.functions.extend(each for group in copies.values() for each in group)
-        take_places(model, {key: group[0].name for key, group in copies.items() if len(group) == 1})
+        if copies:
+            model.functions.extend(each for group in copies.values() for each in group)
+            take_places(model, {key: group[0].name for key, group in copies.items() if len(group) == 1})
         return Rewritten(model, tuple(self._edits))
 
     def _graph(
