@@ -21,7 +21,7 @@ from onnxsmith.runtime.adapting import Checks, adapt
 from onnxsmith.runtime.cast_constants import cast_constants
 from onnxsmith.runtime.failure import plain_reason
 from onnxsmith.runtime.opening import weight_reader
-from onnxsmith.runtime.retelling import open_as_it_can
+from onnxsmith.runtime.retelling import open_as_it_can, opener
 from onnxsmith.runtime.settings import Settings
 from onnxsmith.runtime.widening import widened
 
@@ -78,13 +78,13 @@ def for_runtime(model: Model) -> RuntimeModel:
         )
     given = model.handed_over()
 
-    def check(refusal: str) -> None:
-        found = objection(model.ir, refusal, None)
+    def check(refusal: Exception) -> None:
+        found = objection(model.ir, str(refusal), None)
         if found is not None:
             raise found
 
     try:
-        opened = open_as_it_can(given, Settings(), check, lossy=True, is_kept=True)
+        opened = open_as_it_can(given, opener(Settings(), is_kept=True), check, lossy=True)
     except OnnxsmithError:
         raise
     except Exception as error:  # ONNX Runtime's own classes, one for each reason
