@@ -53,7 +53,9 @@ class _Maker:
 
     def _binary(self, nodes: list[onnx.NodeProto], known: list[str]) -> None:
         inputs = [self._pick(known), self._pick(known)]
-        self._add(nodes, known, helper.make_node(self.draw(st.sampled_from(BINARY)), inputs, [self.fresh("v")]))
+        self._add(
+            nodes, known, helper.make_node(self.draw(st.sampled_from(BINARY)), inputs, [self.fresh("v")])
+        )
 
     def _weight(self, nodes: list[onnx.NodeProto], known: list[str]) -> None:
         name = self.fresh("w")
