@@ -301,9 +301,9 @@ class Model:
     def then(self, other: Model, map: Joints | None = None) -> Model:
         """The model and another one as one: what this one gives, the other takes. The weights are shared.
 
-        `map` says what goes where, from names of outputs of this model to names of inputs of the other one; an input of this
-        model that is named there is shared by both. Without it, names that are equal are joined, and where there are none,
-        as many outputs as there are inputs in their order. Inputs and outputs that are not joined stay those of the whole.
+        `map` says what goes where, from names of outputs of this model to names of inputs of the other one; an input of
+        this model that is named there is shared by both. Without it, names that are equal are joined, and where there are
+        none, outputs and inputs in their order, if there are as many. What is not joined is a port of the whole.
         Dimensions that meet are one; names inside that clash get a number.
 
         >>> from onnxsmith import FLOAT, opset21 as op, trace
