@@ -26,16 +26,20 @@ _TYPE_NAMES = (
 )
 #: Public name -> the module it lives in.
 _LAZY = {
+    "Constant": "onnxsmith.passes.rules",
     "DType": "onnxsmith.types.dtypes",
     "Dim": "onnxsmith.types.value_types",
     "Model": "onnxsmith.graphs.model",
     "OnnxFunction": "onnxsmith.values",
     "Opset": "onnxsmith.opset.custom",
+    "Rule": "onnxsmith.passes.rules",
     "Tensor": "onnxsmith.core.tensor",
     "Weights": "onnxsmith.graphs.weights",
     "data_root": "onnxsmith.graphs.external_data",
     "decompile": "onnxsmith.decompiling",
     "decompile_to": "onnxsmith.decompiling",
+    "either": "onnxsmith.passes.rules",
+    "explain_match": "onnxsmith.passes.rules",
     "graph": "onnxsmith.scripting.functions.decorators",
     "jit": "onnxsmith.scripting.functions.decorators",
     "load": "onnxsmith.graphs.model",
@@ -43,6 +47,7 @@ _LAZY = {
     "rebuild": "onnxsmith.decompiling.rebuilding",
     "rebuild_function": "onnxsmith.decompiling.rebuilding",
     "recompile": "onnxsmith.decompiling.recompiling",
+    "rewrite": "onnxsmith.passes.rules",
     "script": "onnxsmith.scripting.functions.decorators",
     "source_root": "onnxsmith.claims",
     "static_range": "onnxsmith.scripting.staging.loops",

@@ -18,6 +18,7 @@ METHODS: dict[str, str] = {
     "decompile": "onnxsmith.decompiling:decompile",
     "decompile_to": "onnxsmith.decompiling:decompile_to",
     "for_runtime": "onnxsmith.runtime.for_runtime:for_runtime",
+    "rewrite": "onnxsmith.passes.rules:rewrite",
 }
 
 
