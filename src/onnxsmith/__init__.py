@@ -35,6 +35,7 @@ _LAZY = {
     "Rule": "onnxsmith.passes.rules",
     "Tensor": "onnxsmith.core.tensor",
     "Weights": "onnxsmith.graphs.weights",
+    "compose": "onnxsmith.passes.surgery",
     "data_root": "onnxsmith.graphs.external_data",
     "decompile": "onnxsmith.decompiling",
     "decompile_to": "onnxsmith.decompiling",

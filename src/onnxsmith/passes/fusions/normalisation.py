@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.passes.editor import Attempt, Editor, Outcome
 from onnxsmith.passes.fusions.expressions import both_ways, mean_over_last, plus_number, root_below, square_of
-from onnxsmith.passes.values import dimensions, made_by, only_for, readers
+from onnxsmith.passes.values import dimensions, int_attribute, made_by, only_for, rank, readers
 
 _LAYER_VERSION = 17
 _RMS_VERSION = 23
@@ -14,31 +15,63 @@ _FLOATS = (ir.DataType.FLOAT, ir.DataType.DOUBLE)
 
 
 def layer_normalisation(at: Attempt) -> Outcome:
-    """`(x - mean) / sqrt(variance + e) * scale + bias`."""
-    if at.version < _LAYER_VERSION:
+    """`(x - mean) / sqrt(variance + e)`: `LayerNormalization`; scale and bias are taken in by the rules below."""
+    found = _normalised(at.edit, at.node) if at.version >= _LAYER_VERSION else None
+    if found is None:
         return None
-    for product, bias in both_ways(at.node):
-        scaled = only_for(product, "Mul")
-        if scaled is None or not _is_row(bias):
+    ones = _ones(at, found[0])
+    return None if ones is None else at.op("LayerNormalization", found[0], ones, axis=-1, epsilon=found[1])
+
+
+def scaled_normalisation(at: Attempt) -> Outcome:
+    """A normalisation without a scale of its own, times a row: its scale."""
+    for unit, scale in both_ways(at.node):
+        node = only_for(unit, "LayerNormalization", "RMSNormalization")
+        if node is None or len(node.inputs) != 2 or len(node.outputs) != 1 or not _is_over_last(node):
             continue
-        for unit, scale in both_ways(scaled):
-            found = _normalised(at.edit, unit)
-            if found is not None and _fits(found[0], scale) and _fits(found[0], bias):
-                return at.op("LayerNormalization", found[0], scale, bias, axis=-1, epsilon=found[1])
+        ones = at.edit.array(node.inputs[1])
+        if (
+            node.inputs[0] is not None
+            and ones is not None
+            and (ones == 1).all()
+            and _fits(node.inputs[0], scale)
+        ):
+            return at.op(node.op_type, node.inputs[0], scale, attributes=node.attributes)
     return None
 
 
-def _normalised(edit: Editor, value: ir.Value | None) -> tuple[ir.Value, float] | None:
-    """`x` and `e`, for a value that is `(x - mean(x)) / sqrt(mean((x - mean(x))²) + e)`."""
-    quotient = only_for(value, "Div")
-    if quotient is not None:
-        root = only_for(quotient.inputs[1], "Sqrt")
-        below = None if root is None else plus_number(edit, root.inputs[0])
-        return _centred(edit, quotient.inputs[0], below)
-    product = only_for(value, "Mul")
-    if product is None:
+def shifted_normalisation(at: Attempt) -> Outcome:
+    """A `LayerNormalization` without a bias, plus a row: its bias."""
+    for unit, bias in both_ways(at.node):
+        node = only_for(unit, "LayerNormalization")
+        if node is None or len(node.inputs) != 2 or len(node.outputs) != 1 or not _is_over_last(node):
+            continue
+        if node.inputs[0] is not None and _fits(node.inputs[0], bias):
+            return at.op(node.op_type, *node.inputs, bias, attributes=node.attributes)
+    return None
+
+
+def _is_over_last(node: ir.Node) -> bool:
+    size = rank(node.inputs[0])
+    axis = int_attribute(node, "axis", -1)
+    return axis == -1 or (size is not None and axis == size - 1)
+
+
+def _ones(at: Attempt, x: ir.Value) -> ir.Value | None:
+    """A scale that changes nothing."""
+    shape = dimensions(x)
+    if x.dtype is None or x.dtype not in _FLOATS or not shape or not isinstance(shape[-1], int):
         return None
-    for centred, inverse in both_ways(product):
+    return at.constant(np.ones(shape[-1], x.dtype.numpy()), "ones")
+
+
+def _normalised(edit: Editor, node: ir.Node) -> tuple[ir.Value, float] | None:
+    """`x` and `e`, for a node that gives `(x - mean(x)) / sqrt(mean((x - mean(x))²) + e)`."""
+    if node.op_type == "Div":
+        root = only_for(node.inputs[1], "Sqrt")
+        below = None if root is None else plus_number(edit, root.inputs[0])
+        return _centred(edit, node.inputs[0], below)
+    for centred, inverse in both_ways(node):
         found = _centred(edit, centred, root_below(edit, inverse))
         if found is not None:
             return found
@@ -65,26 +98,20 @@ def _centred(
 
 
 def rms_normalisation(at: Attempt) -> Outcome:
-    """`weight * (x / sqrt(mean(x²) + e))`."""
-    if at.version < _RMS_VERSION:
+    """`x / sqrt(mean(x²) + e)`: `RMSNormalization`; the rules above take its scale in."""
+    found = _of_unit_square(at.edit, at.node) if at.version >= _RMS_VERSION else None
+    if found is None:
         return None
-    for unit, scale in both_ways(at.node):
-        found = _of_unit_square(at.edit, unit)
-        if found is not None and _fits(found[0], scale):
-            return at.op("RMSNormalization", found[0], scale, axis=-1, epsilon=found[1])
-    return None
+    ones = _ones(at, found[0])
+    return None if ones is None else at.op("RMSNormalization", found[0], ones, axis=-1, epsilon=found[1])
 
 
-def _of_unit_square(edit: Editor, value: ir.Value | None) -> tuple[ir.Value, float] | None:
-    quotient = only_for(value, "Div")
-    if quotient is not None:
-        root = only_for(quotient.inputs[1], "Sqrt")
+def _of_unit_square(edit: Editor, node: ir.Node) -> tuple[ir.Value, float] | None:
+    if node.op_type == "Div":
+        root = only_for(node.inputs[1], "Sqrt")
         below = None if root is None else plus_number(edit, root.inputs[0])
-        return _mean_square(edit, quotient.inputs[0], below)
-    product = only_for(value, "Mul")
-    if product is None:
-        return None
-    for x, inverse in both_ways(product):
+        return _mean_square(edit, node.inputs[0], below)
+    for x, inverse in both_ways(node):
         found = _mean_square(edit, x, root_below(edit, inverse))
         if found is not None:
             return found
@@ -112,4 +139,8 @@ def _fits(x: ir.Value, weight: ir.Value | None) -> bool:
     return shape is not None and row is not None and isinstance(row[0], int) and shape[-1:] == row
 
 
-NORMALISATION = {"Add": [layer_normalisation], "Mul": [rms_normalisation]}
+NORMALISATION = {
+    "Div": [layer_normalisation, rms_normalisation],
+    "Mul": [scaled_normalisation, layer_normalisation, rms_normalisation],
+    "Add": [shifted_normalisation],
+}
