@@ -6,15 +6,18 @@ from collections.abc import Callable, Sequence
 
 import onnx_ir as ir
 
+from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.passes.editor import Attempt, Editor, Outcome
 from onnxsmith.passes.rules.bindings import Bindings
-from onnxsmith.passes.rules.match import Match
+from onnxsmith.passes.rules.constants import array_of, read_only, tensor_of
+from onnxsmith.passes.rules.match import Match, MatchedTensor
 from onnxsmith.passes.rules.matching import Search
 from onnxsmith.passes.rules.order import Order
 from onnxsmith.passes.rules.pattern import Pattern
 from onnxsmith.passes.rules.replacing import Recording, Refusal, read_values
-from onnxsmith.passes.rules.rule import Alternative, Rule
+from onnxsmith.passes.rules.rule import Alternative, ReadRule, Rule, read_rule
 from onnxsmith.passes.rules.unchanged import is_unchanged
+from onnxsmith.passes.values import Array
 from onnxsmith.passes.worklist import NamedRule
 
 
@@ -30,14 +33,14 @@ class Application:
     def table(self, rules: Sequence[Rule]) -> dict[tuple[str, str], list[NamedRule]]:
         """The rules by the operator that each begins at, in the order that they are given in."""
         result: dict[tuple[str, str], list[NamedRule]] = {}
-        for rule in rules:
+        for rule in map(read_rule, rules):
             for each in rule.alternatives:
                 root = each.pattern.root
                 named = NamedRule(rule.name, self._function(rule, each))
                 result.setdefault((root.domain, root.op_type), []).append(named)
         return result
 
-    def _function(self, rule: Rule, alternative: Alternative) -> Callable[[Attempt], Outcome]:
+    def _function(self, rule: ReadRule, alternative: Alternative) -> Callable[[Attempt], Outcome]:
         def look(at: Attempt) -> Outcome:
             outcome = apply(self.edit, rule, alternative, at, self.order)
             if isinstance(outcome, Refusal):
@@ -61,10 +64,10 @@ def _count(nodes: set[ir.Node]) -> str:
 
 
 def apply(
-    edit: Editor, rule: Rule, alternative: Alternative, at: Attempt, order: Order
+    edit: Editor, rule: ReadRule, alternative: Alternative, at: Attempt, order: Order
 ) -> Sequence[ir.Value | None] | Refusal:
     """Look for a pattern at a node; what shall be read instead of the node's outputs, or why nothing shall."""
-    search = Search(edit, alternative.pattern, commutative=rule.commutative)
+    search = Search(edit, alternative.pattern, commutative=rule.is_commutative)
     found = search.run(at.node)
     if found is None:
         return Refusal(
@@ -76,18 +79,34 @@ def apply(
     return _replace(edit, rule, alternative.pattern, at, found, order)
 
 
-def condition(edit: Editor, rule: Rule, node: ir.Node, found: Bindings) -> Refusal | None:
+def condition(edit: Editor, rule: ReadRule, node: ir.Node, found: Bindings) -> Refusal | None:
     """Why the condition of a rule does not hold; None where it holds."""
     if rule.when is None:
         return None
     try:
-        return None if rule.when(Match(edit, found, node.name or "")) else Refusal("")
+        return None if rule.when(_match(edit, node, found)) else Refusal("")
     except Exception as error:  # the user's own function: what it stumbles over is no match
         return Refusal(f"its condition raised {type(error).__name__}: {error}")
 
 
+def _match(edit: Editor, node: ir.Node, found: Bindings) -> Match:
+    values: dict[str, object] = {name: _tensor(edit, each) for name, each in found.tensors.items()}
+    values |= {name: tuple([_tensor(edit, each) for each in group]) for name, group in found.rest.items()}
+    return Match(node.name or "", {**values, **found.captured})
+
+
+def _tensor(edit: Editor, value: ir.Value) -> MatchedTensor:
+    def content() -> Array:
+        array = array_of(edit, value)
+        assert array is not None  # it is a constant
+        return read_only(array)
+
+    kind = type_from_ir(value.type, value.shape)
+    return MatchedTensor(value.name or "", kind, None if tensor_of(edit, value) is None else content)
+
+
 def prepared(
-    edit: Editor, rule: Rule, pattern: Pattern, node: ir.Node, found: Bindings
+    edit: Editor, rule: ReadRule, pattern: Pattern, node: ir.Node, found: Bindings
 ) -> Recording | Refusal:
     """The replacement for a match, recorded and checked; nothing is made yet."""
     recording = Recording(edit, node, rule.replacement, found)
@@ -101,7 +120,7 @@ def replaced_values(pattern: Pattern, found: Bindings) -> list[ir.Value]:
 
 
 def _replace(
-    edit: Editor, rule: Rule, pattern: Pattern, at: Attempt, found: Bindings, order: Order
+    edit: Editor, rule: ReadRule, pattern: Pattern, at: Attempt, found: Bindings, order: Order
 ) -> Sequence[ir.Value | None] | Refusal:
     recording = prepared(edit, rule, pattern, at.node, found)
     if isinstance(recording, Refusal):

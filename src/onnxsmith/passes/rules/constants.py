@@ -45,6 +45,13 @@ def array_of(edit: Editor, value: ir.Value | None, most: int | None = None) -> A
     )
 
 
+def read_only(array: Array) -> Array:
+    """The same array for people who must not change it: a weight is shared with the model that was given."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 def number_of(edit: Editor, value: ir.Value | None, most: int) -> Array | None:
     """The same, also behind the cast that a literal has where its type is that of another value."""
     cast_node = made_by(value, "CastLike")

@@ -26,7 +26,7 @@ from onnxsmith.passes.rules.pattern import (
 )
 from onnxsmith.passes.rules.replacing import Refusal
 from onnxsmith.passes.rules.rewriting import check_model
-from onnxsmith.passes.rules.rule import Alternative, Rule
+from onnxsmith.passes.rules.rule import Alternative, ReadRule, Rule, read_rule
 from onnxsmith.passes.typing_values import DeclaredTypes
 
 _FOUND, _MISSING, _OPEN = "✓", "✗", "·"
@@ -90,7 +90,8 @@ def explain_match(model: Model, node: str, rule: Rule) -> MatchExplanation:
     edit = Editor(changed)
     DeclaredTypes(changed).fill()
     start = _find(edit, node)
-    tried = [_Try(edit, rule, each, start) for each in rule.alternatives]
+    read = read_rule(rule)
+    tried = [_Try(edit, read, each, start) for each in read.alternatives]
     best = max(tried, key=lambda each: each.score)
     verb = "matches" if best.matches else "does not match"
     lines = [f"rule '{rule.name}' {verb} at {labelled(start)}", *best.lines()]
@@ -117,12 +118,12 @@ def _find(edit: Editor, name: str) -> ir.Node:
 class _Try:
     """One pattern of a rule, looked for at a node."""
 
-    def __init__(self, edit: Editor, rule: Rule, alternative: Alternative, node: ir.Node) -> None:
+    def __init__(self, edit: Editor, rule: ReadRule, alternative: Alternative, node: ir.Node) -> None:
         self._pattern = alternative.pattern
         self._farthest = _Farthest()
         self._after = ""
         self._known: dict[Part, str] = {}
-        search = Search(edit, self._pattern, commutative=rule.commutative, watcher=self._farthest)
+        search = Search(edit, self._pattern, commutative=rule.is_commutative, watcher=self._farthest)
         found = search.run(node)
         self.matches = found is not None
         if found is None:
@@ -138,7 +139,7 @@ class _Try:
         self.found = self._farthest.found if found is None else found
         self.score = (self.matches, len(self.found.nodes), len(self.found.tensors))
 
-    def _judge(self, edit: Editor, rule: Rule, node: ir.Node, found: Bindings) -> None:
+    def _judge(self, edit: Editor, rule: ReadRule, node: ir.Node, found: Bindings) -> None:
         refused = condition(edit, rule, node, found)
         if refused is not None:
             self._refuse(f"its condition: {refused.reason or 'it says no'}")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import onnx_ir as ir
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from onnxsmith.diagnostics import did_you_mean
-from onnxsmith.graphs.ir_types import type_from_ir
-from onnxsmith.passes.editor import Editor
-from onnxsmith.passes.rules.bindings import Bindings
-from onnxsmith.passes.rules.constants import array_of, tensor_of
 from onnxsmith.passes.values import Array
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, Shape, TensorType
@@ -17,52 +14,49 @@ from onnxsmith.types.value_types import AnyValueType, Shape, TensorType
 class MatchedTensor:
     """A tensor that a parameter stands for: its type, as far as the model knows it."""
 
-    __slots__ = ("_edit", "_value")
+    __slots__ = ("_content", "_name", "_type")
 
-    def __init__(self, edit: Editor, value: ir.Value) -> None:
-        self._edit = edit
-        self._value = value
+    def __init__(self, name: str, type: AnyValueType, content: Callable[[], Array] | None) -> None:
+        self._name = name
+        self._type = type
+        self._content = content
 
     @property
     def name(self) -> str:
         """Its name in the model."""
-        return self._value.name or ""
+        return self._name
 
     @property
     def type(self) -> AnyValueType:
         """Element type and shape."""
-        return type_from_ir(self._value.type, self._value.shape)
+        return self._type
 
     @property
     def dtype(self) -> DType | None:
         """The element type; None where it is not known."""
-        kind = self.type
-        return kind.dtype if isinstance(kind, TensorType) else None
+        return self._type.dtype if isinstance(self._type, TensorType) else None
 
     @property
     def shape(self) -> Shape | None:
         """The shape: sizes, names, and None for what is not known; None where the rank is not known."""
-        kind = self.type
-        return kind.shape if isinstance(kind, TensorType) else None
+        return self._type.shape if isinstance(self._type, TensorType) else None
 
     @property
     def rank(self) -> int | None:
         """How many dimensions; None where that is not known."""
-        shape = self.shape
-        return None if shape is None else len(shape)
+        return None if self.shape is None else len(self.shape)
 
     @property
     def is_constant(self) -> bool:
         """Whether its content is known before the model runs."""
-        return tensor_of(self._edit, self._value) is not None
+        return self._content is not None
 
     @property
     def array(self) -> Array:
-        """The content of a constant; ValueError for what is none."""
-        found = array_of(self._edit, self._value)
-        if found is None:
+        """The content of a constant, not to be changed; ValueError for what is none."""
+        if self._content is None:
             raise ValueError(f"'{self.name}' is no constant")
-        return read_only(found)
+        return self._content()
 
     def __repr__(self) -> str:
         return f"<'{self.name}': {self.type!r}>"
@@ -74,31 +68,25 @@ class Match:
     `match["x"]` is a `MatchedTensor`, `match["xs"]` a tuple of them for `*xs`, `match["axis"]` the captured value.
     """
 
-    __slots__ = ("_edit", "_found", "name")
+    __slots__ = ("_node", "_values")
 
-    def __init__(self, edit: Editor, found: Bindings, name: str) -> None:
-        self._edit = edit
-        self._found = found
-        #: The node that the pattern was found at.
-        self.name = name
+    def __init__(self, node: str, values: Mapping[str, object]) -> None:
+        self._node = node
+        self._values = values
+
+    @property
+    def node(self) -> str:
+        """The name of the node that the pattern was found at."""
+        return self._node
 
     def __contains__(self, name: object) -> bool:
-        found = self._found
-        return name in found.tensors or name in found.rest or name in found.captured
+        return name in self._values
 
-    def __getitem__(self, name: str) -> object:
-        found = self._found
-        if name in found.tensors:
-            return MatchedTensor(self._edit, found.tensors[name])
-        if name in found.rest:
-            return tuple(MatchedTensor(self._edit, each) for each in found.rest[name])
-        if name in found.captured:
-            return found.captured[name]
-        known = [*found.tensors, *found.rest, *found.captured]
-        hint = did_you_mean(name, known)
-        raise KeyError(
-            f"the match has no {name!r}" + (f"; {hint}" if hint else f": it has {', '.join(known)}")
-        )
+    def __getitem__(self, name: str) -> Any:  # a tensor, a tuple of them, or a value: the pattern says which
+        if name in self._values:
+            return self._values[name]
+        hint = did_you_mean(name, self._values) or f"it has {', '.join(self._values)}"
+        raise KeyError(f"the match has no {name!r}: {hint}")
 
     def tensor(self, name: str) -> MatchedTensor:
         """A tensor that was matched."""
@@ -112,11 +100,4 @@ class Match:
         return self.tensor(name).array
 
     def __repr__(self) -> str:
-        return f"<match at '{self.name}'>"
-
-
-def read_only(array: Array) -> Array:
-    """The same array for people who must not change it: a weight is shared with the model that was given."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
+        return f"<match at '{self.node}'>"

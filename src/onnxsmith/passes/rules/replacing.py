@@ -26,8 +26,7 @@ from onnxsmith.passes.copying import copied_in
 from onnxsmith.passes.editor import Attempt, Editor
 from onnxsmith.passes.rules.annotations import contradiction
 from onnxsmith.passes.rules.bindings import Bindings
-from onnxsmith.passes.rules.constants import array_of, tensor_of
-from onnxsmith.passes.rules.match import read_only
+from onnxsmith.passes.rules.constants import array_of, read_only, tensor_of
 from onnxsmith.passes.rules.parameters import RuleFunction
 from onnxsmith.passes.rules.recording import returned
 from onnxsmith.passes.values import Array

@@ -30,6 +30,17 @@ class Alternative:
     pattern: Pattern
 
 
+@dataclass(frozen=True, slots=True)
+class ReadRule:
+    """A rule as it is applied."""
+
+    name: str
+    alternatives: tuple[Alternative, ...]
+    replacement: RuleFunction
+    when: Condition | None
+    is_commutative: bool
+
+
 class Rule:
     """What shall be read instead of what: two functions with the same parameters, pattern and replacement.
 
@@ -48,7 +59,7 @@ class Rule:
            1 x square
     """
 
-    __slots__ = ("alternatives", "commutative", "name", "replacement", "when")
+    __slots__ = ("_read",)
 
     @boundary
     def __init__(
@@ -59,40 +70,53 @@ class Rule:
         name: str | None = None,
         commutative: bool = True,
     ) -> None:
-        functions: list[object] = (
-            list(cast("Sequence[object]", pattern)) if isinstance(pattern, list | tuple) else [pattern]
-        )
-        if not functions:
-            raise RuleError("a rule needs a pattern, and the list of patterns is empty")
-        if when is not None and not callable(when):
-            raise RuleError(
-                f"the condition of a rule is a function of a match, not {described_type(type(when))}",
-                help='when=lambda match: match["x"].rank == 2',
-            )
-        read = [read_function(each, "the pattern") for each in functions]
-        self.replacement = read_replacement(replacement, read)
-        self.when = when
-        self.commutative = bool(commutative)
-        alternatives: list[Alternative] = []
-        for function in read:
-            found = record_patterns(function)
-            _check_used(function, found)
-            for pattern_found in found:
-                _check_parameters(function, self.replacement, pattern_found)
-            alternatives += [Alternative(function, pattern_found) for pattern_found in found]
-        self.alternatives = tuple(alternatives)
-        for each in self.alternatives:
-            _check_outputs(each, self.replacement)
-        self.name = name if name is not None else self._own_name()
+        self._read = _read(pattern, replacement, when, name, commutative)
 
-    def _own_name(self) -> str:
-        first = self.alternatives[0]
-        written = first.function.name or self.replacement.name
-        return written.strip("_").replace("_", " ") or f"{first.pattern.root.op_type} rule"
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return self._read.name
 
     def __repr__(self) -> str:
-        roots = dict.fromkeys(each.pattern.root.op_type for each in self.alternatives)
+        roots = dict.fromkeys(each.pattern.root.op_type for each in self._read.alternatives)
         return f"Rule({self.name!r}: {', '.join(roots)})"
+
+
+def read_rule(rule: Rule) -> ReadRule:
+    """What a rule was read as, for who applies it."""
+    return rule._read  # pyright: ignore[reportPrivateUsage]  # users have no use for it
+
+
+def _read(
+    pattern: object, replacement: object, when: Condition | None, name: str | None, commutative: bool
+) -> ReadRule:
+    functions = list(cast("Sequence[object]", pattern)) if isinstance(pattern, list | tuple) else [pattern]
+    if not functions:
+        raise RuleError("a rule needs a pattern, and the list of patterns is empty")
+    if when is not None and not callable(when):
+        raise RuleError(
+            f"the condition of a rule is a function of a match, not {described_type(type(when))}",
+            help='when=lambda match: match["x"].rank == 2',
+        )
+    written = [read_function(each, "the pattern") for each in functions]
+    own = read_replacement(replacement, written)
+    alternatives: list[Alternative] = []
+    for function in written:
+        patterns = record_patterns(function)
+        _check_used(function, patterns)
+        for each in patterns:
+            _check_parameters(function, own, each)
+        alternatives += [Alternative(function, each) for each in patterns]
+    for each in alternatives:
+        _check_outputs(each, own)
+    called = written[0].name or own.name or f"{alternatives[0].pattern.root.op_type} rule"
+    return ReadRule(
+        called.strip("_").replace("_", " ") if name is None else name,
+        tuple(alternatives),
+        own,
+        when,
+        bool(commutative),
+    )
 
 
 def _check_used(function: RuleFunction, patterns: Sequence[Pattern]) -> None:
