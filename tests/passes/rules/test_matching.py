@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import onnx
@@ -219,7 +219,7 @@ def test_captured_attributes() -> None:
 
 
 def test_captured_lists_and_strings() -> None:
-    def pattern(x: Any, *, perm: list[int], mode: str) -> Any:
+    def pattern(x: Any, *, perm: list[int], mode: Literal["none", "tanh"]) -> Any:
         return op.Gelu(op.Transpose(x, perm=perm), approximate=mode)
 
     model = trace(lambda x: op.Gelu(op.Transpose(x, perm=[1, 0]), approximate="tanh"), FLOAT[2, 3])

@@ -59,7 +59,9 @@ class _Farthest:
         self._now[part] = value
 
     def fails(self, part: Part, reason: str, found: Bindings) -> None:
-        score = len(found.nodes) * 100 + len(found.tensors) + len(found.captured) + len(found.rest)
+        leaves = len(found.tensors) + len(found.captured) + len(found.rest)
+        # Of two that got as far, an operator tells more than a number that was tried in its place.
+        score = len(found.nodes) * 1000 + leaves * 2 + isinstance(part, PatternNode)
         if score > self._score:
             self._score, self.part, self.reason = score, part, reason
             self.found = _copied(found)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import RuleError
@@ -57,19 +57,12 @@ class RuleParameter:
 class RuleFunction:
     """A pattern or a replacement: the function, and what its parameters are."""
 
-    function: types.FunctionType
+    function: Callable[..., Any]
     parameters: tuple[RuleParameter, ...]
-
-    @property
-    def name(self) -> str:
-        """The name of the function; empty for a lambda."""
-        name = self.function.__name__
-        return "" if name == "<lambda>" else name
-
-    @property
-    def span(self) -> Span | None:
-        """Where it is defined."""
-        return code_span(self.function.__code__)
+    #: The name of the function; empty for a lambda.
+    name: str
+    #: Where it is defined; None for a lambda, which stands where the rule is made.
+    span: Span | None
 
     def parameter(self, name: str) -> RuleParameter | None:
         """A parameter by its name."""
@@ -100,7 +93,7 @@ def read_replacement(given: object, patterns: Sequence[RuleFunction]) -> RuleFun
         if other is not None and not each.is_annotated and other.role == "captured":
             each = replace(each, role=other.role, attribute=other.attribute)
         parameters.append(each)
-    return RuleFunction(function.function, tuple(parameters))
+    return replace(function, parameters=tuple(parameters))
 
 
 def read_function(given: object, what: str, *, is_replacement: bool = False) -> RuleFunction:
@@ -118,15 +111,20 @@ def read_function(given: object, what: str, *, is_replacement: bool = False) -> 
             raise RuleError(
                 f"{what} takes **{each.name}: what it stands for cannot be known",
                 help="name the attributes one by one: axis: int",
-            ).locate(code_span(given.__code__))
+            ).locate(_span(given))
         hint = hints.get(each.name)
         if hint is None and each.kind is each.KEYWORD_ONLY and not is_replacement:
             raise RuleError(
                 f"'{each.name}' of {what} stands after the * and is not annotated",
                 help=f"say what is captured: {each.name}: int (or float, str, bool, list[int], …)",
-            ).locate(code_span(given.__code__))
-        parameters.append(_parameter(each, hint, what, code_span(given.__code__)))
-    return RuleFunction(cast(types.FunctionType, given), tuple(parameters))
+            ).locate(_span(given))
+        parameters.append(_parameter(each, hint, what, _span(given)))
+    name = "" if given.__name__ == "<lambda>" else given.__name__
+    return RuleFunction(given, tuple(parameters), name, _span(given))
+
+
+def _span(function: types.FunctionType) -> Span | None:
+    return None if function.__name__ == "<lambda>" else code_span(function.__code__)
 
 
 def _parameter(each: inspect.Parameter, hint: object, what: str, span: Span | None) -> RuleParameter:

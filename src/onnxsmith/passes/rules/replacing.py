@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.core.target import ACTIVE
@@ -34,6 +35,9 @@ from onnxsmith.schema import registry
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.same_meaning import Use, range_of_meaning
 from onnxsmith.tracing.trace import named_version
+
+#: Arrays that recording copies, and that are found again by what they hold.
+_COMPARED_BYTES = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +200,10 @@ class Recording:
     def _weight(self, record: ValueRecord) -> ir.Value | None:
         """The value of the model whose array the replacement uses as it is."""
         raw: object = getattr(record.tensor, "raw", None)
-        return next((value for array, value in self._arrays if array is raw), None)
+        if not isinstance(raw, np.ndarray):
+            return None
+        held = cast(Array, raw)  # small ones are copies
+        return next((value for array, value in self._arrays if array is held or _is_equal(array, held)), None)
 
     def _import(self, domain: str, version: int) -> None:
         if self._edit.version(self._root, domain):
@@ -208,6 +215,11 @@ class Recording:
         model.opset_imports.setdefault(domain, version)
 
 
+def _is_equal(left: Array, right: Array) -> bool:
+    is_small = left.nbytes <= _COMPARED_BYTES and (left.dtype, left.shape) == (right.dtype, right.shape)
+    return is_small and left.tobytes() == right.tobytes()
+
+
 def _use(node: NodeRecord) -> Use:
     return Use(
         tuple([None if each is None else _type_name(each) for each in node.inputs]),
@@ -216,8 +228,9 @@ def _use(node: NodeRecord) -> Use:
     )
 
 
-def _type_name(value: ValueRecord) -> str:
-    return "" if value.type is None else value.type.onnx_name
+def _type_name(value: ValueRecord) -> str | None:
+    """ONNX's name of a type. What is not known is not checked, as it is not in the model's own opset."""
+    return None if value.type is None else value.type.onnx_name or None
 
 
 def read_values(found: Bindings) -> Iterable[ir.Value]:

@@ -29,8 +29,7 @@ def rewrite(model: Model, rules: Rule | Sequence[Rule]) -> PassedModel:
     """The model with rules applied, wherever they match, until none matches any more.
 
     The given model stays as it is; the new one shares its weights, and its `report` says what became what. Graphs
-    inside nodes and functions are rewritten as well. Where several rules match at a node, the
-    first of the list is taken.
+    inside nodes and functions are rewritten as well. Where several rules match at a node, the first of them is taken.
 
     >>> from onnxsmith import FLOAT, Rule, opset21 as op, trace
     >>> twice = Rule(lambda x: x + x, lambda x: x * 2.0, name="twice")
