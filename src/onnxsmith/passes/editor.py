@@ -239,6 +239,7 @@ class Editor:
         made = attempt.made
         is_new = set(made)
         path = self.path(node)
+        note = noted(node, path)  # before its outputs lose their names
         for old, new in zip(replaced, values, strict=True):
             if new is None:
                 continue
@@ -315,15 +316,21 @@ class Editor:
                 found.setdefault(value, []).append(place)
         return found
 
-    def remove(self, nodes: Iterable[ir.Node], path: Sequence[str] | None = None) -> Removed:
-        """Take nodes out whose results nobody reads, and then what was only for them."""
+    def remove(
+        self,
+        nodes: Iterable[ir.Node],
+        path: Sequence[str] | None = None,
+        known: Mapping[ir.Node, NodeNote] | None = None,
+    ) -> Removed:
+        """Take nodes out whose results nobody reads, and then what was only for them; `known` are notes of some."""
         result = Removed()
         waiting = list(nodes)
         while waiting:
             node = waiting.pop()
             if node in self.gone or any(is_read(each) for each in node.outputs):
                 continue
-            result.notes.append(noted(node, self.path(node) if path is None else path))
+            note = known.get(node) if known else None
+            result.notes.append(note or noted(node, self.path(node) if path is None else path))
             result.metadata.append(node.metadata_props)
             self.gone.add(node)
             for each in self._all_inputs(node):
