@@ -239,7 +239,8 @@ class Editor:
         made = attempt.made
         is_new = set(made)
         path = self.path(node)
-        note = noted(node, path)  # before its outputs lose their names
+        others = [each for old in attempt.others if (each := old.producer()) is not None]
+        known = {each: noted(each, path) for each in (*others, node)}  # before their outputs lose their names
         for old, new in zip(replaced, values, strict=True):
             if new is None:
                 continue
@@ -256,8 +257,7 @@ class Editor:
         for each in made:
             self._enter(each)
         touched = [each for each in values if each is not None]
-        others = [each for old in attempt.others if (each := old.producer()) is not None]
-        removed = self.remove([*others, node], path)
+        removed = self.remove([*others, node], path, known)
         self._hand_down(made, node, removed)
         infer_types(self, made)
         value = None if made else next((each.name for each in touched), None)
