@@ -159,3 +159,18 @@ def test_a_pytorch_like_reshape_is_not_opened_silently() -> None:
     opened = model.with_shapes(x=("N", 2, 4))
     assert opened.outputs[0].type == FLOAT[1, 2]
     assert onnxsmith.Model.from_proto(opened.proto).inputs[0].type == FLOAT["N", 2, 4]
+
+
+def test_what_a_body_carries_is_opened_too() -> None:
+    model = parsed(
+        """<ir_version: 10, opset_import: ["": 21]>
+        g (float[1, 4] x, int64 n) => (float[1, 4] y) {
+            y = Loop (n, , x) <body = b (int64 i, bool c, float[1, 4] s) => (bool d, float[1, 4] t) {
+                d = Identity (c)  t = Add (s, s) }>
+        }"""
+    )
+    opened = model.with_shapes(x=("N", 4))
+    onnx.checker.check_model(opened.proto, full_check=True)
+    assert "1" not in str([each.shape for graph in opened.ir.graph.subgraphs() for each in graph.inputs])
+    x = np.ones((3, 4), np.float32)
+    np.testing.assert_array_equal(run(opened.proto, {"x": x, "n": np.array(2)})["y"], x * 4)

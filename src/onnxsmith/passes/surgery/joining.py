@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
+from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import CallError, DuplicateNameError, boundary
 from onnxsmith.graphs import size_conditions
 from onnxsmith.graphs.ir_types import type_to_ir
@@ -39,9 +40,7 @@ def then(model: Model, other: Model, map: Joints | None = None) -> Model:
     >>> first.then(second, map={"relu": ["b", "c"]})
     Model(a: FLOAT['N']) -> mul: FLOAT['N'], 2 nodes, opset 21
     """
-    if not isinstance(other, Model):  # pyright: ignore[reportUnnecessaryIsInstance]  # user input
-        hint = "make a model of it first: .to_model()" if hasattr(other, "to_model") else None
-        raise CallError(f"then takes a Model, not {type(other).__name__}", help=hint, culprit=("input", 0))
+    _check_model(other, "then", 0)
     return finished(_joined(read(model), read(other), map))
 
 
@@ -56,10 +55,22 @@ def compose(*models: Model) -> Model:
     """
     if not models:
         raise CallError("compose needs a model", help="compose(first, second)")
+    for position, each in enumerate(models):
+        _check_model(each, "compose", position)
     result, *others = models
     for each in others:
         result = then(result, each)
     return result
+
+
+def _check_model(given: object, called: str, position: int) -> None:
+    if not isinstance(given, Model):
+        hint = "make a model of it first: .to_model()" if hasattr(given, "to_model") else None
+        raise CallError(
+            f"{called} takes models, not {described_type(type(given))}",
+            help=hint,
+            culprit=("input", position),
+        )
 
 
 def _joined(first: Held, second: Held, given: Joints | None) -> Held:

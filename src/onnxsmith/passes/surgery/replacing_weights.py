@@ -16,7 +16,7 @@ from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.passes.surgery.holding import Held, finished, graphs_of, read
-from onnxsmith.passes.surgery.naming import named_tensor
+from onnxsmith.passes.surgery.naming import by_name, named_tensor
 from onnxsmith.schema.promote import Place, given_array
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import describe_shape
@@ -66,7 +66,7 @@ def replace_weights(
         made = ((name, weights(name, np.asarray(each.tensor.numpy()))) for name, each in holders.items())
         given = {name: value for name, value in made if value is not None}
     else:
-        given = dict(weights)
+        given = by_name(weights, {}, "replace_weights")
     for name in given:
         if name not in holders:
             help_text = did_you_mean(name, holders) or ("the model has no weights" if not holders else None)
