@@ -196,10 +196,8 @@ def _rename_value(value: ir.Value, new: Mapping[str, str]) -> None:
     name = new.get(value.name or "")
     if name is None:
         return
-    tensor, value.const_value = (
-        value.const_value,
-        None,
-    )  # onnx-ir would rename it, and it is another model's, too
+    tensor = value.const_value
+    value.const_value = None  # onnx-ir would rename the tensor, which is another model's, too
     value.name = name
     value.const_value = None if tensor is None else named_tensor(tensor, name)
 
