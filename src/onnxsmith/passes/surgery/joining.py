@@ -57,10 +57,11 @@ def compose(*models: Model) -> Model:
         raise CallError("compose needs a model", help="compose(first, second)")
     for position, each in enumerate(models):
         _check_model(each, "compose", position)
-    result, *others = models
+    first, *others = models
+    held = read(first).copy()
     for each in others:
-        result = then(result, each)
-    return result
+        held = _joined(held, read(each), None, is_own=True)  # what is made on the way is not copied again
+    return finished(held)
 
 
 def _check_model(given: object, called: str, position: int) -> None:
@@ -73,11 +74,12 @@ def _check_model(given: object, called: str, position: int) -> None:
         )
 
 
-def _joined(first: Held, second: Held, given: Joints | None) -> Held:
+def _joined(first: Held, second: Held, given: Joints | None, *, is_own: bool = False) -> Held:
+    """Two models as one; `is_own` says that the first may be changed for it."""
     joints = find_joints(first, second, given)
     imports = joint_imports(first, second)
     sizes = joint_sizes(first, second, joints)
-    one, other = first.copy(), second.copy()
+    one, other = first if is_own else first.copy(), second.copy()
     # The joints again, in the copies.
     joints = _in_copies(first, second, one, other, joints)
     shared = _shared_weights(one.graph, other.graph)

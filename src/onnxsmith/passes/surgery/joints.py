@@ -13,6 +13,7 @@ import onnx_ir as ir
 
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import CallError, JoinError, UnknownNameError
+from onnxsmith.graphs.names import Names
 from onnxsmith.passes.surgery.dimensions import Sizes, atoms, dimension_names, substituted
 from onnxsmith.passes.surgery.holding import Held, required_inputs
 from onnxsmith.passes.surgery.naming import names_of, unknown
@@ -208,11 +209,8 @@ def joint_sizes(first: Held, second: Held, joints: Sequence[Joint]) -> tuple[Siz
             for one, other in zip(left.shape or (), right.shape or (), strict=False):
                 sizes.join(one, other, joint)
     of_first, of_second = sizes.settled()
-    taken = {*dimension_names(first), *dimension_names(second)}
-    free: dict[str, int | str] = {}
-    for name in dimension_names(second):
-        if name not in of_second and name in dimension_names(first):
-            number = next(k for k in range(1, len(taken) + 2) if f"{name}_{k}" not in taken)
-            free[name] = f"{name}_{number}"
-            taken.add(f"{name}_{number}")
+    ours, theirs = dimension_names(first), dimension_names(second)
+    names = Names()
+    names.reserve((*ours, *theirs))
+    free = {name: names.unique(name) for name in theirs if name in ours and name not in of_second}
     return of_first, {**free, **of_second}

@@ -230,6 +230,7 @@ def _declare_inside(walk: Walk, graph: ir.Graph) -> None:
 
 def _declare(value: ir.Value, found: AnyValueType) -> None:
     kind, shape = type_to_ir(found)
-    if kind is not None:
-        value.type = kind
-        value.shape = value.shape if shape is None else shape
+    if kind is None or value.type not in (None, kind):
+        return  # nothing was found, or a body declares an optional where it is given what is there
+    value.type = kind
+    value.shape = value.shape if shape is None else shape
