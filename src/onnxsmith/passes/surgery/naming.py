@@ -16,10 +16,10 @@ import onnx_ir as ir
 
 from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import CallError, DuplicateNameError, UnknownNameError
-from onnxsmith.graphs.ir_types import dimensions_of
+from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
 from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
 from onnxsmith.passes.surgery.holding import graphs_of, own_values, values_by_name
-from onnxsmith.passes.values import inner_graphs
+from onnxsmith.passes.values import Array, inner_graphs
 
 T = TypeVar("T")
 
@@ -219,6 +219,11 @@ def named_tensor(tensor: ir.TensorProtocol, name: str) -> ir.TensorProtocol:
         )
     result.name = name
     return result
+
+
+def tensor_of(array: Array, name: str) -> ir.TensorProtocol:
+    """An array that the user gave as a tensor: a small one is copied, as they may change it; a large one is not."""
+    return array_to_ir(array.copy() if array.nbytes <= _SMALL_BYTES else array, name)
 
 
 def rename_nodes(graph: ir.Graph, new: Mapping[str, str]) -> None:
