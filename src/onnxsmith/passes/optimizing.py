@@ -67,10 +67,14 @@ def optimize(model: Model, *, inline: bool = True) -> PassedModel:
         if inline and not inline_functions(edit):
             report.notes.append("functions are kept: dissolved, they would be too many nodes")
         types = DeclaredTypes(changed)
-        types.fill()
+        types.forget_shapes()
         for _ in range(_MOST_ROUNDS):
+            types.fill()
+            before = len(edit.log)
             clean_up(edit)
-            if not fuse(edit):
+            # What was folded may say shapes that were not known before.
+            is_done = len(edit.log) == before or not types.is_open()
+            if not fuse(edit) and is_done:
                 break
         types.restore()
     report.edits = edit.log.finished()
