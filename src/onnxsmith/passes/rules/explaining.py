@@ -151,7 +151,7 @@ class _Try:
             self._refuse(f"its replacement: {replacement.reason or 'it declines'}")
             return
         made = Attempt(edit, node)
-        replacement.copy_in(made)
+        replacement.copy_in(made, {})
         operators = " + ".join(
             each.op_type for each in made.made if each.op_type != "Constant" or each.domain
         )

@@ -392,13 +392,16 @@ class Search:
 
     def _find(self, wanted: PatternNode, value: ir.Value) -> bool:
         mark = len(self._undo)
-        readers = dict.fromkeys(use.node for use in value.uses())
+        tried: set[ir.Node] = set()
         self._fail(wanted, f"no {wanted.op_type} reads {shown(value)}")
-        for node in readers:
+        for use in value.uses():
+            if use.node in tried:
+                continue
+            tried.add(use.node)
             self._steps -= 1
             if self._steps < 0:
                 return False
-            goals = self._node(wanted, node, None)
+            goals = self._node(wanted, use.node, None)
             if goals is not _FAILED and self._solve(goals):
                 return True
             self._back_to(mark)
