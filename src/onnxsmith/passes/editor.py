@@ -41,6 +41,9 @@ class Editor:
         self.model = model
         self.keeps_weights = keeps_weights
         self.log = EditLog()
+        #: How many changes may still be made; None for as many as there are. A run is repeated with fewer and fewer
+        #: to find the change that broke a model.
+        self.budget: int | None = None
         #: The pass that runs, for the log.
         self.pass_name = ""
         #: Nodes that are out of the graph already; `sweep` takes them out of its list, all at once.
@@ -60,6 +63,11 @@ class Editor:
                     self._outer[graph] = node
         # Initializers are inputs before IR version 4, and inputs are no constants.
         self.can_add_initializers = model.ir_version >= 4
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no more changes may be made."""
+        return self.budget is not None and len(self.log) >= self.budget
 
     @property
     def functions(self) -> Functions:
