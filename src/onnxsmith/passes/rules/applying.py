@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 
 import onnx_ir as ir
 
+from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.passes.editor import Attempt, Editor, Outcome
-from onnxsmith.passes.rules.bindings import Bindings
+from onnxsmith.passes.rules.bindings import Bindings, labelled
 from onnxsmith.passes.rules.constants import array_of, read_only, tensor_of
 from onnxsmith.passes.rules.match import Match, MatchedTensor
 from onnxsmith.passes.rules.matching import Search
@@ -130,7 +131,11 @@ def prepared(
 ) -> Recording | Refusal:
     """The replacement for a match, recorded and checked; nothing is made yet."""
     recording = Recording(edit, node, rule.replacement, found)
-    refused = recording.run(len(pattern.outputs)) or recording.mismatch(replaced_values(pattern, found))
+    try:
+        refused = recording.run(len(pattern.outputs)) or recording.mismatch(replaced_values(pattern, found))
+    except OnnxsmithError as error:
+        error.message += f", in the replacement of rule '{rule.name}' at {labelled(node)}"
+        raise
     return recording if refused is None else refused
 
 

@@ -365,10 +365,14 @@ class Search:
         if not own_rank:
             return True
         if not reader.domain and reader.op_type in BROADCASTING:
-            others = [rank(each) for each in reader.inputs if each is not value]
-            if any(each is not None and each >= own_rank for each in others):
+            others = [each for each in reader.inputs if each is not value and not self._is_single(each)]
+            if any(found is not None and found >= own_rank for found in map(rank, others)):
                 return True
         return self._fail(wanted, f"{shown(value)} has {own_rank} dimensions, which would be lost")
+
+    def _is_single(self, value: ir.Value | None) -> bool:
+        tensor = tensor_of(self._edit, value)
+        return tensor is not None and tensor.size == 1
 
     # -- the whole --------------------------------------------------------------------------------------
 
