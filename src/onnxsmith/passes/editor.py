@@ -38,6 +38,7 @@ class Editor:
 
     def __init__(self, model: ir.Model, *, keeps_weights: bool = False) -> None:
         """`keeps_weights` says that weights may get other content one day: what they hold now decides nothing."""
+        _name_standard_domain(model)
         self.model = model
         self.keeps_weights = keeps_weights
         self.log = EditLog()
@@ -583,3 +584,18 @@ def _used_names(model: ir.Model) -> set[str]:
                 if node.name:
                     names.add(node.name)
     return names
+
+
+def _name_standard_domain(model: ir.Model) -> None:
+    """Let the standard domain have one of its two names: rules are filed under it."""
+    holders = [model, *model.functions.values()]
+    if not any("ai.onnx" in each.opset_imports for each in holders):
+        return
+    for each in holders:
+        version = each.opset_imports.pop("ai.onnx", None)
+        if version is not None:
+            each.opset_imports.setdefault("", version)
+    for root in (model.graph, *(function.graph for function in model.functions.values())):
+        for node in root.all_nodes():
+            if node.domain == "ai.onnx":
+                node.domain = ""

@@ -40,6 +40,8 @@ class RuleParameter:
     type: AnyValueType = UNKNOWN_TENSOR
     attribute: AttributeAnnotation | None = None
     is_annotated: bool = True
+    #: Whether it stands before the `*`.
+    is_positional: bool = True
     default: object = inspect.Parameter.empty
 
     @property
@@ -70,17 +72,12 @@ class RuleFunction:
 
     def call(self, values: dict[str, Any], rest: tuple[Any, ...]) -> Any:
         """Call the function with a value for each parameter by name; `rest` is for `*xs`."""
-        before: list[Any] = []
-        named: dict[str, Any] = {}
-        has_rest = any(each.role == "rest" for each in self.parameters)
-        seen_rest = False
-        for each in inspect.signature(self.function).parameters.values():
-            if each.kind is each.VAR_POSITIONAL:
-                seen_rest = True
-            elif each.kind is each.KEYWORD_ONLY or (has_rest and seen_rest):
-                named[each.name] = values[each.name]
-            else:
-                before.append(values[each.name])
+        before = [values[each.name] for each in self.parameters if each.is_positional]
+        named = {
+            each.name: values[each.name]
+            for each in self.parameters
+            if not each.is_positional and each.role != "rest"
+        }
         return self.function(*before, *rest, **named)
 
 
@@ -118,7 +115,9 @@ def read_function(given: object, what: str, *, is_replacement: bool = False) -> 
                 f"'{each.name}' of {what} stands after the * and is not annotated",
                 help=f"say what is captured: {each.name}: int (or float, str, bool, list[int], …)",
             ).locate(_span(given))
-        parameters.append(_parameter(each, hint, what, _span(given)))
+        is_positional = each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
+        read = _parameter(each, hint, what, _span(given))
+        parameters.append(replace(read, is_positional=is_positional))
     name = "" if given.__name__ == "<lambda>" else given.__name__
     return RuleFunction(given, tuple(parameters), name, _span(given))
 
