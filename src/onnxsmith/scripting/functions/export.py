@@ -22,6 +22,7 @@ from onnxsmith.graphs.model import Model, recorded_model
 from onnxsmith.graphs.opsets import OpsetVersions, check_opset_version
 from onnxsmith.graphs.program import Program
 from onnxsmith.graphs.records import AnyFunction, GraphRecord, ModelRecord, declared
+from onnxsmith.graphs.value import SymbolicSequence, SymbolicTensor
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.inference.merging import contradict
 from onnxsmith.scripting.functions import kept
@@ -279,10 +280,10 @@ def _attribute_values(script: ScriptDefinition, attributes: Mapping[str, Any] | 
 def _set_output_types(
     script: ScriptDefinition, staged: Staged[GraphTarget], given: Sequence[Any] | Mapping[str, Any] | None
 ) -> None:
-    names = [each.record.name for each in staged.outputs]
+    records = [cast(SymbolicTensor | SymbolicSequence, each).record for each in staged.outputs]
+    names = [each.name for each in records]
     for name, kind in _by_name(names, given, "output_types", script).items():
-        value = staged.outputs[names.index(name)].record
-        value.type = declared(read_value_type(kind, f"the type of output '{name}'"))
+        records[names.index(name)].type = declared(read_value_type(kind, f"the type of output '{name}'"))
 
 
 def _set_value_types(graph: GraphRecord, types: Mapping[str, Any]) -> None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from onnxsmith.core.recording import RecordedBody
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import RecordingTarget, current_graph, recorded
-from onnxsmith.core.value import Value
+from onnxsmith.core.value import TensorValue, Value
 from onnxsmith.errors import NestingError
 from onnxsmith.scripting.analysis.effects import Names, names_in
 from onnxsmith.scripting.source.location import located
@@ -27,6 +27,7 @@ from onnxsmith.scripting.staging.merge import (
     Unassigned,
     active,
 )
+from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.truth import Negation, is_symbolic, is_truth_value, truth, visible
 from onnxsmith.scripting.staging.watch import keep_unchanged, watch_path
 from onnxsmith.types.dtypes import DType
@@ -41,7 +42,7 @@ DEEPEST = 28
 
 def branch(
     stager: Stager,
-    condition: Any,
+    condition: TensorValue,
     then: Sequence[ast.stmt],
     otherwise: Sequence[ast.stmt],
     statement: ast.stmt,
@@ -78,7 +79,7 @@ def branch(
 
 def _merge_blocks(
     stager: Stager,
-    condition: Any,
+    condition: TensorValue,
     then: Sequence[ast.stmt],
     otherwise: Sequence[ast.stmt],
     statement: ast.stmt,
@@ -120,8 +121,8 @@ SOME_PATH = "it is assigned only on some paths through this"
 
 
 def picked(
-    variables: Mapping[str, Any], names: Sequence[str], live: frozenset[str], missing: Unassigned
-) -> dict[str, Any]:
+    variables: Mapping[str, Held], names: Sequence[str], live: frozenset[str], missing: Unassigned
+) -> dict[str, Held]:
     """The values of variables; those that nobody reads any more have none."""
     return {name: variables.get(name, missing) if name in live else MISSING for name in names}
 
@@ -168,7 +169,7 @@ def names_from(stager: Stager, statement: ast.stmt) -> Names:
 
 def dynamic_if(
     stager: Stager,
-    condition: Any,
+    condition: TensorValue,
     then: Callable[[], Side],
     otherwise: Callable[[], Side],
     names: Names,
@@ -238,7 +239,9 @@ def dynamic_if(
     return filled
 
 
-def _as_logic(condition: Any, scopes: Sequence[RecordingTarget], sides: Sequence[Side]) -> Any:
+def _as_logic(
+    condition: TensorValue, scopes: Sequence[RecordingTarget], sides: Sequence[Side]
+) -> TensorValue | None:
     """A truth value on one side and True or False on the other: `And` or `Or`, where what was recorded is harmless."""
     then, otherwise = _decided(condition, sides[0].value, True), _decided(condition, sides[1].value, False)
     if sides[0].variables or not all(each.is_harmless for each in scopes):
@@ -257,13 +260,16 @@ def _as_logic(condition: Any, scopes: Sequence[RecordingTarget], sides: Sequence
     return Number(joined, "bool") if isinstance(open_value, Number) else joined
 
 
-def _decided(condition: Any, value: Any, is_true: bool) -> Any:
+def _decided(condition: TensorValue, value: Held, is_true: bool) -> Held:
     """What is known of a value on one side: the condition itself is true on one and false on the other."""
     return is_true if is_symbolic(value) and recorded(visible(value)) is condition else value
 
 
-def _is_one_truth(value: Any) -> bool:
-    return is_symbolic(value) and is_truth_value(value) and value.known.type.shape == ()
+def _is_one_truth(value: Held) -> TypeGuard[Value]:
+    if not is_symbolic(value) or not is_truth_value(value):
+        return False
+    kind = value.known.type
+    return isinstance(kind, TensorType) and kind.shape == ()
 
 
 #: Element types that every runtime selects, and the opset that brought `Where`.
@@ -271,7 +277,7 @@ _SELECTED = (DType.FLOAT, DType.DOUBLE, DType.INT32, DType.INT64)
 _WHERE = 9
 
 
-def _selected(outer: RecordingTarget, condition: Any, merger: Merger) -> Sequence[Any] | None:
+def _selected(outer: RecordingTarget, condition: TensorValue, merger: Merger) -> Sequence[Value] | None:
     """The outputs of a choice between single values that are there already: a `Where` for each, and no branches."""
     if not merger.is_choice or outer.operators.version < _WHERE:
         return None
@@ -289,9 +295,9 @@ def _is_single(value: Value) -> bool:
 
 
 def _emit(
-    outer: RecordingTarget, condition: Any, bodies: Sequence[RecordedBody], names: Sequence[str]
-) -> Sequence[Any]:
+    outer: RecordingTarget, condition: TensorValue, bodies: Sequence[RecordedBody], names: Sequence[str]
+) -> Sequence[Value]:
     outputs = outer.operators.If(condition, then_branch=bodies[0], else_branch=bodies[1])
-    results = cast("Sequence[Any]", outputs) if isinstance(outputs, tuple) else (outputs,)
+    results = cast("Sequence[Value]", outputs) if isinstance(outputs, tuple) else (outputs,)
     outer.name_results(results, names, [(bodies[0], "then"), (bodies[1], "else")])
     return results

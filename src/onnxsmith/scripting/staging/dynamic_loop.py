@@ -15,10 +15,9 @@ import numpy as np
 
 from onnxsmith.core.call import constant_like
 from onnxsmith.core.recording import RecordedBody
-from onnxsmith.core.semantics.number import Number, kind_of, literal
+from onnxsmith.core.semantics.number import Number, is_number, kind_of, literal
 from onnxsmith.core.target import RecordingTarget, current_graph
-from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import Value
+from onnxsmith.core.value import TensorValue, Value
 from onnxsmith.errors import LoopTypeError, NestingError
 from onnxsmith.scripting.analysis.effects import names_in
 from onnxsmith.scripting.analysis.flow import is_endless
@@ -40,6 +39,7 @@ from onnxsmith.scripting.staging.merge import (
     needs_types,
     number_as,
 )
+from onnxsmith.scripting.staging.script_values import Held, ScriptValue, TensorLike
 from onnxsmith.scripting.staging.structure import containers_in, flatten, unflatten
 from onnxsmith.scripting.staging.truth import is_symbolic, truth
 from onnxsmith.scripting.staging.watch import keep_unchanged, watch_path
@@ -54,9 +54,9 @@ if TYPE_CHECKING:
 class Ended(NamedTuple):
     """How a loop ended: whether by break, whether by return, and what was returned."""
 
-    breaks: Any = False
-    returns: Any = False
-    value: Any = MISSING
+    breaks: Held = False
+    returns: Held = False
+    value: Held = MISSING
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +64,11 @@ class _Attempt:
     """A staged body: how an iteration ends, and whether another one follows."""
 
     scope: RecordingTarget
-    inputs: list[Any]
+    inputs: list[Value]
     side: Side
-    go_on: Any
+    go_on: Number | bool
     #: The input that says whether the iteration before wanted this one.
-    goes_on_before: Any
+    goes_on_before: Value
 
 
 def stage_loop(
@@ -76,8 +76,8 @@ def stage_loop(
     statement: ast.For | ast.While,
     source: Iteration,
     leaf: Leaf,
-    test: Callable[[], Any] | None,
-    first_test: Any,
+    test: Callable[[], ScriptValue] | None,
+    first_test: ScriptValue,
     *,
     at_least_once: bool,
 ) -> Ended:
@@ -108,10 +108,10 @@ def stage_loop(
     finally:
         frame.variables = before
     flags = _flags(stager, statement)
-    extra: list[tuple[str, Any]] = []
+    extra: list[tuple[str, TensorLike]] = []
     forms = {flag: flatten(attempt.side.value[flag], flag, extra) for flag in flags}
     names = [leaf.name for each in states for leaf in each.leaves]
-    outputs: Sequence[Any] = ()
+    outputs: Sequence[Value] = ()
     if not names and not extra:
         attempt.scope.discard()  # nobody uses what it computes, and a Loop without outputs is not valid
     else:
@@ -130,7 +130,7 @@ def _try_body(
     statement: ast.For | ast.While,
     source: Iteration,
     leaf: Leaf,
-    test: Callable[[], Any] | None,
+    test: Callable[[], ScriptValue] | None,
     at_least_once: bool,
 ) -> None:
     """Stage the body once, and take all of it back."""
@@ -161,9 +161,9 @@ def _told(side: Side, flags: Sequence[str]) -> dict[str, Any]:
     return {flag: side.value[flag] for flag in flags}
 
 
-def _like(example: Any, output: Any) -> Any:
+def _like(example: TensorLike, output: Value) -> Value:
     kind = kind_of(example)
-    return output if kind is None else Number(output, kind)
+    return output if kind is None else Number(cast(TensorValue, output), kind)
 
 
 def _stage_body(
@@ -171,7 +171,7 @@ def _stage_body(
     statement: ast.For | ast.While,
     source: Iteration,
     leaf: Leaf,
-    test: Callable[[], Any] | None,
+    test: Callable[[], ScriptValue] | None,
     states: Sequence[State],
 ) -> _Attempt:
     outer = current_graph()
@@ -247,13 +247,13 @@ def _run_to_break(stager: Stager, statement: ast.For | ast.While, last: ast.If, 
     if isinstance(operand, ast.Name):
         go_on = frame.read(operand.id, operand)
         with located(frame.span(operand)):
-            goes_on: Any = truth(go_on) if is_symbolic(go_on) else bool(go_on)
+            goes_on = truth(go_on) if is_symbolic(go_on) else bool(go_on)
     else:
         value = frame.evaluate(test)
         with located(frame.span(test)):
             goes_on = current_graph().operators.Not(truth(value)) if is_symbolic(value) else not value
-    if isinstance(goes_on, Value) and not isinstance(goes_on, Number):
-        goes_on = Number(cast(Tensor, goes_on), "bool")
+    if isinstance(goes_on, TensorValue) and not isinstance(goes_on, Number):
+        goes_on = Number(goes_on, "bool")
     following, leaving = leaf(Jump("next")), leaf(Jump("break"))
     variables = {
         name: leaving.variables[name] if value is MISSING else value
@@ -262,18 +262,18 @@ def _run_to_break(stager: Stager, statement: ast.For | ast.While, last: ast.If, 
     return Side({**_told(following, _flags(stager, statement)), "go_on": goes_on}, variables)
 
 
-def _finish(attempt: _Attempt, states: Sequence[State], extra: Sequence[Any]) -> RecordedBody:
+def _finish(attempt: _Attempt, states: Sequence[State], extra: Sequence[TensorLike]) -> RecordedBody:
     """The body's graph: whether to go on, the carried values, then what must be known after the loop."""
     scope = attempt.scope
     inputs = attempt.inputs
     with active(scope):
         is_endless_body = scope.is_exact and attempt.go_on is True
-        outputs: list[Any] = [
+        outputs: list[Value] = [
             attempt.goes_on_before if is_endless_body else _tensor(scope, attempt.go_on, DType.BOOL)
         ]
         for state in states:
             result = attempt.side.variables.get(state.name, MISSING)
-            leaves: list[tuple[str, Any]] = []
+            leaves: list[tuple[str, TensorLike]] = []
             if not isinstance(result, Missing):
                 flatten(result, state.name, leaves)
             for position, each in enumerate(state.leaves):
@@ -283,7 +283,7 @@ def _finish(attempt: _Attempt, states: Sequence[State], extra: Sequence[Any]) ->
     return scope.finish_body(outputs, "loop_body")
 
 
-def _tensor(scope: RecordingTarget, value: Any, dtype: DType | None) -> Any:
+def _tensor(scope: RecordingTarget, value: TensorLike, dtype: DType | None) -> Value:
     if isinstance(value, Number):
         return value.tensor if dtype is None or scope.is_exact else value.as_dtype(dtype)
     if isinstance(value, Value):
@@ -291,14 +291,16 @@ def _tensor(scope: RecordingTarget, value: Any, dtype: DType | None) -> Any:
     kind = kind_of(value)
     if dtype is None and kind is not None:
         dtype = NUMBER_DTYPES[kind]
-    return scope.constant(np.asarray(value if dtype is None else literal(value, dtype)))
+    return scope.constant(np.asarray(value if dtype is None else literal(cast(float, value), dtype)))
 
 
-def _as_carried(scope: RecordingTarget, leaf: StateLeaf, value: Any, like: Any) -> Any:
+def _as_carried(
+    scope: RecordingTarget, leaf: StateLeaf, value: TensorLike | Missing, like: Value | None
+) -> Value:
     """A value of the state as the tensor that it is at every iteration; `like` is one of its type, or None."""
     if isinstance(value, Missing):
         return make_dummy(scope, leaf.type, leaf.name) if like is None else like
-    if kind_of(value) is None or not isinstance(leaf.type, TensorType):
+    if not is_number(value) or not isinstance(leaf.type, TensorType):
         return _tensor(scope, value, None)
     if leaf.type.dtype is not None:
         return number_as(scope, value, leaf.type.dtype, leaf.name, LoopTypeError)
@@ -308,8 +310,12 @@ def _as_carried(scope: RecordingTarget, leaf: StateLeaf, value: Any, like: Any) 
 
 
 def _emit(
-    outer: RecordingTarget, source: Iteration, first_test: Any, states: Sequence[State], body: RecordedBody
-) -> Sequence[Any]:
+    outer: RecordingTarget,
+    source: Iteration,
+    first_test: ScriptValue,
+    states: Sequence[State],
+    body: RecordedBody,
+) -> Sequence[Value]:
     count = None if source.count is None else _tensor(outer, source.count, DType.INT64)
     condition = truth(first_test) if is_symbolic(first_test) else outer.constant(np.array(bool(first_test)))
     if outer.is_exact and first_test is True:
@@ -320,11 +326,11 @@ def _emit(
         initial.append(make_dummy(outer, extra.type, RESULT_NAME))
         body.add_unused_input(open_shape(extra.type))
     outputs = outer.operators.Loop(count, condition, *initial, body=body)
-    return cast("Sequence[Any]", outputs) if isinstance(outputs, tuple) else (outputs,)
+    return cast("Sequence[Value]", outputs) if isinstance(outputs, tuple) else (outputs,)
 
 
 def _assign_variables(
-    stager: Stager, statement: ast.For | ast.While, states: Sequence[State], outputs: Sequence[Any]
+    stager: Stager, statement: ast.For | ast.While, states: Sequence[State], outputs: Sequence[Value]
 ) -> None:
     """Give the variables their values after the loop; those that only an iteration assigns may have none."""
     variables = stager.frame.variables
@@ -335,7 +341,7 @@ def _assign_variables(
             continue
         carried.add(state.name)
         values = [
-            value if each.number is None else Number(value, each.number)
+            value if each.number is None else Number(cast(TensorValue, value), each.number)
             for each, value in zip(state.leaves, rest, strict=False)
         ]
         before = variables.get(state.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn, TypeAlias
 
 from onnxsmith.core.semantics.unknown_method import unknown_method
 from onnxsmith.diagnostics import did_you_mean, undefined_name_help
@@ -20,9 +20,15 @@ from onnxsmith.scripting.analysis.expressions import BlockSite, Evaluate, Root, 
 from onnxsmith.scripting.source.function_source import head_span
 from onnxsmith.scripting.staging.merge import Differing, Unassigned
 from onnxsmith.scripting.staging.mistakes import Mistakes
+from onnxsmith.scripting.staging.script_values import Held, Marker, ScriptValue
 from onnxsmith.source import UNPACKED, Span, caller_span, position_span
 
-_ABSENT = object()
+
+class Absent(Marker):
+    """No variable of this name."""
+
+
+_ABSENT = Absent()
 #: The value of a variable whose assignment was a mistake.
 BROKEN = Unassigned(None, "its assignment was a mistake")
 
@@ -31,10 +37,10 @@ class Tainted(Exception):
     """A statement uses a variable whose assignment was a mistake; nothing can be said about it."""
 
 
-Run = Callable[["Frame"], Any]
+Run: TypeAlias = Callable[["Frame"], ScriptValue]
 
 
-def _not_run(frame: Frame) -> Any:
+def _not_run(frame: Frame) -> NoReturn:
     raise AssertionError(f"{frame.analysis.name} is not being staged")
 
 
@@ -65,7 +71,7 @@ class Frame:
         #: Expressions of statements that stand in a block, and are needed one by one after a mistake.
         self._late: dict[int, tuple[Evaluate, tuple[str, ...]]] = {}
 
-    def evaluate(self, root: ast.AST) -> Any:
+    def evaluate(self, root: ast.AST) -> ScriptValue:
         """The value of an expression, computed by Python at the user's own position."""
         if isinstance(root, ast.Constant):
             return root.value
@@ -135,7 +141,7 @@ class Frame:
         ends = [(each.end_lineno or each.lineno, each.end_col_offset or 0) for each in block.statements]
         return next((k for k, end in enumerate(ends) if (span.line, span.column) < end), len(ends) - 1)
 
-    def evaluate_for(self, root: ast.AST, targets: Sequence[ast.expr]) -> Any:
+    def evaluate_for(self, root: ast.AST, targets: Sequence[ast.expr]) -> ScriptValue:
         """The value of an expression that is assigned: an operator gives as many outputs as are unpacked."""
         first = targets[0]
         if not isinstance(root, ast.Call) or not isinstance(first, ast.Tuple | ast.List):
@@ -149,7 +155,7 @@ class Frame:
         finally:
             UNPACKED.reset(token)
 
-    def read(self, name: str, place: ast.AST | None = None) -> Any:
+    def read(self, name: str, place: ast.AST | None = None) -> ScriptValue:
         """The value of a variable that is used at `place`, or in the expression that runs now."""
         value = self.variables.get(name, _ABSENT)
         if value is _ABSENT or isinstance(value, Unassigned | Differing):
@@ -160,14 +166,14 @@ class Frame:
         """Where a node stands."""
         return head_span(node, self.analysis.file, self.analysis.name)
 
-    def _look_further(self, name: str, value: Any, place: ast.AST | None) -> Any:
+    def _look_further(self, name: str, value: Held, place: ast.AST | None) -> ScriptValue:
         if value is _ABSENT and name not in self.analysis.local_names:
             found = self._outside(name, place)
-            if found is not _ABSENT:
+            if not isinstance(found, Absent):
                 return found
         raise self._mistake(name, value, place)
 
-    def _outside(self, name: str, place: ast.AST | None) -> Any:
+    def _outside(self, name: str, place: ast.AST | None) -> ScriptValue | Absent:
         frame = self.outer
         while frame is not None:
             if name in frame.analysis.local_names:
@@ -181,7 +187,7 @@ class Frame:
             return self.globals[name]
         return getattr(builtins, name, _ABSENT)
 
-    def _mistake(self, name: str, value: Any, place: ast.AST | None) -> Exception:
+    def _mistake(self, name: str, value: Held, place: ast.AST | None) -> Exception:
         if value is BROKEN:
             return Tainted()
         span = caller_span() if place is None else self._use_span(name, place)
@@ -225,6 +231,6 @@ class Frame:
         return self.span(uses[0] if uses else place)
 
 
-def _shown(value: object) -> str:
+def _shown(value: Held) -> str:
     text = repr(value)
     return text if len(text) <= 40 else f"a {type(value).__name__}"

@@ -22,6 +22,7 @@ from onnxsmith.scripting.staging.merge import (
     Missing,
     Unassigned,
 )
+from onnxsmith.scripting.staging.script_values import Held, TensorLike
 from onnxsmith.scripting.staging.structure import flatten, is_same_form
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
@@ -36,7 +37,7 @@ class StateLeaf:
     """One tensor or number of the state."""
 
     name: str
-    initial: Any
+    initial: TensorLike | Missing
     type: AnyValueType
     number: NumberKind | None
 
@@ -55,13 +56,13 @@ class State:
     """
 
     name: str
-    form: Any
+    form: Held
     leaves: tuple[StateLeaf, ...]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, State) and self.leaves == other.leaves and self._has_form(other.form)
 
-    def _has_form(self, form: Any) -> bool:
+    def _has_form(self, form: Held) -> bool:
         return self.form is form or is_same_form(self.form, form)
 
     __hash__ = None  # type: ignore[assignment]
@@ -102,13 +103,13 @@ def _is_condition(statement: ast.For | ast.While, name: str) -> bool:
     )
 
 
-def _state(name: str, value: Any) -> State:
-    leaves: list[tuple[str, Any]] = []
+def _state(name: str, value: Held) -> State:
+    leaves: list[tuple[str, TensorLike]] = []
     form = flatten(value, name, leaves)
     return State(name, form, tuple(_leaf(*each) for each in leaves))
 
 
-def _leaf(name: str, value: Any) -> StateLeaf:
+def _leaf(name: str, value: TensorLike) -> StateLeaf:
     kind = kind_of(value)
     if kind is not None:
         return StateLeaf(name, value, TensorType(NUMBER_DTYPES[kind], ()), kind)
@@ -118,7 +119,7 @@ def _leaf(name: str, value: Any) -> StateLeaf:
     return StateLeaf(name, array, TensorType(DType.from_numpy(array.dtype), array.shape), None)
 
 
-def widened(state: State, result: Any, place: Span) -> State:
+def widened(state: State, result: Held, place: Span) -> State:
     """The state whose types hold going into an iteration and coming out of it."""
     if isinstance(result, Missing):
         return state
@@ -208,7 +209,7 @@ def _shown(state: State) -> str:
         leaf = state.leaves[0]
         return f"a Python {leaf.number}" if leaf.number is not None else f"a {leaf.type.described}"
     return (
-        f"a {type(cast(object, form)).__name__} of {len(cast('list[Any]', form))}"
+        f"a {type(form).__name__} of {len(form)}"
         if isinstance(form, tuple | list | dict)
         else f"a {type(form).__name__}"
     )

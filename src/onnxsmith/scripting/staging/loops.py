@@ -22,6 +22,7 @@ from onnxsmith.scripting.staging.iteration import Iteration, iteration_source, r
 from onnxsmith.scripting.staging.jumps import NEXT, NOTHING, Jump, Leaf, Side, record
 from onnxsmith.scripting.staging.merge import MISSING, Unassigned, active
 from onnxsmith.scripting.staging.mistakes import CURED_BY_VALUES
+from onnxsmith.scripting.staging.script_values import ScriptValue
 from onnxsmith.scripting.staging.truth import is_symbolic, truth
 from onnxsmith.scripting.staging.watch import Attempt
 
@@ -92,7 +93,7 @@ def _needs_python_value(error: Exception) -> bool:
     return not isinstance(error, OnnxsmithError) or error.code in CURED_BY_VALUES
 
 
-def _unrolled(stager: Stager, statement: ast.For, items: Iterable[Any], follow: Leaf) -> Side:
+def _unrolled(stager: Stager, statement: ast.For, items: ScriptValue, follow: Leaf) -> Side:
     """Run the loop now, one copy of the body per element."""
     has_jumps = bool(stager.flow.block_jumps(statement.body))
     leaf = _ends_of(stager, statement)
@@ -124,24 +125,26 @@ def _finished(stager: Stager, statement: ast.For | ast.While, follow: Leaf) -> S
     return stager.run(statement.orelse, follow)
 
 
-def _iterator(stager: Stager, statement: ast.For, items: Any) -> Iterator[Any]:
+def _iterator(stager: Stager, statement: ast.For, items: ScriptValue) -> Iterator[ScriptValue]:
     try:
-        return iter(items)
+        return iter(cast("Iterable[ScriptValue]", items))
     except TypeError:
         instead = f"range({items})" if isinstance(items, int) else None
-        raise LoopTypeError(
-            f"{described_type(type(cast(object, items)))} cannot be looped over", help=instead
-        ).locate(stager.frame.span(statement.iter)) from None
+        raise LoopTypeError(f"{described_type(type(items))} cannot be looped over", help=instead).locate(
+            stager.frame.span(statement.iter)
+        ) from None
 
 
-def _guarded_rest(stager: Stager, statement: ast.For, side: Side, left: Iterator[Any], follow: Leaf) -> Side:
+def _guarded_rest(
+    stager: Stager, statement: ast.For, side: Side, left: Iterator[ScriptValue], follow: Leaf
+) -> Side:
     """The iterations after one that may have left the loop: each is an `If` on whether the loop still runs."""
     frame = stager.frame
     leaf = _ends_of(stager, statement)
     _take(stager, side)
     for item in left:
 
-        def one_more(item: Any = item) -> Side:
+        def one_more(item: ScriptValue = item) -> Side:
             assign(stager, statement.target, item)
             return stager.run(statement.body, leaf)
 
@@ -195,7 +198,7 @@ def _while(stager: Stager, statement: ast.While, follow: Leaf) -> Side:
     leaf = _ends_of(stager, statement)
     has_jumps = bool(stager.flow.block_jumps(statement.body))
 
-    def test() -> Any:
+    def test() -> ScriptValue:
         return frame.evaluate(statement.test)
 
     for _ in range(_MOST_ITERATIONS):

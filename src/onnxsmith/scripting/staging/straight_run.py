@@ -11,20 +11,19 @@ import sys
 import types
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, cast
-
-import numpy as np
+from typing import ClassVar
 
 from onnxsmith.core.operator import Operator
 from onnxsmith.core.operator_protocols import AnyOperator, StandardOperators
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import ACTIVE, RecordingTarget
-from onnxsmith.core.value import Operand, Value
+from onnxsmith.core.value import Array, Operand, Value
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.scripting.analysis.straight import Argument, Chain, Store, StraightCode
 from onnxsmith.scripting.staging.call_stack import staging
 from onnxsmith.scripting.staging.plain_outside import CHANGEABLE, is_harmless, is_plain_callee, resolve
+from onnxsmith.scripting.staging.script_values import ScriptValue
 
 
 class Misjudged(Exception):
@@ -39,7 +38,7 @@ class StraightCall:
     stores: tuple[Store, ...]
     code: StraightCode
 
-    def run(self, scope: RecordingTarget, arguments: Mapping[str, object]) -> object:
+    def run(self, scope: RecordingTarget, arguments: Mapping[str, ScriptValue]) -> ScriptValue:
         """What the function returns for these arguments; its operators go to `scope`."""
         self._check(arguments)
         code = self.function.__code__
@@ -57,7 +56,7 @@ class StraightCall:
             ACTIVE.reset(token)
         return result
 
-    def _check(self, arguments: Mapping[str, object]) -> None:
+    def _check(self, arguments: Mapping[str, ScriptValue]) -> None:
         """Refuse arguments whose use may change them, or do something: `self`, defaults."""
         if not all(is_harmless(arguments[name]) for name in self.code.arguments) or any(
             isinstance(arguments[name], CHANGEABLE) for name in self.code.changed_arguments
@@ -102,7 +101,7 @@ class NamingTarget:
         scope: RecordingTarget,
         code: types.CodeType,
         stores: Sequence[Store],
-        arguments: Mapping[str, object],
+        arguments: Mapping[str, ScriptValue],
     ) -> None:
         self._scope = scope
         self._code = code
@@ -111,14 +110,11 @@ class NamingTarget:
         self._next = 0
         self._next_offset = stores[0].offset if stores else sys.maxsize
         #: What instructions gave whose value gets a name, by offset.
-        self._results: dict[int, tuple[Operand, ...]] = {}
+        self._results: dict[int, tuple[ScriptValue, ...]] = {}
 
-    def note(self, result: object) -> None:
+    def note(self, result: ScriptValue) -> None:
         """Take note of what a script that the user's code calls now gives."""
-        values = (
-            cast("tuple[Operand, ...]", result) if isinstance(result, tuple) else (cast(Operand, result),)
-        )
-        self._results[self._advance()] = values
+        self._results[self._advance()] = result if isinstance(result, tuple) else (result,)
 
     def finish(self) -> None:
         """Give the last names."""
@@ -147,7 +143,7 @@ class NamingTarget:
             self._next += 1
             self._next_offset = stores[self._next].offset if self._next < len(stores) else sys.maxsize
 
-    def _value_of(self, store: Store) -> object:
+    def _value_of(self, store: Store) -> ScriptValue:
         origin = store.origin
         if isinstance(origin, Argument):
             return self._arguments[origin.name]
@@ -173,15 +169,15 @@ class NamingTarget:
     def operators(self) -> StandardOperators:
         return self._scope.operators
 
-    def constant(self, array: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> object:
+    def constant(self, array: Array) -> Value:
         self._advance()
         return self._scope.constant(array)
 
-    def stored(self, value: Stored) -> object:
+    def stored(self, value: Stored) -> Value:
         self._advance()
         return self._scope.stored(value)
 
-    def sequence(self, elements: Sequence[object]) -> object:
+    def sequence(self, elements: Sequence[object]) -> Value:
         self._advance()
         return self._scope.sequence(elements)
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
+from typing import cast
 
 from onnxsmith.scripting.analysis.kinds import FlowQuestions, Names, Root, Targets, names_bound, target_roots
 from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import dispatch, recording
 from onnxsmith.scripting.staging.jumps import NEXT, NOTHING, Leaf, Side
+from onnxsmith.scripting.staging.script_values import ScriptValue
 from onnxsmith.scripting.staging.stager import Stager
 from onnxsmith.scripting.staging.statement_kind import StatementKind, statement_kind
 
@@ -52,7 +54,10 @@ class Within(StatementKind):
     def _run(self, stager: Stager, statement: ast.With, leaf: Leaf) -> Side:
         with ExitStack() as stack:
             for item in statement.items:
-                value = stack.enter_context(stager.frame.evaluate(item.context_expr))
+                context = cast(
+                    "AbstractContextManager[ScriptValue]", stager.frame.evaluate(item.context_expr)
+                )
+                value = stack.enter_context(context)
                 if item.optional_vars is not None:
                     assign(stager, item.optional_vars, value)
             return stager.run(statement.body, leaf)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import cast
 
 from onnxsmith.scripting.analysis.kinds import Root
 from onnxsmith.scripting.analysis.names import assigned_names
 from onnxsmith.scripting.staging.closures import StagedClosure
+from onnxsmith.scripting.staging.script_values import Function
 from onnxsmith.scripting.staging.stager import Stager
 from onnxsmith.scripting.staging.statement_kind import PlainKind, statement_kind
 
@@ -28,9 +29,9 @@ class Definition(PlainKind):
 
     def perform(self, stager: Stager, statement: ast.stmt) -> None:
         assert isinstance(statement, ast.FunctionDef)
-        function: Any = StagedClosure(stager.frame, statement)
+        function: Function = StagedClosure(stager.frame, statement)
         for decorator in reversed(statement.decorator_list):
-            function = stager.frame.evaluate(decorator)(function)
+            function = cast(Function, stager.frame.evaluate(decorator))(function)
         stager.frame.variables[statement.name] = function
 
 
