@@ -28,7 +28,7 @@ LIMITS: dict[str, tuple[int, int]] = {
     "opset": (23, 1),
     "runtime": (5, 5),
     "schema": (6, 4),
-    "scripting": (5, 5),
+    "scripting": (3, 2),
     "top": (3, 7),
     "torch": (52, 67),
     "tracing": (24, 12),

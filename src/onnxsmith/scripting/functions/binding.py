@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from onnxsmith.errors import wrong_call
+from onnxsmith.scripting.staging.script_values import ScriptValue
 from onnxsmith.source import Span
 
 
 def bind_call(
     name: str,
     signature: inspect.Signature,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
+    args: Sequence[ScriptValue],
+    kwargs: Mapping[str, ScriptValue],
     definition: Span | None = None,
-) -> dict[str, Any]:
+) -> dict[str, ScriptValue]:
     """The arguments by parameter, with defaults for the rest.
 
     Raises CallError, placed at the user's call.

@@ -30,7 +30,7 @@ from onnxsmith.scripting.functions.calls import generic_body, variants_of
 from onnxsmith.scripting.functions.eager_call import attribute_argument
 from onnxsmith.scripting.functions.model_options import ModelOptions, check_options
 from onnxsmith.scripting.functions.stage_script import ScopeT, Staged, stage
-from onnxsmith.types.annotations import read_value_type
+from onnxsmith.types.annotations import Annotation, read_value_type
 from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType, OptionalType, SequenceType, TensorType
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def _dissolved(model: ir.Model) -> ir.Model:
 
 
 def _input_types(
-    script: ScriptDefinition, given: Sequence[Any] | Mapping[str, Any] | None, io_types: Any
+    script: ScriptDefinition, given: Sequence[Any] | Mapping[str, Any] | None, io_types: Annotation
 ) -> dict[str, AnyValueType | None]:
     parameters = script.parameters.inputs
     named = _by_name([each.name for each in parameters], given, "input_types", script)
@@ -203,7 +203,7 @@ def _input_types(
     return types
 
 
-def _completed(script: ScriptDefinition, parameter: ScriptParameter, io_types: Any) -> AnyValueType:
+def _completed(script: ScriptDefinition, parameter: ScriptParameter, io_types: Annotation) -> AnyValueType:
     kind = parameter.type
     if _is_typed(kind):
         return kind
@@ -294,7 +294,7 @@ def _set_value_types(graph: GraphRecord, types: Mapping[str, Any]) -> None:
         values[name].type = declared(read_value_type(kind, f"the type of '{name}'"))
 
 
-def _as_function(value: Any) -> ir.Function:
+def _as_function(value: onnx.FunctionProto | ir.Function | ScriptDefinition) -> ir.Function:
     if isinstance(value, onnx.FunctionProto):
         return ir.serde.deserialize_function(value)
     if isinstance(value, ir.Function):

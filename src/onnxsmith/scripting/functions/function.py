@@ -19,12 +19,14 @@ from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.eager_call import run_eagerly
 from onnxsmith.scripting.functions.pickling import Parcel, find, reduce_script
 from onnxsmith.scripting.source.function_source import module_level_names
+from onnxsmith.scripting.staging.script_values import ScriptValue
 from onnxsmith.scripting.staging.straight_run import NamingTarget
 
 if TYPE_CHECKING:
     import onnx
 
     from onnxsmith.graphs.model import Model
+    from onnxsmith.scripting.functions.jit import Jit
     from onnxsmith.scripting.functions.model_options import ModelOptions
 
 _CallT = TypeVar("_CallT", bound=Callable[..., Any])
@@ -58,7 +60,7 @@ def _called(call: _CallT) -> _CallT:
 class ScriptFunction(ScriptDefinition):
     """A function made by `@script`."""
 
-    def __get__(self, instance: Any, owner: Any = None) -> ScriptFunction:
+    def __get__(self, instance: ScriptValue | type, owner: type | None = None) -> ScriptFunction:
         """A script in a class is a method: `self` is known when it is staged."""
         if instance is None:
             return self
@@ -70,7 +72,8 @@ class ScriptFunction(ScriptDefinition):
         found = cache.get(self.function)
         if found is None:
             options: dict[str, Any] = self.options
-            found = cache[self.function] = ScriptFunction(self.function, instance=instance, **options)
+            bound = cast(ScriptValue, instance)
+            found = cache[self.function] = ScriptFunction(self.function, instance=bound, **options)
         return found
 
     # -- copies, here and in other processes -----------------------------------------------------------
@@ -125,7 +128,7 @@ class ScriptFunction(ScriptDefinition):
 
     @_called
     @boundary
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: ScriptValue, **kwargs: ScriptValue) -> ScriptValue:
         """Run it: eagerly on arrays, as a call of an ONNX function where a graph is being made."""
         arguments = self.bind(args, kwargs)
         active = ACTIVE.get()
@@ -156,7 +159,7 @@ class ScriptFunction(ScriptDefinition):
         node = self.places.node
         return watched_function(self, node) if isinstance(node, ast.FunctionDef) else None
 
-    def jit(self, *args: Any, **kwargs: Any) -> Any:
+    def jit(self, *args: ScriptValue, **kwargs: ScriptValue) -> ScriptValue:
         """Run the whole function as one model, kept for inputs of the same types and ranks."""
         try:
             return self._jit(*args, **kwargs)
@@ -168,7 +171,7 @@ class ScriptFunction(ScriptDefinition):
             raise
 
     @functools.cached_property
-    def _jit(self) -> Any:
+    def _jit(self) -> Jit:
         from onnxsmith.scripting.functions.jit import (
             Jit,  # heavy: onnx-ir is imported when something is staged
         )

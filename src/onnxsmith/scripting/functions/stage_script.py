@@ -154,7 +154,7 @@ def _stage_on(
             value = attributes[parameter.name]
             arguments[parameter.name] = value if value is None else parameter.attribute_value(value)
         else:
-            arguments[parameter.name] = attribute_value(parameter)
+            arguments[parameter.name] = cast(ScriptValue, attribute_value(parameter))
     token = ACTIVE.set(scope)
     try:
         result = run(scope, script.completed(arguments))
