@@ -5,18 +5,18 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping, Sequence
 
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import wrong_call
-from onnxsmith.scripting.staging.script_values import ScriptValue
 from onnxsmith.source import Span
 
 
 def bind_call(
     name: str,
     signature: inspect.Signature,
-    args: Sequence[ScriptValue],
-    kwargs: Mapping[str, ScriptValue],
+    args: Sequence[UserValue],
+    kwargs: Mapping[str, UserValue],
     definition: Span | None = None,
-) -> dict[str, ScriptValue]:
+) -> dict[str, UserValue]:
     """The arguments by parameter, with defaults for the rest.
 
     Raises CallError, placed at the user's call.

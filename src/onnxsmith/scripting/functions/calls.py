@@ -13,6 +13,7 @@ from onnxsmith.core.recording import OpsetChoice, RecordedFunction
 from onnxsmith.core.semantics.number import Number, NumberKind
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import RecordingTarget, current_graph, recorded
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array, TensorValue, Value
 from onnxsmith.errors import OnnxsmithError, RecursiveFunctionError
 from onnxsmith.graphs.carried_conditions import uncertain
@@ -29,7 +30,6 @@ from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.staging.closures import run_staged
 from onnxsmith.scripting.staging.function_stager import stage_frame
 from onnxsmith.scripting.staging.mistakes import CURED_BY_VALUES, may_be_cured
-from onnxsmith.scripting.staging.script_values import ScriptValue
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType, OptionalType, TensorType
 
@@ -66,8 +66,8 @@ class Result:
 
 
 def call_in_graph(
-    script: ScriptDefinition, arguments: dict[str, ScriptValue], *, given: frozenset[str] = frozenset()
-) -> ScriptValue:
+    script: ScriptDefinition, arguments: dict[str, UserValue], *, given: frozenset[str] = frozenset()
+) -> UserValue:
     """The outputs of a call, as values of the graph being made; `given` are the arguments that were named."""
     if script in _IN_PROGRESS.get():
         raise RecursiveFunctionError(
@@ -99,7 +99,7 @@ def call_in_graph(
     return values if result.is_tuple else values[0]
 
 
-def _inlined(script: ScriptDefinition, arguments: Mapping[str, ScriptValue]) -> ScriptValue:
+def _inlined(script: ScriptDefinition, arguments: Mapping[str, UserValue]) -> UserValue:
     with _in_progress(script):
         return run_staged(
             script.analysis,
@@ -111,7 +111,7 @@ def _inlined(script: ScriptDefinition, arguments: Mapping[str, ScriptValue]) -> 
 
 
 def _lift(
-    script: ScriptDefinition, parameter: ScriptParameter, value: ScriptValue, scope: RecordingTarget
+    script: ScriptDefinition, parameter: ScriptParameter, value: UserValue, scope: RecordingTarget
 ) -> Value | None:
     """An argument as a value of the graph; a literal takes the annotated element type."""
     if value is None:

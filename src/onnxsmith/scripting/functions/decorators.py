@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar, cast
 
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import CallError, OnnxsmithError, boundary
 from onnxsmith.opset.custom import Opset
 from onnxsmith.opset.module import is_opset_module
@@ -16,7 +17,7 @@ from onnxsmith.scripting.functions.definition import Exactness
 from onnxsmith.scripting.functions.function import ScriptFunction
 from onnxsmith.scripting.functions.opset_choice import OpsetLike
 from onnxsmith.scripting.functions.wrapped import plain_function
-from onnxsmith.scripting.staging.script_values import Function, ScriptValue
+from onnxsmith.scripting.staging.script_values import Function
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.functions.jit import Jit
@@ -25,7 +26,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 #: What can be decorated: a function, or what Python makes of one in a class.
 Decorated: TypeAlias = "Function | classmethod[Any, ..., Any] | staticmethod[..., Any]"
 #: What a decorator makes of it.
-Made: TypeAlias = "ScriptFunction | _ClassScript | staticmethod[..., ScriptValue]"
+Made: TypeAlias = "ScriptFunction | _ClassScript | staticmethod[..., UserValue]"
 
 
 @boundary
@@ -94,7 +95,7 @@ def _make(function: Decorated, options: Mapping[str, Any]) -> Made:
 
 def _script_of(function: Function, options: Mapping[str, Any]) -> ScriptFunction:
     if isinstance(function, types.MethodType):
-        return _script_of(function.__func__, options).__get__(cast(ScriptValue, function.__self__))
+        return _script_of(function.__func__, options).__get__(cast(UserValue, function.__self__))
     plain = plain_function(function)
     if plain is None:
         raise CallError(
@@ -137,7 +138,7 @@ class _Broken:
     def __init__(self, error: OnnxsmithError) -> None:
         self._error = error
 
-    def __call__(self, *_: ScriptValue, **__: ScriptValue) -> NoReturn:
+    def __call__(self, *_: UserValue, **__: UserValue) -> NoReturn:
         raise self._error
 
 

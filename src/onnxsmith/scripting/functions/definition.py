@@ -11,6 +11,7 @@ import types
 from collections.abc import Mapping
 from typing import Any, Literal, cast
 
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError, combined
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.scripting.analysis.analyze import Analysis, analyze
@@ -24,7 +25,6 @@ from onnxsmith.scripting.functions.undefined import UndefinedNames
 from onnxsmith.scripting.source.changed import refuse_if_changed
 from onnxsmith.scripting.source.places import Places
 from onnxsmith.scripting.staging.plain_outside import Script
-from onnxsmith.scripting.staging.script_values import ScriptValue
 from onnxsmith.scripting.staging.straight_run import StraightCall, straight_call
 from onnxsmith.source import Span, code_span
 from onnxsmith.types.value_types import SequenceType
@@ -50,7 +50,7 @@ class ScriptDefinition(Script):
         inline: bool = False,
         name: str | None = None,
         exact: Exactness = False,
-        instance: ScriptValue = None,
+        instance: UserValue = None,
     ) -> None:
         functools.update_wrapper(cast(Any, self), function)
         if instance is not None:  # as a bound method: what it wraps is called without self
@@ -154,7 +154,7 @@ class ScriptDefinition(Script):
         return named_version(self._default_opset) or found_version(self.function)
 
     @property
-    def fixed_arguments(self) -> dict[str, ScriptValue]:
+    def fixed_arguments(self) -> dict[str, UserValue]:
         """`self`, for a method."""
         return {each.name: self.instance for each in self.parameters.parameters if each.role == "self"}
 
@@ -164,13 +164,13 @@ class ScriptDefinition(Script):
         returns = self.parameters.returns
         return returns is not None and len(returns) == 1 and isinstance(returns[0], SequenceType)
 
-    def completed(self, arguments: Mapping[str, ScriptValue]) -> dict[str, ScriptValue]:
+    def completed(self, arguments: Mapping[str, UserValue]) -> dict[str, UserValue]:
         """Arguments in the order of the signature, with defaults for the rest."""
         bound = inspect.BoundArguments(self.signature, dict(arguments))  # type: ignore[arg-type]
         bound.apply_defaults()
         return dict(bound.arguments)
 
-    def bind(self, args: tuple[ScriptValue, ...], kwargs: dict[str, ScriptValue]) -> dict[str, ScriptValue]:
+    def bind(self, args: tuple[UserValue, ...], kwargs: dict[str, UserValue]) -> dict[str, UserValue]:
         """The arguments of a call by parameter, with defaults for the rest; raises CallError."""
         fixed = () if self.instance is None else tuple(self.fixed_arguments.values())
         return bind_call(self.name, self.signature, (*fixed, *args), kwargs, self.definition)

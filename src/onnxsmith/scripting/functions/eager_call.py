@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 import numpy as np
 
 from onnxsmith.core.target import ACTIVE, Target
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array, NumberValue, Value
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import (
@@ -22,7 +23,7 @@ from onnxsmith.errors import (
 from onnxsmith.runtime.target import EagerTarget
 from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.schema.promote import Place, given_array, number_array, refuse_past_end
-from onnxsmith.scripting.staging.script_values import ScriptValue, T
+from onnxsmith.scripting.staging.script_values import T
 from onnxsmith.source import argument_span, caller_span
 from onnxsmith.types.annotations import type_of_example
 from onnxsmith.types.named_sizes import contradiction
@@ -48,8 +49,8 @@ EAGER_TARGET = EagerTarget(wraps=True)
 
 
 def run_eagerly(
-    script: ScriptDefinition, arguments: dict[str, ScriptValue], active: Target | None
-) -> ScriptValue:
+    script: ScriptDefinition, arguments: dict[str, UserValue], active: Target | None
+) -> UserValue:
     """Call the function with tensors; arrays in give arrays out."""
     arguments, gives_tensors = prepared(script, arguments, active)
     bound = script.signature.bind_partial()
@@ -63,8 +64,8 @@ def run_eagerly(
 
 
 def prepared(
-    script: ScriptDefinition, arguments: dict[str, ScriptValue], active: Target | None
-) -> tuple[dict[str, ScriptValue], bool]:
+    script: ScriptDefinition, arguments: dict[str, UserValue], active: Target | None
+) -> tuple[dict[str, UserValue], bool]:
     """The arguments by parameter, checked and as tensors; and whether tensors were given, so that tensors come out."""
     gives_tensors = active is not None
     for parameter in script.parameters.parameters:
@@ -79,8 +80,8 @@ def prepared(
 
 
 def given_results(
-    script: ScriptDefinition, result: ScriptValue, *, gives_tensors: bool, is_inside: bool
-) -> ScriptValue:
+    script: ScriptDefinition, result: UserValue, *, gives_tensors: bool, is_inside: bool
+) -> UserValue:
     """What the caller gets of what the function returned."""
     annotated = script.parameters.returns or (None,)
     try:
@@ -89,14 +90,14 @@ def given_results(
         raise error.locate(script.places.returned) from None
 
 
-def _extra(script: ScriptDefinition, name: str, value: ScriptValue) -> ScriptValue:
+def _extra(script: ScriptDefinition, name: str, value: UserValue) -> UserValue:
     """What came in through `*args` and `**kwargs`."""
     known = any(each.name == name for each in script.parameters.parameters)
     if known:
         return value
     if isinstance(value, tuple):
         return tuple(to_tensor(each) for each in value)
-    return {key: to_tensor(each) for key, each in cast("dict[str, ScriptValue]", value).items()}
+    return {key: to_tensor(each) for key, each in cast("dict[str, UserValue]", value).items()}
 
 
 def to_tensor(value: T) -> T | EagerTensor:
@@ -105,7 +106,7 @@ def to_tensor(value: T) -> T | EagerTensor:
 
 
 def attribute_argument(
-    script: ScriptDefinition, parameter: ScriptParameter, value: ScriptValue
+    script: ScriptDefinition, parameter: ScriptParameter, value: UserValue
 ) -> AttributeContent | None:
     """The value of an attribute parameter, checked."""
     if value is None and parameter.default is None:
@@ -144,14 +145,14 @@ def attribute_argument(
     return parameter.attribute_value(value)
 
 
-def _input(script: ScriptDefinition, parameter: ScriptParameter, value: ScriptValue) -> ScriptValue:
+def _input(script: ScriptDefinition, parameter: ScriptParameter, value: UserValue) -> UserValue:
     given = input_argument(script, parameter, value)
     if given is None or isinstance(given, list):
         return given if given is None else [to_tensor(each) for each in given]
     return EagerTensor(np.asarray(given))  # a tensor of a graph says itself that it has no value here
 
 
-def input_argument(script: ScriptDefinition, parameter: ScriptParameter, value: ScriptValue) -> Input | None:
+def input_argument(script: ScriptDefinition, parameter: ScriptParameter, value: UserValue) -> Input | None:
     """What is given for an input as an array (a sequence as a list of arrays), checked against the annotation."""
     kind = parameter.type.element if isinstance(parameter.type, OptionalType) else parameter.type
     content = value.array if isinstance(value, EagerTensor) else value
@@ -168,7 +169,7 @@ def input_argument(script: ScriptDefinition, parameter: ScriptParameter, value: 
     return given
 
 
-def _given(value: ScriptValue, kind: AnyValueType, place: Place) -> Array | list[Input]:
+def _given(value: UserValue, kind: AnyValueType, place: Place) -> Array | list[Input]:
     if isinstance(value, list | tuple):
         elements = value
         if isinstance(kind, SequenceType):
@@ -187,7 +188,7 @@ def _given(value: ScriptValue, kind: AnyValueType, place: Place) -> Array | list
     return array
 
 
-def holds_tensors(values: Sequence[ScriptValue]) -> bool:
+def holds_tensors(values: Sequence[UserValue]) -> bool:
     """Whether there is a tensor with dimensions among the elements of a list."""
     return any(isinstance(each, Value) or getattr(each, "ndim", 0) for each in values)
 
@@ -248,8 +249,8 @@ def _at_argument(error: E, script: ScriptDefinition, parameter: ScriptParameter)
 
 
 def _results(
-    result: ScriptValue, annotated: Sequence[AnyValueType | None], *, gives_tensors: bool, is_inside: bool
-) -> ScriptValue:
+    result: UserValue, annotated: Sequence[AnyValueType | None], *, gives_tensors: bool, is_inside: bool
+) -> UserValue:
     """What is returned to the caller: a script that calls another one goes on with tensors and Python numbers."""
     if isinstance(result, tuple | list):
         kinds = annotated if len(annotated) == len(result) else (None,) * len(result)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 from onnxsmith.core.target import ACTIVE
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import hide_frames_between, hide_own_frames
 from onnxsmith.errors import OnnxsmithError, boundary, combined
 from onnxsmith.scripting.functions.bound_scripts import METHODS, OF_CLASSES, Methods
@@ -19,7 +20,6 @@ from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.eager_call import run_eagerly
 from onnxsmith.scripting.functions.pickling import Parcel, find, reduce_script
 from onnxsmith.scripting.source.function_source import module_level_names
-from onnxsmith.scripting.staging.script_values import ScriptValue
 from onnxsmith.scripting.staging.straight_run import NamingTarget
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _called(call: _CallT) -> _CallT:
 class ScriptFunction(ScriptDefinition):
     """A function made by `@script`."""
 
-    def __get__(self, instance: ScriptValue | type, owner: type | None = None) -> ScriptFunction:
+    def __get__(self, instance: UserValue | type, owner: type | None = None) -> ScriptFunction:
         """A script in a class is a method: `self` is known when it is staged."""
         if instance is None:
             return self
@@ -72,7 +72,7 @@ class ScriptFunction(ScriptDefinition):
         found = cache.get(self.function)
         if found is None:
             options: dict[str, Any] = self.options
-            bound = cast(ScriptValue, instance)
+            bound = cast(UserValue, instance)
             found = cache[self.function] = ScriptFunction(self.function, instance=bound, **options)
         return found
 
@@ -128,7 +128,7 @@ class ScriptFunction(ScriptDefinition):
 
     @_called
     @boundary
-    def __call__(self, /, *args: ScriptValue, **kwargs: ScriptValue) -> ScriptValue:
+    def __call__(self, /, *args: UserValue, **kwargs: UserValue) -> UserValue:
         """Run it: eagerly on arrays, as a call of an ONNX function where a graph is being made."""
         arguments = self.bind(args, kwargs)
         active = ACTIVE.get()
@@ -159,7 +159,7 @@ class ScriptFunction(ScriptDefinition):
         node = self.places.node
         return watched_function(self, node) if isinstance(node, ast.FunctionDef) else None
 
-    def jit(self, *args: ScriptValue, **kwargs: ScriptValue) -> ScriptValue:
+    def jit(self, *args: UserValue, **kwargs: UserValue) -> UserValue:
         """Run the whole function as one model, kept for inputs of the same types and ranks."""
         try:
             return self._jit(*args, **kwargs)

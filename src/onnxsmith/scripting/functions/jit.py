@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array
 from onnxsmith.diagnostics import hide_own_frames
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.model import Model
 from onnxsmith.scripting.functions.eager_call import Input, check_names, input_argument
 from onnxsmith.scripting.functions.export import make_model
-from onnxsmith.scripting.staging.script_values import ScriptValue
 from onnxsmith.types.annotations import type_of_example
 from onnxsmith.types.named_sizes import equal_sizes
 from onnxsmith.types.value_types import AnyValueType, OptionalType, TensorType
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _LIMIT = 256
 #: A model's session, of its inputs in order.
-Run: TypeAlias = "Callable[[Sequence[ScriptValue]], ScriptValue]"
+Run: TypeAlias = "Callable[[Sequence[UserValue]], UserValue]"
 
 
 class Jit:
@@ -39,7 +39,7 @@ class Jit:
     def __reduce__(self) -> tuple[type[Jit], tuple[ScriptDefinition]]:
         return Jit, (self.script,)  # the sessions are made anew
 
-    def __call__(self, *args: ScriptValue, **kwargs: ScriptValue) -> ScriptValue:
+    def __call__(self, *args: UserValue, **kwargs: UserValue) -> UserValue:
         try:
             if not kwargs and len(args) == self._input_count:
                 key: list[Hashable] = []
@@ -66,12 +66,12 @@ class Jit:
             hide_own_frames(error)
             raise
 
-    def _check(self, args: tuple[ScriptValue, ...]) -> None:
+    def _check(self, args: tuple[UserValue, ...]) -> None:
         """Refuse what the annotations refuse; sizes are no part of what is remembered, and show when a run fails."""
         for parameter, value in zip(self.script.parameters.inputs, args, strict=True):
             input_argument(self.script, parameter, value)
 
-    def _general(self, args: tuple[ScriptValue, ...], kwargs: dict[str, ScriptValue]) -> ScriptValue:
+    def _general(self, args: tuple[UserValue, ...], kwargs: dict[str, UserValue]) -> UserValue:
         script = self.script
         bound = script.bind(args, kwargs)
         attributes = {each.name: bound[each.name] for each in script.parameters.attributes}
@@ -98,7 +98,7 @@ class Jit:
                 self._runs[tuple(part for each in plain for part in (each.dtype, each.ndim))] = run
         return run(arrays)
 
-    def _make(self, types: dict[str, AnyValueType], attributes: dict[str, ScriptValue]) -> Run:
+    def _make(self, types: dict[str, AnyValueType], attributes: dict[str, UserValue]) -> Run:
         given = {name: value for name, value in attributes.items() if value is not None}
         model: Model = make_model(self.script, {"input_types": types, "attributes": given})
         return model.runner()

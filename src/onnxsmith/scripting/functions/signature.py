@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
 
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array
 from onnxsmith.diagnostics import undefined_name_help
 from onnxsmith.errors import AnnotationError, OnnxsmithError, combined
 from onnxsmith.schema.definition import AttributeType
 from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.source.places import Places
-from onnxsmith.scripting.staging.script_values import ScriptValue
 from onnxsmith.types.annotations import (
     Annotation,
     AttributeAnnotation,
@@ -81,17 +81,17 @@ class ScriptParameter:
         scalar = "" if kind is str else np.zeros(1, np.float32) if kind is np.ndarray else kind(1)
         return cast("list[int | float | str]", [scalar]) if self.attribute.is_list else scalar
 
-    def attribute_value(self, value: ScriptValue) -> AttributeContent:
+    def attribute_value(self, value: UserValue) -> AttributeContent:
         """A value given for the attribute, as an eager run has it: floats are rounded as ONNX keeps them."""
         assert self.attribute is not None
         scalar = self.attribute.scalar
         if self.attribute.is_list:
-            items = [_attribute_scalar(scalar, each) for each in cast("Sequence[ScriptValue]", value)]
+            items = [_attribute_scalar(scalar, each) for each in cast("Sequence[UserValue]", value)]
             return cast("list[int | float | str]", items)  # there is no list of tensors
         return _attribute_scalar(scalar, value)
 
 
-def _attribute_scalar(scalar: type, value: ScriptValue) -> AttributeScalar:
+def _attribute_scalar(scalar: type, value: UserValue) -> AttributeScalar:
     if scalar is float:
         return float(np.float32(cast(float, value)))
     if scalar is not np.ndarray:
@@ -166,7 +166,7 @@ def _collecting(errors: list[OnnxsmithError], places: Places, name: str) -> Gene
         errors.append(error.locate(places.annotation(name)))
 
 
-def _parameter(name: str, hint: Annotation, default: ScriptValue) -> ScriptParameter:
+def _parameter(name: str, hint: Annotation, default: UserValue) -> ScriptParameter:
     if hint is None:
         return ScriptParameter(name, "input", default=default)
     attribute = read_attribute_annotation(hint)

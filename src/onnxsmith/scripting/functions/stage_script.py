@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from onnxsmith.core.recording import FormalAttribute, FunctionHead, OpsetChoice, RecordedFunction
 from onnxsmith.core.semantics.number import NumberKind, is_number, kind_of
 from onnxsmith.core.target import ACTIVE, RecordingTarget, recorded
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Operand, Value
 from onnxsmith.errors import CallError, MissingReturnError, OpsetConflictError, ReturnTypeError
 from onnxsmith.schema.default_version import default_opset_version
@@ -26,7 +27,6 @@ from onnxsmith.scripting.staging.closures import run_staged
 from onnxsmith.scripting.staging.function_stager import stage_frame
 from onnxsmith.scripting.staging.merge import NUMBER_DTYPES, RESULT_NAME, number_as
 from onnxsmith.scripting.staging.mistakes import Mistakes
-from onnxsmith.scripting.staging.script_values import ScriptValue
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, OptionalType, TensorType
 
@@ -113,7 +113,7 @@ def _stage(
         except Exception:
             pass  # the tree has all mistakes of the function, and their places
 
-    def from_tree(_: RecordingTarget, arguments: Mapping[str, ScriptValue]) -> ScriptValue:
+    def from_tree(_: RecordingTarget, arguments: Mapping[str, UserValue]) -> UserValue:
         return run_staged(
             script.analysis,
             script.function.__globals__,
@@ -131,7 +131,7 @@ def _stage_on(
     scope: ScopeT,
     types: Mapping[str, AnyValueType | None],
     attributes: Mapping[str, Any],
-    run: Callable[[RecordingTarget, Mapping[str, ScriptValue]], ScriptValue],
+    run: Callable[[RecordingTarget, Mapping[str, UserValue]], UserValue],
 ) -> Staged[ScopeT]:
     arguments = dict(script.fixed_arguments)
     if arguments and script.instance is None:
@@ -154,7 +154,7 @@ def _stage_on(
             value = attributes[parameter.name]
             arguments[parameter.name] = value if value is None else parameter.attribute_value(value)
         else:
-            arguments[parameter.name] = cast(ScriptValue, attribute_value(parameter))
+            arguments[parameter.name] = cast(UserValue, attribute_value(parameter))
     token = ACTIVE.set(scope)
     try:
         result = run(scope, script.completed(arguments))
@@ -170,7 +170,7 @@ def _stage_on(
     return Staged(scope, outputs, numbers, isinstance(result, tuple | list))
 
 
-def _are_outputs(scope: RecordingTarget, result: ScriptValue) -> bool:
+def _are_outputs(scope: RecordingTarget, result: UserValue) -> bool:
     """Whether what a script returns can be its outputs as it is: nothing is made of it that needs a place."""
     values = result if isinstance(result, tuple) else (result,)
     return len({id(each) for each in values}) == len(values) and all(
@@ -188,7 +188,7 @@ def _default(script: ScriptDefinition, parameter: ScriptParameter, scope: Record
     return scope.lift(input_argument(script, parameter, parameter.default))
 
 
-def _outputs(script: ScriptDefinition, scope: RecordingTarget, values: Sequence[ScriptValue]) -> list[Value]:
+def _outputs(script: ScriptDefinition, scope: RecordingTarget, values: Sequence[UserValue]) -> list[Value]:
     """What a script returns as outputs of its graph; one that is an input, or comes twice, gets an Identity."""
     returns = script.parameters.returns
     if returns is not None and len(returns) != len(values):
@@ -213,7 +213,7 @@ def _outputs(script: ScriptDefinition, scope: RecordingTarget, values: Sequence[
 
 
 def _as_output(
-    script: ScriptDefinition, scope: RecordingTarget, value: ScriptValue, annotated: AnyValueType | None
+    script: ScriptDefinition, scope: RecordingTarget, value: UserValue, annotated: AnyValueType | None
 ) -> Value:
     """A result as a tensor; a Python number takes the annotated element type, or else INT64, FLOAT or BOOL."""
     if value is None or isinstance(value, dict | set):

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from onnxsmith.core.target import ACTIVE, Target
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.scripting.functions.debuggers import paused, resume
 from onnxsmith.scripting.functions.eager_call import EAGER_TARGET, given_results, prepared
 from onnxsmith.scripting.source.location import located
-from onnxsmith.scripting.staging.script_values import ScriptValue
 from onnxsmith.source import position_span
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class _Steps:
 
     script: ScriptDefinition
 
-    def enter(self, *values: ScriptValue) -> tuple[ScriptValue, ...]:
+    def enter(self, *values: UserValue) -> tuple[UserValue, ...]:
         """The arguments as tensors; from here on operators run."""
         tracer = paused()
         try:
@@ -151,8 +151,8 @@ class _Steps:
             resume(tracer)
 
     def _entered(
-        self, caller: types.FrameType | None, values: tuple[ScriptValue, ...]
-    ) -> tuple[ScriptValue, ...]:
+        self, caller: types.FrameType | None, values: tuple[UserValue, ...]
+    ) -> tuple[UserValue, ...]:
         active = ACTIVE.get()
         place = None if caller is None else position_span(caller.f_code, caller.f_lasti, caller.f_lineno)
         arguments = dict(zip(self.script.parameters.python.parameters, values, strict=True))
@@ -162,7 +162,7 @@ class _Steps:
         _runs.set((*_runs.get(), run))
         return tuple(given[name] for name in arguments)
 
-    def give(self, result: ScriptValue) -> ScriptValue:
+    def give(self, result: UserValue) -> UserValue:
         """What the caller gets."""
         run = _runs.get()[-1]
         return given_results(self.script, result, gives_tensors=run.gives_tensors, is_inside=run.is_inside)

@@ -13,12 +13,12 @@ import numpy as np
 from onnxsmith.core.semantics.indexing import refuse_assignment
 from onnxsmith.core.sequence import TensorSequence
 from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Value
 from onnxsmith.errors import UnpackError, UnsupportedSyntaxError
 from onnxsmith.graphs.unpacking import refuse_rows_for_outputs
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.scripting.source.location import located
-from onnxsmith.scripting.staging.script_values import ScriptValue
 from onnxsmith.scripting.staging.watch import refuse_change
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 #: What has elements that can be set.
-Elements: TypeAlias = "MutableMapping[Any, ScriptValue]"
+Elements: TypeAlias = "MutableMapping[Any, UserValue]"
 #: What `x += y` computes of the two.
 _InPlace: TypeAlias = Callable[[Any, Any], Any]
 
@@ -56,7 +56,7 @@ _IN_PLACE_OPERATORS: dict[type[ast.operator], _InPlace] = {
 _CHANGED_IN_PLACE = (list, set, dict, collections.deque, bytearray, np.ndarray)
 
 
-def assign(stager: Stager, target: ast.expr, value: ScriptValue) -> None:
+def assign(stager: Stager, target: ast.expr, value: UserValue) -> None:
     """Bind a target: a name, a pattern of names, an element of a Python container."""
     match target:
         case ast.Name(id=name):
@@ -72,7 +72,7 @@ def assign(stager: Stager, target: ast.expr, value: ScriptValue) -> None:
             )
 
 
-def _unpack(stager: Stager, target: ast.expr, elements: Sequence[ast.expr], value: ScriptValue) -> None:
+def _unpack(stager: Stager, target: ast.expr, elements: Sequence[ast.expr], value: UserValue) -> None:
     values = _elements(stager, target, elements, value)
     stars = [k for k, each in enumerate(elements) if isinstance(each, ast.Starred)]
     if stars:
@@ -87,13 +87,13 @@ def _unpack(stager: Stager, target: ast.expr, elements: Sequence[ast.expr], valu
 
 
 def _elements(
-    stager: Stager, target: ast.expr, elements: Sequence[ast.expr], value: ScriptValue
-) -> list[ScriptValue]:
+    stager: Stager, target: ast.expr, elements: Sequence[ast.expr], value: UserValue
+) -> list[UserValue]:
     if isinstance(value, Value) and value.is_symbolic:
         with located(stager.frame.span(target)):
             return _tensor_elements(stager, target, elements, value)
     try:
-        return list(cast("Iterable[ScriptValue]", value))
+        return list(cast("Iterable[UserValue]", value))
     except TypeError:
         raise UnpackError(
             f"a {type(value).__name__} cannot be unpacked into {len(elements)} variables"
@@ -102,7 +102,7 @@ def _elements(
 
 def _tensor_elements(
     stager: Stager, target: ast.expr, elements: Sequence[ast.expr], value: Value
-) -> list[ScriptValue]:
+) -> list[UserValue]:
     """The rows of a tensor, or the elements of a sequence: as many as are asked for, where only the model knows."""
     if isinstance(value, SymbolicTensor):
         has_star = any(isinstance(each, ast.Starred) for each in elements)
@@ -131,7 +131,7 @@ def _unpack_error(stager: Stager, target: ast.expr, wanted: str, got: int) -> Un
 
 
 def _assign_element(
-    stager: Stager, target: ast.Subscript, container: ScriptValue, index: ScriptValue, value: ScriptValue
+    stager: Stager, target: ast.Subscript, container: UserValue, index: UserValue, value: UserValue
 ) -> None:
     _refuse_tensor(stager, target, container)
     with located(stager.frame.span(target)):
@@ -139,7 +139,7 @@ def _assign_element(
         cast(Elements, container)[index] = value
 
 
-def _refuse_tensor(stager: Stager, target: ast.Subscript, container: ScriptValue) -> None:
+def _refuse_tensor(stager: Stager, target: ast.Subscript, container: UserValue) -> None:
     if isinstance(container, Value):
         with located(stager.frame.span(target)):
             refuse_assignment()
@@ -172,8 +172,8 @@ def assign_augmented(stager: Stager, statement: ast.AugAssign) -> None:
 
 
 def _at(
-    stager: Stager, statement: ast.stmt, compute: _InPlace, left: ScriptValue, right: ScriptValue
-) -> ScriptValue:
+    stager: Stager, statement: ast.stmt, compute: _InPlace, left: UserValue, right: UserValue
+) -> UserValue:
     """Compute at a statement that is no expression: `x += y` has no code of its own to point at."""
     with located(stager.frame.span(statement)):
         return compute(left, right)

@@ -29,6 +29,7 @@ from onnxsmith.core.semantics.number import (
     number,
 )
 from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Operand, Size, TensorValue
 from onnxsmith.errors import (
     ConditionError,
@@ -40,7 +41,7 @@ from onnxsmith.errors import (
 )
 from onnxsmith.scripting.staging.attribute_values import AttributeList
 from onnxsmith.scripting.staging.merge import NUMBER_DTYPES
-from onnxsmith.scripting.staging.script_values import Function, ScriptValue, T
+from onnxsmith.scripting.staging.script_values import Function, T
 from onnxsmith.scripting.staging.truth import is_symbolic, truth
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import describe_shape
@@ -55,14 +56,14 @@ class Decisions(Protocol):
         ...
 
     def all_true(
-        self, bound: tuple[str, ...], first: ScriptValue, *others: Callable[[], ScriptValue]
-    ) -> ScriptValue:
+        self, bound: tuple[str, ...], first: UserValue, *others: Callable[[], UserValue]
+    ) -> UserValue:
         """`a and b` where only its truth matters."""
         ...
 
     def any_true(
-        self, bound: tuple[str, ...], first: ScriptValue, *others: Callable[[], ScriptValue]
-    ) -> ScriptValue:
+        self, bound: tuple[str, ...], first: UserValue, *others: Callable[[], UserValue]
+    ) -> UserValue:
         """`a or b` where only its truth matters."""
         ...
 
@@ -110,7 +111,7 @@ def _always(function: Function) -> Callable[[Decisions], Function]:
 # -- sizes and numbers -------------------------------------------------------------------------------------
 
 
-def _length(value: ScriptValue) -> Size:
+def _length(value: UserValue) -> Size:
     if is_symbolic(value):
         if isinstance(value, Tensor):
             if value.type.shape == ():
@@ -123,7 +124,7 @@ def _length(value: ScriptValue) -> Size:
 
 
 def _converted(dtype: DType, python: Function) -> Function:
-    def convert(*args: ScriptValue, **kwargs: ScriptValue) -> ScriptValue:
+    def convert(*args: UserValue, **kwargs: UserValue) -> UserValue:
         if len(args) == 1 and is_symbolic(args[0]) and isinstance(args[0], Tensor):
             value = args[0]
             if dtype is DType.BOOL:
@@ -148,10 +149,10 @@ def _scalar(value: Tensor, what: str) -> TensorValue:
 def _extreme(name: str, python: Function) -> Function:
     """`min` or `max`, by Python's rule: a later value counts only if it is less, or greater; NaN never is."""
 
-    def extreme(*args: ScriptValue, **kwargs: ScriptValue) -> ScriptValue:
+    def extreme(*args: UserValue, **kwargs: UserValue) -> UserValue:
         if len(args) == 1 and is_symbolic(args[0]) and isinstance(args[0], Tensor) and not kwargs:
             return _extreme_element(name, python, args[0])
-        values = list(cast("Iterable[ScriptValue]", args[0]) if len(args) == 1 else args)
+        values = list(cast("Iterable[UserValue]", args[0]) if len(args) == 1 else args)
         if kwargs or not any(is_symbolic(each) for each in values) or len(values) < 2:
             return python(*([values] if len(args) == 1 else args), **kwargs)
         numbers = [each for each in values if is_number(each)]
@@ -208,7 +209,7 @@ def _number_as(value: AnyNumber, dtype: DType) -> TensorValue | np.generic[Any]:
     return value.as_dtype(dtype) if isinstance(value, Number) else literal(value, dtype)
 
 
-def _total(values: ScriptValue, start: ScriptValue = 0) -> ScriptValue:
+def _total(values: UserValue, start: UserValue = 0) -> UserValue:
     starts_at_nothing = kind_of(start) == "int" and not is_symbolic(start) and start == 0
     if is_symbolic(values) and isinstance(values, Tensor):
         if values.dtype is DType.BOOL:
@@ -229,20 +230,20 @@ def _total(values: ScriptValue, start: ScriptValue = 0) -> ScriptValue:
 
 
 def _any(hooks: Decisions) -> Function:
-    def any_of(values: ScriptValue) -> ScriptValue:
+    def any_of(values: UserValue) -> UserValue:
         if is_symbolic(values) and isinstance(values, Tensor):
             return number(values.astype(DType.BOOL).any())
-        items = cast("Iterable[ScriptValue]", values)
+        items = cast("Iterable[UserValue]", values)
         return hooks.any_true((), False, *[functools.partial(_itself, each) for each in items])
 
     return any_of
 
 
 def _all(hooks: Decisions) -> Function:
-    def all_of(values: ScriptValue) -> ScriptValue:
+    def all_of(values: UserValue) -> UserValue:
         if is_symbolic(values) and isinstance(values, Tensor):
             return number(values.astype(DType.BOOL).all())
-        items = cast("Iterable[ScriptValue]", values)
+        items = cast("Iterable[UserValue]", values)
         return hooks.all_true((), True, *[functools.partial(_itself, each) for each in items])
 
     return all_of
@@ -257,7 +258,7 @@ def _itself(value: T) -> T:
 
 def _textual(python: Function) -> Callable[[Decisions], Function]:
     def make(hooks: Decisions) -> Function:
-        def convert(*args: ScriptValue, **kwargs: ScriptValue) -> str:
+        def convert(*args: UserValue, **kwargs: UserValue) -> str:
             if args and is_symbolic(args[0]) and not hooks.is_printing:
                 raise text_error()
             return python(*args, **kwargs)
@@ -267,12 +268,12 @@ def _textual(python: Function) -> Callable[[Decisions], Function]:
     return make
 
 
-def _nothing(*_: ScriptValue, **__: ScriptValue) -> None:
+def _nothing(*_: UserValue, **__: UserValue) -> None:
     """A model does not print and does not stop; the eager run does."""
 
 
 def _refused(python: Function, instead: str) -> Callable[[Decisions], Function]:
-    def refuse(*_: ScriptValue, **__: ScriptValue) -> NoReturn:
+    def refuse(*_: UserValue, **__: UserValue) -> NoReturn:
         raise UnsupportedSyntaxError(f"a script cannot call {python.__name__}()", help=instead)
 
     return _always(refuse)
@@ -287,7 +288,7 @@ Mathematics: TypeAlias = Callable[[StandardOperators, Sequence[Operand]], Tensor
 def _computed(python: Function, compute: Mathematics) -> Function:
     """A function of `math`: it computes in Python's floats, also where only the model knows them."""
 
-    def function(*args: ScriptValue) -> ScriptValue:
+    def function(*args: UserValue) -> UserValue:
         if not any(is_symbolic(each) for each in args):
             return python(*args)
         given = [

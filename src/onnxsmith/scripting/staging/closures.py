@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from onnxsmith.core.target import current_graph
+from onnxsmith.core.user_values import Opaque, UserValue
 from onnxsmith.core.value import Value
 from onnxsmith.errors import SourceNotFoundError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.analyze import Analysis, analyze
@@ -28,7 +29,7 @@ from onnxsmith.scripting.source.user_code import is_user_code
 from onnxsmith.scripting.staging.call_stack import staging
 from onnxsmith.scripting.staging.frame import Frame, Run
 from onnxsmith.scripting.staging.mistakes import Mistakes
-from onnxsmith.scripting.staging.script_values import Function, Opaque, ScriptValue
+from onnxsmith.scripting.staging.script_values import Function
 from onnxsmith.scripting.staging.watch import Captures, call_as_it_is, values_of, watch_call
 from onnxsmith.source import Span
 from onnxsmith.types.annotations import Annotation, read_value_type
@@ -88,7 +89,7 @@ class StagedClosure:
         defaults = {name: each.default for name, each in self.signature.parameters.items()}
         return names, {**values_of(self.frame, names.variables), **defaults}
 
-    def __call__(self, *args: ScriptValue, **kwargs: ScriptValue) -> ScriptValue:
+    def __call__(self, *args: UserValue, **kwargs: UserValue) -> UserValue:
         arguments = bind_call(self.__name__, self.signature, args, kwargs, self.span)
         frame = self.frame
         return run_staged(self.analysis, frame.globals, frame.closure, arguments, frame, run=frame.run)
@@ -132,7 +133,7 @@ def run_staged(
     mistakes: Mistakes | None = None,
     *,
     run: Run,
-) -> ScriptValue:
+) -> UserValue:
     """Stage one call of a function and give what it returns; `mistakes` collects those of several statements.
 
     `run` is the stager's: it stages a frame, and all that is called from there is staged by it, too.
@@ -154,7 +155,7 @@ def in_place(function: Function, run: Run) -> Function:
     if isinstance(function, types.MethodType):
         inner = function.__func__
         if isinstance(inner, types.FunctionType) and is_user_code(inner):
-            return _InPlace(inner, (cast(ScriptValue, function.__self__),), run)
+            return _InPlace(inner, (cast(UserValue, function.__self__),), run)
         return function
     if isinstance(function, types.FunctionType):
         if HOOKS in function.__code__.co_freevars:
@@ -171,7 +172,7 @@ def in_place(function: Function, run: Run) -> Function:
     return function
 
 
-def has_symbolic(values: Iterable[ScriptValue], depth: int = 3) -> bool:
+def has_symbolic(values: Iterable[UserValue], depth: int = 3) -> bool:
     """Whether symbolic values are among these, or in the containers among these."""
     for value in values:
         if isinstance(value, Value):
@@ -194,12 +195,12 @@ class _InPlace:
 
     __slots__ = ("_bound", "_function", "_run")
 
-    def __init__(self, function: types.FunctionType, bound: tuple[ScriptValue, ...], run: Run) -> None:
+    def __init__(self, function: types.FunctionType, bound: tuple[UserValue, ...], run: Run) -> None:
         self._function = function
         self._bound = bound
         self._run = run
 
-    def __call__(self, *args: ScriptValue, **kwargs: ScriptValue) -> ScriptValue:
+    def __call__(self, *args: UserValue, **kwargs: UserValue) -> UserValue:
         function, args = self._function, (*self._bound, *args)
         if not has_symbolic((*args, *kwargs.values())):
             return call_as_it_is(function, *args, **kwargs)

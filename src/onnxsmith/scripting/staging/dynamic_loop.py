@@ -17,6 +17,7 @@ from onnxsmith.core.call import constant_like
 from onnxsmith.core.recording import RecordedBody
 from onnxsmith.core.semantics.number import Number, is_number, kind_of, literal
 from onnxsmith.core.target import RecordingTarget, current_graph
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import TensorValue, Value
 from onnxsmith.errors import LoopTypeError, NestingError
 from onnxsmith.scripting.analysis.effects import names_in
@@ -39,7 +40,7 @@ from onnxsmith.scripting.staging.merge import (
     needs_types,
     number_as,
 )
-from onnxsmith.scripting.staging.script_values import Held, ScriptValue, TensorLike
+from onnxsmith.scripting.staging.script_values import Held, TensorLike
 from onnxsmith.scripting.staging.structure import containers_in, flatten, unflatten
 from onnxsmith.scripting.staging.truth import is_symbolic, truth
 from onnxsmith.scripting.staging.watch import keep_unchanged, watch_path
@@ -76,8 +77,8 @@ def stage_loop(
     statement: ast.For | ast.While,
     source: Iteration,
     leaf: Leaf,
-    test: Callable[[], ScriptValue] | None,
-    first_test: ScriptValue,
+    test: Callable[[], UserValue] | None,
+    first_test: UserValue,
     *,
     at_least_once: bool,
 ) -> Ended:
@@ -130,7 +131,7 @@ def _try_body(
     statement: ast.For | ast.While,
     source: Iteration,
     leaf: Leaf,
-    test: Callable[[], ScriptValue] | None,
+    test: Callable[[], UserValue] | None,
     at_least_once: bool,
 ) -> None:
     """Stage the body once, and take all of it back."""
@@ -171,7 +172,7 @@ def _stage_body(
     statement: ast.For | ast.While,
     source: Iteration,
     leaf: Leaf,
-    test: Callable[[], ScriptValue] | None,
+    test: Callable[[], UserValue] | None,
     states: Sequence[State],
 ) -> _Attempt:
     outer = current_graph()
@@ -312,7 +313,7 @@ def _as_carried(
 def _emit(
     outer: RecordingTarget,
     source: Iteration,
-    first_test: ScriptValue,
+    first_test: UserValue,
     states: Sequence[State],
     body: RecordedBody,
 ) -> Sequence[Value]:

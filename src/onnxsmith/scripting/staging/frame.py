@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, TypeAlias
 
 from onnxsmith.core.semantics.unknown_method import unknown_method
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import did_you_mean, undefined_name_help
 from onnxsmith.errors import (
     DynamicPythonValueError,
@@ -20,7 +21,7 @@ from onnxsmith.scripting.analysis.expressions import BlockSite, Evaluate, Root, 
 from onnxsmith.scripting.source.function_source import head_span
 from onnxsmith.scripting.staging.merge import Differing, Unassigned
 from onnxsmith.scripting.staging.mistakes import Mistakes
-from onnxsmith.scripting.staging.script_values import Held, Marker, ScriptValue
+from onnxsmith.scripting.staging.script_values import Held, Marker
 from onnxsmith.source import UNPACKED, Span, caller_span, position_span
 
 
@@ -37,7 +38,7 @@ class Tainted(Exception):
     """A statement uses a variable whose assignment was a mistake; nothing can be said about it."""
 
 
-Run: TypeAlias = Callable[["Frame"], ScriptValue]
+Run: TypeAlias = Callable[["Frame"], UserValue]
 
 
 def _not_run(frame: Frame) -> NoReturn:
@@ -71,7 +72,7 @@ class Frame:
         #: Expressions of statements that stand in a block, and are needed one by one after a mistake.
         self._late: dict[int, tuple[Evaluate, tuple[str, ...]]] = {}
 
-    def evaluate(self, root: ast.AST) -> ScriptValue:
+    def evaluate(self, root: ast.AST) -> UserValue:
         """The value of an expression, computed by Python at the user's own position."""
         if isinstance(root, ast.Constant):
             return root.value
@@ -141,7 +142,7 @@ class Frame:
         ends = [(each.end_lineno or each.lineno, each.end_col_offset or 0) for each in block.statements]
         return next((k for k, end in enumerate(ends) if (span.line, span.column) < end), len(ends) - 1)
 
-    def evaluate_for(self, root: ast.AST, targets: Sequence[ast.expr]) -> ScriptValue:
+    def evaluate_for(self, root: ast.AST, targets: Sequence[ast.expr]) -> UserValue:
         """The value of an expression that is assigned: an operator gives as many outputs as are unpacked."""
         first = targets[0]
         if not isinstance(root, ast.Call) or not isinstance(first, ast.Tuple | ast.List):
@@ -155,7 +156,7 @@ class Frame:
         finally:
             UNPACKED.reset(token)
 
-    def read(self, name: str, place: ast.AST | None = None) -> ScriptValue:
+    def read(self, name: str, place: ast.AST | None = None) -> UserValue:
         """The value of a variable that is used at `place`, or in the expression that runs now."""
         value = self.variables.get(name, _ABSENT)
         if value is _ABSENT or isinstance(value, Unassigned | Differing):
@@ -166,14 +167,14 @@ class Frame:
         """Where a node stands."""
         return head_span(node, self.analysis.file, self.analysis.name)
 
-    def _look_further(self, name: str, value: Held, place: ast.AST | None) -> ScriptValue:
+    def _look_further(self, name: str, value: Held, place: ast.AST | None) -> UserValue:
         if value is _ABSENT and name not in self.analysis.local_names:
             found = self._outside(name, place)
             if not isinstance(found, Absent):
                 return found
         raise self._mistake(name, value, place)
 
-    def _outside(self, name: str, place: ast.AST | None) -> ScriptValue | Absent:
+    def _outside(self, name: str, place: ast.AST | None) -> UserValue | Absent:
         frame = self.outer
         while frame is not None:
             if name in frame.analysis.local_names:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from onnxsmith.core.semantics.unknown_method import unknown_method
 from onnxsmith.core.target import current_graph
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Value
 from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.expressions import BlockSite
@@ -21,11 +22,10 @@ from onnxsmith.scripting.staging import chains
 from onnxsmith.scripting.staging.frame import BROKEN, Frame, Tainted
 from onnxsmith.scripting.staging.hooks import Hooks
 from onnxsmith.scripting.staging.jumps import NEXT, NOTHING, RESULT, Leaf, Side
-from onnxsmith.scripting.staging.script_values import ScriptValue
 from onnxsmith.scripting.staging.statement_kind import StatementKind
 
 
-def stage_frame(frame: Frame) -> ScriptValue:
+def stage_frame(frame: Frame) -> UserValue:
     """Stage one call of a function: what it returns."""
     return FunctionStager(frame).call()
 
@@ -38,7 +38,7 @@ class FunctionStager:
         self.flow = frame.analysis.flow
         frame.hooks = Hooks(frame, self)
 
-    def call(self) -> ScriptValue:
+    def call(self) -> UserValue:
         """What the function returns."""
         mistakes = self.frame.mistakes
         if mistakes is None:
@@ -145,7 +145,7 @@ class FunctionStager:
             )
         return kind.stage(self, statement, follow)
 
-    def assign_name(self, name: str, value: ScriptValue) -> None:
+    def assign_name(self, name: str, value: UserValue) -> None:
         """Bind a variable; a new value of the graph takes its name."""
         self.frame.variables[name] = value
         if isinstance(value, Value) and value.is_symbolic:

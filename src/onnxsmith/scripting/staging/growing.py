@@ -15,13 +15,14 @@ from onnxsmith.core.semantics.number import kind_of
 from onnxsmith.core.sequence import TensorSequence
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array, Size, Value
 from onnxsmith.errors import MutationError, TracedValueError
 from onnxsmith.scripting.analysis.effects import appended_name
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.source.trees import walk
 from onnxsmith.scripting.staging.reach import Reach
-from onnxsmith.scripting.staging.script_values import Held, Marker, ScriptValue
+from onnxsmith.scripting.staging.script_values import Held, Marker
 from onnxsmith.scripting.staging.structure import parts
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import SequenceType
@@ -35,9 +36,9 @@ class _Probe(Marker):
     """Stands for an empty list while a loop's body is tried, to learn what is appended to it."""
 
     def __init__(self) -> None:
-        self.taken: list[ScriptValue] = []
+        self.taken: list[UserValue] = []
 
-    def append(self, item: ScriptValue) -> None:
+    def append(self, item: UserValue) -> None:
         """Note what the list would take."""
         self.taken.append(item)
 
@@ -110,7 +111,7 @@ def append(stager: Stager, call: ast.expr) -> bool:
     return True
 
 
-def _described(item: ScriptValue) -> str:
+def _described(item: UserValue) -> str:
     kind = kind_of(item)
     return f"a Python {kind}" if kind is not None else f"a {type(item).__name__}"
 
@@ -134,7 +135,7 @@ def _holds(value: Held, wanted: Value) -> bool:
 def begin(stager: Stager, statement: ast.For | ast.While, trial: Callable[[], object]) -> None:
     """Turn lists that a loop appends to into sequences, where that can be; `trial` stages the body once."""
     frame = stager.frame
-    lists: dict[str, list[ScriptValue]] = {
+    lists: dict[str, list[UserValue]] = {
         name: frame.variables[name] for name in _appended(frame, statement.body) if _is_own(frame, name)
     }
     if not lists:
@@ -154,7 +155,7 @@ def begin(stager: Stager, statement: ast.For | ast.While, trial: Callable[[], ob
         stager.assign_name(name, made)
 
 
-def _tried(stager: Stager, names: list[str], trial: Callable[[], object]) -> dict[str, list[ScriptValue]]:
+def _tried(stager: Stager, names: list[str], trial: Callable[[], object]) -> dict[str, list[UserValue]]:
     """What a loop appends to empty lists in one iteration."""
     if not names:
         return {}
@@ -170,7 +171,7 @@ def _tried(stager: Stager, names: list[str], trial: Callable[[], object]) -> dic
     return {name: each.taken for name, each in probes.items()}
 
 
-def _dtype_of(item: ScriptValue) -> DType | None:
+def _dtype_of(item: UserValue) -> DType | None:
     """The element type of a tensor; None for numbers, for what is no tensor, and where it is not known."""
     if kind_of(item) is not None or not isinstance(item, Tensor):
         return None

@@ -18,6 +18,7 @@ from onnxsmith.core.semantics.index_items import Index
 from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array, TensorValue, Value
 from onnxsmith.errors import DTypeNotAllowedError
 from onnxsmith.scripting.analysis.effects import NO_NAMES, Names
@@ -26,7 +27,7 @@ from onnxsmith.scripting.staging.builtin_calls import replacement, text_error
 from onnxsmith.scripting.staging.closures import has_symbolic, in_place
 from onnxsmith.scripting.staging.jumps import Side
 from onnxsmith.scripting.staging.merge import CHOICE, Unassigned, active
-from onnxsmith.scripting.staging.script_values import Function, ScriptValue, T
+from onnxsmith.scripting.staging.script_values import Function, T
 from onnxsmith.scripting.staging.truth import is_symbolic, truth
 from onnxsmith.scripting.staging.watch import names_of, values_of, watched
 from onnxsmith.source import caller_span
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 Slice: TypeAlias = "slice[Any, Any, Any]"
 #: An operand that is evaluated only where it is needed.
-Thunk: TypeAlias = Callable[[], ScriptValue]
+Thunk: TypeAlias = Callable[[], UserValue]
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "Eq": operator.eq,
@@ -60,17 +61,17 @@ class Hooks:
 
     # -- truth -----------------------------------------------------------------------------------------
 
-    def all_true(self, bound: tuple[str, ...], first: ScriptValue, *others: Thunk) -> ScriptValue:
+    def all_true(self, bound: tuple[str, ...], first: UserValue, *others: Thunk) -> UserValue:
         """`a and b` where only its truth matters."""
         return self._truth_of(bound, first, others, stops_at=False)
 
-    def any_true(self, bound: tuple[str, ...], first: ScriptValue, *others: Thunk) -> ScriptValue:
+    def any_true(self, bound: tuple[str, ...], first: UserValue, *others: Thunk) -> UserValue:
         """`a or b` where only its truth matters."""
         return self._truth_of(bound, first, others, stops_at=True)
 
     def _truth_of(
-        self, bound: tuple[str, ...], first: ScriptValue, others: tuple[Thunk, ...], *, stops_at: bool
-    ) -> ScriptValue:
+        self, bound: tuple[str, ...], first: UserValue, others: tuple[Thunk, ...], *, stops_at: bool
+    ) -> UserValue:
         """What decides stays as it is where Python knows it; the rest is looked at only where that is not enough."""
         value = first
         for position, operand in enumerate(others):
@@ -83,7 +84,7 @@ class Hooks:
 
     def _open_truth(
         self, bound: tuple[str, ...], first: Value, others: tuple[Thunk, ...], stops_at: bool
-    ) -> ScriptValue:
+    ) -> UserValue:
         collected, has_tensor = self._one_truth(first, stops_at), not isinstance(first, Number)
         for operand in others:
 
@@ -109,17 +110,17 @@ class Hooks:
         word, symbol = ("or", "|") if stops_at else ("and", "&")
         return truth(value, f"an operand of '{word}'", f"; for each element: (…) {symbol} (…)")
 
-    def both(self, bound: tuple[str, ...], first: ScriptValue, *others: Thunk) -> ScriptValue:
+    def both(self, bound: tuple[str, ...], first: UserValue, *others: Thunk) -> UserValue:
         """`a and b` as a value: one of its operands."""
         return self._operand_of(bound, first, others, stops_at=False)
 
-    def either(self, bound: tuple[str, ...], first: ScriptValue, *others: Thunk) -> ScriptValue:
+    def either(self, bound: tuple[str, ...], first: UserValue, *others: Thunk) -> UserValue:
         """`a or b` as a value: one of its operands."""
         return self._operand_of(bound, first, others, stops_at=True)
 
     def _operand_of(
-        self, bound: tuple[str, ...], first: ScriptValue, others: tuple[Thunk, ...], *, stops_at: bool
-    ) -> ScriptValue:
+        self, bound: tuple[str, ...], first: UserValue, others: tuple[Thunk, ...], *, stops_at: bool
+    ) -> UserValue:
         if not others:
             return first
         if not is_symbolic(first):
@@ -127,16 +128,16 @@ class Hooks:
                 return first
             return self._operand_of(bound, others[0](), others[1:], stops_at=stops_at)
 
-        def rest() -> ScriptValue:
+        def rest() -> UserValue:
             return self._operand_of(bound, others[0](), others[1:], stops_at=stops_at)
 
-        def keep() -> ScriptValue:
+        def keep() -> UserValue:
             return first
 
         test = self._one_truth(first, stops_at)
         return self.choose(bound, test, keep, rest) if stops_at else self.choose(bound, test, rest, keep)
 
-    def negated(self, value: ScriptValue) -> bool | Number:
+    def negated(self, value: UserValue) -> bool | Number:
         """`not a`"""
         if not is_symbolic(value):
             return not value
@@ -147,7 +148,7 @@ class Hooks:
         """The condition of a conditional expression, as one truth value."""
         return truth(value) if is_symbolic(value) else value
 
-    def choose(self, bound: tuple[str, ...], test: ScriptValue, then: Thunk, otherwise: Thunk) -> ScriptValue:
+    def choose(self, bound: tuple[str, ...], test: UserValue, then: Thunk, otherwise: Thunk) -> UserValue:
         """`then if test else otherwise`; `bound` are the variables that a walrus in them may assign."""
         if not is_symbolic(test):
             return then() if test else otherwise()
@@ -168,7 +169,7 @@ class Hooks:
 
     # -- comparisons -----------------------------------------------------------------------------------
 
-    def chained(self, names: tuple[str, ...], left: ScriptValue, *operands: Thunk) -> ScriptValue:
+    def chained(self, names: tuple[str, ...], left: UserValue, *operands: Thunk) -> UserValue:
         """`a < b < c`"""
         after = operands[0]()
         value = self._compare(names[0], left, after)
@@ -177,11 +178,11 @@ class Hooks:
         rest = functools.partial(self.chained, names[1:], after, *operands[1:])
         return self._truth_of((), value, (rest,), stops_at=False)
 
-    def _compare(self, name: str, a: ScriptValue, b: ScriptValue) -> ScriptValue:
+    def _compare(self, name: str, a: UserValue, b: UserValue) -> UserValue:
         special = {"In": self.contains, "NotIn": self.lacks, "Is": self.same, "IsNot": self.different}
         return (special.get(name) or _COMPARISONS[name])(a, b)
 
-    def same(self, a: ScriptValue, b: ScriptValue) -> bool | Number:
+    def same(self, a: UserValue, b: UserValue) -> bool | Number:
         """`a is b`; an optional input that only the model knows may be None."""
         for value, other in ((a, b), (b, a)):
             if other is None and is_symbolic(value) and isinstance(value.known.type, OptionalType):
@@ -189,16 +190,16 @@ class Hooks:
                 return number(op.Not(op.OptionalHasElement(value)))
         return a is b
 
-    def different(self, a: ScriptValue, b: ScriptValue) -> bool | Number:
+    def different(self, a: UserValue, b: UserValue) -> bool | Number:
         """`a is not b`"""
         return self.negated(self.same(a, b))
 
-    def contains(self, item: ScriptValue, container: ScriptValue) -> ScriptValue:
+    def contains(self, item: UserValue, container: UserValue) -> UserValue:
         """`item in container`"""
         if is_symbolic(container) and isinstance(container, Tensor):
             return number(cast(Tensor, container == item).any())
         if isinstance(container, tuple | list | range | set | frozenset | dict):
-            options = list(cast("Iterable[ScriptValue]", container))
+            options = list(cast("Iterable[UserValue]", container))
             if is_symbolic(item) or has_symbolic(options, 0):
                 if any(each is item for each in options):
                     return True
@@ -206,9 +207,9 @@ class Hooks:
                     options.sort(key=repr)  # the order of a set is not the same in every run
                 equal = [functools.partial(operator.eq, item, each) for each in options]
                 return self._truth_of((), False, tuple(equal), stops_at=True)
-        return item in cast("Container[ScriptValue]", container)
+        return item in cast("Container[UserValue]", container)
 
-    def lacks(self, item: ScriptValue, container: ScriptValue) -> bool | Number:
+    def lacks(self, item: UserValue, container: UserValue) -> bool | Number:
         """`item not in container`"""
         return self.negated(self.contains(item, container))
 
@@ -220,12 +221,12 @@ class Hooks:
             current_graph().suggest_name(value, name)
         return value
 
-    def bind(self, name: str, value: ScriptValue) -> ScriptValue:
+    def bind(self, name: str, value: UserValue) -> UserValue:
         """`name := value`"""
         self._stager.assign_name(name, value)
         return value
 
-    def load(self, name: str) -> ScriptValue:
+    def load(self, name: str) -> UserValue:
         """A variable, when it is needed: in a lambda, or in an operand that may be skipped."""
         return self._frame.read(name)
 
@@ -239,7 +240,7 @@ class Hooks:
             raise text_error()
         return _Shown(value)
 
-    def printed(self, bound: tuple[str, ...], function: Function, call: Thunk) -> ScriptValue:
+    def printed(self, bound: tuple[str, ...], function: Function, call: Thunk) -> UserValue:
         """A call of `print`: the eager run prints. What is computed for it only is not part of the model."""
         if function is not builtins.print or self._is_printing:
             return call()

@@ -14,12 +14,13 @@ from onnxsmith.core.semantics.number import AnyNumber, Number, kind_of, literal,
 from onnxsmith.core.sequence import TensorSequence
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array, TensorValue
 from onnxsmith.errors import LoopTypeError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.iterated import is_taken_apart
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging.merge import NUMBER_DTYPES
-from onnxsmith.scripting.staging.script_values import Function, ScriptValue
+from onnxsmith.scripting.staging.script_values import Function
 from onnxsmith.scripting.staging.truth import is_symbolic
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import SequenceType, describe_shape
@@ -33,11 +34,11 @@ class Iteration:
     """What the model runs over: how many elements (None: a test decides), and the one at a position."""
 
     count: AnyNumber | Tensor | None
-    element: Callable[[Tensor], ScriptValue] | None
+    element: Callable[[Tensor], UserValue] | None
 
 
 #: What a `for` is written over: an iteration that the model performs, or what Python can iterate over, if it can.
-Source: TypeAlias = "Iteration | ScriptValue"
+Source: TypeAlias = "Iteration | UserValue"
 
 
 def iteration_source(stager: Stager, statement: ast.For) -> Source:
@@ -92,19 +93,19 @@ def _over(value: Source) -> Source:
 
 def _enumerated(
     iterable: Source, start: AnyNumber | Tensor = 0
-) -> Iteration | Iterator[tuple[AnyNumber | Tensor, ScriptValue]]:
+) -> Iteration | Iterator[tuple[AnyNumber | Tensor, UserValue]]:
     inner = _over(iterable)
     if not isinstance(inner, Iteration):  # only the start is the model's: the loop runs now
-        return ((start + k, each) for k, each in enumerate(cast("Iterable[ScriptValue]", inner)))
+        return ((start + k, each) for k, each in enumerate(cast("Iterable[UserValue]", inner)))
     element = inner.element
     assert element is not None
     return Iteration(inner.count, lambda i: (i + start, element(i)))
 
 
-def _reversed(items: Source) -> Iteration | Iterator[ScriptValue]:
+def _reversed(items: Source) -> Iteration | Iterator[UserValue]:
     inner = _over(items)
     if not isinstance(inner, Iteration):
-        return reversed(cast("Sequence[ScriptValue]", inner))
+        return reversed(cast("Sequence[UserValue]", inner))
     element, count = inner.element, inner.count
     assert element is not None
     assert count is not None
@@ -114,7 +115,7 @@ def _reversed(items: Source) -> Iteration | Iterator[ScriptValue]:
 def _zipped(*items: Source, strict: bool = False) -> Iteration:
     """zip of tensors: as long as the shortest, as Python's; that all are as long is checked eagerly."""
     counts: list[Any] = []
-    elements: list[Callable[[Tensor], ScriptValue]] = []
+    elements: list[Callable[[Tensor], UserValue]] = []
     for each in items:
         source = _over(each)
         if isinstance(source, range):
@@ -138,7 +139,7 @@ def _zipped(*items: Source, strict: bool = False) -> Iteration:
     return Iteration(shortest, lambda i: tuple(element(i) for element in elements))
 
 
-def _of_numbers(values: Sequence[ScriptValue]) -> Iteration | None:
+def _of_numbers(values: Sequence[UserValue]) -> Iteration | None:
     """Python numbers of one kind, for the model to take one by one; None for other lists."""
     kind = kind_of(values[0]) if values else None
     if kind is None or any(is_symbolic(each) or kind_of(each) != kind for each in values):
@@ -153,7 +154,7 @@ def _int64(value: AnyNumber) -> TensorValue | Array:
     )
 
 
-def _dynamic_range(*arguments: ScriptValue) -> Iteration:
+def _dynamic_range(*arguments: UserValue) -> Iteration:
     values: list[Any] = [each if isinstance(each, Number | int) else _as_number(each) for each in arguments]
     start, stop, step = (0, values[0], 1) if len(values) == 1 else (*values, 1)[:3]
     distance: Any = stop if _is(start, 0) else stop - start
@@ -166,7 +167,7 @@ def _dynamic_range(*arguments: ScriptValue) -> Iteration:
     return Iteration(count, element)
 
 
-def _as_number(value: ScriptValue) -> Number:
+def _as_number(value: UserValue) -> Number:
     if not isinstance(value, Tensor) or (value.dtype is not None and not value.dtype.is_integer):
         shown = value.type.described if isinstance(value, Tensor) else type(value).__name__
         raise LoopTypeError(f"range needs integers, not {shown}", help="convert it with int(…)")

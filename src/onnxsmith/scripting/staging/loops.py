@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 from onnxsmith.core.target import current_graph
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import LoopTypeError, OnnxsmithError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.effects import names_in
@@ -22,7 +23,6 @@ from onnxsmith.scripting.staging.iteration import Iteration, iteration_source, r
 from onnxsmith.scripting.staging.jumps import NEXT, NOTHING, Jump, Leaf, Side, record
 from onnxsmith.scripting.staging.merge import MISSING, Unassigned, active
 from onnxsmith.scripting.staging.mistakes import CURED_BY_VALUES
-from onnxsmith.scripting.staging.script_values import ScriptValue
 from onnxsmith.scripting.staging.truth import is_symbolic, truth
 from onnxsmith.scripting.staging.watch import Attempt
 
@@ -93,7 +93,7 @@ def _needs_python_value(error: Exception) -> bool:
     return not isinstance(error, OnnxsmithError) or error.code in CURED_BY_VALUES
 
 
-def _unrolled(stager: Stager, statement: ast.For, items: ScriptValue, follow: Leaf) -> Side:
+def _unrolled(stager: Stager, statement: ast.For, items: UserValue, follow: Leaf) -> Side:
     """Run the loop now, one copy of the body per element."""
     has_jumps = bool(stager.flow.block_jumps(statement.body))
     leaf = _ends_of(stager, statement)
@@ -125,9 +125,9 @@ def _finished(stager: Stager, statement: ast.For | ast.While, follow: Leaf) -> S
     return stager.run(statement.orelse, follow)
 
 
-def _iterator(stager: Stager, statement: ast.For, items: ScriptValue) -> Iterator[ScriptValue]:
+def _iterator(stager: Stager, statement: ast.For, items: UserValue) -> Iterator[UserValue]:
     try:
-        return iter(cast("Iterable[ScriptValue]", items))
+        return iter(cast("Iterable[UserValue]", items))
     except TypeError:
         instead = f"range({items})" if isinstance(items, int) else None
         raise LoopTypeError(f"{described_type(type(items))} cannot be looped over", help=instead).locate(
@@ -136,7 +136,7 @@ def _iterator(stager: Stager, statement: ast.For, items: ScriptValue) -> Iterato
 
 
 def _guarded_rest(
-    stager: Stager, statement: ast.For, side: Side, left: Iterator[ScriptValue], follow: Leaf
+    stager: Stager, statement: ast.For, side: Side, left: Iterator[UserValue], follow: Leaf
 ) -> Side:
     """The iterations after one that may have left the loop: each is an `If` on whether the loop still runs."""
     frame = stager.frame
@@ -144,7 +144,7 @@ def _guarded_rest(
     _take(stager, side)
     for item in left:
 
-        def one_more(item: ScriptValue = item) -> Side:
+        def one_more(item: UserValue = item) -> Side:
             assign(stager, statement.target, item)
             return stager.run(statement.body, leaf)
 
@@ -198,7 +198,7 @@ def _while(stager: Stager, statement: ast.While, follow: Leaf) -> Side:
     leaf = _ends_of(stager, statement)
     has_jumps = bool(stager.flow.block_jumps(statement.body))
 
-    def test() -> ScriptValue:
+    def test() -> UserValue:
         return frame.evaluate(statement.test)
 
     for _ in range(_MOST_ITERATIONS):

@@ -17,13 +17,13 @@ from onnxsmith.core.operator import Operator
 from onnxsmith.core.operator_protocols import AnyOperator, StandardOperators
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import ACTIVE, RecordingTarget
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array, Operand, Value
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.scripting.analysis.straight import Argument, Chain, Store, StraightCode
 from onnxsmith.scripting.staging.call_stack import staging
 from onnxsmith.scripting.staging.plain_outside import CHANGEABLE, is_harmless, is_plain_callee, resolve
-from onnxsmith.scripting.staging.script_values import ScriptValue
 
 
 class Misjudged(Exception):
@@ -38,7 +38,7 @@ class StraightCall:
     stores: tuple[Store, ...]
     code: StraightCode
 
-    def run(self, scope: RecordingTarget, arguments: Mapping[str, ScriptValue]) -> ScriptValue:
+    def run(self, scope: RecordingTarget, arguments: Mapping[str, UserValue]) -> UserValue:
         """What the function returns for these arguments; its operators go to `scope`."""
         self._check(arguments)
         code = self.function.__code__
@@ -56,7 +56,7 @@ class StraightCall:
             ACTIVE.reset(token)
         return result
 
-    def _check(self, arguments: Mapping[str, ScriptValue]) -> None:
+    def _check(self, arguments: Mapping[str, UserValue]) -> None:
         """Refuse arguments whose use may change them, or do something: `self`, defaults."""
         if not all(is_harmless(arguments[name]) for name in self.code.arguments) or any(
             isinstance(arguments[name], CHANGEABLE) for name in self.code.changed_arguments
@@ -101,7 +101,7 @@ class NamingTarget:
         scope: RecordingTarget,
         code: types.CodeType,
         stores: Sequence[Store],
-        arguments: Mapping[str, ScriptValue],
+        arguments: Mapping[str, UserValue],
     ) -> None:
         self._scope = scope
         self._code = code
@@ -110,9 +110,9 @@ class NamingTarget:
         self._next = 0
         self._next_offset = stores[0].offset if stores else sys.maxsize
         #: What instructions gave whose value gets a name, by offset.
-        self._results: dict[int, tuple[ScriptValue, ...]] = {}
+        self._results: dict[int, tuple[UserValue, ...]] = {}
 
-    def note(self, result: ScriptValue) -> None:
+    def note(self, result: UserValue) -> None:
         """Take note of what a script that the user's code calls now gives."""
         self._results[self._advance()] = result if isinstance(result, tuple) else (result,)
 
@@ -143,7 +143,7 @@ class NamingTarget:
             self._next += 1
             self._next_offset = stores[self._next].offset if self._next < len(stores) else sys.maxsize
 
-    def _value_of(self, store: Store) -> ScriptValue:
+    def _value_of(self, store: Store) -> UserValue:
         origin = store.origin
         if isinstance(origin, Argument):
             return self._arguments[origin.name]

@@ -16,6 +16,7 @@ from contextvars import ContextVar, Token
 from typing import ParamSpec, Protocol, TypeGuard, TypeVar, cast
 
 from onnxsmith.core.captures import ON_CAPTURE, AnyArray
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LastingChangeError, MutationError, OnnxsmithError, UnseenStateError
 from onnxsmith.scripting.analysis.analyze import Analysis
@@ -32,7 +33,7 @@ from onnxsmith.scripting.staging.reach import (
     is_harmless,
     pictures_of,
 )
-from onnxsmith.scripting.staging.script_values import Function, Held, ScriptValue
+from onnxsmith.scripting.staging.script_values import Function, Held
 from onnxsmith.source import PACKAGE_DIRECTORY, Span, traceback_span
 
 P = ParamSpec("P")
@@ -118,7 +119,7 @@ class Captures:
         if error is None and any(each.is_changed() for _, held in self._shared.values() for each in held):
             raise _shared_error()
 
-    def refuse_change_of(self, value: ScriptValue) -> None:
+    def refuse_change_of(self, value: UserValue) -> None:
         """Refuse that an array is changed, or what may be the same object as another, before it happens."""
         if id(value) in self._taken:
             raise self._error().locate_at_caller()
@@ -238,7 +239,7 @@ class _Path:
 
     # -- before it happens -------------------------------------------------------------------------
 
-    def refuse_change_of(self, value: ScriptValue) -> None:
+    def refuse_change_of(self, value: UserValue) -> None:
         """Refuse that an object is changed, before it happens."""
         if value in self._reach:
             error = self._error(self._reach.name_of(value), None)
@@ -424,7 +425,7 @@ def names_of(*functions: Function) -> Names:
 # -- while a path is staged --------------------------------------------------------------------------------
 
 
-def refuse_change(value: ScriptValue) -> None:
+def refuse_change(value: UserValue) -> None:
     """Refuse to change an object that lives longer than a path which is being staged."""
     for each in reversed(_OPEN.get()):
         each.refuse_change_of(value)
@@ -443,7 +444,7 @@ def watched(function: Function, replaced: Function) -> Function:
         raise error.locate_at_caller()
     replaced = checked(function, replaced)
     if isinstance(function, types.BuiltinMethodType) and function.__name__ in _CHANGING:
-        refuse_change(cast(ScriptValue, function.__self__))
+        refuse_change(cast(UserValue, function.__self__))
     watches = _OPEN.get()
     if not watches:
         return replaced
@@ -455,7 +456,7 @@ def watched(function: Function, replaced: Function) -> Function:
     for each in blind:
         each.refuse_unseen([function])
 
-    def call(*args: ScriptValue, **kwargs: ScriptValue) -> ScriptValue:
+    def call(*args: UserValue, **kwargs: UserValue) -> UserValue:
         for each in blind:
             each.refuse_unseen([*args, *kwargs.values()])
         return replaced(*args, **kwargs)

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from typing import cast
 
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.scripting.analysis.kinds import FlowQuestions, Names, Root, Targets, names_bound, target_roots
 from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import dispatch, recording
 from onnxsmith.scripting.staging.jumps import NEXT, NOTHING, Leaf, Side
-from onnxsmith.scripting.staging.script_values import ScriptValue
 from onnxsmith.scripting.staging.stager import Stager
 from onnxsmith.scripting.staging.statement_kind import StatementKind, statement_kind
 
@@ -54,9 +54,7 @@ class Within(StatementKind):
     def _run(self, stager: Stager, statement: ast.With, leaf: Leaf) -> Side:
         with ExitStack() as stack:
             for item in statement.items:
-                context = cast(
-                    "AbstractContextManager[ScriptValue]", stager.frame.evaluate(item.context_expr)
-                )
+                context = cast("AbstractContextManager[UserValue]", stager.frame.evaluate(item.context_expr))
                 value = stack.enter_context(context)
                 if item.optional_vars is not None:
                     assign(stager, item.optional_vars, value)
