@@ -27,6 +27,17 @@ from onnxsmith.types.value_types import (
 
 #: An array whose type is meant.
 Example: TypeAlias = "np.ndarray[Any, Any] | np.generic[Any]"
+_Literal: TypeAlias = bool | int | float | complex | str | bytes
+#: What an input may be given as: arrays, what numpy makes arrays of, sequences and maps of these.
+ExampleValue: TypeAlias = "Example | SupportsArray | _Literal | list[ExampleValue] | dict[Any, ExampleValue]"
+
+
+class SupportsArray(typing.Protocol):
+    """What numpy can make an array of."""
+
+    def __array__(self) -> np.ndarray[Any, Any]: ...
+
+
 #: What `typing` makes of types.
 _Made: TypeAlias = types.GenericAlias | types.UnionType | typing.TypeVar
 #: What may stand in an annotation.
@@ -133,12 +144,12 @@ def read_attribute_annotation(annotation: Annotation) -> AttributeAnnotation | N
     return None
 
 
-def type_of_example(example: object, where: str = "example") -> AnyValueType:
+def type_of_example(example: ExampleValue, where: str = "example") -> AnyValueType:
     """The type of an example value: an array's dtype and shape, a list's common element type."""
     if isinstance(example, dict) and example:
-        return _type_of_map(typing.cast("dict[object, object]", example))
+        return _type_of_map(example)
     if isinstance(example, list) and example:
-        elements = [type_of_example(each, where) for each in typing.cast("list[object]", example)]
+        elements = [type_of_example(each, where) for each in example]
         first = elements[0]
         if isinstance(first, MapType):
             return SequenceType(first)
@@ -152,7 +163,7 @@ def type_of_example(example: object, where: str = "example") -> AnyValueType:
     return TensorType(dtype, array.shape)
 
 
-def _type_of_map(example: dict[object, object]) -> MapType:
+def _type_of_map(example: dict[Any, ExampleValue]) -> MapType:
     key, value = next(iter(example.items()))
     key_dtype = DType.STRING if isinstance(key, str) else DType.INT64
     dtype = DType.STRING if isinstance(value, str) else DType.from_numpy(np.asarray(value).dtype)
@@ -165,7 +176,7 @@ def _type_of_map(example: dict[object, object]) -> MapType:
 DTypeLike: TypeAlias = DType | TensorType | np.dtype[Any] | type[Any] | str | int
 
 
-def read_dtype(value: object) -> DType | None:
+def read_dtype(value: DTypeLike | ValueType | None) -> DType | None:
     """The element type that a user means by FLOAT, FLOAT.dtype, DType.FLOAT, np.float32, "float32" or 1."""
     if isinstance(value, DType):
         return value

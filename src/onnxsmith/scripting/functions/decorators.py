@@ -61,7 +61,8 @@ def script(
     if isinstance(function, Opset) and function.domain:
         domain = function.domain if domain is None else domain
         return _decorator({**options, "domain": domain, "default_opset": default_opset})
-    if function is None or isinstance(function, Opset | int) or is_opset_module(function):
+    is_module = isinstance(function, types.ModuleType) and is_opset_module(function)
+    if function is None or isinstance(function, Opset | int) or is_module:
         opset = function if default_opset is None else default_opset
         return _decorator({**options, "domain": domain, "default_opset": opset})
     return _make(cast(Decorated, function), {**options, "domain": domain, "default_opset": default_opset})

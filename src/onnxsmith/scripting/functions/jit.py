@@ -14,7 +14,7 @@ from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.model import Model
 from onnxsmith.scripting.functions.eager_call import Input, check_names, input_argument
 from onnxsmith.scripting.functions.export import make_model
-from onnxsmith.types.annotations import type_of_example
+from onnxsmith.types.annotations import ExampleValue, type_of_example
 from onnxsmith.types.named_sizes import equal_sizes
 from onnxsmith.types.value_types import AnyValueType, OptionalType, TensorType
 
@@ -106,7 +106,9 @@ class Jit:
 
 def _open_type(annotated: AnyValueType, array: Input) -> AnyValueType:
     """The type that inputs of this element type and rank share, with the dimensions that the annotation names."""
-    actual = type_of_example(array)
+    actual = type_of_example(
+        cast(ExampleValue, array)
+    )  # a tensor of a graph says itself that it has no value here
     wanted = annotated.element if isinstance(annotated, OptionalType) else annotated
     if not isinstance(actual, TensorType) or actual.shape is None:
         return actual

@@ -10,6 +10,7 @@ import types
 from typing import Generic, TypeVar
 
 from onnxsmith.core.operator import Operator
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.scripting.functions.signature import ScriptSignature
 from onnxsmith.scripting.source.outside import has_empty_cell, outside
 from onnxsmith.scripting.staging.plain_outside import Script
@@ -54,7 +55,7 @@ def can_keep(function: types.FunctionType, parameters: ScriptSignature) -> bool:
     return references is not None and all(_is_unchanging(each) for each in references.values())
 
 
-def _is_unchanging(value: object) -> bool:
+def _is_unchanging(value: UserValue) -> bool:
     if isinstance(value, types.ModuleType):
         return value.__name__.startswith(_MODULES)
     return isinstance(value, (*_UNCHANGING, Script))
@@ -62,7 +63,7 @@ def _is_unchanging(value: object) -> bool:
 
 def _references(
     function: types.FunctionType, outer: tuple[types.FunctionType, ...] = ()
-) -> dict[str, object] | None:
+) -> dict[str, UserValue] | None:
     """What a function refers to, and the scripts that it calls; None where that cannot be told."""
     # What lambdas and inner functions refer to is not seen here.
     has_inner = any(isinstance(each, types.CodeType) for each in function.__code__.co_consts)

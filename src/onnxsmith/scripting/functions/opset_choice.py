@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterator, Mapping
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Protocol, TypeAlias, cast
 
 from onnxsmith.core.operator import Operator
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.opset.custom import Opset
 from onnxsmith.opset.module import standard_version
 from onnxsmith.scripting.source.outside import outside
@@ -16,7 +17,7 @@ from onnxsmith.scripting.source.user_code import is_user_code
 OpsetLike: TypeAlias = Opset | types.ModuleType | int
 
 
-def named_version(value: OpsetLike | Operator | None) -> int | None:
+def named_version(value: OpsetLike | Operator | UserValue) -> int | None:
     """The version of the standard domain that an opset, one of its operators, or a plain number stands for."""
     if isinstance(value, bool) or value is None:
         return None
@@ -26,7 +27,7 @@ def named_version(value: OpsetLike | Operator | None) -> int | None:
         return value.version if value.definition.domain == "" else None
     if isinstance(value, Opset):
         return value.version if value.domain == "" else None
-    return standard_version(value)
+    return standard_version(value) if isinstance(value, types.ModuleType) else None
 
 
 def found_version(function: types.FunctionType) -> int | None:
@@ -37,7 +38,7 @@ def found_version(function: types.FunctionType) -> int | None:
     return max(versions) if versions else None
 
 
-def _version_of_model(value: object) -> int | None:
+def _version_of_model(value: UserValue) -> int | None:
     # Told by what its class has: importing Model would import onnx-ir with every script.
     if not hasattr(type(value), "opset_imports"):
         return None
@@ -51,7 +52,7 @@ class _Importing(Protocol):
     def opset_imports(self) -> Mapping[str, int]: ...
 
 
-def _used(function: types.FunctionType, seen: set[int]) -> Iterator[Any]:
+def _used(function: types.FunctionType, seen: set[int]) -> Iterator[UserValue]:
     """What the code of a function refers to outside it, and the code of the helpers among that."""
     if id(function) in seen:
         return
