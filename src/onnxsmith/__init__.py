@@ -33,6 +33,7 @@ _LAZY = {
     "Opset": "onnxsmith.opset.custom",
     "Tensor": "onnxsmith.core.tensor",
     "Weights": "onnxsmith.graphs.weights",
+    "compose": "onnxsmith.passes.surgery",
     "data_root": "onnxsmith.graphs.external_data",
     "decompile": "onnxsmith.decompiling",
     "decompile_to": "onnxsmith.decompiling",

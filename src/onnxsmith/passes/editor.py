@@ -15,6 +15,7 @@ import onnx_ir as ir
 
 from onnxsmith.graphs.graph_inference import Functions
 from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
+from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
 from onnxsmith.passes.edits import Edit, EditLog, NodeNote, noted
 from onnxsmith.passes.typing_values import infer_types
 from onnxsmith.passes.values import Array, inner_graphs, is_open_inside, is_read
@@ -35,9 +36,11 @@ Outcome: TypeAlias = ir.Value | Sequence[ir.Value | None] | None
 class Editor:
     """One model, changed in place."""
 
-    def __init__(self, model: ir.Model, log: EditLog | None = None) -> None:
+    def __init__(self, model: ir.Model, *, keeps_weights: bool = False) -> None:
+        """`keeps_weights` says that weights may get other content one day: what they hold now decides nothing."""
         self.model = model
-        self.log = EditLog() if log is None else log
+        self.keeps_weights = keeps_weights
+        self.log = EditLog()
         #: The pass that runs, for the log.
         self.pass_name = ""
         #: Nodes that are out of the graph already; `sweep` takes them out of its list, all at once.
@@ -120,6 +123,10 @@ class Editor:
         """Whether a value is known before the model runs."""
         return self.tensor(value) is not None
 
+    def is_fixed(self, value: ir.Value) -> bool:
+        """Whether the content of a constant is what it is for good."""
+        return not self.keeps_weights or WEIGHT_KEY not in value.meta
+
     def array(self, value: ir.Value | None, most: int | None = None) -> Array | None:
         """The content of a constant; None for what is no constant, or has more elements than `most`."""
         if value is None:
@@ -157,6 +164,12 @@ class Editor:
             name = f"{wanted}_{count}"
         self._names.add(name)
         return name
+
+    def release_name(self, value: ir.Value) -> None:
+        """Take the name from a value that is going, so that what comes for it can have it."""
+        if value.name:
+            self._names.discard(value.name)
+            value.name = None
 
     def initializer(self, tensor: ir.TensorProtocol, wanted: str) -> ir.Value:
         """A new initializer of the main graph, which every graph but those of functions may read."""
@@ -241,7 +254,7 @@ class Editor:
         if old.shape is not None:
             new.shape = old.shape
         new.metadata_props.update(old.metadata_props)
-        new.meta.update(old.meta)  # pyright: ignore[reportUnknownMemberType]  # onnx-ir's notes have no type
+        notes_of(new).update(notes_of(old))
 
     def _redirect(self, old: ir.Value, new: ir.Value, node: ir.Node, made: list[ir.Node]) -> None:
         """Let the readers of a value read another one."""
@@ -368,6 +381,8 @@ class Editor:
             if len(sources) > 1:
                 each.metadata_props[SOURCES_KEY] = json.dumps(list(sources))
         for each in made:
+            if not each.meta:
+                notes_of(each).update(notes_of(node))
             if not each.name:
                 stem = (node.name or "").rpartition("/")[0]
                 own = f"{each.op_type.lower()}_{each.outputs[0].name}"

@@ -62,7 +62,9 @@ def lift_constants(edit: Editor) -> int:
             continue
         old = node.outputs[0]
         name = old.name or "constant"
-        value = edit.shared_constant(tensor, f"{name}_value" if node.graph is not edit.model.graph else name)
+        if node.graph is edit.model.graph:
+            edit.release_name(old)
+        value = edit.shared_constant(tensor, name)
         for use in old.uses():
             use.node.replace_input_with(use.idx, value)
         edit.gone.add(node)
@@ -95,7 +97,7 @@ def share_constants(edit: Editor) -> int:
     count = 0
     for name, value in list(graph.initializers.items()):
         tensor = value.const_value
-        if tensor is None or value.is_graph_input() or value.is_graph_output():
+        if tensor is None or value.is_graph_input() or value.is_graph_output() or not edit.is_fixed(value):
             continue
         key = _content_key(tensor)
         first = seen.setdefault(key, value)

@@ -20,6 +20,7 @@ from onnxsmith.core.target import ACTIVE
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.graph_inference import State, Walk
 from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
+from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.passes.editor import Attempt, Outcome
 from onnxsmith.passes.values import Array, has_graphs, has_references, is_random
@@ -70,10 +71,23 @@ def fold(at: Attempt) -> Outcome:
     if results is None:
         at.edit.unfoldable.add(node)
         return None
-    return [
-        None if result is None else at.tensor(result, value.name or "folded")
+    values = [
+        None if result is None else at.tensor(result, _name(at, value))
         for value, result in zip(node.outputs, results, strict=True)
     ]
+    if any(each is not None and WEIGHT_KEY in each.meta for each in node.inputs):
+        for value in values:
+            if value is not None:
+                notes_of(value)[WEIGHT_KEY] = value.name
+    return values
+
+
+def _name(at: Attempt, value: ir.Value) -> str:
+    """What a folded value is called: a transposed weight after the weight."""
+    weight = at.input(0)
+    if at.node.op_type == "Transpose" and weight is not None and weight.name:
+        return f"{weight.name}.T"
+    return value.name or "folded"
 
 
 def _folded(
@@ -96,12 +110,35 @@ def _folded(
     size = sum(math.ceil(math.prod(shape) * dtype.bitwidth / 8) for dtype, shape in types)
     if size <= _SMALL_BYTES and made_of <= 16 * _SMALL_BYTES:
         return _computed(run, tensors, node)
-    if size > made_of:
+    if size > made_of or not _is_only_for(at):
         return None
     return [
         _later(run, tensors, place, dtype, shape, node.outputs[place].name)
         for place, (dtype, shape) in enumerate(types)
     ]
+
+
+def _is_only_for(at: Attempt) -> bool:
+    """Whether what a node is made of is read in no other way: otherwise the model would hold it twice."""
+    for value in at.node.inputs:
+        tensor = at.edit.tensor(value)
+        if value is None or tensor is None or tensor.nbytes <= _SMALL_BYTES:
+            continue
+        if value.is_graph_output() or any(not _is_same(use.node, at.node) for use in value.uses()):
+            return False
+    return True
+
+
+def _is_same(left: ir.Node, right: ir.Node) -> bool:
+    """Whether two nodes do the same to a constant, so that they will be one."""
+    if left is right:
+        return True
+    return (
+        (left.domain, left.op_type) == (right.domain, right.op_type)
+        and all(a is b for a, b in zip(left.inputs, right.inputs, strict=False))
+        and {name: each.value for name, each in left.attributes.items()}
+        == {name: each.value for name, each in right.attributes.items()}
+    )
 
 
 class _Run:

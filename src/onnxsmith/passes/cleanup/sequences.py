@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import onnx_ir as ir
+
 from onnxsmith.passes.editor import Attempt, Outcome
 from onnxsmith.passes.values import dimensions, int_attribute, made_by
 
@@ -16,7 +18,7 @@ def element_of_built(at: Attempt) -> Outcome:
 
 
 def element_of_split(at: Attempt) -> Outcome:
-    """`SequenceAt` of a `SplitToSequence` in parts of one size: a slice, which is squeezed where that was asked for."""
+    """`SequenceAt` of a `SplitToSequence` of known sizes: one part of a `Split`."""
     split = made_by(at.input(0), "SplitToSequence")
     place = at.numbers(1)
     if split is None or place is None or at.version < 13 or split.inputs[0] is None:
@@ -32,15 +34,21 @@ def element_of_split(at: Attempt) -> Outcome:
     index = place[0]
     if ends is None or not -len(ends) <= index < len(ends):
         return None
-    index %= len(ends)
-    start = ends[index - 1] if index else 0
-    constants = [
-        at.constant([each], name) for each, name in ((start, "start"), (ends[index], "end"), (axis, "axis"))
-    ]
-    part = at.op("Slice", split.inputs[0], *constants)
+    if any(made_by_index(at, use.node) is None for use in split.outputs[0].uses()):
+        return None  # it is needed as a sequence, too
+    sizes = [end - start for start, end in zip([0, *ends], ends, strict=False)]
+    # Each element makes the same node; common subexpressions are shared afterwards.
+    parts_made = at.ops("Split", split.inputs[0], at.constant(sizes, "sizes"), outputs=len(ends), axis=axis)
+    part = parts_made[index]
     if is_given or int_attribute(split, "keepdims", 1):
         return part
     return at.op("Squeeze", part, at.constant([axis], "axes"))
+
+
+def made_by_index(at: Attempt, node: ir.Node) -> tuple[int, ...] | None:
+    """The index of a `SequenceAt`, where it is known; None for any other node."""
+    is_element = node.op_type == "SequenceAt" and not node.domain
+    return at.edit.numbers(node.inputs[1]) if is_element else None
 
 
 def _ends(total: int, parts: tuple[int, ...] | None, *, is_vector: bool) -> list[int] | None:

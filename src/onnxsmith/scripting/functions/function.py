@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.user_values import UserValue
-from onnxsmith.diagnostics import hide_frames_between, hide_own_frames
+from onnxsmith.diagnostics import hide_own_frames
 from onnxsmith.errors import OnnxsmithError, boundary, combined
 from onnxsmith.scripting.functions.bound_scripts import METHODS, OF_CLASSES, Methods
 from onnxsmith.scripting.functions.debuggers import is_watched, paused, resume
@@ -20,13 +20,12 @@ from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.eager_call import run_eagerly
 from onnxsmith.scripting.functions.pickling import Parcel, find, reduce_script
 from onnxsmith.scripting.source.function_source import module_level_names
-from onnxsmith.scripting.staging.straight_run import NamingTarget
+from onnxsmith.scripting.staging.naming_targets import NamingTarget
 
 if TYPE_CHECKING:
     import onnx
 
     from onnxsmith.graphs.model import Model
-    from onnxsmith.scripting.functions.jit import Jit
     from onnxsmith.scripting.functions.model_options import ModelOptions
 
 _CallT = TypeVar("_CallT", bound=Callable[..., Any])
@@ -103,7 +102,7 @@ class ScriptFunction(ScriptDefinition):
 
     def check(self) -> None:
         """Find the mistakes that can be found now. Names that the module defines further down are left for later."""
-        if self.straight_call() is None:
+        if self.is_analyzed:
             missing = self.undefined.missing
             self.known_mistakes = self.undefined.errors(self.analysis.local_names) if missing else []
             if missing and not self.known_mistakes:
@@ -159,19 +158,9 @@ class ScriptFunction(ScriptDefinition):
         node = self.places.node
         return watched_function(self, node) if isinstance(node, ast.FunctionDef) else None
 
-    def jit(self, *args: UserValue, **kwargs: UserValue) -> UserValue:
-        """Run the whole function as one model, kept for inputs of the same types and ranks."""
-        try:
-            return self._jit(*args, **kwargs)
-        except OnnxsmithError as error:  # inline, not a `boundary`: this call is made to cost little
-            hide_own_frames(error)
-            raise
-        except Exception as error:
-            hide_frames_between(error)
-            raise
-
     @functools.cached_property
-    def _jit(self) -> Jit:
+    def jit(self) -> Callable[..., Any]:
+        """Run the whole function as one model, kept for inputs of the same types and ranks."""
         from onnxsmith.scripting.functions.jit import (
             Jit,  # heavy: onnx-ir is imported when something is staged
         )

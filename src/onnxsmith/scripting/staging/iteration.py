@@ -29,12 +29,28 @@ if TYPE_CHECKING:
     from onnxsmith.scripting.staging.stager import Stager
 
 
+#: Where an element stands: known, or counted by the model.
+Position: TypeAlias = Tensor | int
+
+
 @dataclass(frozen=True, slots=True)
 class Iteration:
     """What the model runs over: how many elements (None: a test decides), and the one at a position."""
 
-    count: AnyNumber | Tensor | None
-    element: Callable[[Tensor], UserValue] | None
+    count: Position | None
+    element: Callable[[Position], UserValue] | None
+
+    def first(self) -> UserValue:
+        """The first element, of one or more."""
+        assert self.element is not None  # only a `while` has none
+        return self.element(0)
+
+    def from_second(self) -> Iteration:
+        """All elements but the first, where their number is known."""
+        element, count = self.element, self.count
+        assert element is not None
+        assert count is not None
+        return Iteration(count - 1, lambda i: element(i + 1))
 
 
 #: What a `for` is written over: an iteration that the model performs, or what Python can iterate over, if it can.
@@ -68,7 +84,7 @@ def _source(stager: Stager, node: ast.expr) -> Source:
 def range_iteration(bounds: range) -> Iteration:
     """A range whose bounds are known, for the model to count."""
 
-    def element(i: Tensor) -> Tensor:
+    def element(i: Position) -> UserValue:
         scaled = i if bounds.step == 1 else i * bounds.step
         return scaled if bounds.start == 0 else scaled + bounds.start
 
@@ -115,7 +131,7 @@ def _reversed(items: Source) -> Iteration | Iterator[UserValue]:
 def _zipped(*items: Source, strict: bool = False) -> Iteration:
     """zip of tensors: as long as the shortest, as Python's; that all are as long is checked eagerly."""
     counts: list[Any] = []
-    elements: list[Callable[[Tensor], UserValue]] = []
+    elements: list[Callable[[Position], UserValue]] = []
     for each in items:
         source = _over(each)
         if isinstance(source, range):
@@ -160,7 +176,7 @@ def _dynamic_range(*arguments: UserValue) -> Iteration:
     distance: Any = stop if _is(start, 0) else stop - start
     count: Any = distance if _is(step, 1) else -((-distance) // step)
 
-    def element(i: Tensor) -> Tensor:
+    def element(i: Position) -> UserValue:
         scaled = i if _is(step, 1) else i * step
         return scaled if _is(start, 0) else scaled + start
 

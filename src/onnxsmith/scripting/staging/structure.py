@@ -11,6 +11,7 @@ import numpy as np
 
 from onnxsmith.core.semantics.number import kind_of
 from onnxsmith.core.value import Value
+from onnxsmith.scripting.staging.perhaps import Perhaps
 from onnxsmith.scripting.staging.script_values import Held, Marker, TensorLike
 
 if TYPE_CHECKING:
@@ -35,7 +36,9 @@ def parts(value: Held) -> list[tuple[Any, Held]] | None:
         names: Sequence[Any] = getattr(value, "_fields", range(len(value)))
         return list(zip(names, value, strict=True))
     if type(value) is dict:
-        return list(cast("dict[Any, Held]", value).items())
+        return list(cast("dict[Any, Any]", value).items())
+    if isinstance(value, Perhaps):
+        return [("is_there", value.is_there), ("value", value.value)]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return [
             (each.name, getattr(value, each.name))
@@ -54,7 +57,9 @@ def rebuilt(like: Held, items: Sequence[Held]) -> Held:
         return kind(*items) if hasattr(kind, "_fields") else tuple(items)
     if type(like) is dict:
         return dict(zip(cast("dict[Any, Any]", like), items, strict=True))
-    made: Any = object.__new__(type(like))
+    if isinstance(like, Perhaps):
+        return Perhaps(*items)
+    made: Any = object.__new__(type(cast(object, like)))
     for (name, _), item in zip(parts(like) or (), items, strict=True):
         object.__setattr__(made, name, item)  # also where the class is frozen
     return made
@@ -84,7 +89,7 @@ def containers_in(value: Held) -> Iterator[Held]:
     inner = parts(value)
     if inner is None:
         return
-    if not isinstance(value, tuple):
+    if not isinstance(value, tuple | Perhaps):
         yield value
     for _, each in inner:
         yield from containers_in(each)

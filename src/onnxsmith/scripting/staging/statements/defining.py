@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import cast
+from typing import Any, cast
 
+from onnxsmith.core.user_values import Opaque
 from onnxsmith.scripting.analysis.kinds import Root
-from onnxsmith.scripting.analysis.names import assigned_names
+from onnxsmith.scripting.analysis.names import assigned_names, is_generator
 from onnxsmith.scripting.staging.closures import StagedClosure
 from onnxsmith.scripting.staging.script_values import Function
 from onnxsmith.scripting.staging.stager import Stager
@@ -21,6 +22,9 @@ class Definition(PlainKind):
     def roots(self, statement: ast.stmt) -> Iterator[Root]:
         assert isinstance(statement, ast.FunctionDef)
         yield from map(Root, statement.decorator_list)
+        if is_generator(statement):
+            yield Root(statement)
+            return
         yield from map(Root, statement.args.defaults)
         yield from (Root(each) for each in statement.args.kw_defaults if each is not None)
 
@@ -29,10 +33,16 @@ class Definition(PlainKind):
 
     def perform(self, stager: Stager, statement: ast.stmt) -> None:
         assert isinstance(statement, ast.FunctionDef)
-        function: Function = StagedClosure(stager.frame, statement)
+        # A generator runs when it is asked for a value, between other statements: that is for Python to do.
+        is_yielding = is_generator(statement)
+        function: Function = (
+            cast(Function, stager.frame.evaluate(statement))
+            if is_yielding
+            else StagedClosure(stager.frame, statement)
+        )
         for decorator in reversed(statement.decorator_list):
             function = cast(Function, stager.frame.evaluate(decorator))(function)
-        stager.frame.variables[statement.name] = function
+        stager.frame.assign(statement.name, cast(Opaque, function))
 
 
 @statement_kind(ast.Import, ast.ImportFrom)
@@ -46,4 +56,7 @@ class Importing(PlainKind):
         frame = stager.frame
         module = ast.fix_missing_locations(ast.Module([statement], []))
         code = compile(module, frame.analysis.file, "exec")
-        exec(code, frame.globals, frame.variables)  # the user's import
+        bound: dict[str, Any] = {}
+        exec(code, frame.globals, bound)  # the user's import
+        for name, value in bound.items():
+            frame.assign(name, value)
