@@ -67,11 +67,12 @@ def _after_first(stager: Stager, statement: ast.For, source: Source) -> Source:
 
     Where a variable is None before a loop that surely runs, it is something else from the second iteration on.
     """
-    count = (
-        len(source) if isinstance(source, range) else source.count if isinstance(source, Iteration) else None
-    )
+    if isinstance(source, Iteration):
+        surely_runs = isinstance(source.count, int) and source.count >= 1
+    else:
+        surely_runs = isinstance(source, range) and bool(source)  # Python counts no more than 64 bits
     live, variables = stager.flow.live_in_loop(statement), stager.frame.variables
-    if not isinstance(count, int) or count < 1 or stager.flow.block_jumps(statement.body):
+    if not surely_runs or stager.flow.block_jumps(statement.body):
         return source
     if not any(
         variables.get(each, MISSING) is None and each in live for each in stager.flow.loop_names(statement)
