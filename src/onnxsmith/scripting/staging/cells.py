@@ -9,7 +9,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Sequence
 from contextvars import ContextVar, Token
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from onnxsmith.scripting.staging.perhaps import Fact, refined
 from onnxsmith.scripting.staging.script_values import Held, Marker
@@ -17,7 +17,7 @@ from onnxsmith.scripting.staging.script_values import Held, Marker
 _ABSENT = object()
 
 
-class Cells(dict[str, Any]):
+class Cells(dict[str, Held]):
     """The values of one call's variables that inner functions assign."""
 
     __slots__ = ("__weakref__",)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from onnxsmith.core.target import current_graph
 from onnxsmith.scripting.analysis.names import assigned_names
@@ -17,6 +17,7 @@ from onnxsmith.scripting.staging.branches import SOME_PATH, dispatch, dynamic_if
 from onnxsmith.scripting.staging.growing import grown_names
 from onnxsmith.scripting.staging.jumps import NEXT, Jump, Leaf, Side, record
 from onnxsmith.scripting.staging.merge import MISSING, RESULT_NAME, Unassigned
+from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.truth import is_symbolic, truth
 
 if TYPE_CHECKING:
@@ -160,5 +161,5 @@ def _in_turn(stager: Stager, groups: Sequence[Group], place: ast.stmt) -> Side:
     return Side({key: value for key, value in side.value.items() if key != _PENDING}, side.variables)
 
 
-def _values(side: Side) -> dict[str, Any]:
+def _values(side: Side) -> dict[str, Held]:
     return {name: each for name, each in side.variables.items() if each is not MISSING}

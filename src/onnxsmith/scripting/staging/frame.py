@@ -66,7 +66,7 @@ class Frame:
         self.globals = global_names
         self.closure = closure
         self.outer = outer
-        self.variables: dict[str, Any] = {}
+        self.variables: dict[str, Held] = {}
         #: The variables that inner functions assign; they are not among the others.
         self.cells = new_cells() if analysis.cell_names else _NO_CELLS
         #: What is known where a truth value of the model is.
@@ -92,7 +92,7 @@ class Frame:
         self.read(name, place)
         del self._home(name)[name]
 
-    def _home(self, name: str) -> dict[str, Any]:
+    def _home(self, name: str) -> dict[str, Held]:
         """Where a variable is kept that this function assigns."""
         if name in self.analysis.cell_names:
             return self.cells
@@ -196,8 +196,8 @@ class Frame:
         """The value of a variable that is used at `place`, or in the expression that runs now."""
         value = self.variables.get(name, _ABSENT)
         if value is _ABSENT or value.__class__ in _MARKS:
-            value = self._look_further(name, value, place)
-        return value
+            return self._look_further(name, value, place)
+        return cast(UserValue, value)
 
     def perhaps(self, name: str) -> Perhaps | None:
         """A variable of which only the model knows whether it is None; None for any other."""

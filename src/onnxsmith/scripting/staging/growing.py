@@ -137,8 +137,10 @@ def _holds(value: Held, wanted: Value) -> bool:
 def begin(stager: Stager, statement: ast.For | ast.While, trial: Callable[[], object]) -> None:
     """Turn lists that a loop appends to into sequences, where that can be; `trial` stages the body once."""
     frame = stager.frame
-    lists: dict[str, list[UserValue]] = {
-        name: frame.variables[name] for name in _appended(frame, statement.body) if _is_own(frame, name)
+    lists = {
+        name: cast("list[UserValue]", frame.variables[name])
+        for name in _appended(frame, statement.body)
+        if _is_own(frame, name)
     }
     if not lists:
         return

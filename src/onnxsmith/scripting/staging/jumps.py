@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from onnxsmith.scripting.staging.merge import MISSING
+from onnxsmith.scripting.staging.script_values import Held
 
 
 class Jump(NamedTuple):
     """Where a path goes on: after the block ("next"), after or at the head of a loop, or in the caller."""
 
     kind: str
-    value: Any = None
+    value: Held = None
 
 
 NEXT, BREAK, CONTINUE = Jump("next"), Jump("break"), Jump("continue")
@@ -25,7 +26,7 @@ class Side:
     """What one side of a branch leaves: a result that must fit the other side's, and variables that may differ."""
 
     value: Any
-    variables: dict[str, Any] = field(default_factory=dict[str, Any])
+    variables: dict[str, Held] = field(default_factory=dict[str, Held])
 
 
 class Leaf:
