@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeGuard, cast
+from typing import TYPE_CHECKING, TypeGuard, cast
 
 from onnxsmith.core.recording import RecordedBody
 from onnxsmith.core.semantics.number import Number
@@ -137,7 +137,7 @@ def dispatch(stager: Stager, side: Side, follow: Leaf, place: ast.stmt) -> Side:
     stager.frame.variables.update(
         {name: each for name, each in side.variables.items() if each is not MISSING}
     )
-    flags: Mapping[str, Any] = side.value
+    flags = side.flags
     possible = [kind for kind in KINDS if flags.get(kind, False) is not False]
     possible.sort(key=lambda kind: isinstance(flags[kind], Negation))  # the last one needs no test
 
@@ -146,11 +146,12 @@ def dispatch(stager: Stager, side: Side, follow: Leaf, place: ast.stmt) -> Side:
 
     def choose(kinds: Sequence[str]) -> Side:
         kind, *others = kinds
-        if not others or not is_symbolic(flags[kind]):
+        flag = flags[kind]
+        if not others or not is_symbolic(flag):
             return go(kind)
         return dynamic_if(
             stager,
-            truth(flags[kind]),
+            truth(flag),
             lambda: go(kind),
             lambda: choose(others),
             names_from(stager, place),

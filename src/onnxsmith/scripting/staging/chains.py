@@ -144,7 +144,7 @@ def _in_turn(stager: Stager, groups: Sequence[Group], place: ast.stmt) -> Side:
     frame = stager.frame
     side = groups[0]()
     for group in groups[1:]:
-        pending = side.value[_PENDING]
+        pending = side.flags[_PENDING]
         if not is_symbolic(pending) and not pending:
             break
         frame.variables.update(_values(side))
@@ -153,12 +153,12 @@ def _in_turn(stager: Stager, groups: Sequence[Group], place: ast.stmt) -> Side:
             continue
 
         def stay(before: Side = side) -> Side:
-            return Side({**before.value, _PENDING: False}, before.variables)
+            return Side({**before.flags, _PENDING: False}, before.variables)
 
         side = dynamic_if(
             stager, truth(pending), group, stay, names_from(stager, place), name=RESULT_NAME, place=place
         )
-    return Side({key: value for key, value in side.value.items() if key != _PENDING}, side.variables)
+    return Side({key: value for key, value in side.flags.items() if key != _PENDING}, side.variables)
 
 
 def _values(side: Side) -> dict[str, Held]:

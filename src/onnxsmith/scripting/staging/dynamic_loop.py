@@ -141,7 +141,7 @@ def stage_loop(
         cells.put_back()
     flags = _flags(stager, statement)
     extra: list[tuple[str, TensorLike]] = []
-    forms = {flag: flatten(attempt.side.value[flag], flag, extra) for flag in flags}
+    forms = {flag: flatten(attempt.side.flags[flag], flag, extra) for flag in flags}
     names = [leaf.name for each in states for leaf in each.leaves]
     outputs: Sequence[Value] = ()
     if not names and not extra:
@@ -191,9 +191,9 @@ def _flags(stager: Stager, statement: ast.For | ast.While) -> list[str]:
     return flags
 
 
-def _told(side: Side, flags: Sequence[str]) -> dict[str, Any]:
+def _told(side: Side, flags: Sequence[str]) -> dict[str, Held]:
     """Of how an iteration ended, what somebody asks for after the loop."""
-    return {flag: side.value[flag] for flag in flags}
+    return {flag: side.flags[flag] for flag in flags}
 
 
 def _like(example: TensorLike, output: Value) -> Value:
@@ -255,7 +255,9 @@ def _stage_body(
             if last is None
             else _run_to_break(stager, statement, last, leaf)
         )
-    return _Attempt(scope, every, side, side.value["go_on"], goes_on_before, CellValues())
+    return _Attempt(
+        scope, every, side, cast("Number | bool", side.flags["go_on"]), goes_on_before, CellValues()
+    )
 
 
 def _counter_name(statement: ast.For | ast.While) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import cast
 
 from onnxsmith.core.semantics.unknown_method import unknown_method
 from onnxsmith.core.target import current_graph
@@ -42,9 +43,9 @@ class FunctionStager:
         """What the function returns."""
         mistakes = self.frame.mistakes
         if mistakes is None:
-            return self.run(self.frame.analysis.body, RESULT).value
+            return cast(UserValue, self.run(self.frame.analysis.body, RESULT).value)
         try:
-            result = self.run(self.frame.analysis.body, RESULT).value
+            result = cast(UserValue, self.run(self.frame.analysis.body, RESULT).value)
         except OnnxsmithError as error:
             mistakes.add(error)
         except Exception:

@@ -168,7 +168,7 @@ class Hooks:
         names = names_of(then, otherwise)
         chosen = dynamic_if(self._stager, truth(test), side(then), side(otherwise), names, name=CHOICE)
         frame.variables.update(chosen.variables)
-        return chosen.value
+        return cast(UserValue, chosen.value)
 
     # -- comparisons -----------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from onnxsmith.core.target import current_graph
@@ -23,6 +23,7 @@ from onnxsmith.scripting.staging.iteration import Iteration, Source, iteration_s
 from onnxsmith.scripting.staging.jumps import NEXT, NOTHING, Jump, Leaf, Side, record
 from onnxsmith.scripting.staging.merge import MISSING, Unassigned, active
 from onnxsmith.scripting.staging.mistakes import CURED_BY_VALUES
+from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.truth import is_symbolic, truth
 from onnxsmith.scripting.staging.watch import Attempt, watch_path
 
@@ -133,13 +134,13 @@ def _unrolled(stager: Stager, statement: ast.For, items: UserValue, follow: Leaf
             stager.run(statement.body, NOTHING)
             continue
         side = stager.run(statement.body, leaf)
-        if not _is_known(side.value):
+        if not _is_known(side.flags):
             # Only the model knows whether the loop goes on: the iterations that are left are guarded by it.
             return _guarded_rest(stager, statement, side, iterator, follow)
         _take(stager, side)
-        if side.value["return"]:
-            return follow(Jump("return", side.value["value"]))
-        if side.value["break"]:
+        if side.flags["return"]:
+            return follow(Jump("return", side.flags["value"]))
+        if side.flags["break"]:
             return follow(NEXT)
     return _finished(stager, statement, follow)
 
@@ -182,7 +183,7 @@ def _guarded_rest(
         def stay(before: Side = side) -> Side:
             return Side(before.value, {name: frame.variables.get(name, MISSING) for name in before.variables})
 
-        goes_on = side.value["next"]
+        goes_on = side.flags["next"]
         if is_symbolic(goes_on):
             names = stager.frame.analysis.facts.names([statement])
             side = dynamic_if(stager, truth(goes_on), one_more, stay, names, place=statement)
@@ -192,7 +193,7 @@ def _guarded_rest(
             break
         _take(stager, side)
     return _after(
-        stager, statement, Ended(side.value["break"], side.value["return"], side.value["value"]), follow
+        stager, statement, Ended(side.flags["break"], side.flags["return"], side.flags["value"]), follow
     )
 
 
@@ -249,7 +250,7 @@ def _ends_of(stager: Stager, statement: ast.For | ast.While) -> Leaf:
     return Leaf(end)
 
 
-def _is_known(flags: dict[str, Any]) -> bool:
+def _is_known(flags: Mapping[str, Held]) -> bool:
     return not any(is_symbolic(flags[each]) for each in ("next", "break", "return"))
 
 
@@ -272,12 +273,12 @@ def _while(stager: Stager, statement: ast.While, follow: Leaf) -> Side:
                 side = None
             else:
                 side = stager.run(statement.body, leaf)
-        if side is not None and _is_known(side.value):
+        if side is not None and _is_known(side.flags):
             draft.keep()
             _take(stager, side)
-            if side.value["return"]:
-                return follow(Jump("return", side.value["value"]))
-            if side.value["break"]:
+            if side.flags["return"]:
+                return follow(Jump("return", side.flags["value"]))
+            if side.flags["break"]:
                 return follow(NEXT)
             continue
         if side is None:
