@@ -22,6 +22,7 @@ METHODS: dict[str, str] = {
     "for_runtime": "onnxsmith.runtime.for_runtime:for_runtime",
     "rename": "onnxsmith.passes.surgery:rename",
     "replace_weights": "onnxsmith.passes.surgery:replace_weights",
+    "rewrite": "onnxsmith.passes.rules:rewrite",
     "split": "onnxsmith.passes.surgery:split",
     "then": "onnxsmith.passes.surgery:then",
     "with_outputs": "onnxsmith.passes.surgery:with_outputs",

@@ -41,7 +41,7 @@ class TooDeep(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class NodeChange:
     """One change: by which rule, why, and which node it was."""
 
     rule: str
@@ -65,7 +65,7 @@ class Rewritten:
     """The model after the rules, and what they changed."""
 
     model: onnx.ModelProto
-    edits: tuple[Edit, ...] = field(default=())
+    edits: tuple[NodeChange, ...] = field(default=())
 
 
 def rewrite(
@@ -115,7 +115,7 @@ class _Run:
         #: Whether the shapes that the model declares inside are right.
         self.believes_shapes = False
         self._names = FreshNames([*value_names(model), *(each.name for each in model.functions)])
-        self._edits: list[Edit] = []
+        self._edits: list[NodeChange] = []
         # Edits, and calls that go to a copy.
         self._changes = 0
         # (function, types of its inputs, attributes) -> its copy and what calls it.
@@ -202,7 +202,7 @@ class _Run:
             site = Site(node, versions.get(domain, 1), scope, emit)
             changes = rule(site)
             for name, reason in changes:
-                self._edits.append(Edit(name, reason, node.op_type, node.name, path))
+                self._edits.append(NodeChange(name, reason, node.op_type, node.name, path))
                 self._changes += 1
             if changes:
                 is_changed = True
