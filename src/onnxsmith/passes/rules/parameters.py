@@ -12,7 +12,12 @@ from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import RuleError
 from onnxsmith.scripting.functions.signature import ScriptParameter, with_evaluated_annotations
 from onnxsmith.source import Span, code_span
-from onnxsmith.types.annotations import AttributeAnnotation, read_attribute_annotation, read_value_type
+from onnxsmith.types.annotations import (
+    Annotation,
+    AttributeAnnotation,
+    read_attribute_annotation,
+    read_value_type,
+)
 from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType
 
 Role: TypeAlias = Literal["tensor", "constant", "rest", "captured"]
@@ -126,7 +131,7 @@ def _span(function: types.FunctionType) -> Span | None:
     return None if function.__name__ == "<lambda>" else code_span(function.__code__)
 
 
-def _parameter(each: inspect.Parameter, hint: object, what: str, span: Span | None) -> RuleParameter:
+def _parameter(each: inspect.Parameter, hint: Annotation, what: str, span: Span | None) -> RuleParameter:
     if each.kind is each.VAR_POSITIONAL:
         return RuleParameter(each.name, "rest", _type(hint, each.name))
     attribute = read_attribute_annotation(hint)
@@ -143,6 +148,9 @@ def _parameter(each: inspect.Parameter, hint: object, what: str, span: Span | No
     return RuleParameter(each.name, "tensor", kind, is_annotated=hint is not None, default=each.default)
 
 
-def _type(hint: object, name: str) -> AnyValueType:
-    is_open = hint is None or hint is Any or getattr(hint, "__name__", "") in ("Tensor", "ndarray")
-    return UNKNOWN_TENSOR if is_open else read_value_type(hint, f"the annotation of '{name}'")
+def _type(hint: Annotation, name: str) -> AnyValueType:
+    return UNKNOWN_TENSOR if _is_open(hint) else read_value_type(hint, f"the annotation of '{name}'")
+
+
+def _is_open(hint: Annotation) -> bool:
+    return hint is None or hint is Any or getattr(hint, "__name__", "") in ("Tensor", "ndarray")
