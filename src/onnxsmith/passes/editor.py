@@ -16,9 +16,10 @@ import onnx_ir as ir
 from onnxsmith.graphs.graph_inference import Functions
 from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
 from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
+from onnxsmith.passes.attributes import attribute_of
 from onnxsmith.passes.edits import Edit, EditLog, NodeNote, noted
 from onnxsmith.passes.typing_values import infer_types
-from onnxsmith.passes.values import Array, inner_graphs, is_open_inside, is_read
+from onnxsmith.passes.values import Array, inner_graphs, is_open_inside, is_read, used_names
 
 #: The metadata of a node that was made of several: the places that those were written at, as JSON.
 SOURCES_KEY = "onnxsmith.sources"
@@ -51,7 +52,7 @@ class Editor:
         self.gone: set[ir.Node] = set()
         #: Nodes of constants that cannot be run beforehand, so that nobody tries again.
         self.unfoldable: set[ir.Node] = set()
-        self._names = _used_names(model)
+        self._names = used_names(model)
         self._counts: dict[str, int] = {}
         self._arrays: dict[ir.Value, Array] = {}
         self._shared: dict[tuple[ir.DataType, tuple[int, ...], bytes], ir.Value] = {}
@@ -502,7 +503,7 @@ class Attempt:
         held = list(attributes.values()) if attributes else []
         for name, content in plain.items():
             if content is not None:
-                held.append(content if isinstance(content, ir.Attr) else _attribute(name, content))
+                held.append(content if isinstance(content, ir.Attr) else attribute_of(name, content))
         made = ir.Node(domain, op_type, given, held, num_outputs=outputs)
         stem = self.node.outputs[0].name or self.node.op_type
         for value in made.outputs:
@@ -539,21 +540,6 @@ class Attempt:
 Rule: TypeAlias = Callable[[Attempt], Outcome]
 
 
-def _attribute(name: str, content: int | float | str | Sequence[int] | Sequence[float] | ir.Graph) -> ir.Attr:
-    if isinstance(content, bool | int):
-        return ir.AttrInt64(name, int(content))
-    if isinstance(content, float):
-        return ir.AttrFloat32(name, content)
-    if isinstance(content, str):
-        return ir.AttrString(name, content)
-    if isinstance(content, ir.Graph):
-        return ir.AttrGraph(name, content)
-    numbers = list(content)
-    if any(isinstance(each, float) for each in numbers):
-        return ir.AttrFloat32s(name, [float(each) for each in numbers])
-    return ir.AttrInt64s(name, [int(each) for each in numbers])
-
-
 def _each_once(attempt: Attempt, values: Sequence[ir.Value | None]) -> Sequence[ir.Value | None]:
     """The values, with a copy where a new one stands for two outputs: it can have the name of one only."""
     new = {value for node in attempt.made for value in node.outputs}
@@ -570,20 +556,6 @@ def _each_once(attempt: Attempt, values: Sequence[ir.Value | None]) -> Sequence[
 
 def _port_names(graph: ir.Graph) -> Collection[str | None]:
     return {each.name for each in (*graph.inputs, *graph.outputs)}
-
-
-def _used_names(model: ir.Model) -> set[str]:
-    roots = [model.graph, *(function.graph for function in model.functions.values())]
-    names: set[str] = set()
-    for root in roots:
-        for graph in (root, *root.subgraphs()):
-            names.update(each.name for each in graph.inputs if each.name)
-            names.update(graph.initializers)
-            for node in graph:
-                names.update([each.name for each in node.outputs if each.name])
-                if node.name:
-                    names.add(node.name)
-    return names
 
 
 def _name_standard_domain(model: ir.Model) -> None:

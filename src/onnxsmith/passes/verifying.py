@@ -12,6 +12,7 @@ from typing import TypeAlias, cast
 
 import numpy as np
 import onnx_ir as ir
+from numpy.typing import NDArray
 
 from onnxsmith.diagnostics import clipped
 from onnxsmith.errors import OnnxsmithError
@@ -22,7 +23,7 @@ from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import SequenceType, TensorType
 
 #: Inputs by name, or in order.
-GivenInputs: TypeAlias = "Mapping[str, RunValue] | Sequence[RunValue]"
+GivenInputs: TypeAlias = Mapping[str, NDArray[np.generic]] | Sequence[NDArray[np.generic]]
 
 #: Sizes that open dimensions are tried with, one after the other.
 _SIZES = (2, 1, 8, 3, 16)

@@ -70,7 +70,7 @@ class RuntimeModel(Model):
     def report(self) -> str:
         """What was changed, one line each, to be read."""
 
-GivenInputs: TypeAlias = 'Mapping[str, RunValue] | Sequence[RunValue]'
+GivenInputs: TypeAlias = Mapping[str, NDArray[np.generic]] | Sequence[NDArray[np.generic]]
 
 @dataclass(frozen=True, slots=True)
 class NodeNote:
