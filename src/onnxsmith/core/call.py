@@ -163,6 +163,8 @@ def _as_unpacked(
     op: OperatorDef, count: int | None, inputs: Sequence[Any], attributes: dict[str, Any]
 ) -> tuple[int | None, dict[str, Any]]:
     """As many outputs as the user's code has variables for: `y, indices = op.MaxPool(x, kernel_shape=[2])`."""
+    if any(callable(each) or hasattr(each, "outputs") for each in attributes.values()):
+        return count, attributes  # a body decides
     wanted = unpack_count()
     if wanted is None or not max(op.min_outputs, count or 1) <= wanted <= op.max_outputs:
         return count, attributes
@@ -170,8 +172,7 @@ def _as_unpacked(
         says_how = len(inputs) > 1 or "split" in attributes or "num_outputs" in attributes
         if not says_how and "num_outputs" in op.attributes:
             attributes = {**attributes, "num_outputs": wanted}
-    is_decided_by_body = any(callable(each) or hasattr(each, "outputs") for each in attributes.values())
-    return (count if is_decided_by_body else wanted), attributes
+    return wanted, attributes
 
 
 def promote(op: OperatorDef, inputs: Sequence[Any], target: Target) -> list[Any]:

@@ -173,6 +173,8 @@ def _starts_like(node: FunctionNode, code: types.CodeType) -> bool:
 def head_span(node: ast.AST, file: str, function: str) -> Span:
     """The span of a node; of a statement with a block, its head: underlining all of a `for` says nothing."""
     span = span_of(node, file, function)
+    if isinstance(node, ast.expr) and not isinstance(node, ast.Lambda):
+        return span
     match node:
         case ast.If(test=last) | ast.While(test=last) | ast.For(iter=last) | ast.Match(subject=last):
             line, column = last.end_lineno or span.line, last.end_col_offset or span.column
