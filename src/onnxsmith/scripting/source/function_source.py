@@ -151,12 +151,19 @@ def _index(text: str) -> dict[tuple[int, str], list[FunctionNode]]:
     return index
 
 
+#: Statements in which no other stands; most are.
+_SIMPLE = frozenset(
+    [ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Import, ast.ImportFrom]
+)
+
+
 def _definitions(tree: ast.AST) -> Iterator[ast.AST]:
-    """All statements, outer before inner."""
+    """All statements that may be definitions or hold some, outer before inner."""
     for name in ("body", "orelse", "finalbody", "handlers", "cases"):
         for statement in getattr(tree, name, ()):
-            yield statement
-            yield from _definitions(statement)
+            if statement.__class__ not in _SIMPLE:
+                yield statement
+                yield from _definitions(statement)
 
 
 def _starts_like(node: FunctionNode, code: types.CodeType) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from onnxsmith.scripting.staging.merge import MISSING
@@ -20,12 +20,11 @@ NEXT, BREAK, CONTINUE = Jump("next"), Jump("break"), Jump("continue")
 KINDS = ("next", "return", "break", "continue")
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(NamedTuple):
     """What one side of a branch leaves: a result that must fit the other side's, and variables that may differ."""
 
     value: Any
-    variables: dict[str, Any] = field(default_factory=dict[str, Any])
+    variables: Mapping[str, Any] = MappingProxyType({})
 
 
 class Leaf:
