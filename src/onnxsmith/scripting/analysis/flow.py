@@ -88,7 +88,8 @@ class Flow:
 
     def live_in_loop(self, statement: ast.For | ast.While) -> Names:
         """Names whose value at the start of an iteration, or when there is none more, may still be read."""
-        return self._live_in_body[id(statement)] | self._always
+        always = self._always if self._live else _NOTHING  # asking for the one makes all of them
+        return self._live_in_body[id(statement)] | always
 
     def live_after_jump(self, statement: ast.stmt, kind: str) -> Names:
         """Names that may still be read where a path out of a statement goes on."""

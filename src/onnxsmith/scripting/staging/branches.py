@@ -28,6 +28,7 @@ from onnxsmith.scripting.staging.merge import (
     Unassigned,
     active,
 )
+from onnxsmith.scripting.staging.perhaps import refined
 from onnxsmith.scripting.staging.truth import Negation, is_symbolic, is_truth_value, truth, visible
 from onnxsmith.scripting.staging.watch import keep_unchanged, watch_path
 from onnxsmith.source import Span
@@ -200,8 +201,10 @@ def dynamic_if(
     sides: list[Side] = []
     scopes = (outer.subgraph(), outer.subgraph())
     try:
-        for scope, run in zip(scopes, (then, otherwise), strict=True):
-            frame.variables = dict(before)
+        for scope, run, is_true in zip(scopes, (then, otherwise), (True, False), strict=True):
+            facts = frame.implications.of(condition, is_true=is_true)
+            frame.variables = refined(before, facts)
+            cells.refine(facts)
             with active(scope), watch:
                 sides.append(run())
             cells_after.append(CellValues())
@@ -212,6 +215,7 @@ def dynamic_if(
     assigned = list({cell.key: cell for after in cells_after for cell in after.changed(cells)}.values())
     logic = None if outer.is_exact or assigned else _as_logic(condition, scopes, sides)
     if logic is not None:
+        frame.implications.note(logic, condition, sides[0].value, sides[1].value)
         return Side(logic, sides[0].variables)
     if outer.is_exact:
         merger = Merger(*scopes)
@@ -244,6 +248,7 @@ def dynamic_if(
         merger.fill(result, outputs or ()),
         {each: merger.fill(value, outputs or ()) for each, value in variables.items()},
     )
+    frame.implications.note(filled.value, condition, sides[0].value, sides[1].value)
     for cell, value in shared:
         cell.home[cell.name] = merger.fill(value, outputs or ())
     keep_unchanged(merger.ambiguous(watch))

@@ -33,6 +33,7 @@ from onnxsmith.scripting.staging.loop_state import (
     carried_states,
     cell_state,
     open_shape,
+    result_leaves,
     widened,
 )
 from onnxsmith.scripting.staging.merge import (
@@ -306,12 +307,7 @@ def _finish(attempt: _Attempt, states: Sequence[State], extra: Sequence[Any]) ->
             attempt.goes_on_before if is_endless_body else _tensor(scope, attempt.go_on, DType.BOOL)
         ]
         for state in states:
-            result = attempt.result(state)
-            leaves: list[tuple[str, Any]] = []
-            if not isinstance(result, Missing):
-                flatten(result, state.name, leaves)
-            for position, each in enumerate(state.leaves):
-                value = leaves[position][1] if leaves else MISSING
+            for each, value in zip(state.leaves, result_leaves(state, attempt.result(state)), strict=True):
                 outputs.append(_as_carried(scope, each, value, inputs[len(outputs) - 1]))
         outputs += [_tensor(scope, each, None) for each in extra]
     return scope.finish_body(outputs, "loop_body")

@@ -53,12 +53,32 @@ def run_loop(stager: Stager, statement: ast.For | ast.While, follow: Leaf) -> Si
     """Carry out a loop and what follows it."""
     if isinstance(statement, ast.While):
         return _while(stager, statement, follow)
-    source = iteration_source(stager, statement)
+    source = _after_first(stager, statement, iteration_source(stager, statement))
     if isinstance(source, range):
         return _known_range(stager, statement, source, follow)
     if isinstance(source, Iteration):
         return _after(stager, statement, _stage(stager, statement, source), follow)
     return _unrolled(stager, statement, source, follow)
+
+
+def _after_first(stager: Stager, statement: ast.For, source: Any) -> Any:
+    """What is left to run over after an iteration that is carried out now: one that gives a variable a value.
+
+    Where a variable is None before a loop that surely runs, it is something else from the second iteration on.
+    """
+    count = (
+        len(source) if isinstance(source, range) else source.count if isinstance(source, Iteration) else None
+    )
+    live, variables = stager.flow.live_in_loop(statement), stager.frame.variables
+    if not isinstance(count, int) or count < 1 or stager.flow.block_jumps(statement.body):
+        return source
+    if not any(
+        variables.get(each, MISSING) is None and each in live for each in stager.flow.loop_names(statement)
+    ):
+        return source
+    assign(stager, statement.target, source[0] if isinstance(source, range) else source.first())
+    stager.run(statement.body, NOTHING)
+    return source[1:] if isinstance(source, range) else source.from_second()
 
 
 def _stage(stager: Stager, statement: ast.For, source: Iteration, *, at_least_once: bool = False) -> Ended:
