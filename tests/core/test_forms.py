@@ -160,6 +160,8 @@ def test_what_is_no_type_or_literal_has_no_form() -> None:
             form_key(op.Add, (x, x.shape[0]), {}),
             form_key(op.Reshape, (x, [1, 2]), {}),
             form_key(op.Softmax, (x,), {"axis": None}),
+            form_key(op.Transpose, (x,), {"perm": list(range(1000))}),
+            form_key(op.Conv, (x,), {"auto_pad": "x" * 1000}),
         ]
         assert keys == [None] * len(keys)
         return op.Relu(x)

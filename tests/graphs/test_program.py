@@ -18,7 +18,6 @@ LARGE = np.zeros(1000, np.float32)
 def _state(program: Program) -> tuple[Any, ...]:
     return (
         [each.name for each in program.initializers],
-        list(program.named),
         list(program.functions),
         dict(program._by_content),
         dict(program._by_identity),

@@ -6,6 +6,7 @@ Whoever calls (a user, Python's own operators, a translator) comes through here,
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -51,6 +52,10 @@ from onnxsmith.types.value_types import (
 
 if TYPE_CHECKING:
     from onnxsmith.core.operator import Operator
+
+
+#: How many definitions what is asked of each is remembered for: those of one opset.
+_OPERATORS = 1024
 
 
 def call(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -112,7 +117,7 @@ def _perform(
                 given,
                 attributes,
                 output_count,
-                {name: value.outputs for name, value in attributes.items() if hasattr(value, "outputs")},
+                _outputs_of_bodies(attributes) if has_graph else {},
             )
         except OnnxsmithError as error:
             if not _is_lenient(target):
@@ -154,6 +159,11 @@ def _shared(
     return outputs
 
 
+def _outputs_of_bodies(attributes: Mapping[str, Any]) -> dict[str, tuple[Known, ...]]:
+    return {name: value.outputs for name, value in attributes.items() if hasattr(value, "outputs")}
+
+
+@functools.lru_cache(maxsize=_OPERATORS)
 def has_open_outputs(op: OperatorDef) -> bool:
     """Whether a call decides how many outputs there are, beyond those there always are."""
     return op.max_outputs > 1 and any(each.option != "single" for each in op.outputs)
@@ -163,6 +173,8 @@ def _as_unpacked(
     op: OperatorDef, count: int | None, inputs: Sequence[Any], attributes: dict[str, Any]
 ) -> tuple[int | None, dict[str, Any]]:
     """As many outputs as the user's code has variables for: `y, indices = op.MaxPool(x, kernel_shape=[2])`."""
+    if any(callable(each) or hasattr(each, "outputs") for each in attributes.values()):
+        return count, attributes  # a body decides
     wanted = unpack_count()
     if wanted is None or not max(op.min_outputs, count or 1) <= wanted <= op.max_outputs:
         return count, attributes
@@ -170,8 +182,7 @@ def _as_unpacked(
         says_how = len(inputs) > 1 or "split" in attributes or "num_outputs" in attributes
         if not says_how and "num_outputs" in op.attributes:
             attributes = {**attributes, "num_outputs": wanted}
-    is_decided_by_body = any(callable(each) or hasattr(each, "outputs") for each in attributes.values())
-    return (count if is_decided_by_body else wanted), attributes
+    return wanted, attributes
 
 
 def promote(op: OperatorDef, inputs: Sequence[Any], target: Target) -> list[Any]:
@@ -411,7 +422,13 @@ def _dtype_of(value: Any) -> DType | None:
 def _has_graph(op: OperatorDef, attributes: Mapping[str, Any]) -> bool:
     if not op.is_known:
         return any(callable(value) and not isinstance(value, ValueType) for value in attributes.values())
-    return any(op.attributes[name].type in (AttributeType.GRAPH, AttributeType.GRAPHS) for name in attributes)
+    return not _graph_attributes(op).isdisjoint(attributes)
+
+
+@functools.lru_cache(maxsize=_OPERATORS)
+def _graph_attributes(op: OperatorDef) -> frozenset[str]:
+    graphs = (AttributeType.GRAPH, AttributeType.GRAPHS)
+    return frozenset(name for name, each in op.attributes.items() if each.type in graphs)
 
 
 def count_outputs(op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]) -> int:

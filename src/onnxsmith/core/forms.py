@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Where types never repeat, remembering begins anew here; what is kept of one form takes some hundred bytes.
 _LIMIT = 4096
+#: The longest text and list in a form: what is longer is content, and no two calls have the same.
+_LONGEST = 64
 
 _LITERALS = frozenset({int, float, bool})
 
@@ -121,9 +123,12 @@ def form_key(operator: Operator, args: tuple[object, ...], kwargs: Mapping[str, 
 def _plain(value: object) -> tuple[object, ...] | None:
     """An attribute as a part of a key: numbers of different types differ."""
     kind = type(value)
-    if kind is int or kind is str or kind is bool or isinstance(value, ValueType):
+    if kind is int or kind is bool or isinstance(value, ValueType):
         return (kind, value)
+    if kind is str:
+        return (kind, value) if len(cast(str, value)) <= _LONGEST else None
     if isinstance(value, list | tuple):
         elements = cast("Sequence[object]", value)
-        return (kind, *elements) if all(type(each) is int for each in elements) else None
+        is_short = len(elements) <= _LONGEST
+        return (kind, *elements) if is_short and all(type(each) is int for each in elements) else None
     return None

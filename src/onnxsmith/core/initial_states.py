@@ -55,11 +55,15 @@ def _is_number(value: Any) -> bool:
     return is_literal(value) and not isinstance(value, list | tuple | str | bytes)
 
 
+_NO_STATES: tuple[int | None, int] = (None, 0)
+_LAYOUTS: dict[str, tuple[int | None, int]] = {"Loop": (2, 1), "Scan": (0, 0)}
+
+
 def _layout(op: OperatorDef) -> tuple[int | None, int]:
     """The position of the first state among the inputs and among the outputs of the body."""
     if op.domain != "" or (op.name == "Scan" and op.since_version < 9):
-        return None, 0
-    return {"Loop": (2, 1), "Scan": (0, 0)}.get(op.name, (None, 0))
+        return _NO_STATES
+    return _LAYOUTS.get(op.name, _NO_STATES)
 
 
 def _scanned(op: OperatorDef, attributes: Mapping[str, Any]) -> int:

@@ -139,7 +139,15 @@ class GraphTarget:
             raise used_after_its_graph(inputs)
         if self.is_harmless:
             self.is_harmless = is_harmless(op, inputs, outputs)
-        taken = [None if each is None else self.own(each) for each in inputs]
+        # Most inputs were made in this very graph; a call for each would take as long as the rest of the list.
+        taken = [
+            each.record
+            if type(each) is SymbolicTensor and each.made_in is self
+            else None
+            if each is None
+            else self.own(each)
+            for each in inputs
+        ]
         program = self.program
         program.opsets.use(op, version)
         place = self.place()
@@ -360,12 +368,12 @@ class GraphTarget:
         """Call a value as the user's variable is called, unless a variable named it before."""
         made = made_value(value)
         record = made.record
-        if made.scope is not self or record.name in self.program.named or record.producer is None:
+        if record.variable is not None or made.scope is not self or record.producer is None:
             return
-        self.program.names.release(record.name)
-        record.name = self.program.names.unique(wish)
+        names = self.program.names
+        names.release(record.name)
+        record.name = names.unique(wish)
         record.variable = wish
-        self.program.named[record.name] = None
 
     def name_results(
         self, outputs: Sequence[Value], wishes: Sequence[str], bodies: Sequence[tuple[RecordedBody, str]]
@@ -394,13 +402,14 @@ class GraphTarget:
         """A value for a node's output, with what is known of it."""
         program = self.program
         value = ValueRecord(program.names.unique(wish))
-        dtype = element_dtype(known.type)
+        kind = known.type
+        dtype = kind.dtype if isinstance(kind, TensorType) else element_dtype(kind)
         if dtype is not None:
             program.dtypes.add(dtype)
             # A function has no types inside. ONNX Runtime, when it inlines one, renames the values of a subgraph but
             # not what is declared of them, and then takes that for the types of others.
             if program.kind != "function":
-                value.type = known.type
+                value.type = kind
         return value
 
     def own(self, value: Value) -> ValueRecord:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 
 import onnx_ir as ir
@@ -44,9 +45,17 @@ def lowest_ir_version(model: ir.Model | ModelRecord, dtypes: Iterable[DType] | N
 
 
 def _of_opsets(imports: dict[str, int]) -> int:
-    standard = [
-        (domain or "ai.onnx", version) for domain, version in imports.items() if domain in ("", "ai.onnx.ml")
-    ]
+    return _of_standard(
+        tuple(
+            (domain or "ai.onnx", version)
+            for domain, version in imports.items()
+            if domain in ("", "ai.onnx.ml")
+        )
+    )
+
+
+@functools.lru_cache(maxsize=256)  # onnx makes protos to look it up, and programs use one or two opsets
+def _of_standard(standard: tuple[tuple[str, int], ...]) -> int:
     try:
         return helper.find_min_ir_version_for(
             [helper.make_opsetid(*each) for each in standard], ignore_unknown=True

@@ -55,8 +55,6 @@ class Program:
         self.opsets = opsets
         self.names = Names()
         self.node_names = Names()
-        #: Names that the user's variables gave.
-        self.named: dict[str, None] = {}
         self.functions: dict[ir.OperatorIdentifier, AnyFunction] = {}
         #: The element types of all values.
         self.dtypes: set[DType] = set()
@@ -133,7 +131,7 @@ class Program:
         It costs what the attempt made, and not what was there before: the attempts at a loop may be many.
         """
         marks = [(each, each.mark()) for each in (self.names, self.node_names)]
-        held: list[_Growing] = [self.named, self.functions, self._by_content, self._by_identity]
+        held: list[_Growing] = [self.functions, self._by_content, self._by_identity]
         sizes = [(each, len(each)) for each in held]
         count, hidden_count = len(self.initializers), len(self.hidden_inputs)
         opsets = self.opsets.copy()  # as long as there are operators of different names

@@ -29,14 +29,14 @@ class SymbolicValue(Value):
 
 
 class SymbolicTensor(Tensor, SymbolicValue):
-    """A tensor of a graph."""
+    """A tensor of a graph. `made_in` made it, and `scope` has it now: a draft may have been kept since."""
 
-    __slots__ = ("_known", "_scope", "place", "record")
+    __slots__ = ("_known", "made_in", "place", "record")
 
     def __init__(self, record: ValueRecord, known: Known, scope: GraphTarget, place: Place | None) -> None:
         self.record = record
         self._known = known
-        self._scope = scope
+        self.made_in = scope
         self.place = place
 
     @property
@@ -46,7 +46,7 @@ class SymbolicTensor(Tensor, SymbolicValue):
     @property
     def scope(self) -> GraphTarget:
         """The graph it belongs to."""
-        return self._scope if self._scope.absorbed_by is None else self._scope.home
+        return self.made_in if self.made_in.absorbed_by is None else self.made_in.home
 
     @property
     def target(self) -> GraphTarget:
@@ -96,12 +96,12 @@ class SymbolicShape(SymbolicTensor):
 class SymbolicSequence(TensorSequence, SymbolicValue):
     """A sequence or optional of a graph."""
 
-    __slots__ = ("_known", "_scope", "place", "record")
+    __slots__ = ("_known", "made_in", "place", "record")
 
     def __init__(self, record: ValueRecord, known: Known, scope: GraphTarget, place: Place | None) -> None:
         self.record = record
         self._known = known
-        self._scope = scope
+        self.made_in = scope
         self.place = place
 
     @property
@@ -111,7 +111,7 @@ class SymbolicSequence(TensorSequence, SymbolicValue):
     @property
     def scope(self) -> GraphTarget:
         """The graph it belongs to."""
-        return self._scope if self._scope.absorbed_by is None else self._scope.home
+        return self.made_in if self.made_in.absorbed_by is None else self.made_in.home
 
     @property
     def target(self) -> GraphTarget:

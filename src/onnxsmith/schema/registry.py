@@ -24,11 +24,12 @@ _LOOKUP_LIMIT = 16384
 _UNKNOWN_LIMIT = 4096
 
 _lock = threading.RLock()
-# All written under the lock and read without it. The first is bounded by the operators that exist; the other two by
+# All written under the lock and read without it. The first is bounded by the operators that exist; the others by
 # the limits above, because their keys come from whoever asks.
 _definitions: dict[tuple[str, str, int], OperatorDef] = {}
 _lookup_cache: dict[tuple[str, str, int], OperatorDef] = {}
 _unknown_cache: dict[tuple[str, str, int], OperatorDef] = {}
+_range_cache: dict[OperatorDef, tuple[int, int | None]] = {}
 _registered: dict[str, dict[str, dict[int, OperatorDef]]] = {}
 
 # Where the documentation of a removed operator does not name what came in its place.
@@ -82,8 +83,15 @@ def valid_range(op: OperatorDef) -> tuple[int, int | None]:
     """
     if not op.is_known:  # made for one version, and nothing says what another would be
         return op.since_version, op.since_version + 1
-    later = [since for since, _ in _history(op.domain, op.name) if since > op.since_version]
-    return op.since_version, min(later, default=None)
+    found = _range_cache.get(op)
+    if found is None:
+        later = [since for since, _ in _history(op.domain, op.name) if since > op.since_version]
+        found = op.since_version, min(later, default=None)
+        with _lock:
+            if len(_range_cache) >= _LOOKUP_LIMIT:
+                _range_cache.clear()
+            _range_cache[op] = found
+    return found
 
 
 def latest_version(domain: str) -> int:
@@ -111,6 +119,7 @@ def register(op: OperatorDef) -> None:
         held = _registered.get(op.domain, {})
         _registered[op.domain] = {**held, op.name: {**held.get(op.name, {}), op.since_version: op}}
         _lookup_cache.clear()
+        _range_cache.clear()
         for key in [key for key in _unknown_cache if key[0] == op.domain]:
             del _unknown_cache[key]
 

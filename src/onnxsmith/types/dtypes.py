@@ -70,7 +70,8 @@ class DType(enum.IntEnum):
         dtype = getattr(kind, "dtype", None)
         return dtype is self if isinstance(dtype, DType) else NotImplemented
 
-    __hash__ = enum.IntEnum.__hash__
+    #: As the number that it is equal to; the one of enumerations is Python code, and types are hashed all the time.
+    __hash__ = int.__hash__
 
     def __repr__(self) -> str:
         return f"DType.{self.name}"

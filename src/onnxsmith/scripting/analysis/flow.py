@@ -118,7 +118,7 @@ class Flow:
             self._after[id(statement)] = live
             self._targets[id(statement)] = targets
             facts = self.facts[statement]
-            if facts.is_plain:  # what `live_before` says of it, without asking: most statements are
+            if facts.is_call:  # what `live_before` says of it, without asking: most statements are
                 live = live.difference(facts.assigns).union(facts.reads)
             elif (kind := kind_of(statement)) is not None:
                 live = kind.live_before(statement, live, targets, self)

@@ -22,11 +22,13 @@ _CALLED = "_called"
 
 def plain_function(function: Function) -> types.FunctionType | None:
     """The function to make a script of; None for what is no Python function."""
+    if isinstance(function, types.FunctionType) and not hasattr(function, "__wrapped__"):
+        return function
     if isinstance(function, functools.partial):
         return _with_fewer_parameters(cast("functools.partial[Any]", function))
     if _is_wrapper(function):
         return _written(function, inspect.signature(function), unwrapped(function) or function, {})
-    if isinstance(function, types.FunctionType) and hasattr(function, "__wrapped__"):
+    if isinstance(function, types.FunctionType):
         return plain_function(cast(Any, function).__wrapped__)  # a library's decorator
     return unwrapped(function)
 

@@ -151,12 +151,19 @@ def _index(text: str) -> dict[tuple[int, str], list[FunctionNode]]:
     return index
 
 
+#: Statements in which no other stands; most are.
+_SIMPLE = frozenset(
+    [ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Import, ast.ImportFrom]
+)
+
+
 def _definitions(tree: ast.AST) -> Iterator[ast.AST]:
-    """All statements, outer before inner."""
+    """All statements that may be definitions or hold some, outer before inner."""
     for name in ("body", "orelse", "finalbody", "handlers", "cases"):
         for statement in getattr(tree, name, ()):
-            yield statement
-            yield from _definitions(statement)
+            if statement.__class__ not in _SIMPLE:
+                yield statement
+                yield from _definitions(statement)
 
 
 def _starts_like(node: FunctionNode, code: types.CodeType) -> bool:
@@ -173,6 +180,8 @@ def _starts_like(node: FunctionNode, code: types.CodeType) -> bool:
 def head_span(node: ast.AST, file: str, function: str) -> Span:
     """The span of a node; of a statement with a block, its head: underlining all of a `for` says nothing."""
     span = span_of(node, file, function)
+    if isinstance(node, ast.expr) and not isinstance(node, ast.Lambda):
+        return span
     match node:
         case ast.If(test=last) | ast.While(test=last) | ast.For(iter=last) | ast.Match(subject=last):
             line, column = last.end_lineno or span.line, last.end_col_offset or span.column

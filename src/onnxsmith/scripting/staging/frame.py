@@ -80,6 +80,8 @@ class Frame:
         #: How a frame is staged; set by whoever makes one, and handed on to the frames of what it calls.
         self.run: Run = _not_run
         self._functions = analysis.expressions.instantiate(global_names)
+        #: Where nodes stand that somebody asked about, by their ids: the entry keeps the node alive.
+        self._spans: dict[int, tuple[ast.AST, Span]] = {}
         #: Expressions of statements that stand in a block, and are needed one by one after a mistake.
         self._late: dict[int, tuple[Evaluate, tuple[str, ...]]] = {}
 
@@ -209,7 +211,11 @@ class Frame:
 
     def span(self, node: ast.AST) -> Span:
         """Where a node stands."""
-        return head_span(node, self.analysis.file, self.analysis.name)
+        found = self._spans.get(id(node))
+        if found is None:
+            span = head_span(node, self.analysis.file, self.analysis.name)
+            found = self._spans[id(node)] = (node, span)
+        return found[1]
 
     def _look_further(self, name: str, value: Held, place: ast.AST | None) -> UserValue:
         if value is _ABSENT and name not in self.analysis.local_names:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple, cast
 
 from onnxsmith.scripting.staging.merge import MISSING
@@ -21,12 +21,11 @@ NEXT, BREAK, CONTINUE = Jump("next"), Jump("break"), Jump("continue")
 KINDS = ("next", "return", "break", "continue")
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(NamedTuple):
     """What one side of a branch leaves: a result that must fit the other side's, and variables that may differ."""
 
     value: Held
-    variables: dict[str, Held] = field(default_factory=dict[str, Held])
+    variables: Mapping[str, Held] = MappingProxyType({})
 
     @property
     def flags(self) -> Mapping[str, Held]:

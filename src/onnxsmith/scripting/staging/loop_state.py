@@ -160,7 +160,10 @@ def widened(state: State, result: Held, place: Span) -> State:
             help="only tensors and numbers can change from one iteration to the next",
         ).locate(place)
     pairs = zip(state.leaves, after.leaves, strict=True)
-    return replace(state, leaves=tuple(_wider(before, leaf, place) for before, leaf in pairs))
+    leaves = tuple(_wider(before, leaf, place) for before, leaf in pairs)
+    if all(wider is before for wider, before in zip(leaves, state.leaves, strict=True)):
+        return state
+    return replace(state, leaves=leaves)
 
 
 def _sample(state: State) -> Held:
@@ -197,6 +200,8 @@ def result_leaves(state: State, result: Held) -> list[TensorLike | Missing]:
 
 
 def _wider(before: StateLeaf, after: StateLeaf, place: Span) -> StateLeaf:
+    if before.number == after.number and before.type == after.type:
+        return before
     if before.number is not None and after.number is not None:
         kinds = (before.number, after.number)
         wider: NumberKind = before.number if kinds[0] == kinds[1] else "float" if "float" in kinds else "int"
