@@ -15,6 +15,7 @@ from onnxsmith.errors.files import ExternalDataError as ExternalDataError
 from onnxsmith.errors.files import InvalidModelError as InvalidModelError
 from onnxsmith.errors.files import ModelWriteError as ModelWriteError
 from onnxsmith.errors.files import UnreadableModelError as UnreadableModelError
+from onnxsmith.errors.files import VersionConversionError as VersionConversionError
 from onnxsmith.errors.files import WeightError as WeightError
 from onnxsmith.errors.functions import AttributeParameterError as AttributeParameterError
 from onnxsmith.errors.functions import CallError as CallError

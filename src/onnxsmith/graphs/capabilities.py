@@ -15,6 +15,7 @@ T = TypeVar("T")
 
 #: Name of the method -> "package:function". The stub of `Model` is generated from this (`dev.py stubs`).
 METHODS: dict[str, str] = {
+    "convert_version": "onnxsmith.passes.versions:convert_version",
     "decompile": "onnxsmith.decompiling:decompile",
     "decompile_to": "onnxsmith.decompiling:decompile_to",
     "for_runtime": "onnxsmith.runtime.for_runtime:for_runtime",

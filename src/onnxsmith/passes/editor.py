@@ -438,7 +438,7 @@ class Attempt:
         held = list(attributes.values()) if attributes else []
         for name, content in plain.items():
             if content is not None:
-                held.append(content if isinstance(content, ir.Attr) else _attribute(name, content))
+                held.append(attribute_of(name, content))
         made = ir.Node(domain, op_type, given, held, num_outputs=outputs)
         stem = self.node.outputs[0].name or self.node.op_type
         for value in made.outputs:
@@ -475,7 +475,12 @@ class Attempt:
 Rule: TypeAlias = Callable[[Attempt], Outcome]
 
 
-def _attribute(name: str, content: int | float | str | Sequence[int] | Sequence[float] | ir.Graph) -> ir.Attr:
+def attribute_of(
+    name: str, content: int | float | str | Sequence[int] | Sequence[float] | ir.Graph | ir.Attr
+) -> ir.Attr:
+    """An attribute as rules write it, as onnx-ir has it."""
+    if isinstance(content, ir.Attr):
+        return content
     if isinstance(content, bool | int):
         return ir.AttrInt64(name, int(content))
     if isinstance(content, float):
