@@ -33,6 +33,8 @@ _LAZY = {
     "Opset": "onnxsmith.opset.custom",
     "Tensor": "onnxsmith.core.tensor",
     "Weights": "onnxsmith.graphs.weights",
+    "compose": "onnxsmith.passes.surgery",
+    "convert_version": "onnxsmith.passes.versions",
     "data_root": "onnxsmith.graphs.external_data",
     "decompile": "onnxsmith.decompiling",
     "decompile_to": "onnxsmith.decompiling",

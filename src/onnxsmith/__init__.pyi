@@ -34,6 +34,8 @@ from onnxsmith.opset._stubs.functions import jit as jit
 from onnxsmith.opset._stubs.functions import script as script
 from onnxsmith.opset._stubs.functions import static_range as static_range
 from onnxsmith.opset._stubs.model import Model as Model
+from onnxsmith.opset._stubs.model import compose as compose
+from onnxsmith.opset._stubs.model import convert_version as convert_version
 from onnxsmith.opset._stubs.model import load as load
 from onnxsmith.opset._stubs.opset_class import Opset as Opset
 from onnxsmith.opset._stubs.tensors import BFLOAT16 as BFLOAT16

@@ -91,6 +91,8 @@ def surfaces() -> dict[PurePosixPath, str]:
                 ("onnxsmith.graphs.model_inputs", "Port"),
                 ("onnxsmith.graphs.model", "Model"),
                 ("onnxsmith.graphs.model", "load"),
+                ("onnxsmith.passes.surgery", "compose"),
+                ("onnxsmith.passes.versions", "convert_version"),
             ],
         ),
         (

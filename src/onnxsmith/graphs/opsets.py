@@ -17,7 +17,7 @@ from onnxsmith.errors import AttributeValueError, OpsetConflictError
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.same_meaning import Use, range_of_meaning
-from onnxsmith.source import Span, caller_span
+from onnxsmith.source import Place, Span, caller_place, caller_span, span_at
 
 
 def check_opset_version(version: int | None) -> None:
@@ -36,8 +36,8 @@ class _Range:
 
     first: int
     last: int | None
-    first_set_by: tuple[OperatorDef, Span | None] | None = None
-    last_set_by: tuple[OperatorDef, Span | None] | None = None
+    first_set_by: tuple[OperatorDef, Place | None] | None = None
+    last_set_by: tuple[OperatorDef, Place | None] | None = None
     named: int | None = None
 
     def choose(self, default: int) -> int:
@@ -154,7 +154,7 @@ class OpsetVersions:
 
     def _narrow(self, op: OperatorDef, version: int | None) -> None:
         first, end = registry.valid_range(op) if op.is_known else (op.since_version, op.since_version + 1)
-        span = caller_span()
+        place = caller_place()
         known = self._ranges.setdefault(op.domain, _Range(1, None))
         if (
             self._is_fixed
@@ -165,23 +165,23 @@ class OpsetVersions:
                 f"{op.qualified_name}-{op.since_version} is not the {op.name} of opset {self.default}, "
                 "which was asked for this model",
                 help=f"use opset{self.default}.{op.name}, or another opset_version",
-            ).locate(span)
+            ).locate(span_at(place))
         new_first = max(known.first, first)
         new_last = known.last if end is None else end - 1 if known.last is None else min(known.last, end - 1)
         if new_last is not None and new_first > new_last:
-            error = self._conflict(op, known, first, end, span)
+            error = self._conflict(op, known, first, end, place)
             error.named_version = version if op.domain == "" else None
             raise error
         if new_first != known.first:
-            known.first, known.first_set_by = new_first, (op, span)
+            known.first, known.first_set_by = new_first, (op, place)
         if new_last != known.last:
-            known.last, known.last_set_by = new_last, (op, span)
+            known.last, known.last_set_by = new_last, (op, place)
         if version is not None:
             known.named = version if known.named is None else max(known.named, version)
 
     @staticmethod
     def _conflict(
-        op: OperatorDef, known: _Range, first: int, end: int | None, span: Span | None
+        op: OperatorDef, known: _Range, first: int, end: int | None, place: Place | None
     ) -> OpsetConflictError:
         other = known.last_set_by if known.last is not None and first > known.last else known.first_set_by
         until = "on" if end is None else f"to {end - 1}"
@@ -189,12 +189,12 @@ class OpsetVersions:
             f"{op.qualified_name}-{op.since_version} belongs to opset {first} {until}, "
             f"but this graph already needs {_described(known)}",
             help="use one opset version in a graph; a function of its own may use another",
-        ).locate(span)
+        ).locate(span_at(place))
         if other is not None:
             cause = other[0]
             is_literal = cause.name == "Constant" and cause.domain == ""
             said = "a literal becomes a constant" if is_literal else f"{cause.qualified_name} is used"
-            error.also(other[1], f"{said} here, as of opset {cause.since_version}")
+            error.also(span_at(other[1]), f"{said} here, as of opset {cause.since_version}")
         return error
 
     def version(self, domain: str) -> int:

@@ -17,7 +17,7 @@ from onnxsmith.graphs.graph_inference import Functions
 from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
 from onnxsmith.passes.edits import Edit, EditLog, NodeNote, noted
 from onnxsmith.passes.typing_values import infer_types
-from onnxsmith.passes.values import Array, inner_graphs, is_read
+from onnxsmith.passes.values import Array, inner_graphs, is_open_inside, is_read
 
 #: The metadata of a node that was made of several: the places that those were written at, as JSON.
 SOURCES_KEY = "onnxsmith.sources"
@@ -42,13 +42,13 @@ class Editor:
         self.pass_name = ""
         #: Nodes that are out of the graph already; `sweep` takes them out of its list, all at once.
         self.gone: set[ir.Node] = set()
+        #: Nodes of constants that cannot be run beforehand, so that nobody tries again.
+        self.unfoldable: set[ir.Node] = set()
         self._names = _used_names(model)
         self._counts: dict[str, int] = {}
         self._arrays: dict[ir.Value, Array] = {}
         self._shared: dict[tuple[ir.DataType, tuple[int, ...], bytes], ir.Value] = {}
         self._output_places: dict[ir.Graph, dict[ir.Value, list[int]]] = {}
-        #: Graphs whose nodes may not read initializers: those of functions.
-        self._function_graphs = {function.graph for function in model.functions.values()}
         self._functions = {function.graph: function for function in model.functions.values()}
         self._outer: dict[ir.Graph, ir.Node] = {}
         for root in self.roots():
@@ -158,6 +158,12 @@ class Editor:
         self._names.add(name)
         return name
 
+    def release_name(self, value: ir.Value) -> None:
+        """Take the name from a value that is going, so that what comes for it can have it."""
+        if value.name:
+            self._names.discard(value.name)
+            value.name = None
+
     def initializer(self, tensor: ir.TensorProtocol, wanted: str) -> ir.Value:
         """A new initializer of the main graph, which every graph but those of functions may read."""
         value = ir.Value(
@@ -179,9 +185,25 @@ class Editor:
             value = self._shared[key] = self.initializer(tensor, wanted)
         return value
 
-    def in_function(self, node: ir.Node) -> bool:
-        """Whether a node is in the body of a function."""
-        return bool(self._function_graphs) and self.root_of(node.graph) in self._function_graphs
+    def sees_initializers(self, node: ir.Node) -> bool:
+        """Whether a node may read a new initializer of the main graph: not in functions, nor in graphs like them."""
+        if not self.can_add_initializers:
+            return False
+        graph = node.graph
+        while graph is not None and graph in self._outer:
+            around = self._outer[graph]
+            if not is_open_inside(around):
+                return False
+            graph = around.graph
+        return graph is self.model.graph
+
+    def inner_graphs_of_main(self) -> list[ir.Graph]:
+        """The graphs inside the main graph that may read its initializers."""
+        return [
+            graph
+            for graph, node in self._outer.items()
+            if is_open_inside(node) and self.sees_initializers(node)
+        ]
 
     # -- changing ---------------------------------------------------------------------------------------
 
@@ -190,6 +212,7 @@ class Editor:
         node = attempt.node
         graph = node.graph
         assert graph is not None
+        values = _each_once(attempt, values)
         made = attempt.made
         is_new = set(made)
         path = self.path(node)
@@ -345,9 +368,12 @@ class Editor:
                 if each:
                     sources.setdefault(str(each))
         for each in made:
+            if each.metadata_props:
+                continue  # a copy of a node that says so itself
             each.metadata_props.update(node.metadata_props)
             if len(sources) > 1:
                 each.metadata_props[SOURCES_KEY] = json.dumps(list(sources))
+        for each in made:
             if not each.name:
                 stem = (node.name or "").rpartition("/")[0]
                 own = f"{each.op_type.lower()}_{each.outputs[0].name}"
@@ -463,7 +489,7 @@ class Attempt:
     def tensor(self, tensor: ir.TensorProtocol, name: str = "constant") -> ir.Value:
         """A constant that a tensor is the content of, as an initializer wherever the graph may have one."""
         edit = self.edit
-        if edit.can_add_initializers and not edit.in_function(self.node):
+        if edit.sees_initializers(self.node):
             return edit.shared_constant(tensor, name)
         value = self.op("Constant", value=ir.AttrTensor("value", tensor))
         value.type = ir.TensorType(tensor.dtype)
@@ -493,6 +519,20 @@ def attribute_of(
     if any(isinstance(each, float) for each in numbers):
         return ir.AttrFloat32s(name, [float(each) for each in numbers])
     return ir.AttrInt64s(name, [int(each) for each in numbers])
+
+
+def _each_once(attempt: Attempt, values: Sequence[ir.Value | None]) -> Sequence[ir.Value | None]:
+    """The values, with a copy where a new one stands for two outputs: it can have the name of one only."""
+    new = {value for node in attempt.made for value in node.outputs}
+    seen: set[ir.Value] = set()
+    result: list[ir.Value | None] = []
+    for value in values:
+        if value in new and value in seen:
+            value = attempt.op("Identity", value, like=value)
+        elif value is not None:
+            seen.add(value)
+        result.append(value)
+    return result
 
 
 def _port_names(graph: ir.Graph) -> Collection[str | None]:

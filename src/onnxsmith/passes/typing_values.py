@@ -5,7 +5,7 @@ What is found is for rules to decide by. It is taken away at the end: a model de
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import onnx
@@ -16,6 +16,7 @@ from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.graph_inference import Functions, State, Walk
 from onnxsmith.graphs.handover import session_model
 from onnxsmith.graphs.ir_types import type_to_ir
+from onnxsmith.graphs.raw import has_map
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.passes.values import inner_graphs
 
@@ -37,48 +38,67 @@ class Typed(Protocol):
         ...
 
 
-class FoundTypes:
-    """The values that got a type or a shape here, with what they had before."""
+class DeclaredTypes:
+    """The types that a model declares for its values, by graph and name, while others are known as well."""
 
-    def __init__(self) -> None:
-        self._before: dict[ir.Value, tuple[ir.TypeProtocol | None, ir.Shape | None]] = {}
+    def __init__(self, model: ir.Model) -> None:
+        self._model = model
+        self._declared: dict[tuple[ir.Graph, str], tuple[ir.TypeProtocol | None, ir.Shape | None]] = {}
+        for graph in _all_graphs(model):
+            for value in _own_values(graph):
+                if value.name and (value.type is not None or value.shape is not None):
+                    self._declared[graph, value.name] = (value.type, value.shape)
 
-    def fill(self, model: ir.Model) -> None:
+    def fill(self) -> None:
         """Give the values of the main graph, and of those inside it, the types that onnx's inference finds."""
         try:
-            proto = session_model(model).proto
+            proto = session_model(self._model).proto
             found = shape_inference.infer_shapes(proto, data_prop=True).graph
         except Exception:  # onnx's inference throws on what it does not expect: then nothing is known
             return
-        self._graph(model.graph, found)
+        _fill(self._model.graph, found)
 
-    def _graph(self, graph: ir.Graph, found: onnx.GraphProto) -> None:
-        types = {each.name: each.type for each in (*found.value_info, *found.output)}
-        for node, proto in zip(graph, found.node, strict=False):
-            for value in node.outputs:
-                if value.name in types:
-                    self._give(value, types[value.name])
-            if node.attributes:
-                held = [each.g for each in proto.attribute if each.type == onnx.AttributeProto.GRAPH]
-                for inner, theirs in zip(inner_graphs(node), held, strict=False):
-                    self._graph(inner, theirs)
+    def restore(self) -> None:
+        """Let the model declare what it declared before, and no more."""
+        for graph in _all_graphs(self._model):
+            for value in _own_values(graph):
+                value.type, value.shape = self._declared.get((graph, value.name or ""), (None, None))
 
-    def _give(self, value: ir.Value, kind: onnx.TypeProto) -> None:
-        if value.type is not None and value.shape is not None and not _is_open(value.shape):
-            return
-        before = (value.type, value.shape)
-        if value.type is None:
-            value.type = ir.serde.deserialize_type_proto_for_type(kind)
-        shape = ir.serde.deserialize_type_proto_for_shape(kind)
-        if shape is not None and (value.shape is None or len(value.shape) == len(shape)):
-            value.shape = shape if value.shape is None else _more(value.shape, shape)
-        self._before[value] = before
 
-    def take_away(self) -> None:
-        """Leave the values as they were."""
-        for value, (kind, shape) in self._before.items():
-            value.type, value.shape = kind, shape
-        self._before.clear()
+def _all_graphs(model: ir.Model) -> Iterator[ir.Graph]:
+    for root in (model.graph, *(function.graph for function in model.functions.values())):
+        yield root
+        yield from root.subgraphs()
+
+
+def _own_values(graph: ir.Graph) -> Iterator[ir.Value]:
+    """What the nodes of a graph give."""
+    for node in graph:
+        yield from node.outputs
+
+
+def _fill(graph: ir.Graph, found: onnx.GraphProto) -> None:
+    types = {each.name: each.type for each in (*found.value_info, *found.output)}
+    for node, proto in zip(graph, found.node, strict=False):
+        for value in node.outputs:
+            if value.name in types:
+                _give(value, types[value.name])
+        if node.attributes:
+            held = [each.g for each in proto.attribute if each.type == onnx.AttributeProto.GRAPH]
+            for inner, theirs in zip(inner_graphs(node), held, strict=False):
+                _fill(inner, theirs)
+
+
+def _give(value: ir.Value, kind: onnx.TypeProto) -> None:
+    if value.type is not None and value.shape is not None and not _is_open(value.shape):
+        return
+    if has_map(kind):  # onnx-ir has no place for one
+        return
+    if value.type is None:
+        value.type = ir.serde.deserialize_type_proto_for_type(kind)
+    shape = ir.serde.deserialize_type_proto_for_shape(kind)
+    if shape is not None and (value.shape is None or len(value.shape) == len(shape)):
+        value.shape = shape if value.shape is None else _more(value.shape, shape)
 
 
 def _is_open(shape: ir.Shape) -> bool:

@@ -112,6 +112,11 @@ def inner_graphs(node: ir.Node) -> Iterator[ir.Graph]:
             yield from attribute.as_graphs()
 
 
+def is_open_inside(node: ir.Node) -> bool:
+    """Whether the graphs inside a node may read values from around it, as those of control flow may."""
+    return not node.domain and node.op_type in ("If", "Loop", "Scan")
+
+
 def has_graphs(node: ir.Node) -> bool:
     """Whether a node has graphs inside."""
     return bool(node.attributes) and next(inner_graphs(node), None) is not None

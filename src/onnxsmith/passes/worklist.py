@@ -44,9 +44,11 @@ def rule_table(*tables: Mapping[str, Sequence[Rule]]) -> dict[tuple[str, str], l
 class Worklist:
     """Nodes that are to be looked at."""
 
-    def __init__(self, edit: Editor, rules: Rules) -> None:
+    def __init__(self, edit: Editor, rules: Rules, every: Sequence[NamedRule] = ()) -> None:
+        """`every` are rules for nodes of any operator, which come before its own."""
         self._edit = edit
-        self._rules = rules
+        self._rules = {key: (*every, *found) for key, found in rules.items()}
+        self._every = tuple(every)
         self._queue: deque[ir.Node] = deque()
         self._queued: set[ir.Node] = set()
         #: Whether it came to an end by itself.
@@ -74,7 +76,7 @@ class Worklist:
 
     def _look(self, node: ir.Node) -> bool:
         key = (node.domain, node.op_type)
-        for each in self._rules.get(key, ()):
+        for each in self._rules.get(key, self._every):
             attempt = Attempt(self._edit, node)
             outcome = each.rule(attempt)
             if outcome is None:

@@ -16,6 +16,7 @@ from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.runtime.facts.fact import Check, CheckAtOnce, Fact, Refusal, Requirement, Rewrite
 from onnxsmith.runtime.facts.gating import gate
 from onnxsmith.runtime.facts.table import facts_for
+from onnxsmith.types.dtypes import DType
 
 #: Metadata of nodes that stand for one that a fact concerned: which fact.
 FACT_KEY = "onnxsmith.fact"
@@ -75,10 +76,12 @@ def _is_left_out(fact: Fact, checks: Checks) -> bool:
     return checks == "nowhere" or fact.remedy.at_once is not None
 
 
-def checks_at_once(version: tuple[int, ...], domain: str, operator: str) -> list[CheckAtOnce]:
-    """The checks of an operator that cost less on arrays than in a graph."""
+def checks_at_once(
+    version: tuple[int, ...], domain: str, operator: str, dtype: DType | None
+) -> list[CheckAtOnce]:
+    """The checks of an operator that cost less on arrays than in a graph; `dtype` is that of the first input."""
     facts = facts_for("onnxruntime", version, CPU).get((domain, operator), ())
-    remedies = [each.remedy for each in facts if isinstance(each.remedy, Check)]
+    remedies = [each.remedy for each in facts if isinstance(each.remedy, Check) and each.takes(dtype)]
     return [each.at_once for each in remedies if each.at_once is not None]
 
 

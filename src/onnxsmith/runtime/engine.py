@@ -38,6 +38,7 @@ from onnxsmith.runtime.settings import DEFAULT_CACHE_SIZE, Settings, chosen, cur
 from onnxsmith.runtime.single_node import Call, InputType
 from onnxsmith.runtime.widening import lacks_kernel, widened_models
 from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.types.dtypes import DType
 
 Source: TypeAlias = Literal["onnxruntime", "function body", "reference", "nothing"]
 
@@ -142,7 +143,9 @@ def build(call: Call, settings: Settings) -> Runner:
     runner = _first_of(call, settings, _candidates(settings), [])
     if runner.source not in ("onnxruntime", "function body"):
         return runner
-    checks = checks_at_once(onnxruntime_api.version(), call.op.domain, call.op.name)
+    first = call.input_types[0] if call.input_types else None
+    dtype = first if isinstance(first, DType) else None
+    checks = checks_at_once(onnxruntime_api.version(), call.op.domain, call.op.name, dtype)
     return runner if not checks else Runner(_run_checked(call, runner.run, checks), runner.source)
 
 

@@ -41,7 +41,7 @@ class TooDeep(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class Change:
     """One change: by which rule, why, and which node it was."""
 
     rule: str
@@ -65,7 +65,7 @@ class Rewritten:
     """The model after the rules, and what they changed."""
 
     model: onnx.ModelProto
-    edits: tuple[Edit, ...] = field(default=())
+    edits: tuple[Change, ...] = field(default=())
 
 
 def rewrite(
@@ -107,7 +107,7 @@ class _Run:
         self._weights = weights
         self._mark = mark
         self._names = FreshNames([*value_names(model), *(each.name for each in model.functions)])
-        self._edits: list[Edit] = []
+        self._edits: list[Change] = []
         # Edits, and calls that go to a copy.
         self._changes = 0
         # (function, types of its inputs, attributes) -> its copy and what calls it.
@@ -191,7 +191,7 @@ class _Run:
             site = Site(node, versions.get(domain, 1), scope, emit)
             changes = rule(site)
             for name, reason in changes:
-                self._edits.append(Edit(name, reason, node.op_type, node.name, path))
+                self._edits.append(Change(name, reason, node.op_type, node.name, path))
                 self._changes += 1
             if changes:
                 is_changed = True
@@ -223,11 +223,12 @@ class _Run:
         if depth >= _MOST_CALLS:
             raise TooDeep(f"functions call functions more than {_MOST_CALLS} deep")
         types = [scope.type_of(name) or onnx.TypeProto() for name in node.input]
-        call = onnx.NodeProto(attribute=node.attribute, input=["x" if each else "" for each in node.input])
+        known = ["" if not each else "fixed" if scope.may_be_fixed(each) else "x" for each in node.input]
+        call = onnx.NodeProto(attribute=node.attribute, input=known)
         signature = b"".join(each.SerializeToString() + b";" for each in types) + call.SerializeToString()
         if (key, signature) not in self._copies:
             self._copies[key, signature] = None  # stands for itself while it is made, should it call itself
-            self._copies[key, signature] = self._copy(key, node, types, (*path, key[1]), depth)
+            self._copies[key, signature] = self._copy(key, call, types, (*path, key[1]), depth)
         copy = self._copies[key, signature]
         if copy is not None:
             self._changes += 1
@@ -243,7 +244,10 @@ class _Run:
         path: tuple[str, ...],
         depth: int,
     ) -> onnx.FunctionProto | None:
-        """The function for one way to call it, rewritten; None when no rule changes anything in it."""
+        """The function for one way to call it, rewritten; None when no rule changes anything in it.
+
+        The inputs of `call` say which are "fixed": those that follow from constants.
+        """
         copy = onnx.FunctionProto()
         copy.CopyFrom(self._functions[key])
         given = {each.name: each for each in copy.attribute_proto}
@@ -265,7 +269,8 @@ class _Run:
         )
         before = self._changes
         inferred = _Inferred(functools.partial(inferred_graph, around))
-        scope = Scope(inferred.graph, None, copy.node)
+        fixed = {name for name, given in zip(copy.input, call.input, strict=False) if given == "fixed"}
+        scope = Scope(inferred.graph, None, copy.node, fixed)
         for info in graph.input:
             scope.types[info.name] = info.type
         nodes = self._nodes(copy.node, inferred, scope, _with_standard(copy.opset_import), path, depth + 1)

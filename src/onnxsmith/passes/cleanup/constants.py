@@ -55,12 +55,16 @@ def lift_constants(edit: Editor) -> int:
     for node in list(edit.model.graph.all_nodes()):
         if node.op_type != "Constant" or node.domain or node.outputs[0].is_graph_output():
             continue
+        if not edit.sees_initializers(node):
+            continue
         tensor = constant_tensor(node)
         if tensor is None:
             continue
         old = node.outputs[0]
         name = old.name or "constant"
-        value = edit.shared_constant(tensor, f"{name}_value" if node.graph is not edit.model.graph else name)
+        if node.graph is edit.model.graph:
+            edit.release_name(old)
+        value = edit.shared_constant(tensor, name)
         for use in old.uses():
             use.node.replace_input_with(use.idx, value)
         edit.gone.add(node)
@@ -74,7 +78,7 @@ def lift_initializers(edit: Editor) -> int:
     if not edit.can_add_initializers:
         return 0
     count = 0
-    for graph in list(edit.model.graph.subgraphs()):
+    for graph in edit.inner_graphs_of_main():
         for name, value in list(graph.initializers.items()):
             if value.is_graph_output() or value.is_graph_input() or value.const_value is None:
                 continue

@@ -89,6 +89,42 @@ def _without_zeros(
     return tuple(result)
 
 
+def transpose_between_reshapes(at: Attempt) -> Outcome:
+    """Matrices that are turned while the dimensions before them are one: turned as they are.
+
+    `(…, s, d)` becomes `(n, s, d)`, then `(n, d, s)`, then `(a, b, d, s)`.
+    """
+    turning = made_by(at.input(0), "Transpose")
+    joining = made_by(turning.inputs[0], "Reshape") if turning is not None else None
+    if turning is None or joining is None or ints_attribute(turning, "perm") != (0, 2, 1):
+        return None
+    middle, result, source = (
+        dimensions(each) for each in (turning.inputs[0], at.node.outputs[0], joining.inputs[0])
+    )
+    if (
+        middle is None
+        or result is None
+        or source is None
+        or len(result) < 4
+        or None in (*middle[1:], *result)
+    ):
+        return None
+    if source[-2:] != middle[1:] or result[-2:] != (middle[2], middle[1]):
+        return None
+    before = (*result[:-2], *middle[1:])
+    parted = joining.inputs[0]
+    if source != before:
+        sizes = [each if isinstance(each, int) else -1 for each in before]
+        if sizes.count(-1) > 1 or 0 in sizes:
+            return None
+        parted = at.op("Reshape", parted, at.constant(sizes, "shape"))
+        parted.type = at.node.outputs[0].type
+        parted.shape = ir.Shape(before)
+    order = list(range(len(result)))
+    order[-2:] = order[-1], order[-2]
+    return at.op("Transpose", parted, perm=order)
+
+
 def reshape_with_fixed_sizes(at: Attempt) -> Outcome:
     """A reshape whose result has at most one open size: a constant shape."""
     result = dimensions(at.node.outputs[0])
@@ -218,7 +254,7 @@ def _slice_parts(at: Attempt, inputs: Sequence[ir.Value | None]) -> list[tuple[i
 
 LAYOUTS = {
     "Transpose": [transpose_of_transpose, transpose_as_reshape],
-    "Reshape": [reshape_of_reshape, reshape_with_fixed_sizes],
+    "Reshape": [transpose_between_reshapes, reshape_of_reshape, reshape_with_fixed_sizes],
     "Squeeze": [squeeze_of_unsqueeze],
     "Unsqueeze": [squeeze_of_unsqueeze, unsqueeze_of_unsqueeze],
     "Concat": [concat_of_concat],

@@ -16,7 +16,8 @@ from onnxsmith.passes.values import (
     text_attribute,
 )
 
-_INT64_MAX = 2**63 - 1
+#: Larger constants are not looked through for being the same in every element.
+_LOOKED_AT = 1 << 16
 #: So far may an end of a slice be from being infinite, and still mean all of the dimension.
 _ENDLESS = 2**31 - 1
 
@@ -202,33 +203,35 @@ def of_one(at: Attempt) -> Outcome:
 
 
 def _neutral(at: Attempt, position: int, number: float) -> Outcome:
-    """The other operand, where one is a number that changes nothing, and does not widen the shape."""
-    other = at.input(1 - position)
-    if other is None or at.number(position) != number:
+    """The other operand, where one is a number throughout that changes nothing, and does not widen the shape."""
+    other, value = at.input(1 - position), at.input(position)
+    if other is None or not _is_throughout(at, position, number):
         return None
-    extra = rank(at.input(position))
-    own = rank(other)
-    if extra == 0 or (extra is not None and own is not None and extra <= own):
-        return other
-    return other if same_shape(other, at.node.outputs[0]) else None
+    extra, own = dimensions(value), dimensions(other)
+    if extra is None:
+        return None
+    if own is not None and len(extra) <= len(own):
+        behind = own[len(own) - len(extra) :]
+        if all(size in (1, their) for size, their in zip(extra, behind, strict=True)):
+            return other
+    return other if extra == () or same_shape(other, at.node.outputs[0]) else None
 
 
-def _is_integer(value: ir.Value | None) -> bool:
-    return value is not None and value.dtype is not None and value.dtype in _INTEGERS
+def _is_throughout(at: Attempt, position: int, number: float) -> bool:
+    """Whether an input is a constant of one number, in every element."""
+    array = at.array(position, _LOOKED_AT)
+    if array is None or array.size == 0 or array.dtype.kind in "cOSUb":
+        return False
+    return float(array.reshape(-1)[0]) == number and bool((array == array.reshape(-1)[0]).all())
 
 
 def plus_zero(at: Attempt) -> Outcome:
-    """`x + 0` of integers; with floats -0.0 would become 0.0."""
-    if not _is_integer(at.input(0)):
-        return None
+    """`x + 0`. A zero keeps its sign, which it would lose in the sum."""
     return _neutral(at, 1, 0) or _neutral(at, 0, 0)
 
 
 def minus_zero(at: Attempt) -> Outcome:
     """`x - 0`."""
-    array = at.array(1, 1)
-    if array is not None and array.dtype.kind == "f" and str(array.reshape(()))[0] == "-":
-        return None  # x - -0.0 is x + 0.0
     return _neutral(at, 1, 0)
 
 

@@ -5,5 +5,4 @@ functions that define operators, `refusals` what could not be done. In which ver
 to `schema.same_meaning`.
 """
 
-from onnxsmith.passes.versions.convert import ConvertedModel as ConvertedModel
 from onnxsmith.passes.versions.convert import convert_version as convert_version

@@ -4,45 +4,62 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
+from typing import cast
 
 import onnx_ir as ir
 
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, boundary
+from onnxsmith.graphs import files
 from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.model import Model
-from onnxsmith.passes.edits import Edit, EditLog
+from onnxsmith.passes.edits import EditLog
+from onnxsmith.passes.report import PassedModel, Report, operator_counts
+from onnxsmith.passes.surgery.holding import Held, finished, read
 from onnxsmith.passes.versions.found_types import ConversionTypes
 from onnxsmith.passes.versions.refusals import conversion_error
 from onnxsmith.passes.versions.walk import Conversion
 from onnxsmith.schema import registry
 
 
-class ConvertedModel(Model):
-    """A model in another version of its opsets; `edits` says which nodes became which."""
-
-    def __init__(self, model: ir.Model, edits: tuple[Edit, ...]) -> None:
-        super().__init__(model)
-        self.edits = edits
-
-
 @boundary
-def convert_version(model: Model, version: int | Mapping[str, int]) -> ConvertedModel:
+def convert_version(model: Model, version: int | Mapping[str, int]) -> PassedModel:
     """The model in another version of the standard opset, or of the domains that a mapping names.
 
-    It gives what it gave. The model itself stays as it is, and the weights are shared. Where there is no way to say
-    the same, the error names the nodes; nothing is converted by halves.
+    It gives what it gave. The model itself stays as it is, and the weights are shared; `report` says what was changed.
+    Where there is no way to say the same, the error names the nodes: nothing is converted by halves.
 
     >>> from onnxsmith import FLOAT, opset11, trace
     >>> model = trace(lambda x: opset11.Squeeze(x, axes=[0]), FLOAT[1, "N"])
     >>> newer = model.convert_version(21)
     >>> newer
-    ConvertedModel(x: FLOAT[1, 'N']) -> squeeze: FLOAT['N'], 1 node, opset 21
-    >>> print(*newer.edits)
+    Model(x: FLOAT[1, 'N']) -> squeeze: FLOAT['N'], 1 node, opset 21
+    >>> print(*newer.report.edits)
     axes as input: Squeeze 'squeeze' -> Squeeze 'squeeze'
     """
     targets = _targets(version)
     log = EditLog()
-    return ConvertedModel(converted(model.ir, targets, log), log.finished())
+    held = read(model)
+    given = held.ir
+    changed = converted(given, targets, log)
+    before, after = operator_counts(given), operator_counts(changed)
+    report = Report(
+        nodes_before=before.total(),
+        nodes_after=after.total(),
+        opset_before=given.opset_imports.get("", 0),
+        opset_after=changed.opset_imports.get("", 0),
+        weight_bytes_before=files.weight_bytes(given),
+        weight_bytes_after=files.weight_bytes(changed),
+        edits=log.finished(),
+        operators_before=before,
+        operators_after=after,
+    )
+    result = finished(Held(changed, held.special))
+    if result.is_proto_only:  # maps and sparse weights keep a class of their own
+        vars(result)["report"] = report
+    else:
+        result = PassedModel(changed, report)
+    result.place = model.place
+    return cast(PassedModel, result)
 
 
 def converted(model: ir.Model, targets: Mapping[str, int], log: EditLog | None = None) -> ir.Model:

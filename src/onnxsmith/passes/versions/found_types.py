@@ -13,7 +13,7 @@ import onnx_ir as ir
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.graph_inference import State, Walk, text_attributes
 from onnxsmith.graphs.ir_types import type_from_ir, type_to_ir
-from onnxsmith.passes.typing_values import FoundTypes, Typed
+from onnxsmith.passes.typing_values import DeclaredTypes, Typed
 from onnxsmith.passes.values import has_graphs
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import NOTHING, Known
@@ -27,9 +27,10 @@ class ConversionTypes:
     """The types that were found, and what the values said before."""
 
     def __init__(self, model: ir.Model) -> None:
-        self._in_graph = FoundTypes()
-        self._in_graph.fill(model)
-        self._before: dict[ir.Value, tuple[ir.TypeProtocol | None, ir.Shape | None]] = {}
+        self._declared = DeclaredTypes(model)
+        self._declared.fill()
+        #: What is no node's: the inputs of functions and bodies.
+        self._inputs: dict[ir.Value, tuple[ir.TypeProtocol | None, ir.Shape | None]] = {}
         for values in _walked(model):
             for value, kind in values.items():
                 self._give(value, kind)
@@ -40,15 +41,16 @@ class ConversionTypes:
         found, shape = type_to_ir(kind)
         if found is None:
             return
-        self._before.setdefault(value, (value.type, value.shape))
+        if value.producer() is None:
+            self._inputs.setdefault(value, (value.type, value.shape))
         value.type = value.type or found
         value.shape = value.shape or shape
 
     def take_away(self) -> None:
-        """Leave the values as they were."""
-        for value, (kind, shape) in self._before.items():
+        """Let the model declare what it declared before, and no more."""
+        for value, (kind, shape) in self._inputs.items():
             value.type, value.shape = kind, shape
-        self._in_graph.take_away()
+        self._declared.restore()
 
 
 def _walked(model: ir.Model) -> Iterable[Mapping[ir.Value, AnyValueType]]:

@@ -102,6 +102,8 @@ class CodePlace:
     first_parameter: str | None
     #: Globals that are modules of operators: what is called there needs no hook.
     modules: Mapping[str, object]
+    #: Variables that a call of an inner function may assign: they are looked up where they stand.
+    shared: frozenset[str] = frozenset()
 
 
 def compile_expressions(
@@ -122,8 +124,9 @@ def compile_expressions(
             blocks[id(first)] = BlockSite(len(definitions), names, results, root.statements)
         else:
             first = root.node
-            rewriter = Rewriter(place.variables, _walrus_names(first), place.first_parameter, place.modules)
-            body = [_root_body(root, rewriter)]
+            late = _walrus_names(first) | place.shared
+            rewriter = Rewriter(place.variables, late, place.first_parameter, place.modules)
+            body = _root_body(root, rewriter)
             names = tuple(rewriter.direct_names)
             sites[id(first)] = Site(len(definitions), names)
         definitions.append(_definition(first, place, names, body))
@@ -132,12 +135,15 @@ def compile_expressions(
     return ExpressionTable(code, sites, blocks, place.modules, held)
 
 
-def _root_body(root: Root, rewriter: Rewriter) -> ast.stmt:
+def _root_body(root: Root, rewriter: Rewriter) -> list[ast.stmt]:
     if isinstance(root.node, ast.Match):
-        return _match_body(root.node, rewriter)
+        return [_match_body(root.node, rewriter)]
+    if isinstance(root.node, ast.FunctionDef):
+        made = rewriter.rewrite_generator(root.node)
+        return [made, at(made, ast.Return(at(made, ast.Name(made.name, ast.Load()))))]
     assert isinstance(root.node, ast.expr)
     expression = rewriter.rewrite_test(root.node) if root.is_test else rewriter.rewrite(root.node)
-    return at(root.node, ast.Return(_without_slices(expression)))
+    return [at(root.node, ast.Return(_without_slices(expression)))]
 
 
 def _block_body(block: Block, rewriter: Rewriter) -> tuple[list[ast.stmt], tuple[str, ...]]:

@@ -32,6 +32,8 @@ class Flow:
 
     body: Sequence[ast.stmt]
     facts: FactTable
+    #: Variables that inner functions assign: they are in one place for all, and no path has its own.
+    shared: Names = frozenset()
     _jumps: dict[int, Jumps] = field(default_factory=dict[int, Jumps])
 
     # -- names -----------------------------------------------------------------------------------------
@@ -39,13 +41,20 @@ class Flow:
     def assigned(self, *blocks: Iterable[ast.stmt]) -> list[str]:
         """Names that statements may bind, in the order of the source."""
         return list(
-            dict.fromkeys(name for block in blocks for each in block for name in self.facts[each].assigns)
+            dict.fromkeys(
+                name
+                for block in blocks
+                for each in block
+                for name in self.facts[each].assigns
+                if name not in self.shared
+            )
         )
 
     def loop_names(self, statement: ast.For | ast.While) -> list[str]:
         """Names that an iteration of a loop may bind: its target, its body, a walrus in its test."""
         head = statement.target if isinstance(statement, ast.For) else statement.test
-        return list(dict.fromkeys([*names_bound(head), *self.assigned(statement.body)]))
+        bound = [name for name in names_bound(head) if name not in self.shared]
+        return list(dict.fromkeys([*bound, *self.assigned(statement.body)]))
 
     # -- jumps -----------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 from onnxsmith.core.target import ACTIVE
-from onnxsmith.diagnostics import hide_frames_between, hide_own_frames
+from onnxsmith.diagnostics import hide_own_frames
 from onnxsmith.errors import OnnxsmithError, boundary, combined
 from onnxsmith.scripting.functions.bound_scripts import METHODS, OF_CLASSES, Methods
 from onnxsmith.scripting.functions.debuggers import is_watched, paused, resume
@@ -100,7 +100,7 @@ class ScriptFunction(ScriptDefinition):
 
     def check(self) -> None:
         """Find the mistakes that can be found now. Names that the module defines further down are left for later."""
-        if self.straight_call() is None:
+        if self.is_analyzed:
             missing = self.undefined.missing
             self.known_mistakes = self.undefined.errors(self.analysis.local_names) if missing else []
             if missing and not self.known_mistakes:
@@ -156,19 +156,9 @@ class ScriptFunction(ScriptDefinition):
         node = self.places.node
         return watched_function(self, node) if isinstance(node, ast.FunctionDef) else None
 
-    def jit(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the whole function as one model, kept for inputs of the same types and ranks."""
-        try:
-            return self._jit(*args, **kwargs)
-        except OnnxsmithError as error:  # inline, not a `boundary`: this call is made to cost little
-            hide_own_frames(error)
-            raise
-        except Exception as error:
-            hide_frames_between(error)
-            raise
-
     @functools.cached_property
-    def _jit(self) -> Any:
+    def jit(self) -> Callable[..., Any]:
+        """Run the whole function as one model, kept for inputs of the same types and ranks."""
         from onnxsmith.scripting.functions.jit import (
             Jit,  # heavy: onnx-ir is imported when something is staged
         )

@@ -18,6 +18,7 @@ from onnxsmith.errors import NestingError
 from onnxsmith.scripting.analysis.effects import Names, names_in
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging.call_stack import is_recursive, recursion_error
+from onnxsmith.scripting.staging.cells import Cell, CellValues
 from onnxsmith.scripting.staging.growing import grown_names
 from onnxsmith.scripting.staging.jumps import KINDS, NOTHING, Jump, Leaf, Side, record
 from onnxsmith.scripting.staging.merge import (
@@ -29,6 +30,7 @@ from onnxsmith.scripting.staging.merge import (
 )
 from onnxsmith.scripting.staging.truth import Negation, is_symbolic, is_truth_value, truth, visible
 from onnxsmith.scripting.staging.watch import keep_unchanged, watch_path
+from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
@@ -191,6 +193,7 @@ def dynamic_if(
             help="use op.Where, or split the function",
         ).locate(span)
     before = frame.variables
+    cells, cells_after = CellValues(), list[CellValues]()
     watch = watch_path(frame, names, place)
     sides: list[Side] = []
     scopes = (outer.subgraph(), outer.subgraph())
@@ -199,9 +202,13 @@ def dynamic_if(
             frame.variables = dict(before)
             with active(scope), watch:
                 sides.append(run())
+            cells_after.append(CellValues())
+            cells.put_back()
     finally:
         frame.variables = before
-    logic = None if outer.is_exact else _as_logic(condition, scopes, sides)
+        cells.put_back()
+    assigned = list({cell.key: cell for after in cells_after for cell in after.changed(cells)}.values())
+    logic = None if outer.is_exact or assigned else _as_logic(condition, scopes, sides)
     if logic is not None:
         return Side(logic, sides[0].variables)
     if outer.is_exact:
@@ -218,6 +225,7 @@ def dynamic_if(
             each: merger.merge(sides[0].variables.get(each, MISSING), value, each, strict=False)
             for each, value in sides[1].variables.items()
         }
+        shared = _merged_cells(merger, assigned, cells_after, span)
         outputs = _selected(outer, condition, merger)
     if not merger.names:
         for scope in scopes:
@@ -234,8 +242,19 @@ def dynamic_if(
         merger.fill(result, outputs or ()),
         {each: merger.fill(value, outputs or ()) for each, value in variables.items()},
     )
+    for cell, value in shared:
+        cell.home[cell.name] = merger.fill(value, outputs or ())
     keep_unchanged(merger.ambiguous(watch))
     return filled
+
+
+def _merged_cells(
+    merger: Merger, cells: Sequence[Cell], after: Sequence[CellValues], span: Span | None
+) -> list[tuple[Cell, Any]]:
+    """What the variables have in common that inner functions assigned on one of two sides."""
+    unbound = Unassigned(span, SOME_PATH)
+    sides = [(cell, after[0].get(cell, unbound), after[1].get(cell, unbound)) for cell in cells]
+    return [(cell, merger.merge(then, otherwise, cell.name, strict=False)) for cell, then, otherwise in sides]
 
 
 def _as_logic(condition: Any, scopes: Sequence[RecordingTarget], sides: Sequence[Side]) -> Any:

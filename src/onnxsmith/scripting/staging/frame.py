@@ -18,11 +18,13 @@ from onnxsmith.errors import (
 from onnxsmith.scripting.analysis.analyze import Analysis
 from onnxsmith.scripting.analysis.expressions import BlockSite, Evaluate, Root, compile_expressions
 from onnxsmith.scripting.source.function_source import head_span
+from onnxsmith.scripting.staging.cells import Cells, new_cells
 from onnxsmith.scripting.staging.merge import Differing, Unassigned
 from onnxsmith.scripting.staging.mistakes import Mistakes
 from onnxsmith.source import UNPACKED, Span, caller_span, position_span
 
 _ABSENT = object()
+_NO_CELLS = Cells()
 #: The value of a variable whose assignment was a mistake.
 BROKEN = Unassigned(None, "its assignment was a mistake")
 
@@ -53,6 +55,8 @@ class Frame:
         self.closure = closure
         self.outer = outer
         self.variables: dict[str, Any] = {}
+        #: The variables that inner functions assign; they are not among the others.
+        self.cells = new_cells() if analysis.cell_names else _NO_CELLS
         #: What the compiled code of the function calls; set by the stager.
         self.hooks: object = None
         #: How deep in subgraphs the call stands; deeper means under a condition only the model knows.
@@ -64,6 +68,27 @@ class Frame:
         self._functions = analysis.expressions.instantiate(global_names)
         #: Expressions of statements that stand in a block, and are needed one by one after a mistake.
         self._late: dict[int, tuple[Evaluate, tuple[str, ...]]] = {}
+
+    def assign(self, name: str, value: Any) -> None:
+        """Bind a variable."""
+        self._home(name)[name] = value
+
+    def delete(self, name: str, place: ast.AST) -> None:
+        """Take a variable away, which must have a value."""
+        self.read(name, place)
+        del self._home(name)[name]
+
+    def _home(self, name: str) -> dict[str, Any]:
+        """Where a variable is kept that this function assigns."""
+        if name in self.analysis.cell_names:
+            return self.cells
+        if name not in self.analysis.nonlocal_names:
+            return self.variables
+        frame = self.outer
+        while frame is not None and name not in frame.analysis.local_names:
+            frame = frame.outer
+        assert frame is not None  # the subset check has seen to it
+        return frame.cells
 
     def evaluate(self, root: ast.AST) -> Any:
         """The value of an expression, computed by Python at the user's own position."""
@@ -165,6 +190,10 @@ class Frame:
             found = self._outside(name, place)
             if found is not _ABSENT:
                 return found
+        if value is _ABSENT:
+            value = self.cells.get(name, _ABSENT)
+            if value is not _ABSENT and not isinstance(value, Unassigned | Differing):
+                return value
         raise self._mistake(name, value, place)
 
     def _outside(self, name: str, place: ast.AST | None) -> Any:

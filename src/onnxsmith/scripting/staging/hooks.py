@@ -18,7 +18,7 @@ from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
-from onnxsmith.errors import DTypeNotAllowedError
+from onnxsmith.errors import DTypeNotAllowedError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.effects import NO_NAMES, Names
 from onnxsmith.scripting.staging.branches import dynamic_if
 from onnxsmith.scripting.staging.builtin_calls import replacement, text_error
@@ -149,6 +149,7 @@ class Hooks:
             return then() if test else otherwise()
         frame = self._frame
         missing = Unassigned(caller_span(), "it is assigned only in one of the two")
+        bound = tuple(name for name in bound if name not in frame.analysis.flow.shared)
 
         def side(thunk: Thunk) -> Callable[[], Side]:
             def run() -> Side:
@@ -225,6 +226,21 @@ class Hooks:
         """A variable, when it is needed: in a lambda, or in an operand that may be skipped."""
         return self._frame.read(name)
 
+    # -- generators ------------------------------------------------------------------------------------
+
+    def known_test(self, value: Any) -> Any:
+        """What decides in a generator, which Python runs."""
+        if is_symbolic(value):
+            raise UnsupportedSyntaxError(
+                "only the model knows whether this is true, and a generator yields when the model is made",
+                help="choose what it yields: yield op.Where(condition, a, b); or write the loop without a generator",
+            ).locate_at_caller()
+        return value
+
+    def assumed(self, value: Any) -> Any:
+        """What a generator asserts; a model does not check it."""
+        return True if is_symbolic(value) else value
+
     # -- text ------------------------------------------------------------------------------------------
 
     def formatted(self, value: Any) -> Any:
@@ -272,7 +288,7 @@ class Hooks:
 
     def reached(self) -> tuple[Names, dict[str, Any]]:
         """What a lambda of the user's can read through these hooks: any variable."""
-        return NO_NAMES, values_of(self._frame, self._frame.variables)
+        return NO_NAMES, values_of(self._frame, (*self._frame.variables, *self._frame.cells))
 
     @property
     def is_printing(self) -> bool:

@@ -14,6 +14,7 @@ from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LoopTypeError, UnassignedVariableError
 from onnxsmith.schema.inference.merging import Different, merge_types
+from onnxsmith.scripting.staging.cells import Cell
 from onnxsmith.scripting.staging.growing import grown_names
 from onnxsmith.scripting.staging.merge import (
     MISSING,
@@ -57,6 +58,8 @@ class State:
     name: str
     form: Any
     leaves: tuple[StateLeaf, ...]
+    #: Where it is kept, if inner functions assign it.
+    cell: Cell | None = None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, State) and self.leaves == other.leaves and self._has_form(other.form)
@@ -92,6 +95,13 @@ def carried_states(stager: Stager, statement: ast.For | ast.While, *, at_least_o
             continue
         states.append(_state(name, value))
     return states
+
+
+def cell_state(cell: Cell, value: Any, *, at_least_once: bool) -> State | None:
+    """A variable that inner functions assign in a loop; None for one that has a value only in an iteration."""
+    if not isinstance(value, Missing | Unassigned):
+        return replace(_state(cell.name, value), cell=cell)
+    return State(cell.name, MISSING, (), cell) if at_least_once else None
 
 
 def _is_condition(statement: ast.For | ast.While, name: str) -> bool:
@@ -135,7 +145,7 @@ def widened(state: State, result: Any, place: Span) -> State:
     if isinstance(state.form, Missing):
         # It starts from a value that nobody reads, in which open dimensions are empty.
         leaves = tuple(replace(each, initial=MISSING, type=open_shape(each.type)) for each in after.leaves)
-        return State(state.name, after.form, leaves)
+        return State(state.name, after.form, leaves, state.cell)
     if not is_same_form(state.form, after.form):
         raise LoopTypeError(
             f"'{state.name}' is {_shown(state)} before an iteration and {_shown(after)} after it",

@@ -152,11 +152,11 @@ class NamingTarget:
         if isinstance(origin, Argument):
             return self._arguments[origin.name]
         values = self._results.get(origin.offset, ())
-        if origin.index is None:
+        if origin.position is None:
             return values[0] if len(values) == 1 else None
         if len(values) < 2:
             raise Misjudged  # rows of a tensor
-        return values[origin.index]
+        return values[origin.position]
 
     # -- the target protocol ---------------------------------------------------------------------------
 
