@@ -19,6 +19,7 @@ from onnxsmith.errors.files import VersionConversionError as VersionConversionEr
 from onnxsmith.errors.files import WeightError as WeightError
 from onnxsmith.errors.functions import AttributeParameterError as AttributeParameterError
 from onnxsmith.errors.functions import CallError as CallError
+from onnxsmith.errors.functions import ConvertedModelWarning as ConvertedModelWarning
 from onnxsmith.errors.functions import FunctionError as FunctionError
 from onnxsmith.errors.functions import MissingReturnError as MissingReturnError
 from onnxsmith.errors.functions import OpsetConflictError as OpsetConflictError

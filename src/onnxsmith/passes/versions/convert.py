@@ -12,6 +12,7 @@ from onnxsmith.errors import AttributeTypeError, AttributeValueError, boundary
 from onnxsmith.graphs import files
 from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.version_converter import register_version_converter
 from onnxsmith.passes.edits import EditLog
 from onnxsmith.passes.report import PassedModel, Report, operator_counts
 from onnxsmith.passes.surgery.holding import Held, finished, read
@@ -129,3 +130,6 @@ def _targets(version: int | Mapping[str, int]) -> dict[str, int]:
             )
         targets[domain] = number
     return targets
+
+
+register_version_converter(converted)
