@@ -1,4 +1,4 @@
-"""The command line: `onnxsmith build`, `run`, `info`, `check`, `decompile`, `explain`.
+"""The command line: `onnxsmith build`, `run`, `info`, `check`, `decompile`, `convert`, `explain`.
 
 Knows which commands there are and what an exit code means; what a command does stands in its own module, which is
 imported when the command is used, so that `onnxsmith --help` imports nothing heavy.
@@ -36,6 +36,7 @@ COMMANDS: dict[str, Command] = {
     "info": Command("show what is in a model", True, True, False, False),
     "check": Command("check a model, or all scripts of a Python file", True, True, False, False),
     "decompile": Command("write a model as a Python module that gives it back", True, True, True, True),
+    "convert": Command("convert a model to another opset version", False, True, True, True),
     "explain": Command("show the page of an error code", True, False, False, False),
 }
 

@@ -13,12 +13,11 @@ from typing import Any
 
 from onnxsmith.cli.program import find_object, load_program, scripts_of
 from onnxsmith.cli.report import Report, Usage
-from onnxsmith.cli.sizes import described_bytes
 from onnxsmith.cli.streams import STREAM, write_output
 from onnxsmith.cli.terminal import progress
 from onnxsmith.cli.type_text import read_type, read_value, split_assignment
+from onnxsmith.cli.written_model import write_model
 from onnxsmith.errors import AnnotationError, CallError, InvalidModelError, ModelWarning
-from onnxsmith.graphs.existing_files import is_model, refuse
 from onnxsmith.graphs.model import Model
 from onnxsmith.scripting.functions.decorators import script
 from onnxsmith.scripting.functions.function import ScriptFunction
@@ -84,22 +83,9 @@ def run(options: argparse.Namespace, report: Report) -> int:
         write_output(model.proto.SerializeToString())
         return 0
     output = Path(options.output or f"{called.rpartition('.')[2]}.onnx")
-    if output.is_file() and not options.force and not is_model(output):
-        raise refuse(output, "holds no model", "write to another file with -o")
-    data = output.parent / f"{output.name}.data"
-    before = _written_at(data)
-    with progress(f"writing {output}"):
-        model.save(output, external_data=options.external_data or None, overwrite=options.force)
-    size = output.stat().st_size
-    has_data = _written_at(data) != before  # else it is of another model that was here
-    written = [str(output), str(data)] if has_data else [str(output)]
-    content = {"written": written, "bytes": size, "summary": repr(model)}
-    report.result(content, f"{output}: {described_bytes(size)}\n{model!r}")
+    content, text = write_model(model, output, external_data=options.external_data, force=options.force)
+    report.result(content, text)
     return 0
-
-
-def _written_at(path: Path) -> int | None:
-    return path.stat().st_mtime_ns if path.exists() else None
 
 
 def _taken_apart(text: str) -> tuple[str, str | None]:

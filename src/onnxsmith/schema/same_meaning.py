@@ -16,7 +16,6 @@ from onnxsmith.schema.inference.signature import parameter_at
 
 #: Versions whose signature is that of the one before, with another meaning.
 _CHANGED: dict[tuple[str, int], str] = {
-    ("ConvTranspose", 11): "auto_pad puts the odd padding on the other side",
     ("OneHot", 11): "a negative index counts from the end, where it gave nothing but off-values",
     ("PRelu", 7): "the slope is broadcast as numpy does",
     ("Resize", 19): "the resized length of align_corners is a fraction where scales say so",

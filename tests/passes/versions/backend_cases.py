@@ -17,7 +17,7 @@ import onnx
 from onnx import numpy_helper
 
 from onnxsmith import Model
-from onnxsmith.errors import VersionConversionError
+from onnxsmith.errors import NotRunnableError, VersionConversionError
 from onnxsmith.passes.versions.convert import convert_version
 from onnxsmith.schema import registry
 from tests.backend.node_cases import all_cases, as_value, check_equal
@@ -40,9 +40,12 @@ class BackendCase:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a case: refused says why there is no conversion, wrong what is wrong with the one there is."""
+    """What became of a case: refused says why there is no conversion, wrong what is wrong with the one there is.
 
-    kind: Literal["good", "refused", "wrong"]
+    Of one that nothing installed can run, unconverted or converted, only the form is looked at.
+    """
+
+    kind: Literal["good", "refused", "unrunnable", "wrong"]
     text: str = ""
 
 
@@ -112,6 +115,8 @@ def outcome(case: BackendCase, target: int) -> Outcome:
         try:
             _check_form(case, converted.proto, target)
             actual = _results(converted, case)
+        except NotRunnableError as error:
+            return Outcome("wrong" if _is_runnable(model, case) else "unrunnable", str(error))
         except Exception as error:
             return Outcome("wrong", f"{type(error).__name__}: {error}")
         try:
@@ -135,6 +140,14 @@ def _check_form(case: BackendCase, proto: onnx.ModelProto, target: int) -> None:
 def _results(model: Model, case: BackendCase) -> Sequence[Any]:
     result = model(*case.inputs)
     return result if len(case.outputs) != 1 else [result]
+
+
+def _is_runnable(model: Model, case: BackendCase) -> bool:
+    try:
+        _results(model, case)
+    except NotRunnableError:
+        return False
+    return True
 
 
 def _compare(actual: Sequence[Any], expected: Sequence[Any], case: BackendCase) -> None:

@@ -8,8 +8,6 @@ import onnx_ir as ir
 from onnxsmith.passes.values import dimensions, is_read, text_attribute
 from onnxsmith.passes.versions.step import AS_IT_IS, Answer, Refusal, Step, down
 
-_SWAPPED = {"SAME_UPPER": "SAME_LOWER", "SAME_LOWER": "SAME_UPPER"}
-
 
 @down("GridSample", since=20)
 def grid_sample_modes(step: Step) -> Answer:
@@ -85,7 +83,13 @@ def dropout_ratio_as_attribute(step: Step) -> Answer:
     ratio = step.number(1)
     if step.input(1) is not None and ratio is None:
         ratio = 0.5  # it says nothing without training
-    return step.again(step.input(0), without=["seed"], ratio=None if ratio is None else float(ratio))
+    data = step.required(0)
+    (output,) = step.again(data, without=["seed"], ratio=None if ratio is None else float(ratio), outputs=1)
+    if len(step.node.outputs) < 2 or not is_read(step.node.outputs[1]):
+        return [output]
+    # What the mask is where nothing is dropped was not said before opset 12.
+    true = ir.AttrTensor("value", ir.Tensor(np.ones(1, np.bool_)))
+    return [output, step.op("ConstantOfShape", step.op("Shape", data), value=true)]
 
 
 @down("Dropout", since=10)
@@ -95,17 +99,6 @@ def dropout_mask_of_data_type(step: Step) -> Answer:
         return step.again(step.input(0), outputs=1)[:1]
     output, mask = step.with_inputs()
     return [output, step.op("Cast", mask, to=int(ir.DataType.BOOL))]
-
-
-@down("ConvTranspose", since=11)
-def odd_padding(step: Step) -> Answer:
-    """Where padding cannot be shared out equally, `auto_pad` gives the odd one to the other side."""
-    auto_pad = text_attribute(step.node, "auto_pad", "NOTSET")
-    if auto_pad in _SWAPPED:
-        return step.with_inputs(auto_pad=_SWAPPED[auto_pad])
-    if "output_shape" in step.node.attributes:
-        return step.with_inputs(auto_pad="SAME_UPPER")
-    return AS_IT_IS
 
 
 @down("OneHot", since=11)

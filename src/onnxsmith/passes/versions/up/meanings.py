@@ -5,22 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.passes.values import text_attribute
 from onnxsmith.passes.versions.step import AS_IT_IS, Answer, Step, up
-
-_SWAPPED = {"SAME_UPPER": "SAME_LOWER", "SAME_LOWER": "SAME_UPPER"}
-
-
-@up("ConvTranspose", since=11)
-def odd_padding(step: Step) -> Answer:
-    """Where padding cannot be shared out equally, `auto_pad` gives the odd one to the other side."""
-    step.not_a_reference("auto_pad")
-    auto_pad = text_attribute(step.node, "auto_pad", "NOTSET")
-    if auto_pad in _SWAPPED:
-        return step.with_inputs(auto_pad=_SWAPPED[auto_pad])
-    if "output_shape" in step.node.attributes:
-        return step.with_inputs(auto_pad="SAME_UPPER")
-    return AS_IT_IS
 
 
 @up("OneHot", since=11)

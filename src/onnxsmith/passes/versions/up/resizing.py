@@ -37,15 +37,30 @@ def resize(step: Step) -> Answer:
 
 @up("Resize", since=11)
 def coordinates_as_before(step: Step) -> Answer:
-    """How coordinates are meant can be said, and is another by default; and there is a region, here none."""
+    """How coordinates are meant can be said, and is another by default; and there is a region, here none.
+
+    The nearest element was the one before where data grew, and the one behind where it shrank.
+    """
+    data, scales = step.required(0), step.required(1)
+    if text_attribute(step.node, "mode", "nearest") != "nearest":
+        return [_resized(step, data, scales, "floor")]
+    known = step.array(1, 64)
+    one = step.constant(np.ones((), np.float32), "one")
+    if known is None or (known.astype(np.float64) < 1).any():
+        smaller = scales if known is not None and (known <= 1).all() else step.op("Min", scales, one)
+        data = _resized(step, data, smaller, "ceil")
+    if known is None or (known.astype(np.float64) > 1).any():
+        larger = scales if known is not None and (known >= 1).all() else step.op("Max", scales, one)
+        data = _resized(step, data, larger, "floor")
+    return data if data is not step.required(0) else step.op("Identity", data)
+
+
+def _resized(step: Step, data: ir.Value, scales: ir.Value, nearest: str) -> ir.Value:
     region = step.constant(np.zeros(0, np.float32), "roi")
-    return step.again(
-        step.input(0),
-        region,
-        step.input(1),
-        coordinate_transformation_mode="asymmetric",
-        nearest_mode="floor",
+    (result,) = step.again(
+        data, region, scales, coordinate_transformation_mode="asymmetric", nearest_mode=nearest
     )
+    return result
 
 
 @up("Resize", since=19)
