@@ -19,7 +19,8 @@ _HEAD = """\
 
 # Versions
 
-`model.convert_version(21)` gives a model in another version of its opsets. [How to](../how-to/convert-versions.md) shows it.
+`model.convert_version(21)` gives a model in another version of its opsets;
+[how to convert a model](../how-to/convert-versions.md) shows it.
 
 Up, every node has a form in newer versions, but for what those have given up: normalising activations one by one
 (BatchNormalization before opset 9, `spatial=0`), sequences with lengths of their own in Scan-8, powers that are not
