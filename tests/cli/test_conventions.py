@@ -27,6 +27,11 @@ GOOD_WORDS = {
     "check": ["m.onnx"],
     "decompile": ["m.onnx"],
     "convert": ["m.onnx", "--opset", "23"],
+    "optimize": ["m.onnx"],
+    "extract": ["m.onnx", "--outputs", "y"],
+    "join": ["m.onnx"],
+    "rename": ["m.onnx", "--inputs", "x=image"],
+    "set-shapes": ["m.onnx", "N=10"],
     "explain": ["C401"],
 }
 BAD_WORDS = {
@@ -36,6 +41,11 @@ BAD_WORDS = {
     "check": ["half.onnx"],
     "decompile": ["half.onnx"],
     "convert": ["half.onnx", "--opset", "23"],
+    "optimize": ["half.onnx"],
+    "extract": ["half.onnx"],
+    "join": ["half.onnx"],
+    "rename": ["half.onnx"],
+    "set-shapes": ["half.onnx"],
 }
 
 #: What has to be said besides the model.
@@ -161,9 +171,9 @@ def test_a_dash_is_standard_input(run: Run, name: str, model: Path, monkeypatch:
 @pytest.mark.parametrize(
     "name",
     [
-        each
-        for each, command in COMMANDS.items()
-        if command.reads_stream and (command.takes_several or each == "run")
+        "run",
+        "join",
+        *(each for each in NAMES if COMMANDS[each].reads_stream and COMMANDS[each].takes_several),
     ],
 )
 def test_standard_input_is_read_once(run: Run, name: str) -> None:
@@ -180,7 +190,7 @@ def test_a_dash_is_standard_output(folder: Path, name: str) -> None:
     done = subprocess.run(words, cwd=folder, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (GOOD, b"")
     assert {each for each in folder.iterdir() if each.name != "__pycache__"} == before
-    if name in ("build", "convert"):
+    if name != "decompile":
         onnx.checker.check_model(onnx.load_model_from_string(done.stdout))
     else:
         compile(done.stdout, "m.py", "exec")

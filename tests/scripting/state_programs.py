@@ -46,6 +46,20 @@ _INNER = (
     "y = y + (step(1.0) if y.sum() > 2.0 else m)",
     "for w in parts(1.0): y = y + w",
 )
+#: What is done with a variable that may be None.
+_PERHAPS = (
+    "z = y.sum()",
+    "z = None",
+    "z = k",
+    "if z is None: z = x.sum()",
+    "if z is None or y.sum() > z: z = y.sum()",
+    "if z is not None and z > 1.0: y = y + z",
+    "if not (z is None): k = k + z",
+    "y = y + (z if z is not None else 1.0)",
+    "y = y + (1.0 if z is None else z)",
+    "y = y + z",
+    "t = z is None",
+)
 
 
 @dataclass(frozen=True)
@@ -70,6 +84,7 @@ class _Writer:
         self.is_calm = self.chance(45)
         self.has_shared = self.chance(30)
         self.has_inner = self.chance(40)
+        self.has_perhaps = self.chance(35)
         self.paths = 0
 
     def pick(self, options: Sequence[str]) -> str:
@@ -104,6 +119,8 @@ class _Writer:
             simple += [self.bind, self.bind]
         if self.has_inner:
             simple += [self.inner, self.inner, self.inner]
+        if self.has_perhaps:
+            simple += [self.perhaps, self.perhaps, self.perhaps]
         nested = [self.branch, self.branch, self.loop, self.loop, self.loop_now, self.early]
         if depth > 0 and self.chance(55):
             write = self.random.choice(nested)
@@ -118,6 +135,9 @@ class _Writer:
 
     def bind(self) -> None:
         self.write(self.pick(_BINDINGS))
+
+    def perhaps(self) -> None:
+        self.write(self.pick(_PERHAPS))
 
     def inner(self) -> None:
         self.write(self.pick(_INNER))
@@ -229,9 +249,13 @@ class _Writer:
             self.write(f"p = {_SHARED.made}")
             self.write(self.pick(["q = p", "q = [x, y]"]))
             self.things += [("p", _SHARED), ("q", _SHARED)]
+        if self.has_perhaps:
+            self.write("z = None")
         if self.has_inner:
             self.inner_functions()
         self.shown = self.fill("looks"), "m" if self.has_inner else self.fill("looks")
+        if self.has_perhaps:
+            self.shown = self.shown[0], "(z if z is not None else 7.0)"
         for _ in range(self.random.randint(2, 4) if self.is_calm else self.random.randint(1, 3)):
             self.statement(2)
         if self.chance(15):

@@ -25,6 +25,7 @@ from onnxsmith.errors.functions import MissingReturnError as MissingReturnError
 from onnxsmith.errors.functions import OpsetConflictError as OpsetConflictError
 from onnxsmith.errors.functions import RecursiveFunctionError as RecursiveFunctionError
 from onnxsmith.errors.functions import ReturnTypeError as ReturnTypeError
+from onnxsmith.errors.functions import RuleError as RuleError
 from onnxsmith.errors.functions import TraceError as TraceError
 from onnxsmith.errors.language import SourceNotFoundError as SourceNotFoundError
 from onnxsmith.errors.language import UnassignedVariableError as UnassignedVariableError

@@ -13,8 +13,6 @@ from typing import Any
 import onnx
 from onnx import defs
 
-_NEWEST = 2**31 - 1
-
 
 def schema_of(node: onnx.NodeProto, version: int) -> Any:
     """onnx's definition of a node's operator in a version of its domain; None where there is none."""
@@ -25,7 +23,7 @@ def schema_of(node: onnx.NodeProto, version: int) -> Any:
 
 
 def function_of(
-    schema: Any, node: onnx.NodeProto, types: list[onnx.TypeProto], newest: int = _NEWEST
+    schema: Any, node: onnx.NodeProto, types: list[onnx.TypeProto], newest: int
 ) -> onnx.FunctionProto | None:
     """The function that defines an operator, for a node with inputs of these types; for an opset up to `newest`."""
     function = onnx.FunctionProto()

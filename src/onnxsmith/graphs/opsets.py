@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import onnx_ir as ir
 
@@ -38,8 +39,7 @@ def check_opset_version(version: int | None) -> None:
         )
 
 
-@dataclass(slots=True)
-class _Range:
+class _Range(NamedTuple):
     """The versions of one domain that fit every operator used so far; `last` is None while there is no end."""
 
     first: int
@@ -91,7 +91,7 @@ class OpsetVersions:
     def copy(self) -> OpsetVersions:
         """The same state, to come back to."""
         result = OpsetVersions(self.default, is_fixed=self._is_fixed, is_named=self._is_named)
-        result._ranges = {domain: replace(known) for domain, known in self._ranges.items()}
+        result._ranges = dict(self._ranges)
         result._seen = dict(self._seen)
         result._models = dict(self._models)
         return result
@@ -121,7 +121,7 @@ class OpsetVersions:
                 raise
         known = self._ranges.get("")
         if known is not None and known.named is None and "" in called._ranges:
-            known.named = called.version("")
+            self._ranges[""] = known._replace(named=called.version(""))
         for model in called._models:
             self.use_model(model)
 
@@ -168,7 +168,7 @@ class OpsetVersions:
     def _narrow(self, op: OperatorDef, version: int | None) -> None:
         first, end = registry.valid_range(op) if op.is_known else (op.since_version, op.since_version + 1)
         place = caller_place()
-        known = self._ranges.setdefault(op.domain, _Range(1, None))
+        known = self._ranges.get(op.domain, _Range(1, None))
         if (
             self._is_fixed
             and op.domain == ""
@@ -186,11 +186,12 @@ class OpsetVersions:
             error.named_version = version if op.domain == "" else None
             raise error
         if new_first != known.first:
-            known.first, known.first_set_by = new_first, (op, place)
+            known = known._replace(first=new_first, first_set_by=(op, place))
         if new_last != known.last:
-            known.last, known.last_set_by = new_last, (op, place)
+            known = known._replace(last=new_last, last_set_by=(op, place))
         if version is not None:
-            known.named = version if known.named is None else max(known.named, version)
+            known = known._replace(named=version if known.named is None else max(known.named, version))
+        self._ranges[op.domain] = known
 
     @staticmethod
     def _conflict(
@@ -213,7 +214,9 @@ class OpsetVersions:
     def version(self, domain: str) -> int:
         """The version of a domain that fits all that was used so far."""
         known = self._ranges.get(domain)
-        given = next((each.imports[domain] for each in self._models if domain in each.imports), None)
+        given = None
+        if self._models:
+            given = next((each.imports[domain] for each in self._models if domain in each.imports), None)
         if domain == "":
             default = self.default if given is None or self._is_decided else given
             return default if known is None or self._is_fixed else known.choose(default)

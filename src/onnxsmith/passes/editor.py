@@ -15,6 +15,7 @@ import onnx_ir as ir
 
 from onnxsmith.graphs.graph_inference import Functions
 from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
+from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
 from onnxsmith.passes.edits import Edit, EditLog, NodeNote, noted
 from onnxsmith.passes.typing_values import infer_types
 from onnxsmith.passes.values import Array, inner_graphs, is_open_inside, is_read
@@ -35,9 +36,14 @@ Outcome: TypeAlias = ir.Value | Sequence[ir.Value | None] | None
 class Editor:
     """One model, changed in place."""
 
-    def __init__(self, model: ir.Model, log: EditLog | None = None) -> None:
+    def __init__(self, model: ir.Model, *, keeps_weights: bool = False) -> None:
+        """`keeps_weights` says that weights may get other content one day: what they hold now decides nothing."""
         self.model = model
-        self.log = EditLog() if log is None else log
+        self.keeps_weights = keeps_weights
+        self.log = EditLog()
+        #: How many changes may still be made; None for as many as there are. A run is repeated with fewer and fewer
+        #: to find the change that broke a model.
+        self.budget: int | None = None
         #: The pass that runs, for the log.
         self.pass_name = ""
         #: Nodes that are out of the graph already; `sweep` takes them out of its list, all at once.
@@ -57,6 +63,11 @@ class Editor:
                     self._outer[graph] = node
         # Initializers are inputs before IR version 4, and inputs are no constants.
         self.can_add_initializers = model.ir_version >= 4
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no more changes may be made."""
+        return self.budget is not None and len(self.log) >= self.budget
 
     @property
     def functions(self) -> Functions:
@@ -89,6 +100,13 @@ class Editor:
         imports = self.model.opset_imports if function is None else function.opset_imports
         return imports.get(domain, 0)
 
+    def standing_in(self, node: ir.Node, graph: ir.Graph) -> ir.Node | None:
+        """The node of a graph that a node is, or is inside of; None where it is elsewhere."""
+        found: ir.Node | None = node
+        while found is not None and found.graph is not graph:
+            found = None if found.graph is None else self._outer.get(found.graph)
+        return found
+
     def path(self, node: ir.Node) -> tuple[str, ...]:
         """The functions and nodes around a node, outermost first."""
         found: list[str] = []
@@ -119,6 +137,10 @@ class Editor:
     def is_constant(self, value: ir.Value | None) -> bool:
         """Whether a value is known before the model runs."""
         return self.tensor(value) is not None
+
+    def is_fixed(self, value: ir.Value) -> bool:
+        """Whether the content of a constant is what it is for good."""
+        return not self.keeps_weights or WEIGHT_KEY not in value.meta
 
     def array(self, value: ir.Value | None, most: int | None = None) -> Array | None:
         """The content of a constant; None for what is no constant, or has more elements than `most`."""
@@ -212,25 +234,29 @@ class Editor:
         node = attempt.node
         graph = node.graph
         assert graph is not None
-        values = _each_once(attempt, values)
+        values = _each_once(attempt, [*values, *attempt.others.values()])
+        replaced = [*node.outputs, *attempt.others]
         made = attempt.made
         is_new = set(made)
         path = self.path(node)
-        for old, new in zip(node.outputs, values, strict=True):
+        for old, new in zip(replaced, values, strict=True):
             if new is None:
                 continue
             maker = new.producer()
             if maker is not None and maker in is_new:
                 self._take_over(old, new)
         if made:
+            for each in made:
+                each.name = each.name or ""  # for what has none, onnx-ir would make one up
             graph.insert_before(node, made)
-        for old, new in zip(node.outputs, values, strict=True):
+        for old, new in zip(replaced, values, strict=True):
             if new is not None:
                 self._redirect(old, new, node, made)
         for each in made:
             self._enter(each)
         touched = [each for each in values if each is not None]
-        removed = self.remove([node], path)
+        others = [each for old in attempt.others if (each := old.producer()) is not None]
+        removed = self.remove([*others, node], path)
         self._hand_down(made, node, removed)
         infer_types(self, made)
         value = None if made else next((each.name for each in touched), None)
@@ -247,7 +273,7 @@ class Editor:
         if old.shape is not None:
             new.shape = old.shape
         new.metadata_props.update(old.metadata_props)
-        new.meta.update(old.meta)  # pyright: ignore[reportUnknownMemberType]  # onnx-ir's notes have no type
+        notes_of(new).update(notes_of(old))
 
     def _redirect(self, old: ir.Value, new: ir.Value, node: ir.Node, made: list[ir.Node]) -> None:
         """Let the readers of a value read another one."""
@@ -374,10 +400,12 @@ class Editor:
             if len(sources) > 1:
                 each.metadata_props[SOURCES_KEY] = json.dumps(list(sources))
         for each in made:
+            if not each.meta:
+                notes_of(each).update(notes_of(node))
             if not each.name:
                 stem = (node.name or "").rpartition("/")[0]
                 own = f"{each.op_type.lower()}_{each.outputs[0].name}"
-                each.name = f"{stem}/{own}" if stem else own
+                each.name = self.fresh_name(f"{stem}/{own}" if stem else own)
 
 
 class Removed:
@@ -404,12 +432,14 @@ class Replaced:
 class Attempt:
     """One try of one rule at one node: the node, what is known around it, and the nodes that the rule makes."""
 
-    __slots__ = ("edit", "made", "node")
+    __slots__ = ("edit", "made", "node", "others")
 
     def __init__(self, edit: Editor, node: ir.Node) -> None:
         self.edit = edit
         self.node = node
         self.made: list[ir.Node] = []
+        #: Outputs of other nodes that are replaced as well, and by what.
+        self.others: dict[ir.Value, ir.Value] = {}
 
     @property
     def version(self) -> int:

@@ -10,13 +10,13 @@ from typing import Protocol
 
 import onnx
 import onnx_ir as ir
-from onnx import shape_inference
 
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.graph_inference import Functions, State, Walk
 from onnxsmith.graphs.handover import session_model
 from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.graphs.raw import has_map
+from onnxsmith.graphs.rewriting.rewrite import inferred_graph
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.passes.values import inner_graphs
 
@@ -49,14 +49,19 @@ class DeclaredTypes:
                 if value.name and (value.type is not None or value.shape is not None):
                     self._declared[graph, value.name] = (value.type, value.shape)
 
+    def forget_shapes(self) -> None:
+        """Forget the shapes that the model declares inside itself: nothing makes sure that they are right."""
+        for graph in _all_graphs(self._model):
+            for value in _own_values(graph):
+                value.shape = None
+
+    def is_open(self) -> bool:
+        """Whether there are values in the main graph whose shapes are not known."""
+        return any(each.shape is None for each in _own_values(self._model.graph))
+
     def fill(self) -> None:
         """Give the values of the main graph, and of those inside it, the types that onnx's inference finds."""
-        try:
-            proto = session_model(self._model).proto
-            found = shape_inference.infer_shapes(proto, data_prop=True).graph
-        except Exception:  # onnx's inference throws on what it does not expect: then nothing is known
-            return
-        _fill(self._model.graph, found)
+        _fill(self._model.graph, inferred_graph(session_model(self._model).proto, follows_sizes=True))
 
     def restore(self) -> None:
         """Let the model declare what it declared before, and no more."""
@@ -90,30 +95,13 @@ def _fill(graph: ir.Graph, found: onnx.GraphProto) -> None:
 
 
 def _give(value: ir.Value, kind: onnx.TypeProto) -> None:
-    if value.type is not None and value.shape is not None and not _is_open(value.shape):
-        return
     if has_map(kind):  # onnx-ir has no place for one
         return
     if value.type is None:
         value.type = ir.serde.deserialize_type_proto_for_type(kind)
     shape = ir.serde.deserialize_type_proto_for_shape(kind)
-    if shape is not None and (value.shape is None or len(value.shape) == len(shape)):
-        value.shape = shape if value.shape is None else _more(value.shape, shape)
-
-
-def _is_open(shape: ir.Shape) -> bool:
-    return any(not isinstance(each, int) and each.value is None for each in shape)
-
-
-def _more(declared: ir.Shape, found: ir.Shape) -> ir.Shape:
-    """What two shapes of one value say together."""
-    chosen: list[int | str | None] = []
-    for ours, theirs in zip(declared, found, strict=True):
-        if isinstance(ours, int) or (ours.value is not None and not isinstance(theirs, int)):
-            chosen.append(ours if isinstance(ours, int) else ours.value)
-        else:
-            chosen.append(theirs if isinstance(theirs, int) else theirs.value)
-    return ir.Shape(chosen)
+    if shape is not None:
+        value.shape = shape
 
 
 def infer_types(model: Typed, nodes: Sequence[ir.Node]) -> None:

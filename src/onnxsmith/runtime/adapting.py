@@ -41,6 +41,7 @@ def adapt(
     *,
     checks: Checks = "in the graph",
     is_kept: bool = False,
+    believes_shapes: bool = False,
 ) -> Rewritten:
     """The model with every fact met that a version of ONNX Runtime shows; raises Refused where one cannot be met.
 
@@ -49,10 +50,13 @@ def adapt(
 
     `is_kept` says that the result is for a file: what is emitted is marked, and what was marked before is left alone.
     Where a model runs, marks count for nothing: anybody can write one, and what they leave out may end the process.
+    `believes_shapes` is for models of our own making: what they say of shapes inside is right.
     """
     rules = rules_for(version, provider, checks=checks, is_kept=is_kept)
     try:
-        return rewrite(model, rules, weights, mark=FACT_KEY if is_kept else None)
+        return rewrite(
+            model, rules, weights, mark=FACT_KEY if is_kept else None, believes_shapes=believes_shapes
+        )
     except TooDeep as error:
         raise Refused("", "", str(error)) from None
 

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numpy.typing import ArrayLike, NDArray
 from onnxsmith.opset._stubs.foreign import AnyIrModel, IrModel
-from onnxsmith.types.value_types import AnyValueType, Dim
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import AnyValueType, Dim, Shape
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
@@ -83,6 +84,9 @@ class Report:
     verification: str | None = ...
     operators_before: Mapping[str, int] = ...
     operators_after: Mapping[str, int] = ...
+    @property
+    def rules(self) -> dict[str, int]:
+        """How often each rule changed something, the most frequent first."""
 
 class PassedModel(Model):
     """A model that passes have made of another one; `report` says what they did."""
@@ -92,7 +96,7 @@ class PassedModel(Model):
 WeightsPlace: TypeAlias = Literal['inline', 'external', 'safetensors']
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class NodeChange:
     """One change: by which rule, why, and which node it was."""
     rule: str
     reason: str
@@ -106,14 +110,91 @@ class RuntimeModel(Model):
     `changes` says what was changed and why, a change for each node and fact; it is empty for a model that ONNX Runtime
     gets right as it is.
     """
-    changes: tuple[Change, ...]
+    changes: tuple[NodeChange, ...]
     runtime: str
-    def __init__(self, model: IrModel, changes: tuple[Change, ...], runtime: str) -> None: ...
+    def __init__(self, model: IrModel, changes: tuple[NodeChange, ...], runtime: str) -> None: ...
     @property
     def report(self) -> str:
         """What was changed, one line each, to be read."""
 
+GivenInputs: TypeAlias = 'Mapping[str, RunValue] | Sequence[RunValue]'
+
 NewNames: TypeAlias = Mapping[str, str] | Callable[[str], str]
+
+TensorFunction: TypeAlias = Callable[..., object]
+
+Array: TypeAlias = NDArray[np.generic]
+
+class MatchedTensor:
+    """A tensor that a parameter stands for: its type, as far as the model knows it."""
+    def __init__(self, name: str, type: AnyValueType, content: Callable[[], Array] | None) -> None: ...
+    @property
+    def name(self) -> str:
+        """Its name in the model."""
+    @property
+    def type(self) -> AnyValueType:
+        """Element type and shape."""
+    @property
+    def dtype(self) -> DType | None:
+        """The element type; None where it is not known."""
+    @property
+    def shape(self) -> Shape | None:
+        """The shape: sizes, names, and None for what is not known; None where the rank is not known."""
+    @property
+    def rank(self) -> int | None:
+        """How many dimensions; None where that is not known."""
+    @property
+    def is_constant(self) -> bool:
+        """Whether its content is known before the model runs."""
+    @property
+    def array(self) -> Array:
+        """The content of a constant, not to be changed; ValueError for what is none."""
+
+class Match:
+    """What the parameters of a pattern are at one place of a model.
+
+    `match["x"]` is a `MatchedTensor`, `match["xs"]` a tuple of them for `*xs`, `match["axis"]` the captured value.
+    """
+    def __init__(self, node: str, values: Mapping[str, object]) -> None: ...
+    @property
+    def node(self) -> str:
+        """The name of the node that the pattern was found at."""
+    def __getitem__(self, name: str) -> Any: ...
+    def tensor(self, name: str) -> MatchedTensor:
+        """A tensor that was matched."""
+    def array(self, name: str) -> Array:
+        """The content of a constant that was matched."""
+
+Condition: TypeAlias = Callable[[Match], object]
+
+class Rule:
+    """What shall be read instead of what: two functions with the same parameters, pattern and replacement.
+
+    Both are ordinary functions of tensors. The pattern is recorded once, and found wherever a model has its operators;
+    the replacement is called for each match, with tensors of the types that were found, and with the Python values of
+    captured parameters. A list of patterns is a rule with alternatives.
+
+    `when` is called with a `Match` and says whether it counts. `commutative` False takes the inputs of `Add`, `Mul` and
+    the like in the order of the pattern only. `name` is what reports call it.
+
+    >>> from onnxsmith import FLOAT, Rule, opset21 as op, rewrite, trace
+    >>> fewer = Rule(lambda x: op.Relu(op.Relu(x)), lambda x: op.Relu(x), name="relu of relu")
+    >>> model = trace(lambda x: op.Relu(op.Relu(op.Relu(x))), FLOAT["N"])
+    >>> print(rewrite(model, fewer).report)
+    3 nodes before, 1 after
+           2 x relu of relu
+    """
+    def __init__(
+        self,
+        pattern: TensorFunction | Sequence[TensorFunction],
+        replacement: TensorFunction,
+        when: Condition | None = None,
+        name: str | None = None,
+        commutative: bool = True,
+    ) -> None: ...
+    @property
+    def name(self) -> str:
+        """What reports call it."""
 
 Joints: TypeAlias = Mapping[str, str | Sequence[str]]
 
@@ -301,6 +382,26 @@ class Model:
         ONNX Runtime ...: 1 change
           Div 'div': the lowest integer divided by -1 ends the process; it wraps around, as in numpy
         """
+    def optimize(self, *, inline: bool = True, verify: bool | GivenInputs = False) -> PassedModel:
+        """The same model with fewer nodes, which runs no slower.
+
+        What it does not need is left out, what can be computed now is, and several nodes become one where ONNX has one.
+        The given model stays as it is; the new one shares its weights, and its `report` says what was done. `inline` False
+        keeps the functions of the model. `verify` True runs both on inputs that are made up, or on those that it is given;
+        VerificationError then names the change that made a difference.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda x: op.Relu(op.Transpose(op.Transpose(x))) * np.float32([1, 1]), FLOAT["N", 2])
+        >>> small = optimize(model)
+        >>> small
+        Model(x: FLOAT['N', 2]) -> mul: FLOAT['N', 2], 1 node, opset 21
+        >>> print(small.report)
+        4 nodes before, 1 after
+        weights 8 bytes before, 0 after
+               1 x transpose of transpose
+               1 x times one
+        """
     def rename(
         self,
         values: NewNames | None = None,
@@ -344,6 +445,18 @@ class Model:
         >>> model.replace_weights(lambda name, array: -array)(np.ones((1, 2), np.float32))
         array([[-1., -2.]], dtype=float32)
         """
+    def rewrite(self, rules: Rule | Sequence[Rule]) -> PassedModel:
+        """The model with rules applied, wherever they match, until none matches any more.
+
+        The given model stays as it is; the new one shares its weights, and its `report` says what became what. Graphs
+        inside nodes and functions are rewritten as well. Where several rules match at a node, the first of them is taken.
+
+        >>> from onnxsmith import FLOAT, Rule, opset21 as op, trace
+        >>> twice = Rule(lambda x: x + x, lambda x: x * 2.0, name="twice")
+        >>> model = trace(lambda x: op.Relu(x + x), FLOAT["N"])
+        >>> print(rewrite(model, [twice]).report.edits[0])
+        twice: Add 'add' -> Mul 'mul_add'
+        """
     def split(self, at: str | Sequence[str | Sequence[str]]) -> tuple[Model, ...]:
         """The model as two or more that chain: what one gives is what the next one takes, in the same order.
 
@@ -361,7 +474,7 @@ class Model:
 
         `map` says what goes where, from names of outputs of this model to names of inputs of the other one; an input of
         this model that is named there is shared by both. Without it, names that are equal are joined, and where there are
-        none, outputs and inputs in their order, if there are as many. The rest are inputs and outputs of the whole.
+        none, outputs and inputs in their order, if there are as many. What is not joined is a port of the whole.
         Dimensions that meet are one; names inside that clash get a number.
 
         >>> from onnxsmith import FLOAT, opset21 as op, trace
@@ -402,6 +515,68 @@ class Model:
 
 def load(path: str | os.PathLike[str]) -> Model:
     """Read a model from a file: `onnxsmith.load("m.onnx")`."""
+
+def optimize(model: Model, *, inline: bool = True, verify: bool | GivenInputs = False) -> PassedModel:
+    """The same model with fewer nodes, which runs no slower.
+
+    What it does not need is left out, what can be computed now is, and several nodes become one where ONNX has one.
+    The given model stays as it is; the new one shares its weights, and its `report` says what was done. `inline` False
+    keeps the functions of the model. `verify` True runs both on inputs that are made up, or on those that it is given;
+    VerificationError then names the change that made a difference.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda x: op.Relu(op.Transpose(op.Transpose(x))) * np.float32([1, 1]), FLOAT["N", 2])
+    >>> small = optimize(model)
+    >>> small
+    Model(x: FLOAT['N', 2]) -> mul: FLOAT['N', 2], 1 node, opset 21
+    >>> print(small.report)
+    4 nodes before, 1 after
+    weights 8 bytes before, 0 after
+           1 x transpose of transpose
+           1 x times one
+    """
+
+def either(*alternatives: Any) -> Any:
+    """In a pattern: a value that is one of several, tried in this order.
+
+    >>> from onnxsmith import Rule, either, opset21 as op
+    >>> Rule(lambda x: op.Relu(either(op.Identity(x), op.Dropout(x))), lambda x: op.Relu(x), name="relu")
+    Rule('relu': Relu)
+    """
+
+@dataclass(frozen=True, slots=True)
+class MatchExplanation:
+    """How far a rule gets at a node: `matches` says whether it applies, `reason` why not, and its text shows both."""
+    matches: bool
+    reason: str
+    text: str
+
+def explain_match(model: Model, node: str, rule: Rule) -> MatchExplanation:
+    """How far a rule gets at a node of a model, by the node's name or that of an output, and why it stops there.
+
+    >>> from onnxsmith import FLOAT, Rule, opset21 as op, trace
+    >>> rule = Rule(lambda x: op.Relu(op.Neg(x)), lambda x: op.Max(-x, 0.0), name="example")
+    >>> model = trace(lambda x: op.Relu(op.Abs(x)), FLOAT["N"])
+    >>> print(explain_match(model, "relu", rule))
+    rule 'example' does not match at Relu 'relu'
+      ✓ Relu 'relu'
+        ✗ Neg: Abs 'abs' is no Neg
+          · x
+    """
+
+def rewrite(model: Model, rules: Rule | Sequence[Rule]) -> PassedModel:
+    """The model with rules applied, wherever they match, until none matches any more.
+
+    The given model stays as it is; the new one shares its weights, and its `report` says what became what. Graphs
+    inside nodes and functions are rewritten as well. Where several rules match at a node, the first of them is taken.
+
+    >>> from onnxsmith import FLOAT, Rule, opset21 as op, trace
+    >>> twice = Rule(lambda x: x + x, lambda x: x * 2.0, name="twice")
+    >>> model = trace(lambda x: op.Relu(x + x), FLOAT["N"])
+    >>> print(rewrite(model, [twice]).report.edits[0])
+    twice: Add 'add' -> Mul 'mul_add'
+    """
 
 def compose(*models: Model) -> Model:
     """Models that run one after the other as one: `compose(a, b, c)` is `a.then(b).then(c)`.

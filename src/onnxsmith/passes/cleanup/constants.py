@@ -97,7 +97,7 @@ def share_constants(edit: Editor) -> int:
     count = 0
     for name, value in list(graph.initializers.items()):
         tensor = value.const_value
-        if tensor is None or value.is_graph_input() or value.is_graph_output():
+        if tensor is None or value.is_graph_input() or value.is_graph_output() or not edit.is_fixed(value):
             continue
         key = _content_key(tensor)
         first = seen.setdefault(key, value)

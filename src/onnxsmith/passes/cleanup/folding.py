@@ -20,6 +20,7 @@ from onnxsmith.core.target import ACTIVE
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.graph_inference import State, Walk
 from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
+from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.passes.editor import Attempt, Outcome
 from onnxsmith.passes.values import Array, has_graphs, has_references, is_random
@@ -70,10 +71,15 @@ def fold(at: Attempt) -> Outcome:
     if results is None:
         at.edit.unfoldable.add(node)
         return None
-    return [
+    values = [
         None if result is None else at.tensor(result, _name(at, value))
         for value, result in zip(node.outputs, results, strict=True)
     ]
+    if any(each is not None and WEIGHT_KEY in each.meta for each in node.inputs):
+        for value in values:
+            if value is not None:
+                notes_of(value)[WEIGHT_KEY] = value.name
+    return values
 
 
 def _name(at: Attempt, value: ir.Value) -> str:

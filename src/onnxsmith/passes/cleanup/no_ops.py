@@ -219,8 +219,10 @@ def _neutral(at: Attempt, position: int, number: float) -> Outcome:
 
 def _is_throughout(at: Attempt, position: int, number: float) -> bool:
     """Whether an input is a constant of one number, in every element."""
-    array = at.array(position, _LOOKED_AT)
+    array, value = at.array(position, _LOOKED_AT), at.input(position)
     if array is None or array.size == 0 or array.dtype.kind in "cOSUb":
+        return False
+    if value is not None and not at.edit.is_fixed(value):
         return False
     return float(array.reshape(-1)[0]) == number and bool((array == array.reshape(-1)[0]).all())
 

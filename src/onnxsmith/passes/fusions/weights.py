@@ -13,6 +13,7 @@ import onnx_ir as ir
 from numpy.typing import NDArray
 
 from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
+from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
 from onnxsmith.passes.editor import Attempt, Outcome
 from onnxsmith.passes.fusions.expressions import both_ways
 from onnxsmith.passes.values import (
@@ -143,6 +144,9 @@ def _scaled(
         if bias is None and offset is None
         else at.tensor(_lazy(new_bias, weight.dtype, (channels,)), f"{name}_bias"),
     ]
+    for value in values:
+        if value is not None:
+            notes_of(value)[WEIGHT_KEY] = value.name
     return at.op(layer.op_type, layer.inputs[0], *values, attributes=layer.attributes)
 
 
@@ -185,8 +189,10 @@ def linear_layer(at: Attempt) -> Outcome:
     return None
 
 
-WEIGHTS = {
+#: What follows a layer in its weights.
+LAYERS = {
     "BatchNormalization": [normalised_convolution],
     "Mul": [scaled_convolution],
-    "Add": [shifted_convolution, linear_layer],
+    "Add": [shifted_convolution],
 }
+PRODUCTS = {"Add": [linear_layer]}

@@ -117,11 +117,13 @@ def port_types(
 ) -> dict[ir.Value, AnyValueType]:
     """The types of values that become inputs and outputs, where they do not declare them.
 
-    Raises CutError for an input whose type nobody knows: no runtime takes one.
+    What is an input or output already stays as it is declared. Raises CutError for an input whose
+    type nobody knows: no runtime takes one.
     """
     declared = DeclaredTypes(held)
     types: dict[ir.Value, AnyValueType] = {}
-    for value in inputs:
+    own = {*held.graph.inputs}
+    for value in (each for each in inputs if each not in own or each.name in given):
         kind, said = declared.of(value), given.get(value.name or "")
         if said is not None:
             if contradict(kind, said):
@@ -137,8 +139,9 @@ def port_types(
                 culprit=("attribute", "inputs"),
             )
         types[value] = kind
-    for value in outputs:
+    own = {*held.graph.outputs}
+    for value in (each for each in outputs if each not in own and each not in types):
         kind = declared.of(value)
-        if value not in types and not is_nothing(kind):
+        if not is_nothing(kind):
             types[value] = kind
     return {value: kind for value, kind in types.items() if kind != held.type_of(value)}

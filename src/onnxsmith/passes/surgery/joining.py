@@ -28,7 +28,7 @@ def then(model: Model, other: Model, map: Joints | None = None) -> Model:
 
     `map` says what goes where, from names of outputs of this model to names of inputs of the other one; an input of
     this model that is named there is shared by both. Without it, names that are equal are joined, and where there are
-    none, outputs and inputs in their order, if there are as many. The rest are inputs and outputs of the whole.
+    none, outputs and inputs in their order, if there are as many. What is not joined is a port of the whole.
     Dimensions that meet are one; names inside that clash get a number.
 
     >>> from onnxsmith import FLOAT, opset21 as op, trace

@@ -34,8 +34,7 @@ def _version(
 ) -> int:
     called = domain or "ai.onnx"
     reasons: list[str] = []
-    for version in (max(ours, theirs), min(ours, theirs)):
-        moved = 0 if version == theirs else 1  # the model that is not of this version
+    for version, moved in ((ours, 1), (theirs, 0)):  # the model that is not of this version
         misfits = [*operators[moved].misfits(domain, version), *_foreign(models[moved], domain)]
         if not misfits:
             return version

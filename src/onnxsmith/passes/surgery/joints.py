@@ -143,28 +143,31 @@ class JointSizes:
 
     first: dict[str, int | str] = field(default_factory=dict[str, int | str])
     second: dict[str, int | str] = field(default_factory=dict[str, int | str])
+    #: Where each name of the second model was first met.
+    _met_at: dict[str, Joint] = field(default_factory=dict[str, Joint])
 
     def join(self, left: Dimension, right: Dimension, joint: Joint) -> None:
         """Take note that two dimensions are one."""
         if left is None or right is None:
             return
-        if isinstance(right, str):
-            if atoms(right) != [right]:
-                return  # an expression: it follows from its names where these are known
-            known = self.second.get(right)
-            if known is None:
-                self.second[right] = left
-                return
-            right = known
-        self._equal(left, right, joint)
+        if isinstance(right, int):
+            self._equal(left, right, f"{joint.described} does not fit: a dimension")
+        elif atoms(right) == [right]:  # an expression follows from its names, where these are known
+            known = self.second.setdefault(right, left)
+            first = self._met_at.setdefault(right, joint)
+            self._equal(
+                known,
+                left,
+                f"dimension '{right}' of the second model, by {first.described} and {joint.described},",
+            )
 
-    def _equal(self, left: int | str, right: int | str, joint: Joint) -> None:
+    def _equal(self, left: int | str, right: int | str, called: str) -> None:
         """Take note that two dimensions of the first model are one."""
         one, other = self._found(left), self._found(right)
         if one == other:
             return
         if isinstance(one, int) and isinstance(other, int):
-            raise JoinError(f"{joint.described} does not fit: a dimension would be {one} and {other}")
+            raise JoinError(f"{called} would be {one} and {other}")
         name, size = (one, other) if isinstance(one, str) and atoms(one) == [one] else (other, one)
         if isinstance(name, str) and atoms(name) == [name]:
             self.first[name] = size

@@ -67,7 +67,7 @@ def _inside(graph: ir.Graph, name: object) -> str | None:
     for node in graph:
         for inner in inner_graphs(node):
             if any(name in values_by_name(each) for each in graphs_of(inner)):
-                return f"it is inside {described_node(node)}, whose body may run any number of times"
+                return f"it is inside {described_node(node)}, and a body may run many times, or never"
     return None
 
 

@@ -1,4 +1,4 @@
-"""`model.with_shapes(...)`: other names or sizes for dimensions, other shapes for inputs, through the whole model."""
+"""`model.with_shapes(...)`: other names and sizes for dimensions, other shapes for inputs, through the whole model."""
 
 from __future__ import annotations
 

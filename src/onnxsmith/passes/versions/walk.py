@@ -45,7 +45,9 @@ class Conversion(Editor):
     """A model whose nodes are of several versions until it is done."""
 
     def __init__(self, model: ir.Model, targets: Mapping[str, int], log: EditLog | None = None) -> None:
-        super().__init__(model, log)
+        super().__init__(model)
+        if log is not None:
+            self.log = log
         self.pass_name = PASS_NAME
         self.targets = targets
         self.refused: list[Refused] = []

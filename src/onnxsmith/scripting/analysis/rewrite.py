@@ -182,6 +182,16 @@ class Rewriter(ast.NodeTransformer):
         return self._hook(node, "choose", [bound, test, self._delayed(body), self._delayed(orelse)])
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        match node:
+            case ast.Compare(
+                left=ast.Name(id=name),
+                ops=[ast.Is() | ast.IsNot() as op],
+                comparators=[ast.Constant(value=None)],
+            ) if name in self._variables and not self._is_bound(name):
+                hook = "is_none" if isinstance(op, ast.Is) else "is_not_none"
+                return self._hook(node, hook, [at(node.left, ast.Constant(name))])
+            case _:
+                pass
         left = self.rewrite(node.left)
         if len(node.ops) == 1:
             right = self.rewrite(node.comparators[0])

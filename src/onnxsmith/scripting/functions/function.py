@@ -19,7 +19,7 @@ from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.eager_call import run_eagerly
 from onnxsmith.scripting.functions.pickling import Parcel, find, reduce_script
 from onnxsmith.scripting.source.function_source import module_level_names
-from onnxsmith.scripting.staging.straight_run import NamingTarget
+from onnxsmith.scripting.staging.naming_targets import NamingTarget
 
 if TYPE_CHECKING:
     import onnx

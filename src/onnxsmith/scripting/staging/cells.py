@@ -7,8 +7,11 @@ no graphs: where two paths meet, `branches` merges what they left, and `dynamic_
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from contextvars import ContextVar, Token
 from typing import Any, NamedTuple
+
+from onnxsmith.scripting.staging.perhaps import Fact, refined
 
 _ABSENT = object()
 
@@ -69,6 +72,11 @@ class CellValues:
         for home, values in self._held:
             home.clear()
             home.update(values)
+
+    def refine(self, facts: Sequence[Fact]) -> None:
+        """Let cells hold what facts say of those that may be None."""
+        for home, values in self._held:
+            home.update(refined(values, facts))
 
     def changed(self, since: CellValues) -> list[Cell]:
         """The cells that held something else at an earlier moment."""

@@ -20,7 +20,6 @@ from onnxsmith.core.target import RecordingTarget, current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LoopTypeError, NestingError
-from onnxsmith.scripting.analysis.effects import names_in
 from onnxsmith.scripting.analysis.flow import is_endless
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging import growing
@@ -34,6 +33,7 @@ from onnxsmith.scripting.staging.loop_state import (
     carried_states,
     cell_state,
     open_shape,
+    result_leaves,
     widened,
 )
 from onnxsmith.scripting.staging.merge import (
@@ -213,7 +213,7 @@ def _stage_body(
     frame = stager.frame
     place = frame.span(statement)
     flags = _flags(stager, statement)
-    with active(scope), watch_path(frame, names_in([statement]), statement):
+    with active(scope), watch_path(frame, frame.analysis.facts.names([statement]), statement):
         position: Any = scope.input(_counter_name(statement), TensorType(DType.INT64, ()), place)
         goes_on_before = scope.input("go_on", TensorType(DType.BOOL, ()), place)
         every: list[Any] = []
@@ -307,12 +307,7 @@ def _finish(attempt: _Attempt, states: Sequence[State], extra: Sequence[Any]) ->
             attempt.goes_on_before if is_endless_body else _tensor(scope, attempt.go_on, DType.BOOL)
         ]
         for state in states:
-            result = attempt.result(state)
-            leaves: list[tuple[str, Any]] = []
-            if not isinstance(result, Missing):
-                flatten(result, state.name, leaves)
-            for position, each in enumerate(state.leaves):
-                value = leaves[position][1] if leaves else MISSING
+            for each, value in zip(state.leaves, result_leaves(state, attempt.result(state)), strict=True):
                 outputs.append(_as_carried(scope, each, value, inputs[len(outputs) - 1]))
         outputs += [_tensor(scope, each, None) for each in extra]
     return scope.finish_body(outputs, "loop_body")

@@ -25,7 +25,7 @@ from onnxsmith.scripting.staging.builtin_calls import replacement, text_error
 from onnxsmith.scripting.staging.closures import has_symbolic, in_place
 from onnxsmith.scripting.staging.jumps import Side
 from onnxsmith.scripting.staging.merge import CHOICE, Unassigned, active
-from onnxsmith.scripting.staging.truth import is_symbolic, truth
+from onnxsmith.scripting.staging.truth import Negation, is_symbolic, truth
 from onnxsmith.scripting.staging.watch import names_of, values_of, watched
 from onnxsmith.source import caller_span
 from onnxsmith.types.value_types import OptionalType
@@ -136,6 +136,8 @@ class Hooks:
         """`not a`"""
         if not is_symbolic(value):
             return not value
+        if isinstance(value, Negation):
+            return Number(value.opposite, "bool")
         scalar = truth(value, "the operand of 'not'", "; for each element: ~(…)")
         return number(operators_for(scalar).Not(scalar))
 
@@ -189,6 +191,16 @@ class Hooks:
     def different(self, a: Any, b: Any) -> Any:
         """`a is not b`"""
         return self.negated(self.same(a, b))
+
+    def is_none(self, name: str) -> Any:
+        """`name is None`, for a variable"""
+        perhaps = self._frame.perhaps(name)
+        return self.same(self._frame.read(name), None) if perhaps is None else perhaps.is_none
+
+    def is_not_none(self, name: str) -> Any:
+        """`name is not None`, for a variable"""
+        perhaps = self._frame.perhaps(name)
+        return self.different(self._frame.read(name), None) if perhaps is None else perhaps.is_there
 
     def contains(self, item: Any, container: Any) -> Any:
         """`item in container`"""

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, cast
 from onnxsmith.core.target import current_graph
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import LoopTypeError, MutationError, OnnxsmithError, UnsupportedSyntaxError
-from onnxsmith.scripting.analysis.effects import names_in
 from onnxsmith.scripting.analysis.flow import is_endless
 from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import branch, dynamic_if, names_from, picked
@@ -54,12 +53,32 @@ def run_loop(stager: Stager, statement: ast.For | ast.While, follow: Leaf) -> Si
     """Carry out a loop and what follows it."""
     if isinstance(statement, ast.While):
         return _while(stager, statement, follow)
-    source = iteration_source(stager, statement)
+    source = _after_first(stager, statement, iteration_source(stager, statement))
     if isinstance(source, range):
         return _known_range(stager, statement, source, follow)
     if isinstance(source, Iteration):
         return _after(stager, statement, _stage(stager, statement, source), follow)
     return _unrolled(stager, statement, source, follow)
+
+
+def _after_first(stager: Stager, statement: ast.For, source: Any) -> Any:
+    """What is left to run over after an iteration that is carried out now: one that gives a variable a value.
+
+    Where a variable is None before a loop that surely runs, it is something else from the second iteration on.
+    """
+    count = (
+        len(source) if isinstance(source, range) else source.count if isinstance(source, Iteration) else None
+    )
+    live, variables = stager.flow.live_in_loop(statement), stager.frame.variables
+    if not isinstance(count, int) or count < 1 or stager.flow.block_jumps(statement.body):
+        return source
+    if not any(
+        variables.get(each, MISSING) is None and each in live for each in stager.flow.loop_names(statement)
+    ):
+        return source
+    assign(stager, statement.target, source[0] if isinstance(source, range) else source.first())
+    stager.run(statement.body, NOTHING)
+    return source[1:] if isinstance(source, range) else source.from_second()
 
 
 def _stage(stager: Stager, statement: ast.For, source: Iteration, *, at_least_once: bool = False) -> Ended:
@@ -156,7 +175,7 @@ def _guarded_rest(stager: Stager, statement: ast.For, side: Side, left: Iterator
 
         goes_on = side.value["next"]
         if is_symbolic(goes_on):
-            names = names_in([statement])
+            names = stager.frame.analysis.facts.names([statement])
             side = dynamic_if(stager, truth(goes_on), one_more, stay, names, place=statement)
         elif goes_on:
             side = one_more()
@@ -173,7 +192,7 @@ def _drawn(stager: Stager, statement: ast.For, left: Iterator[Any]) -> Iterator[
     if type(left) in _PLAIN_ITERATORS:
         yield from left
         return
-    frame, names = stager.frame, names_in([statement])
+    frame, names = stager.frame, stager.frame.analysis.facts.names([statement])
     for _ in range(_MOST_ITERATIONS):
         cells = CellValues()
         with watch_path(frame, names, statement):
@@ -237,7 +256,7 @@ def _while(stager: Stager, statement: ast.While, follow: Leaf) -> Side:
     for _ in range(_MOST_ITERATIONS):
         roll_back, before, cells = graph.checkpoint(), dict(frame.variables), CellValues()
         draft = graph.draft()
-        attempt = Attempt(frame, names_in([statement])) if has_jumps else None
+        attempt = Attempt(frame, stager.frame.analysis.facts.names([statement])) if has_jumps else None
         with active(draft):
             value = test()
             if is_symbolic(value) or not value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
+from onnxsmith.graphs.ir_types import array_to_ir
 from onnxsmith.passes.values import dimensions, is_read, text_attribute
 from onnxsmith.passes.versions.step import AS_IT_IS, Answer, Refusal, Step, down
 
@@ -88,7 +89,7 @@ def dropout_ratio_as_attribute(step: Step) -> Answer:
     if len(step.node.outputs) < 2 or not is_read(step.node.outputs[1]):
         return [output]
     # What the mask is where nothing is dropped was not said before opset 12.
-    true = ir.AttrTensor("value", ir.Tensor(np.ones(1, np.bool_)))
+    true = ir.AttrTensor("value", array_to_ir(np.ones(1, np.bool_)))
     return [output, step.op("ConstantOfShape", step.op("Shape", data), value=true)]
 
 

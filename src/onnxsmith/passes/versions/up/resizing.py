@@ -44,12 +44,13 @@ def coordinates_as_before(step: Step) -> Answer:
     data, scales = step.required(0), step.required(1)
     if text_attribute(step.node, "mode", "nearest") != "nearest":
         return [_resized(step, data, scales, "floor")]
-    known = step.array(1, 64)
+    found = step.array(1, 64)
+    known = None if found is None else found.astype(np.float64)
     one = step.constant(np.ones((), np.float32), "one")
-    if known is None or (known.astype(np.float64) < 1).any():
+    if known is None or (known < 1).any():
         smaller = scales if known is not None and (known <= 1).all() else step.op("Min", scales, one)
         data = _resized(step, data, smaller, "ceil")
-    if known is None or (known.astype(np.float64) > 1).any():
+    if known is None or (known > 1).any():
         larger = scales if known is not None and (known >= 1).all() else step.op("Max", scales, one)
         data = _resized(step, data, larger, "floor")
     return data if data is not step.required(0) else step.op("Identity", data)
