@@ -259,3 +259,22 @@ def test_scan_8_over_a_batch_becomes_a_scan_in_a_scan() -> None:
     last, every = newer(start, data)
     np.testing.assert_allclose(every, start[:, None] + data.cumsum(1), rtol=1e-5)
     np.testing.assert_allclose(last, every[:, -1])
+
+
+def test_axes_that_are_worked_out_of_a_known_rank_become_an_attribute() -> None:
+    scale = np.ones(4, np.float32)
+    model = trace(lambda x: onnxsmith.opset23.RMSNormalization(x, scale), FLOAT["N", 4])
+    older = model.convert_version(13)
+    assert "If" not in operators(older)
+    assert "Range" not in operators(older)
+    np.testing.assert_allclose(older(X), model(X), rtol=1e-6)
+
+
+def test_a_weight_that_a_call_may_replace_is_no_constant() -> None:
+    model = read("""
+        <ir_version: 8, opset_import: ["": 18]>
+        g (float[1, 4] x, int64[1] axes = {1}) => (y) { y = ReduceMax <keepdims = 0> (x, axes) }
+    """)
+    older = model.convert_version(13)
+    np.testing.assert_array_equal(older(X), model(X))
+    np.testing.assert_array_equal(older(X, axes=np.array([0])), model(X, axes=np.array([0])))

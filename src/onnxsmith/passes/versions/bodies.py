@@ -11,6 +11,9 @@ from onnxsmith.passes.values import has_references, inner_graphs
 from onnxsmith.passes.versions.step import Refusal, Step
 from onnxsmith.schema.definition import OperatorDef
 
+#: What names inside a function begin with, until they have others: no name of the model is one of them.
+_PREFIX = "\0"
+
 
 def body_in_place(step: Step, op: OperatorDef) -> list[ir.Value | None] | None:
     """The outputs of the operator's function, with its nodes made; None where it has no function.
@@ -36,7 +39,7 @@ def body_in_place(step: Step, op: OperatorDef) -> list[ir.Value | None] | None:
     if function is None:
         return None
     step.at = next((each.version for each in function.opset_import if each.domain in ("", "ai.onnx")), newest)
-    return _made(step, proto, function, body_of(proto, function, schema, f"{op.name}_"))
+    return _made(step, proto, function, body_of(proto, function, schema, _PREFIX))
 
 
 def _proto_of(value: ir.Value | None) -> onnx.TypeProto:
@@ -78,9 +81,13 @@ def _rename(step: Step, node: ir.Node) -> None:
     stem = step.node.outputs[0].name or step.node.op_type
     for value in node.outputs:
         if value.name:
-            value.name = step.edit.fresh_name(f"{stem}_{value.name}")
+            value.name = _own_name(step, stem, value)
     for graph in inner_graphs(node):
         for value in (*graph.inputs, *graph.initializers.values()):
-            value.name = step.edit.fresh_name(f"{stem}_{value.name}")
+            value.name = _own_name(step, stem, value)
         for inner in graph:
             _rename(step, inner)
+
+
+def _own_name(step: Step, stem: str, value: ir.Value) -> str:
+    return step.edit.fresh_name(f"{stem}_{(value.name or '').removeprefix(_PREFIX)}")

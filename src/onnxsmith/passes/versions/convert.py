@@ -71,6 +71,7 @@ def converted(model: ir.Model, targets: Mapping[str, int], log: EditLog | None =
     if not conversion.is_done():
         before = {value for value in result.graph.initializers.values() if not value.uses()}
         types = ConversionTypes(result)
+        conversion.known_numbers = types.numbers
         conversion.run()
         if conversion.refused:
             raise conversion_error(conversion.refused)

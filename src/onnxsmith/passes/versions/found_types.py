@@ -8,19 +8,24 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Mapping
 
+import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.graph_inference import State, Walk, text_attributes
 from onnxsmith.graphs.ir_types import type_from_ir, type_to_ir
+from onnxsmith.graphs.weights import Weight
 from onnxsmith.passes.typing_values import DeclaredTypes, Typed
-from onnxsmith.passes.values import has_graphs
+from onnxsmith.passes.values import Array, has_graphs
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import NOTHING, Known
 from onnxsmith.schema.inference.merging import Different, merge_types
 from onnxsmith.schema.inference.signature import parameter_at
 from onnxsmith.schema.same_meaning import Use
 from onnxsmith.types.value_types import AnyValueType
+
+#: More than a shape or axes have.
+_MOST_NUMBERS = 64
 
 
 class ConversionTypes:
@@ -31,7 +36,9 @@ class ConversionTypes:
         self._declared.fill()
         #: What is no node's: the inputs of functions and bodies.
         self._inputs: dict[ir.Value, tuple[ir.TypeProtocol | None, ir.Shape | None]] = {}
-        for values in _walked(model):
+        #: Small ints that are worked out of shapes and constants, whatever the model is run on.
+        self.numbers: dict[ir.Value, Known] = {}
+        for values in _walked(model, self.numbers):
             for value, kind in values.items():
                 self._give(value, kind)
 
@@ -53,7 +60,7 @@ class ConversionTypes:
         self._declared.restore()
 
 
-def _walked(model: ir.Model) -> Iterable[Mapping[ir.Value, AnyValueType]]:
+def _walked(model: ir.Model, numbers: dict[ir.Value, Known]) -> Iterable[Mapping[ir.Value, AnyValueType]]:
     """The types of the values of the main graph, and of functions as far as all their calls agree."""
     state = State([])
     state.inside = []
@@ -64,6 +71,8 @@ def _walked(model: ir.Model) -> Iterable[Mapping[ir.Value, AnyValueType]]:
         OnnxsmithError
     ):  # what cannot work is the model's own mistake, and stays as it is
         walk.graph(model.graph)
+    if not any(each.is_graph_input() for each in model.graph.initializers.values()):
+        note_numbers(walk.known, numbers)  # else a call may give other weights, and other numbers
     yield {value: known.type for value, known in walk.known.items()}
     yield _agreed(state.inside)
 
@@ -78,6 +87,45 @@ def _agreed(calls: Iterable[Mapping[ir.Value, Known]]) -> dict[ir.Value, AnyValu
             except Different:
                 found[value] = NOTHING.type
     return found
+
+
+def note_numbers(known: Mapping[ir.Value, Known], numbers: dict[ir.Value, Known]) -> None:
+    """Keep what inference knows of the content of small values."""
+    for value, each in known.items():
+        data = each.data
+        if data is not None and not (isinstance(data, np.ndarray) and data.size > _MOST_NUMBERS):
+            numbers[value] = each
+
+
+def content_of(known: Known) -> Array | None:
+    """The ints that a value is known to be, all of them."""
+    data = known.data
+    if isinstance(data, np.ndarray):
+        return data if data.dtype.kind in "iu" else None
+    if isinstance(data, int):
+        return np.array(data, np.int64)
+    if isinstance(data, tuple) and all(isinstance(each, int) for each in data):
+        return np.array(data, np.int64)
+    return None
+
+
+def infer_numbers(
+    model: Typed, made: Iterable[ir.Node], version: int, numbers: dict[ir.Value, Known]
+) -> None:
+    """Work out the small ints that new nodes give."""
+    for node in made:
+        walk = Walk(model.functions, {"": version, node.domain: version}, {}, {}, State([]))
+        for value in node.inputs:
+            tensor = model.tensor(value)
+            if value is None:
+                continue
+            if tensor is not None:
+                walk.known[value] = Weight(value.name or "", tensor).known
+            elif value in numbers:
+                walk.known[value] = numbers[value]
+        with contextlib.suppress(OnnxsmithError):
+            walk.node(node)
+        note_numbers({value: walk.known[value] for value in node.outputs if value in walk.known}, numbers)
 
 
 def infer_inside(model: Typed, made: Iterable[ir.Node], version: int) -> None:

@@ -16,15 +16,16 @@ import onnx_ir as ir
 from onnxsmith.graphs.ir_types import array_to_ir
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.edits import Edit, EditLog, noted
-from onnxsmith.passes.values import inner_graphs
+from onnxsmith.passes.values import Array, inner_graphs
 from onnxsmith.passes.versions import down as _down
 from onnxsmith.passes.versions import up as _up
 from onnxsmith.passes.versions.bodies import body_in_place
-from onnxsmith.passes.versions.found_types import infer_inside, use_of
+from onnxsmith.passes.versions.found_types import content_of, infer_inside, infer_numbers, use_of
 from onnxsmith.passes.versions.refusals import Refused, why_not_older
 from onnxsmith.passes.versions.step import INTO, OUT_OF, Adapter, Kept, Refusal, Step
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.schema.inference.known import Known
 from onnxsmith.schema.same_meaning import is_newer, is_older
 
 _ADAPTERS = (_up, _down)  # importing them has registered the adapters
@@ -51,6 +52,8 @@ class Conversion(Editor):
         self.pass_name = PASS_NAME
         self.targets = targets
         self.refused: list[Refused] = []
+        #: Small ints that are known before the model runs, though they are no constants.
+        self.known_numbers: dict[ir.Value, Known] = {}
         self._versions: dict[ir.Node, int] = {}
         self._old = {node for root in self.roots() for node in root.all_nodes()}
         self._calls = _calls(model, self._old)
@@ -73,6 +76,13 @@ class Conversion(Editor):
         if node is None and value.is_graph_input():
             return self._passed(value)
         return None
+
+    def array(self, value: ir.Value | None, most: int | None = None) -> Array | None:
+        """The content of a constant, or of what is worked out of shapes that are known."""
+        found = super().array(value, most)
+        if found is None and value is not None and value in self.known_numbers:
+            found = content_of(self.known_numbers[value])
+        return None if found is None or (most is not None and found.size > most) else found
 
     def _passed(self, value: ir.Value) -> ir.TensorProtocol | None:
         function = self._functions.get(value.graph) if value.graph is not None else None
@@ -256,6 +266,7 @@ class Conversion(Editor):
         for each in list(done.made)[before:]:  # an Identity, where an output has to be a node's own
             self._versions[each] = step.at
         infer_inside(self, done.made, step.at)
+        infer_numbers(self, done.made, step.at, self.known_numbers)
         return list(done.made)
 
     def _leave_out(self, node: ir.Node, names: frozenset[str]) -> None:
