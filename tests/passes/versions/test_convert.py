@@ -203,6 +203,41 @@ def test_a_type_that_is_not_known_is_not_guessed() -> None:
         model.convert_version(13)
 
 
+def test_the_standard_domain_has_two_names() -> None:
+    model = read("""
+        <ir_version: 8, opset_import: ["ai.onnx": 11]>
+        g (float[1, 4] x) => (float[4] y) { y = ai.onnx.Squeeze <axes = [0]> (x) }
+    """)
+    newer = model.convert_version(21)
+    assert dict(newer.opset_imports) == {"": 21}
+    np.testing.assert_array_equal(newer(X), X[0])
+
+
+@pytest.mark.parametrize(
+    ("opset", "node"),
+    [
+        (11, "Nope (x)"),
+        (11, "Squeeze (x, x, x)"),
+        (11, 'Clip <min = "low"> (x)'),
+        (11, "Softmax <axis = 9> (x)"),
+        (11, "Unsqueeze <axes = 3> (x)"),
+        (18, 'Pad <mode = "wrap"> (x)'),
+        (21, 'ReduceMax <noop_with_empty_axes = "t"> (x)'),
+        (21, "AveragePool <kernel_shape = [2], dilations = [2, 2], ceil_mode = 1> (x)"),
+        (21, "Split <num_outputs = 2, axis = 7> (x)"),
+        (21, "Gelu ()"),
+        (23, "LSTM <layout = 1> (x)"),
+    ],
+)
+@pytest.mark.parametrize("target", [5, 13, 21, 28])
+def test_a_node_that_is_wrong_already_is_converted_or_refused(opset: int, node: str, target: int) -> None:
+    text = f'<ir_version: 8, opset_import: ["": {opset}]> g (float[1, 4] x) => (y) {{ y = {node} }}'
+    try:
+        read(text).convert_version(target)
+    except errors.OnnxsmithError as error:
+        assert error.node is not None or isinstance(error, errors.InvalidModelError)  # noqa: PT017
+
+
 def test_maps_and_sparse_weights_pass_through() -> None:
     values = helper.make_tensor("w", 1, [2], [1.0, 2.0])
     places = helper.make_tensor("places", 7, [2], [0, 3])

@@ -66,6 +66,8 @@ def convert_version(model: Model, version: int | Mapping[str, int]) -> PassedMod
 def converted(model: ir.Model, targets: Mapping[str, int], log: EditLog | None = None) -> ir.Model:
     """A copy of a model in other versions, which shares the weights. Raises VersionConversionError."""
     result = model.clone()
+    for each in (result, *result.functions.values()):
+        _call_standard_domain_by_one_name(each.opset_imports)
     wanted = {domain: each for domain, each in targets.items() if _is_imported(result, domain)}
     conversion = Conversion(result, wanted, log)
     if not conversion.is_done():
@@ -83,6 +85,13 @@ def converted(model: ir.Model, targets: Mapping[str, int], log: EditLog | None =
                 each.opset_imports[domain] = version
     _raise_ir_version(result)
     return result
+
+
+def _call_standard_domain_by_one_name(imports: dict[str, int]) -> None:
+    """`ai.onnx` is another name of the domain of no name, which is what nodes are of."""
+    version = imports.pop("ai.onnx", None)
+    if version is not None:
+        imports.setdefault("", version)
 
 
 def _is_imported(model: ir.Model, domain: str) -> bool:

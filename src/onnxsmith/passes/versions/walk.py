@@ -34,6 +34,9 @@ PASS_NAME = "versions"
 #: How many times a node may become others on its way: bodies use operators that have bodies.
 _DEEPEST = 40
 
+#: What comes of attributes of other types, and of lists that are too short.
+_MISTAKES = (TypeError, ValueError, LookupError, ArithmeticError)
+
 _CONSTANT_KINDS = {
     "value_float": np.float32,
     "value_floats": np.float32,
@@ -248,6 +251,9 @@ class Conversion(Editor):
         except Refusal:
             self.discard(step.made)
             raise
+        except _MISTAKES as error:  # what a stranger's model says of a node may be of any kind and length
+            self.discard(step.made)
+            raise Refusal(f"it is not as its operator is defined: {error}") from None
         if isinstance(answer, Kept):
             self.discard(step.made)
             self._leave_out(node, defaults)
