@@ -100,11 +100,16 @@ _MORE_IN_VALUES: dict[tuple[str, int], str] = {
 }  # fmt: skip
 
 
+#: A type that is not known, where only the meaning of a node counts and not its types.
+ANY_TYPE = "any"
+
+
 @dataclass(frozen=True, slots=True)
 class Use:
     """How a node uses an operator: ONNX's names of the types of its inputs and outputs.
 
-    A name is empty where the type is not known; an input that is left out is None.
+    A name is empty where the type is not known, and fits no definition then; who lets it fit all says ANY_TYPE. An
+    input that is left out is None.
     """
 
     inputs: tuple[str | None, ...]
@@ -139,7 +144,7 @@ class Use:
 
 def _fits(types: Sequence[str | None], parameters: Sequence[Parameter], chosen: dict[str, str]) -> bool:
     for position, name in enumerate(types):
-        if name is None:
+        if name is None or name == ANY_TYPE:
             continue
         parameter = parameter_at(parameters, position)
         if parameter is None or (parameter.types and name not in parameter.types):
