@@ -36,6 +36,7 @@ _LAZY = {
     "Tensor": "onnxsmith.core.tensor",
     "Weights": "onnxsmith.graphs.weights",
     "compose": "onnxsmith.passes.surgery",
+    "convert_version": "onnxsmith.passes.versions",
     "data_root": "onnxsmith.graphs.external_data",
     "decompile": "onnxsmith.decompiling",
     "decompile_to": "onnxsmith.decompiling",
@@ -62,9 +63,11 @@ _OPSET = re.compile(r"opset(?:(?P<version>\d+)|_(?P<domain>[a-z_]+?)(?P<domain_v
 
 __all__ = [*_LAZY, *_SUBMODULES]  # pyright: ignore[reportUnsupportedDunderAll]  # checkers read __init__.pyi
 
-# Where operators run when no graph is being made, and models, which `core` and `graphs` may not know.
+# Where operators run when no graph is being made, and models, and who converts a model that is called to the opset of
+# the graph: what `core` and `graphs` may not know.
 register_module("default target", "onnxsmith.runtime.target")
 register_module("model runtime", "onnxsmith.runtime.models")
+register_module("version converter", "onnxsmith.passes.versions.convert")
 
 
 def __getattr__(name: str) -> Any:

@@ -26,6 +26,7 @@ GOOD_WORDS = {
     "info": ["m.onnx"],
     "check": ["m.onnx"],
     "decompile": ["m.onnx"],
+    "convert": ["m.onnx", "--opset", "23"],
     "optimize": ["m.onnx"],
     "extract": ["m.onnx", "--outputs", "y"],
     "join": ["m.onnx"],
@@ -40,6 +41,7 @@ BAD_WORDS = {
     "info": ["half.onnx"],
     "check": ["half.onnx"],
     "decompile": ["half.onnx"],
+    "convert": ["half.onnx", "--opset", "23"],
     "optimize": ["half.onnx"],
     "extract": ["half.onnx"],
     "join": ["half.onnx"],
@@ -47,6 +49,9 @@ BAD_WORDS = {
     "rewrite": ["half.onnx", "--rules", "rules.py"],
     "set-shapes": ["half.onnx"],
 }
+
+#: What has to be said besides the model.
+NEEDED = {"convert": ["--opset", "23"]}
 
 
 @pytest.fixture(autouse=True)
@@ -164,7 +169,7 @@ def test_a_dash_is_standard_input(run: Run, name: str, model: Path, monkeypatch:
     words = ["-" if word == "half.onnx" else word for word in BAD_WORDS[name]]
     assert run(name, *words).status == FINDINGS
     pipe_in(monkeypatch, b"")
-    assert run(name, "-").status == USAGE
+    assert run(name, "-", *NEEDED.get(name, ())).status == USAGE
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,7 @@ def surfaces() -> dict[PurePosixPath, str]:
                 ("onnxsmith.passes.rules", "explain_match"),
                 ("onnxsmith.passes.rules", "rewrite"),
                 ("onnxsmith.passes.surgery", "compose"),
+                ("onnxsmith.passes.versions", "convert_version"),
             ],
         ),
         (

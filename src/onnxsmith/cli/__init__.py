@@ -36,6 +36,7 @@ COMMANDS: dict[str, Command] = {
     "info": Command("show what is in a model", True, True, False, False),
     "check": Command("check a model, or all scripts of a Python file", True, True, False, False),
     "decompile": Command("write a model as a Python module that gives it back", True, True, True, True),
+    "convert": Command("convert a model to another opset version", False, True, True, True),
     "optimize": Command("make the same model with fewer nodes", False, True, True, True),
     "extract": Command("cut a part out of a model, between some of its values", False, True, True, True),
     "join": Command(

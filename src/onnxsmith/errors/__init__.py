@@ -15,9 +15,11 @@ from onnxsmith.errors.files import ExternalDataError as ExternalDataError
 from onnxsmith.errors.files import InvalidModelError as InvalidModelError
 from onnxsmith.errors.files import ModelWriteError as ModelWriteError
 from onnxsmith.errors.files import UnreadableModelError as UnreadableModelError
+from onnxsmith.errors.files import VersionConversionError as VersionConversionError
 from onnxsmith.errors.files import WeightError as WeightError
 from onnxsmith.errors.functions import AttributeParameterError as AttributeParameterError
 from onnxsmith.errors.functions import CallError as CallError
+from onnxsmith.errors.functions import ConvertedModelWarning as ConvertedModelWarning
 from onnxsmith.errors.functions import FunctionError as FunctionError
 from onnxsmith.errors.functions import MissingReturnError as MissingReturnError
 from onnxsmith.errors.functions import OpsetConflictError as OpsetConflictError

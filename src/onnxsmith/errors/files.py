@@ -132,3 +132,24 @@ class DecompileError(OnnxsmithError, ValueError):
     """
 
     code = "F106"
+
+
+class VersionConversionError(OnnxsmithError, ValueError):
+    """A model cannot be said in the version of an opset that is wanted: a node of it means nothing there.
+
+    The operator, its types or what it is told came with a later version, and it has no function that defines it by
+    older operators; or an older version could say what newer ones cannot. The message names the nodes, and nothing is
+    converted by halves.
+
+    Wrong:
+
+        model = trace(lambda a: op.GridSample(a, np.zeros((1, 2, 2, 2), np.float32)), FLOAT[1, 1, 4, 4])
+        model.convert_version(13)
+
+    Right:
+
+        model = trace(lambda a: op.GridSample(a, np.zeros((1, 2, 2, 2), np.float32)), FLOAT[1, 1, 4, 4])
+        model.convert_version(16)
+    """
+
+    code = "F107"

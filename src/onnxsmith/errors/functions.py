@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from onnxsmith.diagnostics import printable
 from onnxsmith.errors.base import OnnxsmithError
 
 
@@ -24,6 +25,16 @@ class OpsetConflictError(OnnxsmithError, ValueError):
     code = "C601"
     #: The version of the standard domain that the call at fault names; None where Python's syntax chose it.
     named_version: int | None = None
+
+
+class ConvertedModelWarning(UserWarning):
+    """A model that a graph calls is of another opset, and was converted to the graph's: the text says which and where.
+
+    Nothing is lost by it. Convert the model beforehand, with `model.convert_version(...)`, to see what becomes of it.
+    """
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class TraceError(OnnxsmithError, TypeError):

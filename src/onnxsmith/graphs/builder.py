@@ -254,10 +254,9 @@ class GraphTarget:
         self.is_finished = True
         is_root_model = self.parent is None and self.program.kind == "model"
         imports = self.program.opsets.imports()
-        if self.parent is None:
-            self.program.opsets.check_models()
         if is_root_model:
-            # Their operators mean the same in the versions that the whole model imports: that was checked.
+            self.program.functions.update(self.program.opsets.fitted_functions())
+            # The operators of models that are called mean the same in the versions that the whole model imports.
             for function in self.program.functions.values():
                 imports.setdefault(function.domain, 1)
                 if isinstance(function, ir.Function) and FROM_MODEL_KEY in function.meta:

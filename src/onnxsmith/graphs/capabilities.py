@@ -16,6 +16,7 @@ T = TypeVar("T")
 #: Name of the method -> "package:function". The stub of `Model` is generated from this (`dev.py stubs`).
 METHODS: dict[str, str] = {
     "bind_inputs": "onnxsmith.passes.surgery:bind_inputs",
+    "convert_version": "onnxsmith.passes.versions:convert_version",
     "decompile": "onnxsmith.decompiling:decompile",
     "decompile_to": "onnxsmith.decompiling:decompile_to",
     "extract": "onnxsmith.passes.surgery:extract",

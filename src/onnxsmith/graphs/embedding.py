@@ -20,12 +20,14 @@ from onnxsmith.core.value import Value
 from onnxsmith.graphs.builder import FROM_MODEL_KEY
 from onnxsmith.graphs.function import FUNCTION_DOMAIN_VERSION, FunctionBody
 from onnxsmith.graphs.graph_inference import Uses, infer_model, sizes_of
-from onnxsmith.graphs.ir_types import array_to_ir, type_from_ir
+from onnxsmith.graphs.ir_types import array_to_ir, type_from_ir, type_to_ir
 from onnxsmith.graphs.names import Names
 from onnxsmith.graphs.opsets import ModelOperators, OpsetVersions
+from onnxsmith.graphs.version_converter import version_converter
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
+from onnxsmith.schema.inference.merging import Different, merge_types
 from onnxsmith.schema.same_meaning import Use
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, Dimension, TensorType
@@ -55,7 +57,9 @@ def call_model(scope: RecordingTarget, model: ir.Model, inputs: Sequence[Value])
     sizes = sizes_of(model, [each.type for each in known])
     inferred, uses = infer_model(model, known, sizes)
     outputs = _named(scope, model, inferred)
-    return scope.call_function(_called_models(scope).body(model, uses), inputs, {}, outputs)
+    called = _called_models(scope).called(model, uses)
+    called.types.append([each.type for each in known])
+    return scope.call_function(called.body, inputs, {}, outputs)
 
 
 # -- what comes out ------------------------------------------------------------------------------------------
@@ -87,50 +91,103 @@ def _named(scope: RecordingTarget, model: ir.Model, outputs: Sequence[Known]) ->
 
 
 @dataclass(slots=True)
+class _Called:
+    """A model that is called: its function, the names of those that it has itself, and the types that it is given."""
+
+    model: ir.Model
+    name: str
+    function_names: Mapping[ir.OperatorIdentifier, str]
+    types: list[Sequence[AnyValueType]] = field(default_factory=list[Sequence[AnyValueType]])
+    made: FunctionBody | None = None
+
+    @property
+    def body(self) -> FunctionBody:
+        """The function, with all that it needs."""
+        assert self.made is not None  # it is made before anybody is given it
+        return self.made
+
+    def functions(
+        self, model: ir.Model, kept: Sequence[tuple[str, ir.TensorProtocol]] | None = None
+    ) -> tuple[ir.Function, dict[ir.OperatorIdentifier, ir.Function], list[tuple[str, ir.TensorProtocol]]]:
+        """The function of the model, or of the same in other versions; those that it has itself; and its weights.
+
+        `kept` are the weights that calls pass already, where there are some.
+        """
+        graph = model.graph.clone()
+        weights = _take_weights(graph, kept)
+        _make_outputs_own(graph)
+        own = _own_functions(model, f"{DOMAIN}.{self.name}", self.function_names)
+        graph.opset_imports.update(model.opset_imports)
+        for part in (graph, *(each.graph for each in own.values())):
+            _forget_types(part)
+            _redirect_calls(part, own)
+        function = ir.Function(DOMAIN, self.name, graph=graph, attributes=[])
+        function.meta[FROM_MODEL_KEY] = True
+        return function, own, weights
+
+    def refit(self, versions: Mapping[str, int]) -> Mapping[ir.OperatorIdentifier, ir.Function]:
+        """The same functions in other versions, for the calls that there are."""
+        model = version_converter()(self._typed(), versions)
+        function, own, _ = self.functions(model, self.body.weights)
+        return {each.identifier(): each for each in (*own.values(), function)}
+
+    def _typed(self) -> ir.Model:
+        """The model with the types for its inputs that all calls agree on, which may be more than it declares."""
+        model = self.model.clone()
+        required = [each for each in model.graph.inputs if each.name not in model.graph.initializers]
+        for position, value in enumerate(required):
+            merged: AnyValueType | None = None
+            for given in self.types:
+                try:
+                    merged = given[position] if merged is None else merge_types(merged, given[position])
+                except Different:
+                    break
+            else:
+                kind, shape = (None, None) if merged is None else type_to_ir(merged)
+                value.type, value.shape = kind or value.type, shape or value.shape
+        return model
+
+
+@dataclass(slots=True)
 class _CalledModels:
     """What was made of the models that one model calls, its functions included."""
 
     #: By the id of the model, which is kept beside.
-    bodies: dict[int, tuple[ir.Model, FunctionBody]] = field(
-        default_factory=dict[int, tuple[ir.Model, FunctionBody]]
-    )
+    held: dict[int, _Called] = field(default_factory=dict[int, _Called])
     names: Names = field(default_factory=Names)
     dimensions: Names = field(default_factory=Names)
 
-    def body(self, model: ir.Model, uses: Uses) -> FunctionBody:
-        """The function of a model, made at its first call."""
-        held = self.bodies.get(id(model))
+    def called(self, model: ir.Model, uses: Uses) -> _Called:
+        """A model with its function, which is made at its first call."""
+        held = self.held.get(id(model))
         if held is None:
-            held = self.bodies[id(model)] = (model, self._make(model, uses))
-        return held[1]
+            held = self.held[id(model)] = self._make(model, uses)
+        return held
 
-    def _make(self, model: ir.Model, uses: Uses) -> FunctionBody:
-        graph = model.graph.clone()
+    def _make(self, model: ir.Model, uses: Uses) -> _Called:
+        name = self.names.unique(_identifier(model.graph.name))
+        # None has the name of another whatever its domain: where functions call each other, ONNX Runtime 1.20 makes
+        # names of values of those alone.
+        names = {identifier: self.names.unique(identifier[1]) for identifier in model.functions}
+        called = _Called(model, name, names)
+        function, own, weights = called.functions(model)
         operators = _operators(model, uses)
-        dtypes = frozenset(_dtypes(model))
-        weights = _take_weights(graph)
-        _make_outputs_own(graph)
-        name = self.names.unique(_identifier(graph.name))
-        functions = _own_functions(model, f"{DOMAIN}.{name}", self.names)
-        graph.opset_imports.update(model.opset_imports)
-        for part in (graph, *(each.graph for each in functions.values())):
-            _forget_types(part)
-            _redirect_calls(part, functions)
-        function = ir.Function(DOMAIN, name, graph=graph, attributes=[])
-        function.meta[FROM_MODEL_KEY] = True
         opsets = OpsetVersions(model.opset_imports.get("", 1), is_named=False)
         domains = {"", *(each.domain for each in operators)}
         imports = {each: version for each, version in model.opset_imports.items() if each in domains}
-        opsets.use_model(ModelOperators(graph.name or "model", imports, operators))
-        called = {each.identifier(): each for each in functions.values()}
-        return FunctionBody(function, called, opsets, tuple(weights), dtypes)
+        opsets.use_model(ModelOperators(model.graph.name or "model", imports, operators, called.refit))
+        functions = {each.identifier(): each for each in own.values()}
+        dtypes = frozenset(_dtypes(model))
+        called.made = FunctionBody(function, functions, opsets, tuple(weights), dtypes)
+        return called
 
 
-def _own_functions(model: ir.Model, domain: str, names: Names) -> dict[ir.OperatorIdentifier, ir.Function]:
-    """The model's functions, by the names that they have in it, in a domain of their own.
+def _own_functions(
+    model: ir.Model, domain: str, names: Mapping[ir.OperatorIdentifier, str]
+) -> dict[ir.OperatorIdentifier, ir.Function]:
+    """The model's functions, by the names that they have in it, under other names in a domain of their own.
 
-    The program may have other functions of those names, or come to have some. And none has the name of another whatever
-    its domain: where functions call each other, ONNX Runtime 1.20 makes names of values of those alone.
+    The program may have other functions of those names, or come to have some.
     """
     result: dict[ir.OperatorIdentifier, ir.Function] = {}
     for identifier, function in model.functions.items():
@@ -138,7 +195,7 @@ def _own_functions(model: ir.Model, domain: str, names: Names) -> dict[ir.Operat
         graph.opset_imports.update(function.opset_imports)
         attributes = list(function.attributes.values())
         # An overload gets a name of its own: ONNX Runtime finds none in a function.
-        copy = ir.Function(domain, names.unique(identifier[1]), graph=graph, attributes=attributes)
+        copy = ir.Function(domain, names[identifier], graph=graph, attributes=attributes)
         copy.meta[FROM_MODEL_KEY] = True
         result[identifier] = copy
     return result
@@ -160,8 +217,13 @@ def _graphs(graph: ir.Graph) -> Iterator[ir.Graph]:
     yield from graph.subgraphs()
 
 
-def _take_weights(graph: ir.Graph) -> list[tuple[str, ir.TensorProtocol]]:
-    """Make every initializer and constant, those of subgraphs too, an input of the graph; give their tensors."""
+def _take_weights(
+    graph: ir.Graph, kept: Sequence[tuple[str, ir.TensorProtocol]] | None = None
+) -> list[tuple[str, ir.TensorProtocol]]:
+    """Make every initializer and constant, those of subgraphs too, an input of the graph; give their tensors.
+
+    Where there are calls already, the inputs are those that they pass, and what else there is are constants.
+    """
     parts = list(_graphs(graph))
     values = {
         each: None
@@ -175,8 +237,8 @@ def _take_weights(graph: ir.Graph) -> list[tuple[str, ir.TensorProtocol]]:
     borne = Counter(each.name for each in values)
     names = Names()
     names.reserve(name or "" for name in borne)
-    by_tensor: dict[int, ir.Value] = {}
-    weights: list[tuple[str, ir.TensorProtocol]] = []
+    by_tensor = {id(tensor): ir.Value(name=names.unique(name)) for name, tensor in kept or ()}
+    weights: list[tuple[str, ir.TensorProtocol]] = list(kept or ())
     for part in parts:
         found: list[tuple[ir.Value, ir.TensorProtocol, ir.Node | None]] = []
         for name, value in list(part.initializers.items()):
@@ -188,6 +250,10 @@ def _take_weights(graph: ir.Graph) -> list[tuple[str, ir.TensorProtocol]]:
         found += [(node.outputs[0], tensor, node) for node, tensor in _constants(part)]
         for value, tensor, node in found:
             weight = by_tensor.get(id(tensor))
+            if weight is None and kept is not None:
+                if node is None:
+                    _put_constant(part, value, tensor)
+                continue
             if weight is None:
                 own = value.name or "const"
                 name = own if borne[value.name] == 1 and value.name else names.unique(own)
@@ -198,6 +264,14 @@ def _take_weights(graph: ir.Graph) -> list[tuple[str, ir.TensorProtocol]]:
                 part.remove(node, safe=True)
     graph.inputs.extend(by_tensor.values())
     return weights
+
+
+def _put_constant(graph: ir.Graph, value: ir.Value, tensor: ir.TensorProtocol) -> None:
+    """A node in the place of an initializer."""
+    node = ir.Node("", "Constant", [], [ir.AttrTensor("value", tensor)], name=f"{value.name}_constant")
+    node.outputs[0].name = value.name
+    ir.convenience.replace_all_uses_with(value, node.outputs[0], replace_graph_outputs=True)
+    graph.insert_before(graph[0], node)  # something reads it, so there is a first node
 
 
 def _constants(graph: ir.Graph) -> Iterator[tuple[ir.Node, ir.TensorProtocol]]:

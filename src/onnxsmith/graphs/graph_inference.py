@@ -91,6 +91,8 @@ class State:
         #: What functions give, by function, types and attributes: without it, functions that each call the next one
         #: twice are walked as often as there are paths through them.
         self.results: dict[Hashable, Sequence[Known]] = {}
+        #: What was known of the values of functions, call by call, for who wants to keep that.
+        self.inside: list[Mapping[ir.Value, Known]] | None = None
 
 
 class Walk:
@@ -144,6 +146,7 @@ class Walk:
                 tuple(None if each is None else each.type.onnx_name for each in inputs),
                 tuple(self.of(each).type.onnx_name for each in node.outputs),
                 frozenset(node.attributes),
+                text_attributes(node),
             )
             self.state.uses.setdefault(op, set()).add(use)
 
@@ -205,6 +208,8 @@ class Walk:
             found = inner.graph(function.graph)
         finally:
             self.state.calls.pop()
+        if self.state.inside is not None:
+            self.state.inside.append(inner.known)
         if key is not None:
             self.state.results[key] = found
         return found
@@ -303,6 +308,15 @@ class Walk:
             return known
         kind = _completed(known.type, type_from_ir(value.type, value.shape), self.sizes)
         return known if kind is known.type else Known(kind, known.data)
+
+
+def text_attributes(node: ir.Node) -> frozenset[str]:
+    """The attributes of a node that are text, as `Use` has them."""
+    return frozenset(
+        f"{name}={each.as_string()}"
+        for name, each in node.attributes.items()
+        if each.type == ir.AttributeType.STRING and not each.is_ref()
+    )
 
 
 #: An attribute that inference has no use for: sparse tensors, lists of graphs.

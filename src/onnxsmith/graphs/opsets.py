@@ -4,17 +4,25 @@ A graph imports one version per domain. An operator that has not changed between
 modules' opsets mix as long as no operator used differs between them.
 
 A finished model that a graph calls never decides the graph's opset where the user's code names one: its operators fit
-it, or that is an error. Where nothing names an opset, the graph takes that of the first model it calls.
+it, or it is converted. Where nothing names an opset, the graph takes that of the first model it calls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import onnx_ir as ir
+
 from onnxsmith.core.recording import OpsetChoice
-from onnxsmith.errors import AttributeValueError, OpsetConflictError
+from onnxsmith.errors import (
+    AttributeValueError,
+    ConvertedModelWarning,
+    OpsetConflictError,
+    VersionConversionError,
+)
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.same_meaning import Use, range_of_meaning
@@ -53,6 +61,8 @@ class ModelOperators:
     name: str
     imports: Mapping[str, int]
     operators: Mapping[OperatorDef, Collection[Use]]
+    #: Makes its functions again in other versions, by domain; None for a model that is not called.
+    refit: Callable[[Mapping[str, int]], Mapping[ir.OperatorIdentifier, ir.Function]] | None = None
 
     def misfits(self, domain: str, version: int) -> Iterator[str]:
         """The operators that are others in a version of their domain, or not there, and since when."""
@@ -116,12 +126,9 @@ class OpsetVersions:
             self.use_model(model)
 
     def use_model(self, model: ModelOperators) -> None:
-        """Take note of a model that is called; its operators must fit the graph's versions."""
-        if model in self._models:
-            return
-        self._models[model] = caller_span()
-        if self._is_decided:
-            self._check(model)
+        """Take note of a model that is called."""
+        if model not in self._models:
+            self._models[model] = caller_span()
 
     @property
     def _is_decided(self) -> bool:
@@ -129,24 +136,30 @@ class OpsetVersions:
         known = self._ranges.get("")
         return self._is_fixed or self._is_named or (known is not None and known.named is not None)
 
-    def check_models(self) -> None:
-        """Refuse a model whose operators do not fit the versions that the graph has in the end."""
-        for model in self._models:
-            self._check(model)
+    def fitted_functions(self) -> dict[ir.OperatorIdentifier, ir.Function]:
+        """The functions of called models whose operators do not fit the versions that the graph has in the end.
 
-    def _check(self, model: ModelOperators) -> None:
-        for domain, imported in model.imports.items():
-            version = self.version(domain)
-            misfits = list(model.misfits(domain, version))
-            if not misfits:
+        They are made again, of the models as they are in those versions. Raises VersionConversionError where a model
+        cannot be said in them.
+        """
+        result: dict[ir.OperatorIdentifier, ir.Function] = {}
+        for model, span in self._models.items():
+            versions = {domain: self.version(domain) for domain in model.imports}
+            moved = [domain for domain, each in versions.items() if any(model.misfits(domain, each))]
+            if not moved or model.refit is None:
                 continue
-            opset = f"opset {version}" + (f" of {domain}" if domain else "")
-            shown = ", ".join(misfits[:4]) + (f" and {len(misfits) - 4} more" if len(misfits) > 4 else "")
-            raise OpsetConflictError(
-                f"the model '{model.name}' is of opset {imported} and is called in a graph of {opset}, "
-                f"where these operators differ: {shown}",
-                help=_how_to_agree(domain, imported, version),
-            ).locate(self._models[model])
+            try:
+                result.update(model.refit(versions))
+            except VersionConversionError as error:
+                imported, wanted = model.imports[moved[0]], versions[moved[0]]
+                error.message = (
+                    f"the model '{model.name}' is called in a graph of opset {wanted}: {error.message}"
+                )
+                error.help = _how_to_agree(moved[0], imported)
+                raise error.locate(span) from None
+            for domain in moved:
+                _note_conversion(model, domain, versions[domain], span)
+        return result
 
     def use_domain(self, domain: str, version: int) -> None:
         """Take note of a domain that functions live in."""
@@ -226,10 +239,19 @@ def _described(known: _Range) -> str:
     return f"an opset from {known.first} to {known.last}"
 
 
-def _how_to_agree(domain: str, imported: int, version: int) -> str:
+def _how_to_agree(domain: str, imported: int) -> str:
     if domain:
         return f"make the graph of operators of {domain} {imported}"
-    return (
-        f"make the graph in opset {imported}: opset_version={imported}, with operators of opset{imported}; or convert "
-        f"the model: Model.from_proto(onnx.version_converter.convert_version(model.proto, {version}))"
+    return f"make the graph in opset {imported}: opset_version={imported}, with operators of opset{imported}"
+
+
+def _note_conversion(model: ModelOperators, domain: str, version: int, span: Span | None) -> None:
+    called = f" of {domain}" if domain else ""
+    text = (
+        f"the model '{model.name}' is of opset {model.imports[domain]}{called}, and was converted for a graph of opset "
+        f"{version}"
     )
+    if span is None or span.claimed_by:
+        warnings.warn(ConvertedModelWarning(text), stacklevel=2)
+    else:
+        warnings.warn_explicit(ConvertedModelWarning(text), None, span.file, span.line)

@@ -10,7 +10,9 @@ import onnx_ir as ir
 def attribute_of(
     name: str, content: int | float | str | Sequence[int] | Sequence[float] | ir.Graph
 ) -> ir.Attr:
-    """An attribute of a node."""
+    """An attribute as rules write it, as onnx-ir has it."""
+    if isinstance(content, ir.Attr):
+        return content
     if isinstance(content, bool | int):
         return ir.AttrInt64(name, int(content))
     if isinstance(content, float):

@@ -503,7 +503,7 @@ class Attempt:
         held = list(attributes.values()) if attributes else []
         for name, content in plain.items():
             if content is not None:
-                held.append(content if isinstance(content, ir.Attr) else attribute_of(name, content))
+                held.append(attribute_of(name, content))
         made = ir.Node(domain, op_type, given, held, num_outputs=outputs)
         stem = self.node.outputs[0].name or self.node.op_type
         for value in made.outputs:

@@ -15,6 +15,7 @@ from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.graph_inference import Functions, State, Walk
 from onnxsmith.graphs.handover import session_model
 from onnxsmith.graphs.ir_types import type_to_ir
+from onnxsmith.graphs.raw import has_map
 from onnxsmith.graphs.rewriting.rewrite import inferred_graph
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.passes.values import inner_graphs
@@ -94,6 +95,8 @@ def _fill(graph: ir.Graph, found: onnx.GraphProto) -> None:
 
 
 def _give(value: ir.Value, kind: onnx.TypeProto) -> None:
+    if has_map(kind):  # onnx-ir has no place for one
+        return
     if value.type is None:
         value.type = ir.serde.deserialize_type_proto_for_type(kind)
     shape = ir.serde.deserialize_type_proto_for_shape(kind)

@@ -46,32 +46,6 @@ class SessionModel:
     def whole(self) -> onnx.ModelProto:
         """A copy with all weights inside, for who cannot take them apart."""
 
-WeightsPlace: TypeAlias = Literal['inline', 'external', 'safetensors']
-
-@dataclass(frozen=True, slots=True)
-class NodeChange:
-    """One change: by which rule, why, and which node it was."""
-    rule: str
-    reason: str
-    operator: str
-    node: str
-    path: tuple[str, ...] = ...
-
-class RuntimeModel(Model):
-    """A model for one runtime: runs there as the one that it was made of is defined.
-
-    `changes` says what was changed and why, a change for each node and fact; it is empty for a model that ONNX Runtime
-    gets right as it is.
-    """
-    changes: tuple[NodeChange, ...]
-    runtime: str
-    def __init__(self, model: IrModel, changes: tuple[NodeChange, ...], runtime: str) -> None: ...
-    @property
-    def report(self) -> str:
-        """What was changed, one line each, to be read."""
-
-GivenInputs: TypeAlias = Mapping[str, NDArray[np.generic]] | Sequence[NDArray[np.generic]]
-
 @dataclass(frozen=True, slots=True)
 class NodeNote:
     """A node as the log names it."""
@@ -118,6 +92,32 @@ class PassedModel(Model):
     """A model that passes have made of another one; `report` says what they did."""
     report: Report
     def __init__(self, model: IrModel, report: Report) -> None: ...
+
+WeightsPlace: TypeAlias = Literal['inline', 'external', 'safetensors']
+
+@dataclass(frozen=True, slots=True)
+class NodeChange:
+    """One change: by which rule, why, and which node it was."""
+    rule: str
+    reason: str
+    operator: str
+    node: str
+    path: tuple[str, ...] = ...
+
+class RuntimeModel(Model):
+    """A model for one runtime: runs there as the one that it was made of is defined.
+
+    `changes` says what was changed and why, a change for each node and fact; it is empty for a model that ONNX Runtime
+    gets right as it is.
+    """
+    changes: tuple[NodeChange, ...]
+    runtime: str
+    def __init__(self, model: IrModel, changes: tuple[NodeChange, ...], runtime: str) -> None: ...
+    @property
+    def report(self) -> str:
+        """What was changed, one line each, to be read."""
+
+GivenInputs: TypeAlias = Mapping[str, NDArray[np.generic]] | Sequence[NDArray[np.generic]]
 
 NewNames: TypeAlias = Mapping[str, str] | Callable[[str], str]
 
@@ -294,6 +294,20 @@ class Model:
         >>> model = trace(lambda a, b: op.Mul(a, b), FLOAT["N"], FLOAT["N"])
         >>> model.bind_inputs(b=np.float32([1, 2, 3]))
         Model(a: FLOAT[3]) -> mul: FLOAT[3], 1 node, opset 21
+        """
+    def convert_version(self, version: int | Mapping[str, int]) -> PassedModel:
+        """The model in another version of the standard opset, or of the domains that a mapping names.
+
+        It gives what it gave. The model itself stays as it is, and the weights are shared; `report` says what was changed.
+        Where there is no way to say the same, the error names the nodes: nothing is converted by halves.
+
+        >>> from onnxsmith import FLOAT, opset11, trace
+        >>> model = trace(lambda x: opset11.Squeeze(x, axes=[0]), FLOAT[1, "N"])
+        >>> newer = model.convert_version(21)
+        >>> newer
+        Model(x: FLOAT[1, 'N']) -> squeeze: FLOAT['N'], 1 node, opset 21
+        >>> print(*newer.report.edits)
+        axes as input: Squeeze 'squeeze' -> Squeeze 'squeeze'
         """
     def decompile(self, *, weights: Literal['inline', 'external'] = 'inline', group: bool = False) -> str:
         """A model as the text of a Python module; imported, the module's `model` is the model again.
@@ -571,4 +585,19 @@ def compose(*models: Model) -> Model:
     >>> model = trace(lambda a: op.Exp(op.Relu(a)), FLOAT["N"])
     >>> compose(*model.split("relu"))
     Model(a: FLOAT['N']) -> exp: FLOAT['N'], 2 nodes, opset 21
+    """
+
+def convert_version(model: Model, version: int | Mapping[str, int]) -> PassedModel:
+    """The model in another version of the standard opset, or of the domains that a mapping names.
+
+    It gives what it gave. The model itself stays as it is, and the weights are shared; `report` says what was changed.
+    Where there is no way to say the same, the error names the nodes: nothing is converted by halves.
+
+    >>> from onnxsmith import FLOAT, opset11, trace
+    >>> model = trace(lambda x: opset11.Squeeze(x, axes=[0]), FLOAT[1, "N"])
+    >>> newer = model.convert_version(21)
+    >>> newer
+    Model(x: FLOAT[1, 'N']) -> squeeze: FLOAT['N'], 1 node, opset 21
+    >>> print(*newer.report.edits)
+    axes as input: Squeeze 'squeeze' -> Squeeze 'squeeze'
     """

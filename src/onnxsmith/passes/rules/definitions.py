@@ -18,7 +18,7 @@ from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.rules.pattern import CapturedAttribute, PatternNode
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import AttributeType, OperatorDef
-from onnxsmith.schema.same_meaning import Use, range_of_meaning
+from onnxsmith.schema.same_meaning import ANY_TYPE, Use, range_of_meaning
 
 
 class Absent:
@@ -64,7 +64,7 @@ def _is_within(version: int, definition: OperatorDef, use: Use | None) -> bool:
 
 def _type_name(value: ir.Value | None) -> str | None:
     """ONNX's name of a type. What is not known fits: only the meaning counts, and that did not change with types."""
-    return None if value is None else type_from_ir(value.type, value.shape).onnx_name or None
+    return None if value is None else type_from_ir(value.type, value.shape).onnx_name or ANY_TYPE
 
 
 def attribute_mismatch(edit: Editor, node: ir.Node, pattern: PatternNode) -> str | None:

@@ -33,7 +33,7 @@ from onnxsmith.passes.rules.recording import returned
 from onnxsmith.passes.values import Array
 from onnxsmith.schema import registry
 from onnxsmith.schema.default_version import default_opset_version
-from onnxsmith.schema.same_meaning import Use, range_of_meaning
+from onnxsmith.schema.same_meaning import ANY_TYPE, Use, range_of_meaning
 from onnxsmith.tracing.trace import named_version
 
 #: Arrays that recording copies, and that are found again by what they hold.
@@ -244,9 +244,9 @@ def _use(node: NodeRecord) -> Use:
     )
 
 
-def _type_name(value: ValueRecord) -> str | None:
+def _type_name(value: ValueRecord) -> str:
     """ONNX's name of a type. What is not known is not checked, as it is not in the model's own opset."""
-    return None if value.type is None else value.type.onnx_name or None
+    return ANY_TYPE if value.type is None else value.type.onnx_name or ANY_TYPE
 
 
 def read_values(found: Bindings) -> Iterable[ir.Value]:

@@ -1,0 +1,51 @@
+"""`onnxsmith convert m.onnx --opset 21 -o out.onnx`: a model in another version of its opsets."""
+
+from __future__ import annotations
+
+import argparse
+
+from onnxsmith.cli.model_output import add_output_arguments, beside, check_output, write_model
+from onnxsmith.cli.report import Report, Usage
+from onnxsmith.cli.streams import load_model, shown
+from onnxsmith.cli.terminal import progress
+from onnxsmith.passes.versions import convert_version
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What can be said after `convert`."""
+    parser.epilog = (
+        "Up and down. A model that cannot be said in the version that is wanted is an error that names the nodes.\n"
+        "  onnxsmith convert net.onnx --opset 21 -o newer.onnx\n"
+        "  onnxsmith convert net.onnx --opset 17 --opset ai.onnx.ml=3 -o older.onnx"
+    )
+    parser.add_argument("model", metavar="MODEL", help="a model file; - is standard input")
+    parser.add_argument(
+        "--opset",
+        action="append",
+        required=True,
+        metavar="VERSION",
+        help="the version that is wanted, or DOMAIN=VERSION for another domain; may be repeated",
+    )
+    add_output_arguments(parser, "<model>_opset<version>.onnx")
+
+
+def run(options: argparse.Namespace, report: Report) -> int:
+    """Convert the model and write it."""
+    check_output(options, report)
+    versions = _versions(options.opset)
+    model = load_model(options.model)
+    with progress(f"converting {shown(options.model)}"):
+        converted = convert_version(model, versions)
+    said = {"file": options.model, "changes": [str(each) for each in converted.report.edits]}
+    default = beside(options.model, f"opset{next(iter(versions.values()))}")
+    return write_model(converted, options, report, default, said, str(converted.report))
+
+
+def _versions(words: list[str]) -> dict[str, int]:
+    versions: dict[str, int] = {}
+    for word in words:
+        domain, _, number = word.rpartition("=")
+        if not number.isdecimal():
+            raise Usage(f"--opset takes a version, 21, or one of a domain, ai.onnx.ml=3, and not {word!r}")
+        versions[domain] = int(number)
+    return versions

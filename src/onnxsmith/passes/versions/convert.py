@@ -1,0 +1,145 @@
+"""`convert_version(model, 21)`: the model in another version of an opset, or the nodes for which there is none."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import cast
+
+import onnx_ir as ir
+
+from onnxsmith.errors import AttributeTypeError, AttributeValueError, boundary
+from onnxsmith.graphs import files
+from onnxsmith.graphs.ir_version import lowest_ir_version
+from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.version_converter import register_version_converter
+from onnxsmith.passes.edits import EditLog
+from onnxsmith.passes.report import PassedModel, Report, operator_counts
+from onnxsmith.passes.surgery.holding import Held, finished, read
+from onnxsmith.passes.versions.found_types import ConversionTypes
+from onnxsmith.passes.versions.refusals import conversion_error
+from onnxsmith.passes.versions.walk import Conversion
+from onnxsmith.schema import registry
+
+
+@boundary
+def convert_version(model: Model, version: int | Mapping[str, int]) -> PassedModel:
+    """The model in another version of the standard opset, or of the domains that a mapping names.
+
+    It gives what it gave. The model itself stays as it is, and the weights are shared; `report` says what was changed.
+    Where there is no way to say the same, the error names the nodes: nothing is converted by halves.
+
+    >>> from onnxsmith import FLOAT, opset11, trace
+    >>> model = trace(lambda x: opset11.Squeeze(x, axes=[0]), FLOAT[1, "N"])
+    >>> newer = model.convert_version(21)
+    >>> newer
+    Model(x: FLOAT[1, 'N']) -> squeeze: FLOAT['N'], 1 node, opset 21
+    >>> print(*newer.report.edits)
+    axes as input: Squeeze 'squeeze' -> Squeeze 'squeeze'
+    """
+    targets = _targets(version)
+    log = EditLog()
+    held = read(model)
+    given = held.ir
+    changed = converted(given, targets, log)
+    before, after = operator_counts(given), operator_counts(changed)
+    report = Report(
+        nodes_before=before.total(),
+        nodes_after=after.total(),
+        opset_before=given.opset_imports.get("", 0),
+        opset_after=changed.opset_imports.get("", 0),
+        weight_bytes_before=files.weight_bytes(given),
+        weight_bytes_after=files.weight_bytes(changed),
+        edits=log.finished(),
+        operators_before=before,
+        operators_after=after,
+    )
+    result = finished(Held(changed, held.special))
+    if result.is_proto_only:  # maps and sparse weights keep a class of their own
+        vars(result)["report"] = report
+    else:
+        result = PassedModel(changed, report)
+    result.place = model.place
+    return cast(PassedModel, result)
+
+
+def converted(model: ir.Model, targets: Mapping[str, int], log: EditLog | None = None) -> ir.Model:
+    """A copy of a model in other versions, which shares the weights. Raises VersionConversionError."""
+    result = model.clone()
+    for each in (result, *result.functions.values()):
+        _call_standard_domain_by_one_name(each.opset_imports)
+    wanted = {domain: each for domain, each in targets.items() if _is_imported(result, domain)}
+    conversion = Conversion(result, wanted, log)
+    if not conversion.is_done():
+        before = {value for value in result.graph.initializers.values() if not value.uses()}
+        types = ConversionTypes(result)
+        conversion.known_numbers = types.numbers
+        conversion.run()
+        if conversion.refused:
+            raise conversion_error(conversion.refused)
+        types.take_away()
+        _leave_out_unread(result, before)
+    for each in (result, *conversion.converted_functions()):
+        for domain, version in wanted.items():
+            if domain in each.opset_imports:
+                each.opset_imports[domain] = version
+    _raise_ir_version(result)
+    return result
+
+
+def _call_standard_domain_by_one_name(imports: dict[str, int]) -> None:
+    """`ai.onnx` is another name of the domain of no name, which is what nodes are of."""
+    version = imports.pop("ai.onnx", None)
+    if version is not None:
+        imports.setdefault("", version)
+
+
+def _is_imported(model: ir.Model, domain: str) -> bool:
+    return domain in model.opset_imports or any(
+        domain in each.opset_imports for each in model.functions.values()
+    )
+
+
+def _leave_out_unread(model: ir.Model, unread_before: set[ir.Value]) -> None:
+    """Take away the initializers that only attributes were made of, and nothing reads any more."""
+    graph = model.graph
+    for name, value in list(graph.initializers.items()):
+        if not (value.uses() or value in unread_before or value.is_graph_input() or value.is_graph_output()):
+            del graph.initializers[name]
+
+
+def _raise_ir_version(model: ir.Model) -> None:
+    needed = lowest_ir_version(model)
+    # Below 4 initializers are inputs; only an opset or a type can ask for more than that.
+    if needed > 4 or model.ir_version >= 4:
+        model.ir_version = max(model.ir_version, needed)
+
+
+def _targets(version: int | Mapping[str, int]) -> dict[str, int]:
+    given = version if isinstance(version, Mapping) else {"": version}
+    targets: dict[str, int] = {}
+    for domain, each in given.items():
+        domain = "" if domain == "ai.onnx" else domain
+        try:
+            number = operator.index(each)
+        except TypeError:
+            raise AttributeTypeError(
+                f"a version of an opset is an int, and this is {each!r}", culprit=("attribute", "version")
+            ) from None
+        newest = registry.latest_version(domain)
+        if not registry.is_known_domain(domain):
+            raise AttributeValueError(
+                f"nothing is known of the domain '{domain}', so nothing of it can be converted",
+                culprit=("attribute", "version"),
+            )
+        if not 1 <= number <= newest:
+            called = f"opset {number} of {domain}" if domain else f"opset {number}"
+            raise AttributeValueError(
+                f"{called} is not there: the installed onnx has versions 1 to {newest}",
+                culprit=("attribute", "version"),
+            )
+        targets[domain] = number
+    return targets
+
+
+register_version_converter(converted)

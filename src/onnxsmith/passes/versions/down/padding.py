@@ -1,0 +1,60 @@
+"""Pad with axes, and around the edges."""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from onnxsmith.passes.versions.step import Answer, Refusal, Step, down
+
+
+@down("Pad", since=18)
+def pads_of_all_axes(step: Step) -> Answer:
+    """Axes that are not named are padded by nothing."""
+    count = step.rank_of(0, "and all axes are padded before opset 18")
+    axes, pads = step.numbers(3), step.numbers(1)
+    if axes is not None and pads is not None:
+        named = len(axes)
+        whole = [0] * (2 * count)
+        for k, axis in enumerate(axes):
+            whole[axis % count], whole[axis % count + count] = pads[k], pads[named + k]
+        return step.again(step.input(0), step.int_constant(whole, "pads"), step.input(2))
+    axis_values = step.op("Cast", step.required(3), to=int(ir.DataType.INT64))
+    rank = step.int_constant([count], "rank")
+    front = step.op(
+        "Where",
+        step.op("Less", axis_values, step.int_constant([0], "zero")),
+        step.op("Add", axis_values, rank),
+        axis_values,
+    )
+    places = step.op("Concat", front, step.op("Add", front, rank), axis=0)
+    nothing = step.int_constant([0] * (2 * count), "no_pads")
+    whole_pads = step.op("ScatterElements", nothing, places, step.required(1))
+    return step.again(step.input(0), whole_pads, step.input(2))
+
+
+@down("Pad", since=19)
+def wrapped(step: Step) -> Answer:
+    """What is around the edges is what is at the opposite ones: taken by index, axis by axis."""
+    data = step.required(0)
+    count = step.rank_of(0, "and axes are padded one by one")
+    pads = step.required(1)
+    if step.input(3) is not None:
+        # The same node with all axes named in order, one version below.
+        axes = step.numbers(3)
+        amounts = step.numbers(1)
+        if axes is None or amounts is None:
+            raise Refusal(
+                "its axes are computed when the model runs, and it wraps around", "make axes a constant"
+            )
+        whole = [0] * (2 * count)
+        for k, axis in enumerate(axes):
+            whole[axis % count], whole[axis % count + count] = amounts[k], amounts[len(axes) + k]
+        pads = step.int_constant(whole, "pads")
+    one = step.constant(1, "one")
+    for axis in range(count):
+        size = step.op("Gather", step.op("Shape", data), step.constant(axis, "axis"))
+        before = step.op("Gather", pads, step.constant(axis, "axis"))
+        after = step.op("Gather", pads, step.constant(axis + count, "axis"))
+        places = step.op("Range", step.op("Neg", before), step.op("Add", size, after), one)
+        data = step.op("Gather", data, step.op("Mod", places, size), axis=axis)
+    return data

@@ -1,0 +1,315 @@
+"""`convert_version`: what stays, what is shared, what is refused, and where nodes may stand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, parser
+
+import onnxsmith
+from onnxsmith import FLOAT, INT64, Model, convert_version, errors, opset11, opset13, opset21, script, trace
+
+X = np.float32([[1, -2, 3, 4]])
+
+
+def read(text: str) -> Model:
+    return Model.from_proto(parser.parse_model(text))
+
+
+def operators(model: Model) -> list[str]:
+    parts = [model.ir.graph, *(each.graph for each in model.ir.functions.values())]
+    return [node.op_type for part in parts for node in part.all_nodes()]
+
+
+def test_the_given_model_stays_as_it_is_and_weights_are_shared() -> None:
+    weight = np.ones((4, 4), np.float32)
+    model = trace(lambda x: opset11.Squeeze(x @ weight, axes=[0]), FLOAT[1, 4])
+    before = model.proto.SerializeToString()
+    newer = model.convert_version(21)
+    assert model.proto.SerializeToString() == before
+    tensors = [each.ir.graph.initializers["weight"].const_value for each in (model, newer)]
+    assert tensors[0] is tensors[1]
+
+
+def test_a_model_that_means_the_same_only_names_another_opset() -> None:
+    model = trace(lambda x: opset13.Relu(x) + 1.0, FLOAT["N", 4], opset_version=13)
+    newer = convert_version(model, 21)
+    assert newer.report.edits == ()
+    assert newer.opset_imports[""] == 21
+    assert [str(each) for each in newer.ir.graph] == [str(each) for each in model.ir.graph]
+
+
+def test_the_log_says_what_became_what_and_where_it_was_written() -> None:
+    model = trace(lambda x: opset11.Softmax(x, axis=1), FLOAT["N", 3, 4])
+    (edit,) = model.convert_version(13).report.edits
+    assert (edit.pass_name, edit.rule) == ("versions", "along all that follows")
+    assert [each.operator for each in edit.before] == ["Softmax"]
+    assert [each.operator for each in edit.after] == ["Flatten", "Softmax", "Shape", "Reshape"]
+    assert "test_convert.py:" in edit.sources[0]
+
+
+def test_names_of_outputs_and_types_that_are_declared_stay() -> None:
+    model = trace(lambda x: opset11.Softmax(x, axis=1) * 2.0, FLOAT["N", 3, 4])
+    newer = model.convert_version(21)
+    assert newer.outputs == model.outputs
+    declared = {each.name for each in newer.proto.graph.value_info}
+    assert declared <= {each.name for each in model.proto.graph.value_info}
+
+
+def test_nodes_in_branches_loops_and_functions_are_converted() -> None:
+    @script
+    def inner(x: FLOAT["N", 4]):
+        return opset11.ReduceSum(x, axes=[1])
+
+    @script
+    def outer(x: FLOAT["N", 4]):
+        total = opset11.Identity(x)
+        for _ in range(2):
+            if opset11.ReduceSum(total, keepdims=0) > 0.0:
+                total = opset11.Softmax(total, axis=0)
+            else:
+                total = total + inner(x)
+        return total
+
+    model = outer.to_model(opset_version=11)
+    newer = model.convert_version(21)
+    onnx.checker.check_model(newer.proto, full_check=True)
+    assert {
+        each.version for part in newer.proto.functions for each in part.opset_import if not each.domain
+    } == {21}
+    np.testing.assert_allclose(newer(X), model(X), rtol=1e-6)
+    older = newer.convert_version(11)
+    onnx.checker.check_model(older.proto, full_check=True)
+    np.testing.assert_allclose(older(X), model(X), rtol=1e-6)
+
+
+def test_constants_that_calls_pass_to_a_function_are_constants() -> None:
+    layer = trace(lambda x: opset21.ReduceMean(x, [1]), FLOAT["N", 4])
+    model = trace(lambda x: opset21.Relu(layer(x)) + layer(x * 2.0), FLOAT["N", 4])
+    older = model.convert_version(13)
+    onnx.checker.check_model(older.proto, full_check=True)
+    np.testing.assert_allclose(older(X), model(X))
+
+
+def test_an_attribute_of_a_function_becomes_an_input() -> None:
+    model = read("""
+        <ir_version: 8, opset_import: ["": 11, "f": 1]>
+        g (float[1, 4] x) => (float[4] y) { y = f.squeezed <axes = [0]> (x) }
+        <domain: "f", opset_import: ["": 11]>
+        squeezed <axes> (x) => (y) { y = Squeeze <axes: ints = @axes> (x) }
+    """)
+    newer = model.convert_version(21)
+    onnx.checker.check_model(newer.proto, full_check=True)
+    np.testing.assert_array_equal(newer(X), X[0])
+
+
+def test_a_function_that_is_never_called_keeps_its_opset() -> None:
+    model = read("""
+        <ir_version: 8, opset_import: ["": 11, "f": 1]> g (float[1, 4] x) => (float[1, 4] y) { y = Neg (x) }
+        <domain: "f", opset_import: ["": 11]> unused (x) => (y) { y = Squeeze <axes = [0]> (x) }
+    """)
+    newer = model.convert_version(21)
+    assert [each.version for each in newer.proto.functions[0].opset_import] == [11]
+
+
+def test_what_was_only_an_attribute_leaves_no_initializer() -> None:
+    model = trace(lambda x: opset21.Squeeze(x, [0]), FLOAT[1, 4])
+    older = model.convert_version(11)
+    assert not older.ir.graph.initializers
+    np.testing.assert_array_equal(older(X), X[0])
+
+
+@pytest.mark.parametrize(("opset", "wanted"), [(13, 8), (18, 8), (21, 10), (23, 11)])
+def test_the_ir_version_is_raised_where_it_has_to_be(opset: int, wanted: int) -> None:
+    model = read('<ir_version: 8, opset_import: ["": 13]> g (float[N] x) => (float[N] y) { y = Relu (x) }')
+    assert model.convert_version(opset).proto.ir_version == wanted
+
+
+def test_the_ir_version_is_never_lowered() -> None:
+    model = trace(lambda x: opset21.Relu(x), FLOAT["N"])
+    assert model.convert_version(13).proto.ir_version == model.proto.ir_version
+
+
+def test_a_model_of_ir_3_stays_valid() -> None:
+    weight = helper.make_tensor("w", 1, [4], [1.0, 2.0, 3.0, 4.0])
+    ports = [helper.make_tensor_value_info(name, 1, shape) for name, shape in (("x", [1, 4]), ("w", [4]))]
+    nodes = [
+        helper.make_node("Add", ["x", "w"], ["s"], broadcast=1),
+        helper.make_node("Squeeze", ["s"], ["y"], axes=[0]),
+    ]
+    graph = helper.make_graph(nodes, "g", ports, [helper.make_tensor_value_info("y", 1, [4])], [weight])
+    given = helper.make_model(graph, ir_version=3, opset_imports=[helper.make_opsetid("", 6)])
+    for opset in (7, 8, 13, 21):
+        model = Model.from_proto(given).convert_version(opset)
+        onnx.checker.check_model(model.proto, full_check=True)
+        np.testing.assert_array_equal(model(X), (X + np.float32([1, 2, 3, 4]))[0])
+
+
+def test_other_domains_stay_unless_they_are_named() -> None:
+    model = read("""
+        <ir_version: 8, opset_import: ["": 13, "ai.onnx.ml": 1]>
+        g (float[1, 4] x) => (float[1, 4] y) { z = Neg (x) y = ai.onnx.ml.Scaler <offset = [0.0], scale = [2.0]> (z) }
+    """)
+    assert dict(model.convert_version(21).opset_imports) == {"": 21, "ai.onnx.ml": 1}
+    both = model.convert_version({"ai.onnx": 15, "ai.onnx.ml": 3})
+    assert dict(both.opset_imports) == {"": 15, "ai.onnx.ml": 3}
+    np.testing.assert_array_equal(both(X), -2 * X)
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "mention"),
+    [
+        (0, errors.AttributeValueError, "opset 0 is not there"),
+        (999, errors.AttributeValueError, "opset 999 is not there"),
+        ("21", errors.AttributeTypeError, "an int, and this is '21'"),
+        ({"nobody": 1}, errors.AttributeValueError, "nothing is known of the domain 'nobody'"),
+    ],
+)
+def test_wrong_versions(version: Any, kind: type[Exception], mention: str) -> None:
+    model = trace(lambda x: opset21.Relu(x), FLOAT["N"])
+    with pytest.raises(kind, match=mention):
+        model.convert_version(version)
+
+
+@pytest.mark.parametrize(
+    ("make", "version", "mention"),
+    [
+        (
+            lambda: trace(lambda x, a: opset21.Squeeze(x, a), FLOAT[1, 4], INT64["K"]),
+            11,
+            "make axes a constant",
+        ),
+        (lambda: trace(lambda x: opset21.Cast(x, to=onnxsmith.FLOAT8E5M2), FLOAT["N"]), 18, "float8e5m2"),
+        (lambda: trace(lambda x: opset21.Resize(x, None, [0.5], antialias=1), FLOAT["N"]), 13, "antialias"),
+    ],
+)
+def test_refusals_name_the_node_and_why(make: Any, version: int, mention: str) -> None:
+    with pytest.raises(errors.VersionConversionError) as caught:
+        make().convert_version(version)
+    assert mention in str(caught.value)
+    assert caught.value.node is not None
+    assert f"opset {version}" in caught.value.message
+
+
+def test_a_type_that_is_not_known_is_not_guessed() -> None:
+    model = read("""
+        <ir_version: 8, opset_import: ["": 14, "nobody": 1]>
+        g (float[N] x) => (y) { z = nobody.Thing (x) y = Add (z, z) }
+    """)
+    with pytest.raises(errors.VersionConversionError, match="the element type of its input 0 is not known"):
+        model.convert_version(13)
+
+
+def test_the_standard_domain_has_two_names() -> None:
+    model = read("""
+        <ir_version: 8, opset_import: ["ai.onnx": 11]>
+        g (float[1, 4] x) => (float[4] y) { y = ai.onnx.Squeeze <axes = [0]> (x) }
+    """)
+    newer = model.convert_version(21)
+    assert dict(newer.opset_imports) == {"": 21}
+    np.testing.assert_array_equal(newer(X), X[0])
+
+
+@pytest.mark.parametrize(
+    ("opset", "node"),
+    [
+        (11, "Nope (x)"),
+        (11, "Squeeze (x, x, x)"),
+        (11, 'Clip <min = "low"> (x)'),
+        (11, "Softmax <axis = 9> (x)"),
+        (11, "Unsqueeze <axes = 3> (x)"),
+        (18, 'Pad <mode = "wrap"> (x)'),
+        (21, 'ReduceMax <noop_with_empty_axes = "t"> (x)'),
+        (21, "AveragePool <kernel_shape = [2], dilations = [2, 2], ceil_mode = 1> (x)"),
+        (21, "Split <num_outputs = 2, axis = 7> (x)"),
+        (21, "Gelu ()"),
+        (23, "LSTM <layout = 1> (x)"),
+    ],
+)
+@pytest.mark.parametrize("target", [5, 13, 21, 28])
+def test_a_node_that_is_wrong_already_is_converted_or_refused(opset: int, node: str, target: int) -> None:
+    text = f'<ir_version: 8, opset_import: ["": {opset}]> g (float[1, 4] x) => (y) {{ y = {node} }}'
+    try:
+        read(text).convert_version(target)
+    except errors.OnnxsmithError as error:
+        assert error.node is not None or isinstance(error, errors.InvalidModelError)  # noqa: PT017
+
+
+def test_maps_and_sparse_weights_pass_through() -> None:
+    values = helper.make_tensor("w", 1, [2], [1.0, 2.0])
+    places = helper.make_tensor("places", 7, [2], [0, 3])
+    kind = helper.make_map_type_proto(7, helper.make_tensor_type_proto(1, []))
+    graph = helper.make_graph(
+        [
+            helper.make_node("Add", ["x", "w"], ["s"]),
+            helper.make_node("Softmax", ["s"], ["p"]),
+            helper.make_node("ZipMap", ["p"], ["m"], domain="ai.onnx.ml", classlabels_int64s=[0, 1, 2, 3]),
+        ],
+        "g",
+        [helper.make_tensor_value_info("x", 1, [1, 4])],
+        [helper.make_value_info("m", helper.make_sequence_type_proto(kind))],
+        sparse_initializer=[helper.make_sparse_tensor(values, places, [4])],
+    )
+    opsets = [helper.make_opsetid("", 11), helper.make_opsetid("ai.onnx.ml", 1)]
+    model = Model.from_proto(helper.make_model(graph, ir_version=8, opset_imports=opsets))
+    newer = model.convert_version(21)
+    assert len(newer.proto.graph.sparse_initializer) == 1
+    assert newer.report.opset_after == 21
+    assert newer(X) == model(X)
+
+
+def test_group_normalization_that_was_taken_back_is_still_read() -> None:
+    model = read("""
+        <ir_version: 8, opset_import: ["": 18]>
+        g (float[1, 4, 2] x, float[2] s, float[2] b) => (float[1, 4, 2] y) {
+            y = GroupNormalization <num_groups = 2> (x, s, b)
+        }
+    """)
+    newer = model.convert_version(21)
+    assert "GroupNormalization" in operators(newer)
+    data = np.random.default_rng(0).normal(size=(1, 4, 2)).astype(np.float32)
+    scale, bias = np.float32([2, 3]), np.float32([1, -1])
+    grouped = data.reshape(1, 2, 4)
+    centred = grouped - grouped.mean(-1, keepdims=True)
+    normal = centred / np.sqrt(grouped.var(-1, keepdims=True) + 1e-5)
+    expected = normal * scale[None, :, None] + bias[None, :, None]
+    np.testing.assert_allclose(newer(data, scale, bias), expected.reshape(1, 4, 2), rtol=1e-4, atol=1e-5)
+
+
+def test_scan_8_over_a_batch_becomes_a_scan_in_a_scan() -> None:
+    model = read("""
+        <ir_version: 8, opset_import: ["": 8]>
+        g (float[2, 3] s, float[2, 5, 3] x) => (float[2, 3] t, float[2, 5, 3] y) {
+            t, y = Scan <num_scan_inputs = 1, body = b (float[3] a, float[3] e) => (float[3] c, float[3] d) {
+                c = Add (a, e) d = Identity (c) }> (, s, x)
+        }
+    """)
+    newer = model.convert_version(21)
+    onnx.checker.check_model(newer.proto, full_check=True)
+    start = np.ones((2, 3), np.float32)
+    data = np.random.default_rng(0).normal(size=(2, 5, 3)).astype(np.float32)
+    last, every = newer(start, data)
+    np.testing.assert_allclose(every, start[:, None] + data.cumsum(1), rtol=1e-5)
+    np.testing.assert_allclose(last, every[:, -1])
+
+
+def test_axes_that_are_worked_out_of_a_known_rank_become_an_attribute() -> None:
+    scale = np.ones(4, np.float32)
+    model = trace(lambda x: onnxsmith.opset23.RMSNormalization(x, scale), FLOAT["N", 4])
+    older = model.convert_version(13)
+    assert "If" not in operators(older)
+    assert "Range" not in operators(older)
+    np.testing.assert_allclose(older(X), model(X), rtol=1e-6)
+
+
+def test_a_weight_that_a_call_may_replace_is_no_constant() -> None:
+    model = read("""
+        <ir_version: 8, opset_import: ["": 18]>
+        g (float[1, 4] x, int64[1] axes = {1}) => (y) { y = ReduceMax <keepdims = 0> (x, axes) }
+    """)
+    older = model.convert_version(13)
+    np.testing.assert_array_equal(older(X), model(X))
+    np.testing.assert_array_equal(older(X, axes=np.array([0])), model(X, axes=np.array([0])))
