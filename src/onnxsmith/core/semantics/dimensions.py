@@ -14,6 +14,7 @@ import numpy as np
 from onnxsmith.core.operands import is_static, operators_for, shape_of
 from onnxsmith.core.target import target_of
 from onnxsmith.core.value import Size, TensorValue, Value
+from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import TracedValueError
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.types.value_types import Dimension
@@ -81,6 +82,7 @@ class OpenDimension:
 Entry: TypeAlias = Size | OpenDimension
 
 
+@shown_as("shape")
 class Dimensions(tuple[Any, ...]):
     """The shape of a tensor whose rank is known, and some of whose dimensions only the model knows.
 

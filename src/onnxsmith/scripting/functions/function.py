@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 from onnxsmith.core.target import ACTIVE
-from onnxsmith.diagnostics import hide_frames_between, hide_own_frames
+from onnxsmith.diagnostics import hide_frames_between, hide_own_frames, shown_as
 from onnxsmith.errors import OnnxsmithError, boundary, combined
 from onnxsmith.scripting.functions.bound_scripts import METHODS, OF_CLASSES, Methods
 from onnxsmith.scripting.functions.debuggers import is_watched, paused, resume
@@ -55,6 +55,7 @@ def _called(call: _CallT) -> _CallT:
     return cast(_CallT, _Called(call))  # to checkers a method like any other
 
 
+@shown_as("script")
 class ScriptFunction(ScriptDefinition):
     """A function made by `@script`."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onnxsmith.diagnostics import hide_own_frames
+from onnxsmith.diagnostics import hide_own_frames, shown_as
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.model import Model
 from onnxsmith.scripting.functions.eager_call import check_names, input_argument
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _LIMIT = 256
 
 
+@shown_as("jitted script")
 class Jit:
     """Runs a script as a model; `jit(f)` makes one."""
 

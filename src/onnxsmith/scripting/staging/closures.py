@@ -16,6 +16,7 @@ from typing import Any, cast
 
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import Value
+from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import SourceNotFoundError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.analyze import Analysis, analyze
 from onnxsmith.scripting.analysis.effects import Names, names_in
@@ -35,6 +36,7 @@ from onnxsmith.types.annotations import read_value_type
 from onnxsmith.types.value_types import AnyValueType
 
 
+@shown_as("function")
 class StagedClosure:
     """A function defined inside a staged one."""
 
@@ -52,6 +54,9 @@ class StagedClosure:
             shared_around=frame.analysis.place.shared,
         )
         self.signature = _signature(node, frame)
+
+    def __repr__(self) -> str:
+        return f"<function {self.__name__}>"
 
     @property
     def span(self) -> Span:
@@ -199,6 +204,7 @@ def has_symbolic(values: Any, depth: int = 3) -> bool:
     return False
 
 
+@shown_as("function")
 class _InPlace:
     """A helper, staged where it is called if it is given symbolic values."""
 
@@ -208,6 +214,9 @@ class _InPlace:
         self._function = function
         self._bound = bound
         self._run = run
+
+    def __repr__(self) -> str:
+        return f"{self._function.__qualname__}()"  # as Python's own errors say it
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         function, args = self._function, (*self._bound, *args)

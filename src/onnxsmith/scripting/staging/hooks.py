@@ -18,6 +18,7 @@ from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
+from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import DTypeNotAllowedError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.effects import NO_NAMES, Names
 from onnxsmith.scripting.staging.branches import dynamic_if
@@ -320,6 +321,7 @@ class _Shown:
         return repr(self._value)
 
 
+@shown_as("ndarray")
 class _Indexed:
     """An array from outside the model, between the brackets of an index."""
 

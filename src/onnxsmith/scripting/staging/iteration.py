@@ -13,6 +13,7 @@ from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.number import Number, kind_of, literal, number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
+from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import LoopTypeError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.iterated import is_taken_apart
 from onnxsmith.scripting.source.location import located
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from onnxsmith.scripting.staging.stager import Stager
 
 
+@shown_as("range")
 @dataclass(frozen=True, slots=True)
 class Iteration:
     """What the model runs over: how many elements (None: a test decides), and the one at a position."""

@@ -10,6 +10,7 @@ from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import Value
+from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import ConditionError, DTypeNotAllowedError
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.dtypes import DType
@@ -50,6 +51,7 @@ def truth(value: Any, what: str = "the condition", elementwise: str = "") -> Any
     return tensor
 
 
+@shown_as("number")
 class Negation(Number):
     """The opposite of a truth value of the model. Its `Not` is made where somebody needs it, once for each graph."""
 
