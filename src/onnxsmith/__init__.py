@@ -58,6 +58,7 @@ __all__ = [*_LAZY, *_SUBMODULES]  # pyright: ignore[reportUnsupportedDunderAll] 
 # Where operators run when no graph is being made, and models, which `core` and `graphs` may not know.
 register_module("default target", "onnxsmith.runtime.target")
 register_module("model runtime", "onnxsmith.runtime.models")
+register_module("body watch", "onnxsmith.scripting.staging.body_watch")
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import Literal, TypeAlias
 
-Role: TypeAlias = Literal["default target", "model runtime"]
+Role: TypeAlias = Literal["default target", "model runtime", "body watch"]
 
 _MODULES: dict[Role, str] = {}
 
