@@ -24,6 +24,7 @@ from onnxsmith.scripting.analysis.rewrite import HOOKS
 from onnxsmith.scripting.functions.binding import bind_call
 from onnxsmith.scripting.source.changed import refuse_if_changed
 from onnxsmith.scripting.source.function_source import find_function, head_span
+from onnxsmith.scripting.source.observers import observed
 from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.source.user_code import is_user_code
 from onnxsmith.scripting.staging.call_stack import staging
@@ -169,11 +170,17 @@ def in_place(function: Any, run: Run) -> Any:
     if isinstance(function, types.MethodType):
         inner = function.__func__
         if isinstance(inner, types.FunctionType) and is_user_code(inner):
+            behind: Any = observed(inner)
+            if behind is not None:
+                return in_place(behind.__get__(function.__self__), run)
             return _InPlace(inner, (function.__self__,), run)
         return function
     if isinstance(function, types.FunctionType):
         if HOOKS in function.__code__.co_freevars:
             return function  # a lambda of a staged function: what it contains is staged already
+        behind = observed(function)
+        if behind is not None:
+            return in_place(behind, run)
         return _InPlace(function, (), run) if is_user_code(function) else function
     if isinstance(function, functools.partial):
         inner = cast("functools.partial[Any]", function)
