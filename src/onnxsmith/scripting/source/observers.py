@@ -12,7 +12,7 @@ import builtins
 import sys
 import types
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, cast
+from typing import Any
 
 from onnxsmith.errors import SourceNotFoundError
 from onnxsmith.scripting.source.function_source import find_function
@@ -153,14 +153,13 @@ class _Wrapper:
         function = self._resolved(callee)
         if function is None:
             return isinstance(callee, ast.Attribute) and callee.attr in _METHODS
-        if isinstance(function, type) and issubclass(function, BaseException):
+        if _is_exception(function):
             return True
         logging = sys.modules.get("logging")
         owner: object = getattr(function, "__self__", None)
         if logging is not None and isinstance(owner, logging.Logger):
             return True
-        holder: object = cast(object, owner) if isinstance(owner, type) else function
-        module = getattr(holder, "__module__", None)
+        module: object = getattr(owner if _is_class(owner) else function, "__module__", None)
         return module in _MODULES or any(function is each for each in _BUILTINS)
 
     def _resolved(self, node: ast.expr) -> object:
@@ -178,6 +177,14 @@ class _Wrapper:
             isinstance(owner, type) and owner.__module__ == "datetime"
         )
         return getattr(owner, node.attr, None) if is_logger or is_known else None
+
+
+def _is_class(value: object) -> bool:
+    return isinstance(value, type)
+
+
+def _is_exception(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, BaseException)
 
 
 def _is_bound(name: ast.Name) -> bool:
