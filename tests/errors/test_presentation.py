@@ -108,6 +108,30 @@ def test_an_error_of_the_users_own_code_loses_our_frames(tmp_path: Path) -> None
     assert 'x * {}["alpha"]' in formatted(caught.value)
 
 
+@pytest.mark.parametrize("call", ["jit(tenfold)", "script(tenfold).jit"])
+def test_an_error_in_a_jitted_function_loses_our_frames(call: str, tmp_path: Path) -> None:
+    program = f"""\
+import numpy as np
+
+from onnxsmith import jit, script
+
+FACTORS = {{"ten": 10.0}}
+
+
+def tenfold(x):
+    return x * FACTORS["ten"]
+
+
+jitted = {call}
+FACTORS.clear()
+jitted(np.ones(3))
+"""
+    with pytest.raises(KeyError) as caught:
+        run(program, tmp_path)
+    assert PACKAGE not in formatted(caught.value)
+    assert 'x * FACTORS["ten"]' in formatted(caught.value)
+
+
 def test_an_error_of_ours_keeps_its_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("onnxsmith.core.call.check_types", len)  # which takes one argument, not two
     with pytest.raises(TypeError) as caught:

@@ -15,7 +15,7 @@ from onnxsmith import BFLOAT16, DOUBLE, INT16, INT64, UINT64, Model, jit, script
 from onnxsmith import opset21 as op
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import using
-from onnxsmith.runtime.retelling import open_as_it_can
+from onnxsmith.runtime.retelling import open_as_it_can, opener
 from onnxsmith.runtime.settings import Settings
 from onnxsmith.runtime.widening import widened
 from tests.runtime.calls import prepare
@@ -125,11 +125,11 @@ def test_an_operator_that_a_fact_is_met_for() -> None:
         g (bfloat16[B, H, N, D] q, bfloat16[B, H, M, D] k, bfloat16[B, H, M, D] v, bfloat16[N, M] m)
         => (bfloat16[B, H, N, D] y) { y = Attention <is_causal = 1> (q, k, v, m) }"""
     model = SessionModel(parser.parse_model(text))
-    assert "widened" in {each.rule for each in open_as_it_can(model, Settings()).edits}
+    assert "widened" in {each.rule for each in open_as_it_can(model, opener(Settings())).edits}
 
 
 def _opened(model: Model) -> Any:
-    return open_as_it_can(model.handed_over(), Settings())
+    return open_as_it_can(model.handed_over(), opener(Settings()))
 
 
 def test_one_operator_does_not_send_the_model_elsewhere() -> None:
@@ -139,7 +139,7 @@ def test_one_operator_does_not_send_the_model_elsewhere() -> None:
 
 def test_a_model_with_all_kernels_goes_as_it_is() -> None:
     model = trace(lambda x: op.Add(x, x), INT64["N"]).handed_over()
-    assert open_as_it_can(model, Settings()).model is model
+    assert open_as_it_can(model, opener(Settings())).model is model
     assert widened(model.proto).model is model.proto
 
 
@@ -166,7 +166,7 @@ def test_a_single_constant_is_cast_at_once() -> None:
 def test_old_opsets(opset: int) -> None:
     text = f'<ir_version: 4, opset_import: ["" : {opset}]> g (uint16[N] x) => (int64[M, N] y) {{ y = NonZero(x) }}'
     model = SessionModel(parser.parse_model(text))
-    (edit,) = open_as_it_can(model, Settings()).edits
+    (edit,) = open_as_it_can(model, opener(Settings())).edits
     assert edit.operator == "NonZero"
 
 

@@ -1,13 +1,13 @@
 """The entry to eager execution: a runner for one way to call an operator, from whoever can run it.
 
-Asks, in order, ONNX Runtime, ONNX Runtime on the operator's function body, and onnx's reference evaluator. Binding,
-literals and types are checked before a call comes here.
+Asks ONNX Runtime for a model of one node, as for any model, and then onnx's reference evaluator. Binding, literals and
+types are checked before a call comes here.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
@@ -19,7 +19,6 @@ from onnxsmith.errors import MissingDependencyError, OnnxsmithError, OperatorFai
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api, policy, single_node, validity
 from onnxsmith.runtime.adapting import Refused, checks_at_once, rules_for
-from onnxsmith.runtime.equivalents import earlier_calls, later_call
 from onnxsmith.runtime.facts.fact import CheckAtOnce
 from onnxsmith.runtime.failure import (
     not_runnable,
@@ -28,22 +27,21 @@ from onnxsmith.runtime.failure import (
     says_not_supported,
 )
 from onnxsmith.runtime.feeds import Recover, Run, session_runner
-from onnxsmith.runtime.function_body import expanded_model, inlined_model
 from onnxsmith.runtime.model_session import ModelSession as ModelSession
 from onnxsmith.runtime.model_session import load_session as load_session
-from onnxsmith.runtime.opening import is_on_cpu, open_session
+from onnxsmith.runtime.opening import Opened, open_session
 from onnxsmith.runtime.reference import NoReference, ReferenceSession
+from onnxsmith.runtime.retelling import open_as_it_can
 from onnxsmith.runtime.sessions import RunnerCache
 from onnxsmith.runtime.settings import DEFAULT_CACHE_SIZE, Settings, chosen, current
 from onnxsmith.runtime.single_node import Call, InputType
-from onnxsmith.runtime.widening import lacks_kernel, widened_models
 from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.types.dtypes import DType
 
-Source: TypeAlias = Literal["onnxruntime", "function body", "reference", "nothing"]
+Source: TypeAlias = Literal["onnxruntime", "reference", "nothing"]
 
 _TITLES: dict[Source, str] = {
     "onnxruntime": "ONNX Runtime",
-    "function body": "its function body",
     "reference": "the reference evaluator",
 }
 #: How many combinations of ranks are kept for one call of an operator that needs them.
@@ -140,9 +138,11 @@ def build(call: Call, settings: Settings) -> Runner:
     if call.ranks is None and policy.needs_ranks(call):
         return Runner(_run_by_rank(call, settings), "onnxruntime")
     runner = _first_of(call, settings, _candidates(settings), [])
-    if runner.source not in ("onnxruntime", "function body"):
+    if runner.source != "onnxruntime":
         return runner
-    checks = checks_at_once(onnxruntime_api.version(), call.op.domain, call.op.name)
+    first = call.input_types[0] if call.input_types else None
+    dtype = first if isinstance(first, DType) else None
+    checks = checks_at_once(onnxruntime_api.version(), call.op.domain, call.op.name, dtype)
     return runner if not checks else Runner(_run_checked(call, runner.run, checks), runner.source)
 
 
@@ -194,7 +194,7 @@ def _refusal(call: Call, reason: str) -> Run:
 
 
 def _candidates(settings: Settings) -> list[Source]:
-    return ["reference"] if settings.runtime == "reference" else ["onnxruntime", "function body", "reference"]
+    return ["reference"] if settings.runtime == "reference" else ["onnxruntime", "reference"]
 
 
 def _run_by_rank(call: Call, settings: Settings) -> Run:
@@ -217,81 +217,37 @@ class _IllFormed(Exception):
 
 
 def _onnxruntime_run(call: Call, settings: Settings, recover: Recover) -> Run:
-    # A session that is refused takes as long as one that is not.
-    if is_on_cpu(settings) and lacks_kernel(call):
-        run = _widened_run(call, settings, recover)
-        if run is not None:
-            return run
+    """As any model: as it is, or in the first other form that ONNX Runtime takes."""
     # In a late opset there are more operators to meet the runtime's mistakes with.
     operator = call.op.domain, call.op.name
     has_facts = operator in rules_for(onnxruntime_api.version())
-    model = single_node.make_model(call, is_late=has_facts)
-    has_bodies = call.opset_version is not None
-    try:
-        session = _session(model, call, settings, operators=None if has_bodies else {operator})
-        return session_runner(session, call, recover)
-    except Refused:
-        raise
-    except Exception as error:
-        refused = error
-    if call.op.is_known and not onnxruntime_api.is_not_implemented(refused):
-        wrong = validity.objection(model)
-        if wrong is not None:
-            raise _IllFormed(wrong) from refused
-    for same in (*earlier_calls(call), *filter(None, [later_call(call)])):
-        try:
-            return session_runner(_session(single_node.make_model(same), call, settings), call, recover)
-        except Exception:  # the reason of the first refusal is the one that matters
-            continue
-    run = _widened_run(call, settings, recover)
-    if run is not None:
-        return run
-    raise _NotThere(plain_reason(refused)) from refused
-
-
-def _widened_run(call: Call, settings: Settings, recover: Recover) -> Run | None:
-    for model in widened_models(call):
-        try:
-            return session_runner(_session(model, call, settings), call, recover)
-        except Exception:  # what is said of the call as it is matters more
-            continue
-    return None
-
-
-def _function_run(call: Call, settings: Settings, recover: Recover) -> Run:
-    try:
-        model = expanded_model(call)
-    except Exception as error:  # onnx's function builders throw on what they do not expect
-        raise _NotThere(plain_reason(error)) from error
-    if model is None:
-        raise _NotThere("it has none")
-    try:
-        return session_runner(_session(model, call, settings), call, recover)
-    except Exception as error:
-        reason = plain_reason(error)
-    try:  # a body may use operators that the runtime only lacks because they have bodies themselves
-        return session_runner(_session(inlined_model(model), call, settings), call, recover)
-    except Exception as error:
-        raise _NotThere(reason) from error
-
-
-def _session(
-    model: onnx.ModelProto, call: Call, settings: Settings, operators: Set[tuple[str, str]] | None = None
-) -> onnxruntime_api.Session:
+    model = SessionModel(single_node.make_model(call, is_late=has_facts))
     threads = settings.intra_op_threads or policy.threads_for(call.op)
-    return open_session(
-        SessionModel(model),
-        settings,
-        threads=threads,
-        optimize=False,
-        is_checked=True,
-        operators=operators,
-    ).session
+    has_bodies = call.opset_version is not None
+
+    def opened(form: SessionModel) -> Opened:
+        is_one_node = form is model and not has_bodies
+        return open_session(
+            form,
+            settings,
+            threads=threads,
+            optimize=False,
+            is_checked=True,
+            operators={operator} if is_one_node else None,
+        )
+
+    def check(refusal: Exception) -> None:
+        if call.op.is_known and not onnxruntime_api.is_not_implemented(refusal):
+            wrong = validity.objection(model.proto)
+            if wrong is not None:
+                raise _IllFormed(wrong) from refusal
+
+    return session_runner(open_as_it_can(model, opened, check).session, call, recover)
 
 
 def _reference_run(call: Call, settings: Settings, recover: Recover) -> Run:
     try:
-        session = ReferenceSession(single_node.make_model(later_call(call) or call))
+        session = ReferenceSession(single_node.make_model(call))
     except NoReference as error:
         raise _NotThere(plain_reason(error)) from error
     names = call.feed_names
@@ -307,7 +263,6 @@ def _reference_run(call: Call, settings: Settings, recover: Recover) -> Run:
 
 _MAKERS: dict[Source, Callable[[Call, Settings, Recover], Run]] = {
     "onnxruntime": _onnxruntime_run,
-    "function body": _function_run,
     "reference": _reference_run,
 }
 

@@ -13,35 +13,13 @@ import onnx
 from onnx import defs
 
 from onnxsmith.graphs.rewriting.rewrite import inferred_graph
-from onnxsmith.graphs.rewriting.scopes import all_nodes
+from onnxsmith.graphs.rewriting.scopes import all_nodes, plain_domain
 from onnxsmith.graphs.rewriting.site import Site
-from onnxsmith.runtime import versions
-from onnxsmith.runtime.equivalents import earliest_same
-from onnxsmith.runtime.single_node import Call, feed_types, make_model
 from onnxsmith.schema import registry
+from onnxsmith.schema.same_meaning import range_of_meaning
 
 #: How deep bodies may use operators that have bodies themselves.
 _MOST_ROUNDS = 8
-_NEWEST = 2**31 - 1
-
-
-def expanded_model(call: Call) -> onnx.ModelProto | None:
-    """The model of a call with the operator replaced by its function body; None when it has none."""
-    model = make_model(call)
-    node = model.graph.node[0]
-    schema = _schema(node, call.op.since_version)
-    types = [onnx.TypeProto() if each is None else each for each in feed_types(call)[: len(call.input_types)]]
-    function = None if schema is None else _function(schema, node, types)
-    if schema is None or function is None:
-        return None
-    nodes = _body(node, function, schema, "body_")
-    del model.graph.node[:]
-    model.graph.node.extend(nodes)
-    del model.opset_import[:]
-    model.opset_import.extend(function.opset_import)
-    versions.lower_opsets(model)
-    model.ir_version = versions.lowest_ir_version(model)
-    return model
 
 
 def inlined_model(model: onnx.ModelProto, names: Set[str] | None = None) -> onnx.ModelProto:
@@ -100,7 +78,7 @@ def _schema(node: onnx.NodeProto, version: int) -> Any:
 
 
 def _function(
-    schema: Any, node: onnx.NodeProto, types: list[onnx.TypeProto], newest: int = _NEWEST
+    schema: Any, node: onnx.NodeProto, types: list[onnx.TypeProto], newest: int
 ) -> onnx.FunctionProto | None:
     """The function that defines an operator, for a node with inputs of these types; for an opset up to `newest`."""
     function = onnx.FunctionProto()
@@ -119,19 +97,17 @@ def _function(
 
 
 def _means_the_same(function: onnx.FunctionProto, version: int) -> bool:
-    """Whether each operator of a function body has, in this opset, the definition that the body was written for."""
+    """Whether each operator of a function body means in this opset what it means in the one that the body is of."""
     written = next(
         (entry.version for entry in function.opset_import if entry.domain in ("", "ai.onnx")), version
     )
     for node in all_nodes(function.node):
-        before, after = _schema(node, written), _schema(node, version)
-        if node.domain not in ("", "ai.onnx") or before is None or after is None:
+        op = None if plain_domain(node.domain) else registry.find("", node.op_type, written)
+        if op is None:
             return False
-        if before.since_version != after.since_version:
-            later = registry.find("", node.op_type, version)
-            names = {attribute.name for attribute in node.attribute}
-            if later is None or earliest_same(later, names) > before.since_version:
-                return False
+        _, end = range_of_meaning(op)
+        if end is not None and version >= end:
+            return False
     return True
 
 

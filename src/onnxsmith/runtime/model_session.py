@@ -27,7 +27,7 @@ from onnxsmith.runtime.failure import (
 from onnxsmith.runtime.feeds import runner_over
 from onnxsmith.runtime.opening import make_session
 from onnxsmith.runtime.reference import NoReference, ReferenceSession
-from onnxsmith.runtime.retelling import open_as_it_can, threads_for
+from onnxsmith.runtime.retelling import open_as_it_can, opener, threads_for
 from onnxsmith.runtime.settings import current
 from onnxsmith.source import caller_span
 from onnxsmith.types.value_types import parse_onnx_type
@@ -77,7 +77,7 @@ def load_session(
     given = _apart(model)
     if settings.runtime == "onnxruntime":
         try:
-            opened = open_as_it_can(given, settings, lambda said: _raise(objection, said, None))
+            opened = open_as_it_can(given, opener(settings), lambda said: _raise(objection, str(said), None))
             return _run_on(opened.session, given, find_node, objection)
         except OnnxsmithError:
             raise

@@ -16,7 +16,7 @@ class Sessions:
     """Loads and runs models on the engines of this package."""
 
     def load(self, model: SessionModel, find_node: FindNode | None, objection: Objection | None) -> Run:
-        return load_session(model, find_node=find_node, objection=objection)
+        return load_session(model, find_node=find_node, objection=objection).run
 
     def run_isolated(
         self,

@@ -10,10 +10,13 @@ from collections.abc import Iterable, Iterator, Set
 
 import onnx
 
-from onnxsmith.graphs.rewriting.scopes import all_nodes
+from onnxsmith.graphs.rewriting.rewrite import rewrite
+from onnxsmith.graphs.rewriting.scopes import all_nodes, operators_of
+from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.runtime.equivalents import earliest_same
 from onnxsmith.runtime.function_body import inlined_model
 from onnxsmith.schema import registry
+from onnxsmith.schema.inference.signature import parameter_at
 
 
 def retold(
@@ -65,3 +68,26 @@ def _scopes(
     yield model.opset_import, all_nodes(model.graph.node)
     for function in model.functions:
         yield function.opset_import, all_nodes(function.node)
+
+
+def operators_on_other_types(model: onnx.ModelProto) -> set[str]:
+    """The standard operators that are used on element types which their definitions do not allow.
+
+    An earlier definition often allows fewer. A runtime refuses such a node; but a fact that is met in its place would
+    be met in vain, or in the wrong type.
+    """
+    found: set[str] = set()
+
+    def look(site: Site) -> list[tuple[str, str]]:
+        op = registry.find("", site.node.op_type, site.version)
+        for position in range(len(site.node.input) if op is not None and op.inputs else 0):
+            dtype = site.dtype(position)
+            parameter = None if op is None else parameter_at(op.inputs, position)
+            if dtype is None or parameter is None or not parameter.types:
+                continue
+            if f"tensor({dtype.onnx_name})" not in parameter.types:
+                found.add(site.node.op_type)
+        return []
+
+    rewrite(model, {operator: look for operator in operators_of(model) if not operator[0]})
+    return found

@@ -15,6 +15,7 @@ import onnx
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.runtime import corrections
 from onnxsmith.runtime.convert import to_text
+from onnxsmith.runtime.later_definitions import in_later_definitions
 
 
 class NoReference(Exception):
@@ -26,9 +27,10 @@ class ReferenceSession:
 
     def __init__(self, model: onnx.ModelProto | bytes | str) -> None:
         try:
+            later = in_later_definitions(model) if isinstance(model, onnx.ModelProto) else None
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                self._evaluator = corrections.evaluator()(model)
+                self._evaluator = corrections.evaluator()(model if later is None else later)
             self._run: Callable[..., Any] = self._evaluator.run  # pyright: ignore[reportUnknownMemberType]
         except Exception as error:
             raise NoReference(str(error) or type(error).__name__) from error

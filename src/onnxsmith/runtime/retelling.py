@@ -1,4 +1,4 @@
-"""A model told otherwise, for an ONNX Runtime that refuses it: lower versions, wider types, function bodies.
+"""A model told otherwise, for an ONNX Runtime that refuses it: other versions, wider types, function bodies.
 
 What is told means the same, unless less precision is asked for. The facts about the runtime are met in every form.
 """
@@ -7,51 +7,58 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import TypeAlias
 
 import onnx
 
-from onnxsmith.graphs.rewriting.rewrite import Edit, Rewritten
+from onnxsmith.graphs.rewriting.rewrite import NodeChange, Rewritten
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import versions
 from onnxsmith.runtime.adapting import Refused
 from onnxsmith.runtime.failure import missing_definition, missing_kernel, newest_opset
-from onnxsmith.runtime.older_opsets import retold
+from onnxsmith.runtime.later_definitions import in_later_definitions
+from onnxsmith.runtime.older_opsets import operators_on_other_types, retold
 from onnxsmith.runtime.opening import Opened, open_session
 from onnxsmith.runtime.settings import Settings, usable_cores
 from onnxsmith.runtime.widening import widened
 
+#: Makes a session of a model; raises Refused, or what ONNX Runtime raises.
+Opener: TypeAlias = Callable[[SessionModel], Opened]
+
+
+def opener(settings: Settings, *, is_kept: bool = False) -> Opener:
+    """How whole models are opened; `is_kept` says that the model is what is wanted, for a file."""
+    threads = threads_for(settings)
+    return lambda model: open_session(model, settings, threads=threads, optimize=True, is_kept=is_kept)
+
 
 def open_as_it_can(
     model: SessionModel,
-    settings: Settings,
-    check: Callable[[str], None] | None = None,
+    opened: Opener,
+    check: Callable[[Exception], None] | None = None,
     *,
     lossy: bool = False,
-    is_kept: bool = False,
 ) -> Opened:
     """A session of the model, or of the first other form that ONNX Runtime takes; raises what it says of the model.
 
     `check` is given what ONNX Runtime says of the model as it is, before other forms, which may hide a mistake in it.
     Other forms mean the same; with `lossy`, one that computes in less precision is taken where no other is.
-    `is_kept` says that the model is what is wanted, for a file.
     """
-    threads = threads_for(settings)
     try:
-        return open_session(model, settings, threads=threads, optimize=True, is_kept=is_kept)
+        return opened(model)
     except Refused as error:
         refused, refusal = True, error
     except Exception as error:
         refused, refusal = False, error
     if check is not None:
-        check(str(refusal))
+        check(refusal)
     if refused:  # other forms would end in the same kernels
         raise refusal
     for is_lossy in (False, True) if lossy else (False,):
         for form in _retellings(model.proto, refusal, lossy=is_lossy):
             try:
-                told = replace(model, proto=form.given)
-                opened = open_session(told, settings, threads=threads, optimize=True, is_kept=is_kept)
-                return replace(opened, edits=form.edits + opened.edits)
+                result = opened(replace(model, proto=form.given))
+                return replace(result, edits=form.edits + result.edits)
             except Exception as error:
                 form.refused(error)
     raise refusal
@@ -65,7 +72,7 @@ def threads_for(settings: Settings) -> int:
 class _Retelling:
     """One way to tell the model, and what was said about it."""
 
-    def __init__(self, given: onnx.ModelProto, edits: tuple[Edit, ...] = ()) -> None:
+    def __init__(self, given: onnx.ModelProto, edits: tuple[NodeChange, ...] = ()) -> None:
         self.given = given
         self.edits = edits
         self.error: Exception | None = None
@@ -76,6 +83,10 @@ class _Retelling:
 
 def _retellings(proto: onnx.ModelProto, refusal: Exception, *, lossy: bool) -> Iterator[_Retelling]:
     """The same model told otherwise, for a runtime that refused it: first as little as possible, then more."""
+    later = in_later_definitions(proto)
+    if later is not None:
+        yield _Retelling(later)
+        proto = later
     newest = newest_opset(refusal)
     lower = _with_lower_versions(proto)
     if lower is not None:
@@ -87,7 +98,7 @@ def _retellings(proto: onnx.ModelProto, refusal: Exception, *, lossy: bool) -> I
     version = missing_definition(refusal)
     if version is not None and newest is None:
         earlier = _with_other_definitions(proto, version - 1, set())
-        if earlier is not None:
+        if earlier is not None and not operators_on_other_types(earlier):
             yield _Retelling(earlier)
     # Types are widened once the runtime has refused the model, and then for all nodes: to look at the types beforehand
     # would cost every model that needs nothing. What is refused for another reason may still be refused for this one,
@@ -108,19 +119,23 @@ def _retellings(proto: onnx.ModelProto, refusal: Exception, *, lossy: bool) -> I
             lacking.add(missing)
         elif newest is None:
             return
-        content = _with_other_definitions(proto if wide is None else wide.model, newest, lacking)
-        if content is None:
+        form = _told(Rewritten(proto) if wide is None else wide, newest, lacking, lossy=lossy)
+        if form is None or operators_on_other_types(form.model):
             return
-        edits = () if wide is None else wide.edits
-        if (
-            lacking or newest is not None
-        ):  # what stands in function bodies may lack kernels, too, and older definitions
-            inner = widened(content, lossy=lossy)
-            content, edits = inner.model, edits + inner.edits
-        yield (attempt := _Retelling(content, edits))
+        yield (attempt := _Retelling(form.model, form.edits))
         if attempt.error is None or missing_kernel(attempt.error) is None:
             return
         refusal = attempt.error
+
+
+def _told(start: Rewritten, newest: int | None, lacking: set[str], *, lossy: bool) -> Rewritten | None:
+    """A model in operators that the runtime has, in types that those have kernels for."""
+    content = _with_other_definitions(start.model, newest, lacking)
+    if content is None or (newest is None and not lacking):
+        return None if content is None else Rewritten(content, start.edits)
+    # What stands in function bodies may lack kernels, too, and older definitions.
+    inner = widened(content, lossy=lossy)
+    return Rewritten(inner.model, start.edits + inner.edits)
 
 
 #: How many operators without a kernel are replaced by their function bodies before giving up.

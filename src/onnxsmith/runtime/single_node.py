@@ -77,13 +77,6 @@ def type_proto(value_type: DType | AnyValueType, rank: int | None = None) -> onn
             return helper.make_map_type_proto(int(key), type_proto(value))
 
 
-def feed_types(call: Call) -> list[onnx.TypeProto | None]:
-    """The type of each value that a runner is given; None for holes."""
-    types = [*call.input_types, *call.captured.values()]
-    ranks = call.ranks or (None,) * len(types)
-    return [None if each is None else type_proto(each, rank) for each, rank in zip(types, ranks, strict=True)]
-
-
 def make_model(call: Call, *, is_late: bool = False) -> onnx.ModelProto:
     """The model of one node; `is_late` in the latest opset that defines it so, and not in the one that brought it."""
     # Everything is made where it stays: protos that are put into others are copied, bodies and tensors with them.

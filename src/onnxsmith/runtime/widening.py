@@ -7,35 +7,17 @@ in `wider_types`; whether this is asked for is decided elsewhere.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
-from dataclasses import replace
 
 import onnx
 
 from onnxsmith.graphs.rewriting.rewrite import Rewritten, Rule, Rules, rewrite
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.runtime import kernels
-from onnxsmith.runtime.equivalents import earlier_calls
-from onnxsmith.runtime.single_node import Call, make_model
 from onnxsmith.runtime.wider_types import LEFT_ALONE, cost, is_shifted, wider_types
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef, Parameter
 from onnxsmith.types.dtypes import DType
 
-#: Element types that many operators have no kernel for; the others are widened when a kernel turns out to be missing.
-_OFTEN_LACKING = frozenset(
-    {
-        DType.BFLOAT16,
-        DType.FLOAT8E4M3FN,
-        DType.FLOAT8E5M2,
-        DType.INT8,
-        DType.INT16,
-        DType.UINT16,
-        DType.UINT32,
-        DType.UINT64,
-    }
-)
-_NARROW = (DType.BFLOAT16, DType.FLOAT16)
 #: The first opset whose Cast has an element type; all have those that are not listed.
 _CAST_VERSIONS = {DType.BFLOAT16: 13, DType.FLOAT8E4M3FN: 19, DType.FLOAT8E5M2: 19}
 #: What is added to uint64 in int64 so that the order stays, and the first opset whose Add broadcasts a scalar.
@@ -56,30 +38,6 @@ def widened(model: onnx.ModelProto, *, lossy: bool = False) -> Rewritten:
 def _rules(*, lossy: bool) -> Rules:
     rule = _rule_for(lossy=lossy)
     return {("", name): rule for name in kernels.table() if name not in LEFT_ALONE}
-
-
-def lacks_kernel(call: Call) -> bool:
-    """Whether a call has to be widened, as far as that is worth asking before the runtime is."""
-    if _OFTEN_LACKING.isdisjoint(each for each in call.input_types if isinstance(each, DType)):
-        return False
-    given: dict[str, DType] = {}
-    for position, dtype in enumerate(call.input_types):
-        if isinstance(dtype, DType) and call.op.inputs:
-            given.setdefault(_formal(call.op.inputs, position).type_name, dtype)
-    reduction = str(call.attributes.get("reduction", "none"))
-    return wider_types(call.op, given, lossy=False, reduction=reduction) is not None
-
-
-def widened_models(call: Call) -> Iterator[onnx.ModelProto]:
-    """Models that compute a call in wider types, best first; none for what need not or cannot be."""
-    if call.opset_version is not None:
-        return
-    types = tuple(DType.FLOAT if each in _NARROW else each for each in call.input_types)
-    wide = replace(call, input_types=types)
-    for same in (wide, *earlier_calls(wide)):
-        result = widened(make_model(replace(same, input_types=call.input_types)))
-        if result.edits:
-            yield result.model
 
 
 def _rule_for(*, lossy: bool) -> Rule:

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from onnxsmith.core.collection import collection_paused
 from onnxsmith.errors import combined
 from onnxsmith.opset.module import is_opset_module
 from onnxsmith.scripting.analysis.expressions import (
@@ -23,7 +24,6 @@ from onnxsmith.scripting.analysis.kinds import Root, kind_of
 from onnxsmith.scripting.analysis.names import assigned_from_inside, declared_nonlocal, parameter_names
 from onnxsmith.scripting.analysis.subset import find_unsupported
 from onnxsmith.scripting.source.bounded import Bounded
-from onnxsmith.scripting.source.collection import collection_paused
 from onnxsmith.scripting.source.function_source import FunctionNode
 
 _NO_NAMES: frozenset[str] = frozenset()

@@ -62,6 +62,8 @@ class Flow:
         """The jumps out of a statement."""
         found = self._jumps.get(id(statement))
         if found is None:
+            if self.facts[statement].is_plain:
+                return NO_JUMPS
             kind = kind_of(statement)
             found = self._jumps[id(statement)] = NO_JUMPS if kind is None else kind.jumps(statement, self)
         return found
@@ -115,8 +117,11 @@ class Flow:
         for statement in reversed(statements):
             self._after[id(statement)] = live
             self._targets[id(statement)] = targets
-            kind = kind_of(statement)
-            live = live if kind is None else kind.live_before(statement, live, targets, self)
+            facts = self.facts[statement]
+            if facts.is_plain:  # what `live_before` says of it, without asking: most statements are
+                live = live.difference(facts.assigns).union(facts.reads)
+            elif (kind := kind_of(statement)) is not None:
+                live = kind.live_before(statement, live, targets, self)
         return live
 
     def note_loop(self, statement: ast.stmt, live: Names) -> None:

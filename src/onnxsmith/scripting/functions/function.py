@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 from weakref import WeakValueDictionary
 
 from onnxsmith.core.target import ACTIVE
-from onnxsmith.diagnostics import hide_frames_between, hide_own_frames, shown_as
+from onnxsmith.diagnostics import hide_own_frames, shown_as
 from onnxsmith.errors import OnnxsmithError, boundary, combined
 from onnxsmith.scripting.functions.debuggers import is_watched, paused, resume
 from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.eager_call import run_eagerly
 from onnxsmith.scripting.functions.pickling import Parcel, find, reduce_script
 from onnxsmith.scripting.source.function_source import module_level_names
-from onnxsmith.scripting.staging.straight_run import NamingTarget
+from onnxsmith.scripting.staging.naming_targets import NamingTarget
 
 if TYPE_CHECKING:
     import onnx
@@ -108,7 +108,7 @@ class ScriptFunction(ScriptDefinition):
 
     def check(self) -> None:
         """Find the mistakes that can be found now. Names that the module defines further down are left for later."""
-        if self.straight_call() is None:
+        if self.is_analyzed:
             missing = self.undefined.missing
             self.known_mistakes = self.undefined.errors(self.analysis.local_names) if missing else []
             if missing and not self.known_mistakes:
@@ -164,19 +164,9 @@ class ScriptFunction(ScriptDefinition):
         node = self.places.node
         return watched_function(self, node) if isinstance(node, ast.FunctionDef) else None
 
-    def jit(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the whole function as one model, kept for inputs of the same types and ranks."""
-        try:
-            return self._jit(*args, **kwargs)
-        except OnnxsmithError as error:  # inline, not a `boundary`: this call is made to cost little
-            hide_own_frames(error)
-            raise
-        except Exception as error:
-            hide_frames_between(error)
-            raise
-
     @functools.cached_property
-    def _jit(self) -> Any:
+    def jit(self) -> Callable[..., Any]:
+        """Run the whole function as one model, kept for inputs of the same types and ranks."""
         from onnxsmith.scripting.functions.jit import (
             Jit,  # heavy: onnx-ir is imported when something is staged
         )

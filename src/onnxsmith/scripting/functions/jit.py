@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onnxsmith.diagnostics import hide_own_frames, shown_as
+from onnxsmith.diagnostics import hide_frames_between, hide_own_frames, shown_as
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.model import Model
 from onnxsmith.scripting.functions.eager_call import check_names, input_argument
@@ -59,6 +59,9 @@ class Jit:
         except OnnxsmithError as error:
             error.locate_at_caller()
             hide_own_frames(error)
+            raise
+        except Exception as error:  # inline, not a `boundary`: this call is made to cost little
+            hide_frames_between(error)
             raise
 
     def _check(self, args: tuple[Any, ...]) -> None:

@@ -15,7 +15,7 @@ from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import RecordingTarget, current_graph, recorded
 from onnxsmith.core.value import Value
 from onnxsmith.errors import NestingError
-from onnxsmith.scripting.analysis.effects import Names, names_in
+from onnxsmith.scripting.analysis.effects import Names
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging.call_stack import is_recursive, recursion_error
 from onnxsmith.scripting.staging.cells import Cell, CellValues
@@ -64,7 +64,7 @@ def branch(
             condition,
             lambda: stager.run(then, leaf),
             lambda: stager.run(otherwise, leaf),
-            names_in([statement]),
+            stager.frame.analysis.facts.names([statement]),
             place=statement,
         )
         return dispatch(stager, side, follow, statement)
@@ -102,7 +102,9 @@ def _merge_blocks(
         return run
 
     sides = side(then, "false"), side(otherwise, "true")
-    merged = dynamic_if(stager, condition, *sides, names_in([statement]), place=statement)
+    merged = dynamic_if(
+        stager, condition, *sides, stager.frame.analysis.facts.names([statement]), place=statement
+    )
     frame.variables.update(merged.variables)
 
 
@@ -161,9 +163,9 @@ def dispatch(stager: Stager, side: Side, follow: Leaf, place: ast.stmt) -> Side:
 def names_from(stager: Stager, statement: ast.stmt) -> Names:
     """What is named by a statement, and by what may follow it."""
     analysis = stager.frame.analysis
-    after = names_in(analysis.body)
+    after = analysis.facts.names(analysis.body)
     live = stager.flow.live_after(statement)
-    return names_in([statement]) | Names(
+    return analysis.facts.names([statement]) | Names(
         frozenset(name for name in after.variables if name in live or name not in analysis.local_names),
         after.attributes,
     )

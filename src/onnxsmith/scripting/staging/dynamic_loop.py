@@ -20,7 +20,6 @@ from onnxsmith.core.target import RecordingTarget, current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LoopTypeError, NestingError
-from onnxsmith.scripting.analysis.effects import names_in
 from onnxsmith.scripting.analysis.flow import is_endless
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging import growing
@@ -214,7 +213,7 @@ def _stage_body(
     frame = stager.frame
     place = frame.span(statement)
     flags = _flags(stager, statement)
-    with active(scope), watch_path(frame, names_in([statement]), statement):
+    with active(scope), watch_path(frame, frame.analysis.facts.names([statement]), statement):
         position: Any = scope.input(_counter_name(statement), TensorType(DType.INT64, ()), place)
         goes_on_before = scope.input("go_on", TensorType(DType.BOOL, ()), place)
         every: list[Any] = []

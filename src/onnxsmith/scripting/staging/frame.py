@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from onnxsmith.core.semantics.unknown_method import unknown_method
+from onnxsmith.core.target import ACTIVE, current_graph
 from onnxsmith.diagnostics import did_you_mean, undefined_name_help
 from onnxsmith.errors import (
     DynamicPythonValueError,
@@ -21,6 +22,7 @@ from onnxsmith.scripting.source.function_source import head_span
 from onnxsmith.scripting.staging.cells import Cells, new_cells
 from onnxsmith.scripting.staging.merge import Differing, Unassigned
 from onnxsmith.scripting.staging.mistakes import Mistakes
+from onnxsmith.scripting.staging.naming_targets import CallNaming
 from onnxsmith.scripting.staging.perhaps import Implications, Perhaps
 from onnxsmith.source import UNPACKED, Span, caller_span, position_span
 
@@ -147,7 +149,11 @@ class Frame:
             if value is _ABSENT or value.__class__ in _MARKS:
                 return False
             values.append(value)
-        results = self._functions[block.position](self.hooks, *values)
+        function = self._functions[block.position]
+        if block.calls is None:
+            results = function(self.hooks, *values)
+        else:
+            results = _run_calls(function, block.calls, (self.hooks, *values))
         variables.update(zip(block.results, results, strict=True))
         return True
 
@@ -271,6 +277,21 @@ class Frame:
     def _use_span(self, name: str, place: ast.AST) -> Span:
         uses = [each for each in ast.walk(place) if isinstance(each, ast.Name) and each.id == name]
         return self.span(uses[0] if uses else place)
+
+
+def _run_calls(function: Evaluate, variables: Sequence[str], arguments: tuple[Any, ...]) -> Sequence[Any]:
+    """Run a block of calls of operators, whose results are named after variables."""
+    target = CallNaming(current_graph(), function.__code__, variables)
+    token = ACTIVE.set(target)
+    try:
+        results = function(*arguments)
+    except BaseException as error:
+        target.stop(error.__traceback__)
+        raise
+    finally:
+        ACTIVE.reset(token)
+    target.finish()
+    return results
 
 
 def _shown(value: object) -> str:

@@ -64,6 +64,8 @@ def grown_names(frame: Frame, statements: Iterable[ast.stmt]) -> list[str]:
 
 def _appended(frame: Frame, statements: Iterable[ast.stmt]) -> Iterator[str]:
     found: dict[str, None] = {}
+    if not frame.analysis.facts.may_append:
+        return iter(())
     for statement in statements:
         for node in walk(statement):
             if (

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, cast
 from onnxsmith.core.target import current_graph
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import LoopTypeError, MutationError, OnnxsmithError, UnsupportedSyntaxError
-from onnxsmith.scripting.analysis.effects import names_in
 from onnxsmith.scripting.analysis.flow import is_endless
 from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import branch, dynamic_if, names_from, picked
@@ -176,7 +175,7 @@ def _guarded_rest(stager: Stager, statement: ast.For, side: Side, left: Iterator
 
         goes_on = side.value["next"]
         if is_symbolic(goes_on):
-            names = names_in([statement])
+            names = stager.frame.analysis.facts.names([statement])
             side = dynamic_if(stager, truth(goes_on), one_more, stay, names, place=statement)
         elif goes_on:
             side = one_more()
@@ -193,7 +192,7 @@ def _drawn(stager: Stager, statement: ast.For, left: Iterator[Any]) -> Iterator[
     if type(left) in _PLAIN_ITERATORS:
         yield from left
         return
-    frame, names = stager.frame, names_in([statement])
+    frame, names = stager.frame, stager.frame.analysis.facts.names([statement])
     for _ in range(_MOST_ITERATIONS):
         cells = CellValues()
         with watch_path(frame, names, statement):
@@ -257,7 +256,7 @@ def _while(stager: Stager, statement: ast.While, follow: Leaf) -> Side:
     for _ in range(_MOST_ITERATIONS):
         roll_back, before, cells = graph.checkpoint(), dict(frame.variables), CellValues()
         draft = graph.draft()
-        attempt = Attempt(frame, names_in([statement])) if has_jumps else None
+        attempt = Attempt(frame, stager.frame.analysis.facts.names([statement])) if has_jumps else None
         with active(draft):
             value = test()
             if is_symbolic(value) or not value:

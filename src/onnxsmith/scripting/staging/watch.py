@@ -341,7 +341,7 @@ def watch_path(frame: Scope, names: Names, place: ast.AST | None) -> Path | _Not
 def watch_call(frame: Scope, arguments: Mapping[str, object]) -> Path | _Nothing:
     """Watch the whole of a script: what outlives the call may not change, since a model has no memory."""
     analysis = frame.analysis
-    names = names_in(analysis.body)
+    names = analysis.facts.names(analysis.body)
     values = {**values_of(frame, names.variables), **arguments}
     return _watch(frame, values, names, analysis.node, is_call=True)
 
