@@ -11,6 +11,7 @@ from typing import Any, SupportsIndex, TypeAlias, TypeVar, cast, overload
 
 import numpy as np
 
+from onnxsmith.core import portable
 from onnxsmith.core.operands import is_static, operators_for, shape_of
 from onnxsmith.core.target import target_of
 from onnxsmith.core.value import Size, TensorValue, Value
@@ -64,7 +65,9 @@ class OpenDimension:
         def make() -> Size:
             op = operators_for(self.source)
             whole = _remembered(self.source, "shape", lambda: op.Shape(self.source))
-            number = op.Gather(whole, np.array(self.axis, np.int64)).as_number()
+            taken = op.Gather(whole, np.array(self.axis, np.int64))
+            taken.memory()[portable.TAKEN_FROM] = (whole, self.axis)
+            number = taken.as_number()
             assert isinstance(number, int | TensorValue)  # a Shape holds integers
             return number
 
