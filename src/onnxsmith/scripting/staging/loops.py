@@ -66,11 +66,8 @@ def _after_first(stager: Stager, statement: ast.For, source: Any) -> Any:
 
     Where a variable is None before a loop that surely runs, it is something else from the second iteration on.
     """
-    count = (
-        len(source) if isinstance(source, range) else source.count if isinstance(source, Iteration) else None
-    )
     live, variables = stager.flow.live_in_loop(statement), stager.frame.variables
-    if not isinstance(count, int) or count < 1 or stager.flow.block_jumps(statement.body):
+    if not _surely_runs(source) or stager.flow.block_jumps(statement.body):
         return source
     if not any(
         variables.get(each, MISSING) is None and each in live for each in stager.flow.loop_names(statement)
@@ -79,6 +76,12 @@ def _after_first(stager: Stager, statement: ast.For, source: Any) -> Any:
     assign(stager, statement.target, source[0] if isinstance(source, range) else source.first())
     stager.run(statement.body, NOTHING)
     return source[1:] if isinstance(source, range) else source.from_second()
+
+
+def _surely_runs(source: Any) -> bool:
+    if isinstance(source, Iteration):
+        return isinstance(source.count, int) and source.count > 0
+    return isinstance(source, range) and bool(source)
 
 
 def _stage(stager: Stager, statement: ast.For, source: Iteration, *, at_least_once: bool = False) -> Ended:
