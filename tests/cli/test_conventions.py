@@ -16,7 +16,7 @@ import pytest
 
 from onnxsmith.cli import COMMANDS, _make_parser, _module
 from onnxsmith.cli.exit_codes import FINDINGS, GOOD, USAGE
-from tests.cli.conftest import Run
+from tests.cli.conftest import RULES, Run
 
 NAMES = list(COMMANDS)
 #: What each command does well on, and what it finds something wrong with.
@@ -30,6 +30,7 @@ GOOD_WORDS = {
     "extract": ["m.onnx", "--outputs", "y"],
     "join": ["m.onnx"],
     "rename": ["m.onnx", "--inputs", "x=image"],
+    "rewrite": ["m.onnx", "--rules", "rules.py"],
     "set-shapes": ["m.onnx", "N=10"],
     "explain": ["C401"],
 }
@@ -43,6 +44,7 @@ BAD_WORDS = {
     "extract": ["half.onnx"],
     "join": ["half.onnx"],
     "rename": ["half.onnx"],
+    "rewrite": ["half.onnx", "--rules", "rules.py"],
     "set-shapes": ["half.onnx"],
 }
 
@@ -50,6 +52,7 @@ BAD_WORDS = {
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, program: Path, wrong: Path, model: Path) -> Path:
     (tmp_path / "half.onnx").write_bytes(model.read_bytes()[:50])
+    (tmp_path / "rules.py").write_text(RULES)
     return tmp_path
 
 
@@ -158,7 +161,8 @@ def test_a_dash_is_standard_input(run: Run, name: str, model: Path, monkeypatch:
     seen = run(name, *("-" if word == "m.onnx" else word for word in GOOD_WORDS[name]))
     assert (seen.status, seen.err) == (GOOD, "")
     pipe_in(monkeypatch, b"no model")
-    assert run(name, "-").status == FINDINGS
+    words = ["-" if word == "half.onnx" else word for word in BAD_WORDS[name]]
+    assert run(name, *words).status == FINDINGS
     pipe_in(monkeypatch, b"")
     assert run(name, "-").status == USAGE
 

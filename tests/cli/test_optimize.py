@@ -28,7 +28,7 @@ def test_fewer_nodes(run: Run, wasteful: Path) -> None:
     assert "verified: equal results" in seen.out
     small = onnxsmith.load("small.onnx")
     assert [node.op_type for node in small.ir.graph] == ["Relu"]
-    x = np.float32([[-1, 2, -3, 4]])
+    x = np.array([[-1, 2, -3, 4]], np.float32)
     np.testing.assert_array_equal(small(x), np.maximum(x, 0))
 
 

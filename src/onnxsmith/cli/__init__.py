@@ -44,6 +44,7 @@ COMMANDS: dict[str, Command] = {
     "rename": Command(
         "give values, inputs, outputs and nodes of a model other names", False, True, True, True
     ),
+    "rewrite": Command("apply the rewrite rules of a Python file to a model", False, True, True, True),
     "set-shapes": Command("give dimensions and inputs of a model other sizes", False, True, True, True),
     "explain": Command("show the page of an error code", True, False, False, False),
 }

@@ -4,7 +4,7 @@
 import numpy as np
 import onnx
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numpy.typing import ArrayLike, NDArray
 from onnxsmith.opset._stubs.foreign import AnyIrModel, IrModel
@@ -471,7 +471,7 @@ class Model:
         >>> first.then(second, map={"relu": ["b", "c"]})
         Model(a: FLOAT['N']) -> mul: FLOAT['N'], 2 nodes, opset 21
         """
-    def with_outputs(self, *names: str) -> Model:
+    def with_outputs(self, *names: str | Iterable[str]) -> Model:
         """The model with values inside it as outputs, after its own; nothing else of it changes.
 
         `*` in a name stands for any text: all results of nodes that match are outputs then. For a model with these outputs

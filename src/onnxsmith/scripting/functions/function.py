@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 from weakref import WeakValueDictionary
 
 from onnxsmith.core.target import ACTIVE
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import hide_own_frames, shown_as
 from onnxsmith.errors import OnnxsmithError, boundary, combined
 from onnxsmith.scripting.functions.debuggers import is_watched, paused, resume
@@ -62,7 +63,7 @@ def _called(call: _CallT) -> _CallT:
 class ScriptFunction(ScriptDefinition):
     """A function made by `@script`."""
 
-    def __get__(self, instance: Any, owner: Any = None) -> ScriptFunction:
+    def __get__(self, instance: UserValue | type, owner: type | None = None) -> ScriptFunction:
         """A script in a class is a method: `self` is known when it is staged."""
         if instance is None:
             return self
@@ -133,7 +134,7 @@ class ScriptFunction(ScriptDefinition):
 
     @_called
     @boundary
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: UserValue, **kwargs: UserValue) -> UserValue:
         """Run it: eagerly on arrays, as a call of an ONNX function where a graph is being made."""
         arguments = self.bind(args, kwargs)
         active = ACTIVE.get()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
-from typing import Any, cast
+from contextlib import AbstractContextManager, ExitStack
+from typing import cast
 
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.kinds import FlowQuestions, Names, Root, Targets, names_bound, target_roots
@@ -55,11 +56,12 @@ class Within(StatementKind):
     def _run(self, stager: Stager, statement: ast.With, leaf: Leaf) -> Side:
         with ExitStack() as stack:
             for item in statement.items:
-                context: Any = stager.frame.evaluate(item.context_expr)
-                if not hasattr(cast(object, context), "__enter__"):
+                held: object = stager.frame.evaluate(item.context_expr)
+                if not hasattr(held, "__enter__"):
                     raise UnsupportedSyntaxError(
-                        f"{described_type(type(cast(object, context)))} is no context manager, which 'with' needs"
+                        f"{described_type(type(held))} is no context manager, which 'with' needs"
                     ).locate(stager.frame.span(item.context_expr))
+                context = cast("AbstractContextManager[UserValue]", held)
                 value = stack.enter_context(context)
                 if item.optional_vars is not None:
                     assign(stager, item.optional_vars, value)
