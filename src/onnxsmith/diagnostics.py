@@ -10,8 +10,9 @@ import difflib
 import os
 import sys
 import types
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from onnxsmith.source import PACKAGE_DIRECTORY, Span, is_library, line_of
 
@@ -19,6 +20,8 @@ from onnxsmith.source import PACKAGE_DIRECTORY, Span, is_library, line_of
 TRACEBACK_VARIABLE = "ONNXSMITH_TRACEBACK"
 
 _MAXIMUM_LINE_WIDTH = 160
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +184,19 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
     if not near:
         return None
     return "did you mean " + " or ".join(f"'{each}'" for each in near) + "?"
+
+
+def shown_as(name: str) -> Callable[[type[T]], type[T]]:
+    """Give a class of ours the name that users know its objects by.
+
+    It is what errors say, ours and Python's own: "unsupported operand type(s) for +: 'Tensor' and 'dict'".
+    """
+
+    def rename(kind: type[T]) -> type[T]:
+        kind.__name__ = name  # pickle looks for `__qualname__`, which stays
+        return kind
+
+    return rename
 
 
 def described_type(kind: type) -> str:

@@ -92,3 +92,19 @@ def test_a_literal_that_does_not_fit_what_the_body_gives() -> None:
     for call in (lambda: loop(np.float32(1)), lambda: trace(loop, FLOAT)):
         with pytest.raises(errors.LiteralError, match=r"the literal 2\.5 does not fit int64 in Loop"):
             call()
+
+
+def test_a_body_that_changes_python_objects_is_refused_in_a_trace() -> None:
+    log: list[int] = []
+
+    def body(i: Any, condition: Any, value: Any) -> Any:
+        log.append(1)
+        return condition, value + len(log)
+
+    def program(x: Any) -> Any:
+        return op.Loop(3, None, x, body=body)
+
+    with pytest.raises(errors.MutationError, match="'log' is changed inside this"):
+        trace(program, FLOAT["N"])
+    assert log == []
+    np.testing.assert_array_equal(program(np.float32([1, 2])), [7, 8])  # eagerly it is Python that runs it

@@ -45,6 +45,7 @@ _INNER = (
     "y = y + sum([step(1.0), m, step(1.0)])",
     "y = y + (step(1.0) if y.sum() > 2.0 else m)",
     "for w in parts(1.0): y = y + w",
+    "y = op.If(y.sum() > 2.0, then_branch=lambda: y + step(1.0), else_branch=lambda: y)",
 )
 #: What is done with a variable that may be None.
 _PERHAPS = (
@@ -112,7 +113,7 @@ class _Writer:
         self.indent -= 1
 
     def statement(self, depth: int) -> None:
-        simple = [self.change, self.add, self.look, self.choose, self.both, self.compute]
+        simple = [self.change, self.add, self.look, self.choose, self.both, self.body, self.compute]
         if self.is_calm:
             simple = [self.look, self.compute, *([] if self.paths else [self.change, self.change, self.add])]
         if self.has_shared:
@@ -165,6 +166,13 @@ class _Writer:
     def choose(self) -> None:
         a, b = self.fill("expressions"), self.pick(["1.0", "2.0", "3.0"])
         self.write(f"y = y + ({a} if {self.pick(_CONDITIONS)} else {b})")
+
+    def body(self) -> None:
+        a, b = self.fill("expressions"), self.fill("looks")
+        sides = [f"lambda: y + {a}", f"lambda: y - {b}"]
+        self.random.shuffle(sides)
+        test = self.pick(["y.sum() > 3.0", "x.sum() > 0.0", "n > 1"])
+        self.write(f"y = op.If({test}, then_branch={sides[0]}, else_branch={sides[1]})")
 
     def both(self) -> None:
         word, value = self.pick(["and", "or"]), self.fill("expressions")

@@ -117,6 +117,12 @@ def reshaped(x: FLOAT["N"], m: INT64, n: INT64):
 
 
 @script
+def turned(x: FLOAT["M", "N"]):
+    m, n = x.shape
+    return x.reshape(n, m)
+
+
+@script
 def gcd(a: INT64, b: INT64):
     while b != 0:
         a, b = b, a % b
@@ -244,6 +250,13 @@ _CASES: dict[str, tuple[Any, str, list[Any]]] = {
         "(float[N] x, int64 m, int64 n) => (float[P, Q] y) { zero = Constant <value = int64[1] {0}> ()"
         " a = Unsqueeze(m, zero) b = Unsqueeze(n, zero) s = Concat <axis = 0> (a, b) y = Reshape(x, s) }",
         [_float(*range(6)), np.int64(2), np.int64(3)],
+    ),
+    "reshape to sizes of its own": (
+        turned,
+        "(float[M, N] x) => (float[N, M] y) { first = Constant <value = int64[1] {0}> ()"
+        " second = Constant <value = int64[1] {1}> () shape = Shape(x) m = Gather(shape, first)"
+        " n = Gather(shape, second) s = Concat <axis = 0> (n, m) y = Reshape(x, s) }",
+        [_float(*range(6)).reshape(2, 3)],
     ),
     "gcd": (
         gcd,

@@ -26,6 +26,18 @@ _TRIED = 60
 _PYTHON_ERRORS = (IndexError, KeyError, StopIteration, TypeError, ValueError, RuntimeError, AttributeError)
 
 
+class PlainOperators:
+    """The operators of these programs, for Python alone."""
+
+    @staticmethod
+    def Relu(x: Any) -> Any:  # an operator's name
+        return np.maximum(x, np.float32(0))
+
+    @staticmethod
+    def If(condition: Any, *, then_branch: Any, else_branch: Any) -> Any:
+        return then_branch() if condition else else_branch()
+
+
 def load(program: StateProgram, seed: int) -> dict[str, Any]:
     """A new module of a program: its objects are as they are made."""
     file = f"<state {seed}>"
@@ -81,6 +93,7 @@ def outcome(seed: int) -> str:
     """What becomes of a program: "equal", "refused", or "skipped" where Python itself fails on it."""
     program = state_program(seed)
     plain = load(program, seed)
+    plain["op"] = PlainOperators
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from onnxsmith.core.body_watch import watch_body
 from onnxsmith.core.initial_states import OpenState
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.errors import FunctionError, MixedDTypesError, OnnxsmithError
@@ -95,11 +96,7 @@ def _declared_body(
     for position, (name, kind) in enumerate(zip(function.parameter_names, declared, strict=True)):
         known = kind or (passed[position] if position < len(passed) else UNKNOWN_TENSOR)
         arguments.append(inner.input(name, known, caller_span(), is_declared=kind is not None))
-    token = ACTIVE.set(inner)
-    try:
-        result = function(*arguments)
-    finally:
-        ACTIVE.reset(token)
+    result = _called(function, inner, arguments)
     values = cast("Sequence[Any]", result) if isinstance(result, tuple | list) else (result,)
     values = () if result is None else values
     types: list[AnyValueType | None] = function.declared_outputs or [None] * len(values)
@@ -110,6 +107,15 @@ def _declared_body(
             culprit=("attribute", title.rpartition(".")[2]),
         )
     return inner.finish_body(values, _snake(title), types)
+
+
+def _called(function: Callable[..., Any], inner: RecordingTarget, arguments: Sequence[Any]) -> Any:
+    token = ACTIVE.set(inner)
+    try:
+        with watch_body(function):
+            return function(*arguments)
+    finally:
+        ACTIVE.reset(token)
 
 
 def _with_open_shape(kind: AnyValueType) -> AnyValueType:
@@ -124,11 +130,7 @@ def trace_body(
     inner = scope.subgraph()
     names = parameter_names(function, len(kinds))
     arguments = [inner.input(name, kind, caller_span()) for name, kind in zip(names, kinds, strict=True)]
-    token = ACTIVE.set(inner)
-    try:
-        result = function(*arguments)
-    finally:
-        ACTIVE.reset(token)
+    result = _called(function, inner, arguments)
     if result is None:
         raise FunctionError(
             f"the function given as {title} returns nothing", help="return the outputs of the body"

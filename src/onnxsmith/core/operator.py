@@ -9,7 +9,7 @@ from typing import Any
 
 from onnxsmith.core.call import call
 from onnxsmith.core.target import ACTIVE
-from onnxsmith.diagnostics import hide_own_frames
+from onnxsmith.diagnostics import hide_own_frames, shown_as
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.schema import registry
 from onnxsmith.schema.bind import layout
@@ -19,6 +19,7 @@ from onnxsmith.schema.definition import OperatorDef
 MISS = object()
 
 
+@shown_as("operator")
 class Operator:
     """One operator; call it with tensors, arrays or literals, attributes by keyword.
 

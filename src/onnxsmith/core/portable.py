@@ -6,6 +6,7 @@ meanings: nothing here looks at element types or values.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any, overload
 
@@ -56,18 +57,35 @@ def vector(op: StandardOperators, entries: Sequence[Size]) -> TensorOrArray:
     if is_static(entries):
         return integers(entries)
     parts: list[Any] = []
-    run: list[int] = []
-    for entry in entries:
-        if isinstance(entry, int):
-            run.append(entry)
+    for _, run in itertools.groupby(entries, _kind_of_entry):
+        group = list(run)
+        if is_static(group):
+            parts.append(integers(group))
             continue
-        if run:
-            parts.append(integers(run))
-            run = []
-        parts.append(unsqueeze(op, as_int64(op, entry), (0,)))
-    if run:
-        parts.append(integers(run))
+        sizes = [each for each in group if not isinstance(each, int)]
+        taken = [each for each in map(_taken_from, sizes) if each is not None]
+        if len(taken) > 1:  # several sizes of one tensor are taken at once
+            parts.append(op.Gather(taken[0][0], integers([axis for _, axis in taken])))
+        else:
+            parts += [unsqueeze(op, as_int64(op, each), (0,)) for each in sizes]
     return parts[0] if len(parts) == 1 else op.Concat(*parts, axis=0)
+
+
+#: Where a size remembers the shape that it was taken from, and its position there.
+TAKEN_FROM = "taken from"
+
+
+def _taken_from(entry: TensorValue) -> tuple[TensorValue, int] | None:
+    value: TensorValue = getattr(entry, "tensor", entry)
+    return value.memory().get(TAKEN_FROM)
+
+
+def _kind_of_entry(entry: Size) -> int:
+    """What entries have in common that are made at once: 0 for ints, 1 for tensors, else the shape they are from."""
+    if isinstance(entry, int):
+        return 0
+    found = _taken_from(entry)
+    return 1 if found is None else id(found[0])
 
 
 def _takes_attribute(operator: AnyOperator, name: str) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 
 from onnxsmith.core.operands import Axes
 from onnxsmith.core.semantics import (
+    along,
     arithmetic,
     bits,
     conversions,
@@ -250,6 +251,26 @@ class Tensor(TensorValue):
         return reductions.prod(self, axis, keepdims)
 
     @_guarded
+    def var(self, axis: Axes = None, ddof: float = 0, keepdims: bool = False) -> TensorValue:
+        """The variance along axes; of integers it is float64, as numpy's is."""
+        return reductions.var(self, axis, ddof, keepdims)
+
+    @_guarded
+    def std(self, axis: Axes = None, ddof: float = 0, keepdims: bool = False) -> TensorValue:
+        """The standard deviation along axes."""
+        return reductions.std(self, axis, ddof, keepdims)
+
+    @_guarded
+    def cumsum(self, axis: int | None = None) -> TensorValue:
+        """The running sum along an axis, of the flattened tensor when none is given."""
+        return along.cumsum(self, axis)
+
+    @_guarded
+    def argsort(self, axis: int | None = -1) -> TensorValue:
+        """The positions of the elements in ascending order; equal ones stay in their order."""
+        return along.argsort(self, axis)
+
+    @_guarded
     def max(self, axis: Axes = None, keepdims: bool = False) -> TensorValue:
         """The greatest along axes."""
         return reductions.max(self, axis, keepdims)
@@ -293,6 +314,16 @@ class Tensor(TensorValue):
     def flatten(self) -> TensorValue:
         """All elements in one dimension."""
         return methods.reshape(self, (-1,))
+
+    @_guarded
+    def ravel(self) -> TensorValue:
+        """All elements in one dimension."""
+        return methods.reshape(self, (-1,))
+
+    @_guarded
+    def swapaxes(self, axis1: int, axis2: int) -> TensorValue:
+        """With two dimensions in each other's place."""
+        return methods.swapaxes(self, axis1, axis2)
 
     @_guarded
     def item(self) -> bool | int | float | complex | str:

@@ -10,6 +10,7 @@ from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.sequence import TensorSequence
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
+from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import LeakedValueError, boundary
 from onnxsmith.graphs.records import ValueRecord
 from onnxsmith.graphs.unpacking import refuse_rows_for_outputs
@@ -28,6 +29,7 @@ class SymbolicValue(Value):
     is_symbolic: ClassVar[bool] = True
 
 
+@shown_as("Tensor")
 class SymbolicTensor(Tensor, SymbolicValue):
     """A tensor of a graph. `made_in` made it, and `scope` has it now: a draft may have been kept since."""
 
@@ -82,6 +84,7 @@ class SymbolicTensor(Tensor, SymbolicValue):
         return f"<symbolic tensor {self.name}: {self.type!r}>"
 
 
+@shown_as("shape")
 class SymbolicShape(SymbolicTensor):
     """The shape of a tensor of unknown rank: a vector whose elements are Python numbers, as those of a tuple are."""
 
@@ -93,6 +96,7 @@ class SymbolicShape(SymbolicTensor):
         return part.as_number() if rank == 0 else part.as_shape() if rank == 1 else part
 
 
+@shown_as("sequence")
 class SymbolicSequence(TensorSequence, SymbolicValue):
     """A sequence or optional of a graph."""
 

@@ -8,7 +8,7 @@ import onnx_ir as ir
 
 
 def attribute_of(
-    name: str, content: int | float | str | Sequence[int] | Sequence[float] | ir.Graph
+    name: str, content: int | float | str | Sequence[int] | Sequence[float] | ir.Graph | ir.Attr
 ) -> ir.Attr:
     """An attribute as rules write it, as onnx-ir has it."""
     if isinstance(content, ir.Attr):

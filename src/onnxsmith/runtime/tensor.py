@@ -8,6 +8,7 @@ import numpy as np
 
 from onnxsmith.core.target import default_target
 from onnxsmith.core.tensor import Tensor
+from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import InputTypeError, boundary
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.schema.promote import Place, given_array
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from onnxsmith.core.target import Target
 
 
+@shown_as("Tensor")
 class EagerTensor(Tensor):
     """A tensor that runs: operators on it execute at once, and it can be printed, compared and converted.
 

@@ -12,6 +12,7 @@ import typing
 from dataclasses import dataclass
 from typing import Any, SupportsIndex, TypeAlias, cast
 
+from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import AnnotationError, boundary
 from onnxsmith.types.dtypes import DType
 
@@ -83,6 +84,7 @@ class ValueType:
         raise NotImplementedError
 
 
+@shown_as("tensor type")
 @dataclass(frozen=True, slots=True, repr=False)
 class TensorType(ValueType):
     """A tensor's element type and shape; None stands for what is not known.
@@ -171,6 +173,7 @@ class TensorType(ValueType):
         return f"{word} of shape {describe_shape(self.shape)}"
 
 
+@shown_as("sequence type")
 @dataclass(frozen=True, slots=True, repr=False)
 class SequenceType(ValueType):
     """A sequence of values of one type: `Sequence[FLOAT[...]]`."""
@@ -189,6 +192,7 @@ class SequenceType(ValueType):
         return f"sequence of {self.element.described}"
 
 
+@shown_as("optional type")
 @dataclass(frozen=True, slots=True, repr=False)
 class OptionalType(ValueType):
     """A value that may be absent: `Optional[FLOAT[...]]`."""

@@ -99,6 +99,42 @@ def test_positions(name: str, case: Any) -> None:
     check(lambda x: getattr(x, name)(axis=axis, keepdims=keepdims), [array], expected)
 
 
+@pytest.mark.parametrize("name", ["var", "std"])
+@law(40)
+@given(reduced(ALL, smallest=1), st.sampled_from([0, 1, 0.5]))
+@pytest.mark.filterwarnings("ignore:Degrees of freedom", "ignore:invalid value", "ignore:divide by zero")
+def test_spread(name: str, case: Any, ddof: float) -> None:
+    array, axis, keepdims = case
+    tolerance = {"float16": 2e-2, "float32": 1e-5}.get(array.dtype.name, 1e-12)
+    expected = getattr(array, name)(axis=axis, ddof=ddof, keepdims=keepdims)
+    check(
+        lambda x: getattr(x, name)(axis=axis, ddof=ddof, keepdims=keepdims),
+        [array],
+        expected,
+        tolerance=tolerance,
+    )
+
+
+@law(40)
+@given(reduced(ALL, several=False))
+def test_running_sums(case: Any) -> None:
+    array, axis, _ = case
+    check(lambda x: x.cumsum(axis=axis), [array], array.cumsum(axis=axis))
+
+
+@law(40)
+@given(reduced(ALL, several=False))
+def test_order(case: Any) -> None:
+    array, axis, _ = case
+    check(lambda x: x.argsort(axis=axis), [array], array.argsort(axis=axis, kind="stable"))
+
+
+def test_other_shapes() -> None:
+    array = np.arange(6, dtype=np.float32).reshape(1, 2, 3)
+    check(lambda x: x.swapaxes(0, -1), [array], array.swapaxes(0, -1))
+    check(lambda x: x.ravel(), [array], array.ravel())
+
+
 @pytest.mark.parametrize("name", ["any", "all"])
 @law(60)
 @given(st.data())

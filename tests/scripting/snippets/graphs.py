@@ -2,7 +2,7 @@
 
 from onnxsmith import BOOL, FLOAT, INT64, graph
 from onnxsmith import opset18 as op
-from onnxsmith.errors import FunctionError
+from onnxsmith.errors import FunctionError, MutationError, UnseenStateError
 from tests.scripting.corpus import integer, matrix, refused, runs, scalar, skips, truth, vector
 
 EVALUATOR = "onnx's reference evaluator has no SequenceMap of this form"
@@ -139,3 +139,44 @@ def too_few_results(n: INT64, x: FLOAT):
         return total
 
     return op.Loop(n, True, x, body=body)  # here
+
+
+@refused(MutationError, "'log' is changed inside this")
+def body_changes_a_list(x: FLOAT["N"]):
+    log = []
+
+    def then():
+        log.append(1)  # here
+        return x
+
+    def otherwise():
+        return x * 2
+
+    y = op.If(x.sum() > 0, then_branch=then, else_branch=otherwise)
+    return y + len(log)
+
+
+@refused(MutationError, "'n' is assigned in the function 'then'")
+def body_assigns_around_it(x: FLOAT["N"]):
+    n = 0
+
+    def then():
+        nonlocal n
+        n = 5
+        return x
+
+    def otherwise():
+        return x * 2
+
+    y = op.If(x.sum() > 0, then_branch=then, else_branch=otherwise)  # here
+    return y + n
+
+
+@refused(UnseenStateError, "'it' is a list iterator")
+def body_moves_an_iterator(x: FLOAT["N"]):
+    it = iter([1.0, 2.0, 3.0])
+
+    def body(i, condition, value):
+        return condition, value + next(it)
+
+    return op.Loop(3, None, x, body=body)  # here

@@ -11,9 +11,11 @@ from typing import Any, SupportsIndex, TypeAlias, TypeVar, cast, overload
 
 import numpy as np
 
+from onnxsmith.core import portable
 from onnxsmith.core.operands import is_static, operators_for, shape_of
 from onnxsmith.core.target import target_of
 from onnxsmith.core.value import Size, TensorValue, Value
+from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import TracedValueError
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.types.value_types import Dimension
@@ -63,7 +65,9 @@ class OpenDimension:
         def make() -> Size:
             op = operators_for(self.source)
             whole = _remembered(self.source, "shape", lambda: op.Shape(self.source))
-            number = op.Gather(whole, np.array(self.axis, np.int64)).as_number()
+            taken = op.Gather(whole, np.array(self.axis, np.int64))
+            taken.memory()[portable.TAKEN_FROM] = (whole, self.axis)
+            number = taken.as_number()
             assert isinstance(number, int | TensorValue)  # a Shape holds integers
             return number
 
@@ -81,6 +85,7 @@ class OpenDimension:
 Entry: TypeAlias = Size | OpenDimension
 
 
+@shown_as("shape")
 class Dimensions(tuple[Any, ...]):
     """The shape of a tensor whose rank is known, and some of whose dimensions only the model knows.
 

@@ -81,6 +81,14 @@ def transpose(x: TensorValue, *axes: Axes) -> TensorValue:
     return op.Transpose(x) if is_reversed else op.Transpose(x, perm=order)
 
 
+def swapaxes(x: TensorValue, first: int, second: int) -> TensorValue:
+    """`x.swapaxes(0, 1)`"""
+    order = list(range(needed_rank(x, "swapaxes")))
+    a, b = read_axis(first, len(order)), read_axis(second, len(order))
+    order[a], order[b] = order[b], order[a]
+    return transpose(x, tuple(order)) if order else x
+
+
 def astype(x: TensorValue, dtype: DTypeLike) -> TensorValue:
     """`x.astype(FLOAT)`"""
     wanted = read_dtype(dtype)

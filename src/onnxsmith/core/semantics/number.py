@@ -16,6 +16,7 @@ from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics import arithmetic, bits
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import NumberValue, Operand, TensorValue
+from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import TracedValueError
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.schema.inference.known import Data, Known
@@ -54,6 +55,7 @@ class _OfGraph(Protocol):
     def name(self) -> str: ...
 
 
+@shown_as("number")
 class Number(Tensor, NumberValue):
     """A scalar tensor that behaves as a Python number: a literal whose value is not known yet."""
 

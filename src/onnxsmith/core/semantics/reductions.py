@@ -5,6 +5,8 @@ Element types are numpy's: small integers add up in 64 bits, the mean of integer
 
 from __future__ import annotations
 
+import numpy as np
+
 from onnxsmith.core import portable
 from onnxsmith.core.operands import (
     Axes,
@@ -48,7 +50,7 @@ def prod(x: TensorValue, axis: Axes = None, keepdims: bool = False) -> TensorVal
 def _accumulate(kind: str, x: TensorValue, axis: Axes, keepdims: bool) -> TensorValue:
     op, dtype = operators_for(x), dtype_of(x)
     axes = read_axes(axis, x, kind.lower())
-    _refuse_text(kind.lower(), dtype)
+    refuse_text(kind.lower(), dtype)
     if dtype is None or not (dtype.is_integer or dtype is DType.BOOL):
         return _reduce(op, kind, x, axes, keepdims)
     # Integers wrap alike with and without a sign, and ONNX Runtime has no unsigned sums.
@@ -60,11 +62,39 @@ def mean(x: TensorValue, axis: Axes = None, keepdims: bool = False) -> TensorVal
     """`x.mean(axis, keepdims)`; the mean of nothing is NaN."""
     op, dtype = operators_for(x), dtype_of(x)
     axes = read_axes(axis, x, "mean")
-    _refuse_text("mean", dtype)
+    refuse_text("mean", dtype)
     y = _cast(op, x, DType.DOUBLE) if dtype is not None and (dtype.is_integer or dtype is DType.BOOL) else x
     if _is_of_nothing(y, axes):
         return op.Div(_reduce(op, "Sum", y, axes, keepdims), 0.0)  # ONNX leaves open what ReduceMean gives
     return _reduce(op, "Mean", y, axes, keepdims)
+
+
+def var(x: TensorValue, axis: Axes = None, ddof: float = 0, keepdims: bool = False) -> TensorValue:
+    """`x.var(axis, ddof, keepdims)`: the mean of the squared distances from the mean; of nothing it is NaN."""
+    op, dtype = operators_for(x), dtype_of(x)
+    axes = read_axes(axis, x, "var")
+    refuse_text("var", dtype)
+    y = _cast(op, x, DType.DOUBLE) if dtype is not None and (dtype.is_integer or dtype is DType.BOOL) else x
+    distance = op.Sub(y, mean(y, axes, keepdims=True))
+    squares = op.Mul(distance, distance)
+    if ddof == 0:
+        return mean(squares, axes, keepdims)
+    count = _count(op, y, axes)
+    left = op.Max(op.Sub(count, np.array(ddof, np.float64)), np.array(0.0, np.float64))
+    total = _reduce(op, "Sum", squares, axes, keepdims)
+    return op.Div(total, portable.cast_like(op, left, total))
+
+
+def std(x: TensorValue, axis: Axes = None, ddof: float = 0, keepdims: bool = False) -> TensorValue:
+    """`x.std(axis, ddof, keepdims)`: the square root of the variance."""
+    return operators_for(x).Sqrt(var(x, axis, ddof, keepdims))
+
+
+def _count(op: StandardOperators, x: TensorValue, axes: tuple[int, ...] | None) -> TensorValue:
+    """How many elements one of a reduction is made of, as a DOUBLE."""
+    shape = op.Shape(x)
+    sizes = shape if axes is None else op.Gather(shape, portable.integers(axes))
+    return op.Cast(portable.reduce(op, "Prod", sizes, None, False), to=DType.DOUBLE)
 
 
 def max(x: TensorValue, axis: Axes = None, keepdims: bool = False) -> TensorValue:
@@ -80,15 +110,21 @@ def min(x: TensorValue, axis: Axes = None, keepdims: bool = False) -> TensorValu
 def _extremum(kind: str, x: TensorValue, axis: Axes, keepdims: bool) -> TensorValue:
     op, dtype = operators_for(x), dtype_of(x)
     axes = read_axes(axis, x, kind.lower())
-    _refuse_text(kind.lower(), dtype)
+    refuse_text(kind.lower(), dtype)
     if _is_of_nothing(x, axes):
         raise ShapeError(f"{kind.lower()}() of no elements has no value: {x.type.described}")
-    wide = None if dtype is None else _ORDERED_AS.get(dtype)
-    if dtype is not None and dtype in (DType.INT8, DType.UINT8) and not _allows(op, dtype):
-        wide = DType.INT32
+    wide = ordered_as(op, dtype)
     if wide is None:
         return _reduce(op, kind, x, axes, keepdims)
     return op.Cast(_reduce(op, kind, op.Cast(x, to=wide), axes, keepdims), to=dtype)
+
+
+def ordered_as(op: StandardOperators, dtype: DType | None) -> DType | None:
+    """The type in which elements are ordered; None for their own."""
+    if dtype is None:
+        return None
+    is_small = dtype in (DType.INT8, DType.UINT8)
+    return DType.INT32 if is_small and not _allows(op, dtype) else _ORDERED_AS.get(dtype)
 
 
 def argmax(x: TensorValue, axis: int | None = None, keepdims: bool = False) -> TensorValue:
@@ -103,7 +139,7 @@ def argmin(x: TensorValue, axis: int | None = None, keepdims: bool = False) -> T
 
 def _position(kind: str, x: TensorValue, axis: int | None, keepdims: bool) -> TensorValue:
     op, dtype = operators_for(x), dtype_of(x)
-    _refuse_text(kind.lower(), dtype)
+    refuse_text(kind.lower(), dtype)
     axes = read_axes(axis, x, kind.lower())
     if _is_of_nothing(x, axes):
         raise ShapeError(f"{kind.lower()}() of no elements has no value: {x.type.described}")
@@ -138,11 +174,12 @@ def _truth(
     name: str, x: TensorValue, axis: Axes
 ) -> tuple[StandardOperators, tuple[int, ...] | None, TensorValue]:
     op = operators_for(x)
-    _refuse_text(name, dtype_of(x))
+    refuse_text(name, dtype_of(x))
     return op, read_axes(axis, x, name), _cast(op, x, DType.BOOL)
 
 
-def _refuse_text(name: str, dtype: DType | None) -> None:
+def refuse_text(name: str, dtype: DType | None) -> None:
+    """Refuse a method of numbers on texts."""
     if dtype is DType.STRING:
         raise DTypeNotAllowedError(f"{name}() is for numbers and bool, not {dtype.spelling}")
 

@@ -9,16 +9,36 @@ from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import UnknownMethodError
 from onnxsmith.source import traceback_span
 
+#: numpy's methods that tensors do not have, and what to write.
+_INSTEAD = {
+    "sort": "tensors do not change; in order are x[x.argsort()], along one dimension, and op.TopK",
+    "fill": "tensors do not change; make a new one: x * 0 + value",
+    "put": "tensors do not change: x = x.at[index].set(value)",
+    "itemset": "tensors do not change: x = x.at[index].set(value)",
+    "resize": "tensors do not change: x = x.reshape(…)",
+    "copy": "tensors do not change, so that none needs a copy: use x itself",
+    "dot": "x @ y",
+    "take": "x[indices], or the operator op.Gather",
+    "compress": "x[condition]",
+    "nonzero": "call the operator op.NonZero, which gives one row for each dimension",
+    "cumprod": "op.Exp(op.Log(x).cumsum()) for numbers above 0, or a loop",
+    "ptp": "x.max() - x.min()",
+    "round": "round(x)",
+    "tolist": "make a list where the model is called: model(x).tolist()",
+    "trace": "(x * op.EyeLike(x)).sum()",
+}
+
 
 def unknown_method(error: AttributeError) -> UnknownMethodError | None:
     """The error to raise in place of Python's, or None where that is not about a tensor."""
     owner, name = error.obj, error.name
     if not isinstance(owner, Tensor) or not name:
         return None
+    known = _INSTEAD.get(name)
     public = [each for each in dir(Tensor) if not each.startswith("_")]
-    help_text = did_you_mean(name, public)
+    help_text = known or did_you_mean(name, public)
     meant = operator_for(name, operators_for(owner).version)
-    if meant is not None and (help_text is None or meant.lower() == name.lower()):
+    if known is None and meant is not None and (help_text is None or meant.lower() == name.lower()):
         help_text = f"call the operator op.{meant}"
     found = UnknownMethodError(f"a tensor has no attribute '{name}'", help=help_text)
     found.locate(traceback_span(error.__traceback__))

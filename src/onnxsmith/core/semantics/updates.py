@@ -15,10 +15,12 @@ from onnxsmith.core.semantics import indexing
 from onnxsmith.core.semantics.index_items import Index, Item, parse
 from onnxsmith.core.semantics.scatter import Reduction, write
 from onnxsmith.core.value import NumberValue, Operand, TensorValue, Value
+from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import DTypeNotAllowedError, boundary
 from onnxsmith.schema.promote import is_literal, literal_array
 
 
+@shown_as("x.at")
 class Updates:
     """`x.at`: index it to say where."""
 
@@ -33,6 +35,7 @@ class Updates:
         return Place(self._tensor, parse(index))
 
 
+@shown_as("x.at[…]")
 class Place:
     """A place in a tensor; its methods return the tensor with that place changed."""
 

@@ -162,6 +162,12 @@ class Tensor:
     def flatten(self) -> Self:
         """All elements in one dimension."""
 
+    def ravel(self) -> Self:
+        """All elements in one dimension."""
+
+    def swapaxes(self, axis1: int, axis2: int) -> Self:
+        """With two dimensions in each other's place."""
+
     @overload
     def astype(self, dtype: _type[_X]) -> _X:
         """The elements converted: `x.astype(FLOAT)`."""
@@ -176,6 +182,18 @@ class Tensor:
 
     def mean(self, axis: _Axis = None, keepdims: bool = False) -> AnyTensor:
         """The mean along axes; of integers it is float64, as numpy's is."""
+
+    def var(self, axis: _Axis = None, ddof: float = 0, keepdims: bool = False) -> AnyTensor:
+        """The variance along axes; of integers it is float64, as numpy's is."""
+
+    def std(self, axis: _Axis = None, ddof: float = 0, keepdims: bool = False) -> AnyTensor:
+        """The standard deviation along axes."""
+
+    def cumsum(self, axis: int | None = None) -> AnyTensor:
+        """The running sum along an axis, of the flattened tensor when none is given."""
+
+    def argsort(self, axis: int | None = -1) -> INT64:
+        """The positions of the elements in ascending order; equal ones stay in their order."""
 
     def max(self, axis: _Axis = None, keepdims: bool = False) -> Self:
         """The greatest along axes."""

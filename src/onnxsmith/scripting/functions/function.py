@@ -9,12 +9,12 @@ import pickle
 import types
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
+from weakref import WeakValueDictionary
 
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.user_values import UserValue
-from onnxsmith.diagnostics import hide_own_frames
+from onnxsmith.diagnostics import hide_own_frames, shown_as
 from onnxsmith.errors import OnnxsmithError, boundary, combined
-from onnxsmith.scripting.functions.bound_scripts import METHODS, OF_CLASSES, Methods
 from onnxsmith.scripting.functions.debuggers import is_watched, paused, resume
 from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.eager_call import run_eagerly
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from onnxsmith.graphs.model import Model
     from onnxsmith.scripting.functions.model_options import ModelOptions
 
+#: Scripts that are bound to an object and in use: one for each object and function, so that it is one function of a
+#: model. Each holds its object, which therefore is alive as long as its id stands here. Bounded by what is in use.
+_BOUND: WeakValueDictionary[tuple[int, types.FunctionType], ScriptFunction] = WeakValueDictionary()
 _CallT = TypeVar("_CallT", bound=Callable[..., Any])
 
 
@@ -56,6 +59,7 @@ def _called(call: _CallT) -> _CallT:
     return cast(_CallT, _Called(call))  # to checkers a method like any other
 
 
+@shown_as("script")
 class ScriptFunction(ScriptDefinition):
     """A function made by `@script`."""
 
@@ -63,17 +67,20 @@ class ScriptFunction(ScriptDefinition):
         """A script in a class is a method: `self` is known when it is staged."""
         if instance is None:
             return self
-        if isinstance(instance, type):  # of a classmethod
-            cache = OF_CLASSES.setdefault(instance, Methods())
-        else:
-            has_place = hasattr(instance, "__dict__")
-            cache = instance.__dict__.setdefault(METHODS, Methods()) if has_place else Methods()
-        found = cache.get(self.function)
+        key = id(instance), self.function
+        found = _BOUND.get(key)
         if found is None:
-            options: dict[str, Any] = self.options
-            bound = cast(UserValue, instance)
-            found = cache[self.function] = ScriptFunction(self.function, instance=bound, **options)
+            found = _BOUND[key] = self._bound_to(instance)
         return found
+
+    def _bound_to(self, instance: Any) -> ScriptFunction:
+        """The same script with `self` given; it costs no more than a bound method should."""
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made.instance = instance
+        made.__wrapped__ = types.MethodType(self.function, instance)
+        made.kept, made.known_mistakes = None, []
+        return made
 
     # -- copies, here and in other processes -----------------------------------------------------------
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array
-from onnxsmith.diagnostics import hide_frames_between, hide_own_frames
+from onnxsmith.diagnostics import hide_frames_between, hide_own_frames, shown_as
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.model import Model
 from onnxsmith.scripting.functions.eager_call import Input, check_names, input_argument
@@ -26,6 +26,7 @@ _LIMIT = 256
 Run: TypeAlias = "Callable[[Sequence[UserValue]], UserValue]"
 
 
+@shown_as("jitted script")
 class Jit:
     """Runs a script as a model; `jit(f)` makes one."""
 

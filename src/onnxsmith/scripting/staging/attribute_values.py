@@ -13,6 +13,7 @@ from onnxsmith.core.semantics.index_items import Index
 from onnxsmith.core.semantics.number import Number, NumberKind, number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
+from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import AttributeParameterError
 from onnxsmith.schema.definition import AttributeReference, AttributeType
 from onnxsmith.schema.inference.known import Known
@@ -79,6 +80,7 @@ def _constant(reference: AttributeReference, made: list[Tensor], kind: str) -> T
     return made[-1]
 
 
+@shown_as("number")
 class AttributeNumber(Number):
     """An `int`, `float` or `bool` parameter."""
 
@@ -102,6 +104,7 @@ class AttributeNumber(Number):
         return f"<attribute {self.reference.name}>"
 
 
+@shown_as("Tensor")
 class AttributeTensor(Tensor):
     """A tensor parameter: by reference as an attribute, a constant as a value."""
 

@@ -17,6 +17,7 @@ from typing import Any, cast
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.user_values import Opaque, UserValue
 from onnxsmith.core.value import Value
+from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import SourceNotFoundError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.analyze import Analysis, analyze
 from onnxsmith.scripting.analysis.effects import Names, names_in
@@ -24,6 +25,7 @@ from onnxsmith.scripting.analysis.rewrite import HOOKS
 from onnxsmith.scripting.functions.binding import bind_call
 from onnxsmith.scripting.source.changed import refuse_if_changed
 from onnxsmith.scripting.source.function_source import find_function, head_span
+from onnxsmith.scripting.source.observers import observed
 from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.source.user_code import is_user_code
 from onnxsmith.scripting.staging.call_stack import staging
@@ -37,6 +39,7 @@ from onnxsmith.types.annotations import Annotation, read_value_type
 from onnxsmith.types.value_types import AnyValueType
 
 
+@shown_as("function")
 class StagedClosure:
     """A function defined inside a staged one."""
 
@@ -54,6 +57,9 @@ class StagedClosure:
             shared_around=frame.analysis.place.shared,
         )
         self.signature = _signature(node, frame)
+
+    def __repr__(self) -> str:
+        return f"<function {self.__name__}>"
 
     @property
     def span(self) -> Span:
@@ -166,11 +172,17 @@ def in_place(function: Function, run: Run) -> Function:
     if isinstance(function, types.MethodType):
         inner = function.__func__
         if isinstance(inner, types.FunctionType) and is_user_code(inner):
+            behind = observed(inner)
+            if behind is not None:
+                return in_place(cast(Any, behind).__get__(function.__self__), run)
             return _InPlace(inner, (cast(UserValue, function.__self__),), run)
         return function
     if isinstance(function, types.FunctionType):
         if HOOKS in function.__code__.co_freevars:
             return function  # a lambda of a staged function: what it contains is staged already
+        behind = observed(function)
+        if behind is not None:
+            return in_place(behind, run)
         return _InPlace(function, (), run) if is_user_code(function) else function
     if isinstance(function, functools.partial):
         inner = cast("functools.partial[Any]", function)
@@ -201,6 +213,7 @@ def has_symbolic(values: Iterable[UserValue], depth: int = 3) -> bool:
     return False
 
 
+@shown_as("function")
 class _InPlace:
     """A helper, staged where it is called if it is given symbolic values."""
 
@@ -210,6 +223,9 @@ class _InPlace:
         self._function = function
         self._bound = bound
         self._run = run
+
+    def __repr__(self) -> str:
+        return f"{self._function.__qualname__}()"  # as Python's own errors say it
 
     def __call__(self, *args: UserValue, **kwargs: UserValue) -> UserValue:
         function, args = self._function, (*self._bound, *args)

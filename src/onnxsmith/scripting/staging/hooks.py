@@ -20,6 +20,7 @@ from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array, TensorValue, Value
+from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import DTypeNotAllowedError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.effects import NO_NAMES, Names
 from onnxsmith.scripting.staging.branches import dynamic_if
@@ -325,6 +326,7 @@ class _Shown:
         return repr(self._value)
 
 
+@shown_as("ndarray")
 class _Indexed:
     """An array from outside the model, between the brackets of an index."""
 

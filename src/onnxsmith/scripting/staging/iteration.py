@@ -16,6 +16,7 @@ from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array, TensorValue
+from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import LoopTypeError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.iterated import is_taken_apart
 from onnxsmith.scripting.source.location import located
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 Position: TypeAlias = Tensor | int
 
 
+@shown_as("range")
 @dataclass(frozen=True, slots=True)
 class Iteration:
     """What the model runs over: how many elements (None: a test decides), and the one at a position."""

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeAlias, TypeVar, cast
 
 import numpy as np
 
-from onnxsmith.scripting.functions.bound_scripts import METHODS
 from onnxsmith.scripting.staging.script_values import T
 
 if TYPE_CHECKING:
@@ -222,13 +221,13 @@ class AttributesPicture(Picture):
     def __init__(self, owner: object, held: dict[str, object]) -> None:
         super().__init__(owner)
         self._held = held
-        self._items = {name: value for name, value in held.items() if name != METHODS}
+        self._items = dict(held)
 
     def is_changed(self) -> bool:
         """Whether there are other attributes or values; a cached property may be worked out."""
         before, now = self._items, self._held
         for name, value in now.items():
-            if before.get(name, _ABSENT) is not value and name != METHODS and not self._is_cached(name):
+            if before.get(name, _ABSENT) is not value and not self._is_cached(name):
                 return True
         return any(name not in now for name in before)
 
@@ -239,7 +238,7 @@ class AttributesPicture(Picture):
 
     def put_back(self) -> None:
         """All attributes."""
-        for name in [each for each in self._held if each != METHODS and each not in self._items]:
+        for name in [each for each in self._held if each not in self._items]:
             del self._held[name]
         self._held.update(self._items)
 

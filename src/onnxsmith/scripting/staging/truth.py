@@ -10,6 +10,7 @@ from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import TensorValue, Value
+from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import ConditionError, DTypeNotAllowedError
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.scripting.staging.script_values import Held
@@ -55,6 +56,7 @@ def truth(value: Value, what: str = "the condition", elementwise: str = "") -> T
     return tensor
 
 
+@shown_as("number")
 class Negation(Number):
     """The opposite of a truth value of the model. Its `Not` is made where somebody needs it, once for each graph."""
 

@@ -34,14 +34,14 @@ from onnxsmith.scripting.staging.reach import (
     pictures_of,
 )
 from onnxsmith.scripting.staging.script_values import Function, Held
-from onnxsmith.source import PACKAGE_DIRECTORY, Span, traceback_span
+from onnxsmith.source import PACKAGE_DIRECTORY, Span, caller_span, traceback_span
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 _ABSENT = object()
 #: The watches that are open, the innermost last.
-_OPEN: ContextVar[tuple[_Path, ...]] = ContextVar("onnxsmith_watches", default=())
+_OPEN: ContextVar[tuple[Path, ...]] = ContextVar("onnxsmith_watches", default=())
 
 #: Methods of lists, dicts, sets and deques that change them.
 _CHANGING = frozenset(
@@ -197,16 +197,16 @@ class _Nothing:
 _NOTHING = _Nothing()
 
 
-class _Path:
+class Path:
     """A path with objects in reach that could change."""
 
-    def __init__(self, frame: Scope, reach: Reach, place: ast.AST | None, *, is_call: bool) -> None:
+    def __init__(self, frame: Scope | None, reach: Reach, place: ast.AST | None, *, is_call: bool) -> None:
         self._frame = frame
         self._reach = reach
         self._place = place
         self._is_call = is_call
         self._locked: list[AnyArray] = []
-        self._token: Token[tuple[_Path, ...]] | None = None
+        self._token: Token[tuple[Path, ...]] | None = None
         self.is_blind = bool(reach.opaque)
         self.is_guarded = are_named(reach.names)
 
@@ -301,10 +301,14 @@ class _Path:
         )
 
     def _span(self) -> Span | None:
+        if self._frame is None:  # of a function that is no part of a script: where it is given away
+            return caller_span()
         return None if self._place is None else self._frame.span(self._place)
 
     def _use_of(self, name: str, *, is_change: bool = True) -> Span | None:
         """Where the path first names a variable, in a statement that could change what it stands for."""
+        if self._frame is None:
+            return self._span()
         first = 0 if self._place is None else getattr(self._place, "lineno", 0)
         found: list[ast.AST] = []
         for node in walk(self._frame.analysis.node):
@@ -335,12 +339,12 @@ def _position(node: ast.AST) -> tuple[int, int, int]:
     return line, column, getattr(node, "end_col_offset", 0)
 
 
-def watch_path(frame: Scope, names: Names, place: ast.AST | None) -> _Path | _Nothing:
+def watch_path(frame: Scope, names: Names, place: ast.AST | None) -> Path | _Nothing:
     """Watch a path of a function, which names these names."""
     return _watch(frame, values_of(frame, names.variables), names, place, is_call=False)
 
 
-def watch_call(frame: Scope, arguments: Mapping[str, object]) -> _Path | _Nothing:
+def watch_call(frame: Scope, arguments: Mapping[str, object]) -> Path | _Nothing:
     """Watch the whole of a script: what outlives the call may not change, since a model has no memory."""
     analysis = frame.analysis
     names = analysis.facts.names(analysis.body)
@@ -350,14 +354,14 @@ def watch_call(frame: Scope, arguments: Mapping[str, object]) -> _Path | _Nothin
 
 def _watch(
     frame: Scope, values: Mapping[str, object], names: Names, place: ast.AST | None, *, is_call: bool
-) -> _Path | _Nothing:
+) -> Path | _Nothing:
     known = frozenset(names.attributes)
     reached = [(name, value) for name, value in values.items() if not is_harmless(value, known)]
     if "globals" in names.variables and "globals" not in values:
         reached.append(("globals()", frame.globals))
     if not reached:
         return _NOTHING
-    return _Path(frame, Reach(reached, (*names.variables, *names.attributes)), place, is_call=is_call)
+    return Path(frame, Reach(reached, (*names.variables, *names.attributes)), place, is_call=is_call)
 
 
 class Attempt:

@@ -8,6 +8,8 @@ from contextlib import AbstractContextManager, ExitStack
 from typing import cast
 
 from onnxsmith.core.user_values import UserValue
+from onnxsmith.diagnostics import described_type
+from onnxsmith.errors import UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.kinds import FlowQuestions, Names, Root, Targets, names_bound, target_roots
 from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import dispatch, recording
@@ -54,7 +56,12 @@ class Within(StatementKind):
     def _run(self, stager: Stager, statement: ast.With, leaf: Leaf) -> Side:
         with ExitStack() as stack:
             for item in statement.items:
-                context = cast("AbstractContextManager[UserValue]", stager.frame.evaluate(item.context_expr))
+                held: object = stager.frame.evaluate(item.context_expr)
+                if not hasattr(held, "__enter__"):
+                    raise UnsupportedSyntaxError(
+                        f"{described_type(type(held))} is no context manager, which 'with' needs"
+                    ).locate(stager.frame.span(item.context_expr))
+                context = cast("AbstractContextManager[UserValue]", held)
                 value = stack.enter_context(context)
                 if item.optional_vars is not None:
                     assign(stager, item.optional_vars, value)
