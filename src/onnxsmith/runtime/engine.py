@@ -17,7 +17,7 @@ from onnx import defs
 
 from onnxsmith.errors import MissingDependencyError, OnnxsmithError, OperatorFailedError
 from onnxsmith.graphs.session_model import SessionModel
-from onnxsmith.runtime import onnxruntime_api, policy, single_node, validity
+from onnxsmith.runtime import onnxruntime_api, policy, single_node
 from onnxsmith.runtime.adapting import Refused, checks_at_once, rules_for
 from onnxsmith.runtime.facts.fact import CheckAtOnce
 from onnxsmith.runtime.failure import (
@@ -167,8 +167,6 @@ def _first_of(
             return Runner(_MAKERS[source](call, settings, recover), source)
         except _NotThere as error:
             tried.append((_TITLES[source], str(error)))
-        except _IllFormed as error:
-            return Runner(_refusal(call, str(error)), "nothing")
         except Refused as error:
             # The function body would end in the same kernels.
             rest: list[Source] = ["reference"] if "reference" in candidates[position + 1 :] else []
@@ -181,13 +179,6 @@ def _first_of(
         raise not_runnable(call, inputs, reasons)
 
     return Runner(refuse, "nothing")
-
-
-def _refusal(call: Call, reason: str) -> Run:
-    def refuse(inputs: Sequence[Any]) -> list[Any]:
-        raise operator_failed(call, inputs, reason)
-
-    return refuse
 
 
 def _candidates(settings: Settings) -> list[Source]:
@@ -207,10 +198,6 @@ def _run_by_rank(call: Call, settings: Settings) -> Run:
 
 class _NotThere(Exception):
     """This source cannot run the call; the text says why."""
-
-
-class _IllFormed(Exception):
-    """The call is against ONNX's own rules; no source may run it."""
 
 
 def _onnxruntime_run(call: Call, settings: Settings, recover: Recover) -> Run:
@@ -233,13 +220,7 @@ def _onnxruntime_run(call: Call, settings: Settings, recover: Recover) -> Run:
             operators={operator} if is_one_node else None,
         )
 
-    def check(refusal: Exception) -> None:
-        if call.op.is_known and not onnxruntime_api.is_not_implemented(refusal):
-            wrong = validity.objection(model.proto)
-            if wrong is not None:
-                raise _IllFormed(wrong) from refusal
-
-    return session_runner(open_as_it_can(model, opened, check).session, call, recover)
+    return session_runner(open_as_it_can(model, opened).session, call, recover)
 
 
 def _reference_run(call: Call, settings: Settings, recover: Recover) -> Run:

@@ -227,6 +227,21 @@ def global_pool(call: Call) -> Result:
 @rule("RoiAlign")
 def roi_align(call: Call) -> Result:
     shape, boxes, batches = call.shape(0), call.shape(1), call.shape(2)
+    for position, wanted, what in (
+        (0, 4, "pictures of two dimensions"),
+        (1, 2, "a row for each region"),
+        (2, 1, "a vector of places"),
+    ):
+        given = call.shape(position)
+        if given is not None and len(given) != wanted:
+            raise call.shape_error(f"needs {what}, not {call.described(position)}", ("input", position))
+    if boxes is not None and isinstance(boxes[1], int) and boxes[1] != 4:
+        raise call.shape_error(f"needs regions of four numbers, not {call.described(1)}", ("input", 1))
+    if boxes is not None and batches is not None and symbolic.compare_equal(boxes[0], batches[0]) is False:
+        raise call.shape_error(
+            f"needs one of batch_indices for each region, not {call.described(2)} for {call.described(1)}",
+            ("input", 2),
+        )
     count = boxes[0] if boxes else batches[0] if batches else None
     size = (call.integer("output_height", 1), call.integer("output_width", 1))
     return (
@@ -256,6 +271,12 @@ def max_unpool(call: Call) -> Result:
         )
     if call.input(2) is not None:
         size = call.entries(2)
+        length = call.length(2)
+        if shape is not None and length is not None and length != len(shape):
+            raise call.shape_error(
+                f"needs one size in output_shape for each dimension of {call.described(0)}, not {length}",
+                ("input", 2),
+            )
         return (tensor(dtype, size if size is not None else None if shape is None else (None,) * len(shape)),)
     kernel = call.integers("kernel_shape")
     if shape is None or kernel is None or len(kernel) != len(shape) - 2:
