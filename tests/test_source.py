@@ -13,6 +13,7 @@ from onnxsmith import source as places
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.source import (
     STATEMENT,
+    PlaceTexts,
     Span,
     caller_place,
     caller_span,
@@ -33,7 +34,7 @@ def test_a_place_is_the_span_that_it_was_taken_at() -> None:
         assert y.span == position_span(code, instruction, 0)
         assert y.span is not None
         assert places.text_of(y.span) == "x + 1.0"
-        assert places.stored_at(y.place) == y.span.stored
+        assert PlaceTexts().of(y.place) == y.span.stored
         return y
 
     trace(chain, FLOAT["N"])
@@ -48,6 +49,16 @@ def test_a_statement_that_is_set_is_the_place() -> None:
         STATEMENT.reset(token)
     assert span_at(span) is span
     assert span_at(None) is None
+
+
+def test_the_texts_of_places_are_those_of_their_spans_in_any_order() -> None:
+    code = compile("a = b(c,\n  d)\nx = y + z\n" * 3, "m.py", "exec")
+    offsets = range(0, len(code.co_code), 2)
+    expected = {each: position_span(code, each, code.co_firstlineno).stored for each in offsets}
+    for order in (offsets, reversed(offsets), sorted(offsets, key=lambda each: each * 7 % 11)):
+        texts = PlaceTexts()
+        assert {each: texts.of((code, each)) for each in order} == expected
+    assert PlaceTexts().of(Span("m.py", 1, 0, 1, 3)) == "m.py:1:1-1:4"
 
 
 def test_the_positions_of_code_are_kept_up_to_a_size() -> None:

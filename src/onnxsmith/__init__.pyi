@@ -34,7 +34,12 @@ from onnxsmith.opset._stubs.functions import jit as jit
 from onnxsmith.opset._stubs.functions import script as script
 from onnxsmith.opset._stubs.functions import static_range as static_range
 from onnxsmith.opset._stubs.model import Model as Model
+from onnxsmith.opset._stubs.model import Rule as Rule
+from onnxsmith.opset._stubs.model import compose as compose
+from onnxsmith.opset._stubs.model import either as either
+from onnxsmith.opset._stubs.model import explain_match as explain_match
 from onnxsmith.opset._stubs.model import load as load
+from onnxsmith.opset._stubs.model import rewrite as rewrite
 from onnxsmith.opset._stubs.opset_class import Opset as Opset
 from onnxsmith.opset._stubs.tensors import BFLOAT16 as BFLOAT16
 from onnxsmith.opset._stubs.tensors import BOOL as BOOL
@@ -147,6 +152,12 @@ def rebuild(script: OnnxFunction[..., Any], **tables: Any) -> Model:
 
 def rebuild_function(script: OnnxFunction[..., Any], **tables: Any) -> _onnx.FunctionProto:
     """The function of a script, with the names and notes of the tables: what a decompiled function ends with."""
+
+# -- rules -------------------------------------------------------------------------------------------------------
+
+# A tensor in the pattern, an array in the replacement.
+class Constant(Any):
+    """The annotation of a parameter that matches constants alone; the replacement gets the array."""
 
 # -- trace -------------------------------------------------------------------------------------------------------
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import ast
 import functools
+import itertools
 import linecache
 import opcode
 import os
 import sys
+from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from types import CodeType, FrameType, TracebackType
@@ -79,11 +81,8 @@ class Span:
     @property
     def stored(self) -> str:
         """The span as text that `claims.claimed_span` reads, for a model's metadata: `model.py:3:5-3:10`."""
-        return _stored(self.file, self.line, self.column, self.end_line, self.end_column)
-
-
-def _stored(file: str, line: int, column: int, end_line: int, end_column: int) -> str:
-    return f"{_file_to_store(file)}:{line}:{column + 1}-{end_line}:{end_column + 1}"
+        start, end = f"{self.line}:{self.column + 1}", f"{self.end_line}:{self.end_column + 1}"
+        return f"{_file_to_store(self.file)}:{start}-{end}"
 
 
 @functools.lru_cache(maxsize=1024)
@@ -146,6 +145,8 @@ def caller_span() -> Span | None:
 
 #: Where the user's code is at a moment: a span, or the code and the instruction that one is made of when it is read.
 Place: TypeAlias = Span | tuple[CodeType, int]
+#: In the place of an instruction: where the function is defined.
+DEFINITION = -1
 
 
 def caller_place() -> Place | None:
@@ -164,20 +165,68 @@ def span_at(place: Place | None) -> Span | None:
     if place is None or isinstance(place, Span):
         return place
     code, instruction = place
+    if instruction == DEFINITION:
+        return code_span(code)
     return position_span(code, instruction, code.co_firstlineno)
 
 
-def stored_at(place: Place) -> str:
-    """What `Span.stored` says of a place, without making a span where the code has all positions."""
-    if not isinstance(place, Span):
+class PlaceTexts:
+    """What `Span.stored` says of places, for whoever writes the places of a whole model; each text is made once."""
+
+    __slots__ = ("_codes",)
+
+    def __init__(self) -> None:
+        # By id, since hashing a code object hashes its constants; the entry keeps it alive.
+        self._codes: dict[int, _CodeTexts] = {}
+
+    def of(self, place: Place) -> str:
+        """The text of a place."""
+        if isinstance(place, Span):
+            return place.stored
         code, instruction = place
-        positions = _positions_cache.of(code)
-        index = instruction // 2
-        line, end_line, column, end_column = positions[index] if index < len(positions) else _UNKNOWN
-        if line is not None and end_line is not None and column is not None and end_column is not None:
-            return _stored(code.co_filename, line, column, end_line, end_column)
-        place = position_span(code, instruction, code.co_firstlineno)
-    return place.stored
+        texts = self._codes.get(id(code))
+        if texts is None:
+            texts = self._codes[id(code)] = _CodeTexts(code)
+        return texts.at(instruction)
+
+
+class _CodeTexts:
+    """The texts of places in one code object.
+
+    Python tells the positions of instructions one after the other, and a graph has most of its nodes in that order. So
+    what is passed is not kept, until somebody goes back: a list of all positions is some thirty tuples for a statement,
+    which took a quarter of the time of writing a model.
+    """
+
+    __slots__ = ("_code", "_every", "_file", "_passed", "_rest", "_texts")
+
+    def __init__(self, code: CodeType) -> None:
+        self._code = code
+        self._file = _file_to_store(code.co_filename)
+        self._texts: dict[int, str] = {}
+        self._rest: Iterator[_Position] = iter(code.co_positions())
+        self._passed = 0
+        self._every: list[_Position] | None = None
+
+    def at(self, instruction: int) -> str:
+        """The text for an instruction, by its offset."""
+        found = self._texts.get(instruction)
+        if found is None:
+            line, end_line, column, end_column = self._position(instruction // 2)
+            if line is None or end_line is None or column is None or end_column is None:
+                found = position_span(self._code, instruction, self._code.co_firstlineno).stored
+            else:
+                found = f"{self._file}:{line}:{column + 1}-{end_line}:{end_column + 1}"
+            self._texts[instruction] = found
+        return found
+
+    def _position(self, index: int) -> _Position:
+        if self._every is None and index >= self._passed:
+            skipped, self._passed = index - self._passed, index + 1
+            return next(itertools.islice(self._rest, skipped, None), _UNKNOWN)
+        if self._every is None:
+            self._every = list(self._code.co_positions())
+        return self._every[index] if 0 <= index < len(self._every) else _UNKNOWN
 
 
 def traceback_span(traceback: TracebackType | None) -> Span | None:

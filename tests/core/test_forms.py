@@ -1,4 +1,4 @@
-"""A call of a form that a model has had gives what the first call of the form gave, and is checked as that one was."""
+"""A call of a form that some model has had gives what the first call of it gave, and is checked as that one was."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import pytest
 
 from onnxsmith import FLOAT, INT64, script, trace
 from onnxsmith import opset21 as op
-from onnxsmith.core import forms
+from onnxsmith.core import call, forms
 from onnxsmith.core.forms import form_key
 from onnxsmith.errors import MixedDTypesError, OnnxsmithError
+from onnxsmith.graphs import builder
 from tests.scripting.test_snippets import RUN, SNIPPETS, make, model_options
 
 
@@ -36,8 +37,9 @@ def test_a_model_is_the_same_without_remembering(name: str, monkeypatch: pytest.
         except OnnxsmithError as error:
             return error.message
 
-    remembering = compiled()
-    monkeypatch.setattr(forms, "CallForms", _Forgetful)
+    compiled()
+    remembering = compiled()  # every form in it is known by now
+    monkeypatch.setattr(call, "forms_cache", _Forgetful())
     assert compiled() == remembering
 
 
@@ -48,10 +50,9 @@ def test_a_second_call_is_not_bound_again(monkeypatch: pytest.MonkeyPatch) -> No
         bound.append(definition.name)
         return real(definition, args, kwargs)
 
-    from onnxsmith.core import call
-
     real = call.bind
     monkeypatch.setattr(call, "bind", counting)
+    monkeypatch.setattr(call, "forms_cache", forms.CallForms())
 
     def chain(x: Any, y: Any) -> Any:
         for _ in range(10):
@@ -59,8 +60,62 @@ def test_a_second_call_is_not_bound_again(monkeypatch: pytest.MonkeyPatch) -> No
         return x
 
     trace(chain, FLOAT["N"], FLOAT["N"])
-    # The first round has what is known of the inputs, the others what is known of results.
-    assert len(bound) <= 6
+    assert bound == ["Mul", "Add", "Softmax"]
+    trace(chain, FLOAT["N"], FLOAT["N"])
+    assert len(bound) == 3  # other models have had it, too
+
+
+def test_calls_with_arrays_of_one_type_have_one_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = forms.CallForms()
+    monkeypatch.setattr(call, "forms_cache", cache)
+    weights = [np.full((40, 40), k, np.float32) for k in range(4)]
+
+    def chain(x: Any) -> Any:
+        for each in weights:
+            x = op.Mul(x, each)
+        return op.Div(weights[2], x)
+
+    model = trace(chain, FLOAT["N", 40])
+    assert len(cache._forms) == 3  # the first call has an input with other dimensions
+    inputs = [node.input for node in model.proto.graph.node]
+    assert len({each[1] for each in inputs[:4]}) == 4
+    assert inputs[4][0] == inputs[2][1]
+    x = np.ones((40, 40), np.float32)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        assert np.array_equal(model(x), weights[2] / (x * 0))
+
+
+def test_what_a_small_array_holds_may_decide_so_that_it_has_no_form() -> None:
+    def reshaped(x: Any) -> Any:
+        return op.Reshape(x, np.array([2, -1])), op.Reshape(x, np.array([4, -1]))
+
+    first, second = trace(reshaped, FLOAT[8]).proto.graph.output
+    assert first.type.tensor_type.shape.dim[0].dim_value == 2
+    assert second.type.tensor_type.shape.dim[0].dim_value == 4
+
+
+def test_an_exact_graph_has_no_part_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = forms.CallForms()
+    monkeypatch.setattr(call, "forms_cache", cache)
+
+    @script(exact=True)
+    def exact(x: FLOAT["N"]) -> FLOAT["N"]:
+        return op.Relu(op.Relu(x))
+
+    exact.to_model()
+    assert not cache._forms
+
+
+def test_no_more_is_remembered_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forms, "_LIMIT", 8)
+    cache = forms.CallForms()
+    monkeypatch.setattr(call, "forms_cache", cache)
+    monkeypatch.setattr(builder, "forms_cache", cache)
+    for size in range(40):
+        model = trace(lambda x: op.Relu(op.Concat(x, x, axis=0)), FLOAT[size])
+        assert model.proto.graph.output[0].type.tensor_type.shape.dim[0].dim_value == 2 * size
+        assert len(cache._forms) <= 8
+        assert len(cache._known) <= 8
 
 
 @pytest.mark.parametrize(
@@ -101,6 +156,7 @@ def test_what_is_no_type_or_literal_has_no_form() -> None:
         keys = [
             form_key(op.Add, (x, np.float32(1)), {}),
             form_key(op.Add, (x, float("nan")), {}),
+            form_key(op.Add, (x, np.ma.array([1.0])), {}),
             form_key(op.Add, (x, x.shape[0]), {}),
             form_key(op.Reshape, (x, [1, 2]), {}),
             form_key(op.Softmax, (x,), {"axis": None}),

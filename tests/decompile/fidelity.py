@@ -118,12 +118,14 @@ def _function(proto: onnx.FunctionProto) -> dict[str, Any]:
 
 
 def _graph(proto: onnx.GraphProto) -> dict[str, Any]:
+    inputs, outputs = [[_value(each) for each in ports] for ports in (proto.input, proto.output)]
+    _give_one_type(inputs + outputs)
     return {
         "name": proto.name,
         "doc string": proto.doc_string,
         "metadata": _metadata(proto.metadata_props),
-        "input": [_value(each) for each in proto.input],
-        "output": [_value(each) for each in proto.output],
+        "input": inputs,
+        "output": outputs,
         "initializers": _keyed("initializer", proto.initializer, lambda each: each.name, _tensor),
         "sparse initializers": _keyed(
             "sparse initializer", proto.sparse_initializer, lambda each: each.values.name, _sparse
@@ -242,6 +244,33 @@ def _value(proto: onnx.ValueInfoProto) -> dict[str, Any]:
         "doc string": proto.doc_string,
         "metadata": _metadata(proto.metadata_props),
     }
+
+
+def _give_one_type(ports: Sequence[dict[str, Any]]) -> None:
+    """A value that is listed twice is one value: of its type all is said that either port says."""
+    said: dict[str, Any] = {}
+    for each in ports:
+        if each["name"] in said:
+            each["type"] = _together(said[each["name"]], each["type"])
+        said[each["name"]] = each["type"]
+    for each in ports:
+        each["type"] = said[each["name"]]
+
+
+def _together(one: Any, other: Any) -> Any:
+    match one, other:
+        case ("tensor", element, shape), ("tensor", known, sizes) if (
+            None in (element, known) or element == known
+        ):
+            if shape is not None and sizes is not None and len(shape) == len(sizes):
+                # Numbers say more than names, and names more than nothing.
+                pairs = zip(shape, sizes, strict=True)
+                sizes = tuple(
+                    max(b, a, key=lambda each: (isinstance(each, int), each is not None)) for a, b in pairs
+                )
+            return ("tensor", known or element, shape if sizes is None else sizes)
+        case _:
+            return one if other == ("nothing",) else other
 
 
 def _type(proto: onnx.TypeProto) -> Any:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import onnx
 from onnx import helper, shape_inference
 
+from onnxsmith.graphs.raw import graphs_of
+
 #: A domain of which nobody has schemas.
 STRANGE = "strange.operators"
 
@@ -22,7 +24,13 @@ def lost_types(was: onnx.ModelProto, now: onnx.ModelProto) -> list[str]:
 
 
 def with_inferred_types(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The model with the types that onnx finds noted in it, as exporters and optimisers leave models."""
+    """The model with the types that onnx finds noted in it, as exporters and optimisers leave models.
+
+    One with sparse weights stays as it is: onnx finds no element types for what follows from them, wrong ranks, and
+    sparse tensors, which no operator makes.
+    """
+    if any(isinstance(each, onnx.GraphProto) and each.sparse_initializer for each in graphs_of(model)):
+        return model
     return shape_inference.infer_shapes(model, data_prop=True)
 
 

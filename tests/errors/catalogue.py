@@ -8,11 +8,16 @@ is below that line is written by `--update-golden`; what is above it is written 
 from __future__ import annotations
 
 import ast
+import builtins
+import io
 import traceback
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import IO, Any
+from unittest import mock
 
 from onnxsmith.errors import OnnxsmithError
 
@@ -89,6 +94,27 @@ def run(program: str, folder: Path) -> Outcome | None:
         line = _outermost_line(error.__traceback__, str(file))
         return Outcome(error, _phase(program, line), "".join(traceback.format_exception(error)))
     return None
+
+
+@contextmanager
+def no_file_left_open() -> Generator[None]:
+    """Within the block every file that is opened is closed again, by the program and by us.
+
+    One that is left open is closed by the collector at any later time, with a warning that fails another test.
+    """
+    opened: list[IO[Any]] = []
+    real = io.open
+
+    def recording(*arguments: Any, **options: Any) -> IO[Any]:
+        opened.append(real(*arguments, **options))
+        return opened[-1]
+
+    with mock.patch.object(builtins, "open", recording), mock.patch.object(io, "open", recording):
+        yield
+    left = [file.name for file in opened if not file.closed]
+    for file in opened:
+        file.close()
+    assert not left, f"left open: {left}"
 
 
 def _outermost_line(entry: TracebackType | None, file: str) -> int:

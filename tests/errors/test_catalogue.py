@@ -10,7 +10,7 @@ import pytest
 
 import onnxsmith
 from onnxsmith.errors.pages import error_classes
-from tests.errors.catalogue import Case, read_cases, run, write
+from tests.errors.catalogue import Case, no_file_left_open, read_cases, run, write
 
 ALL = read_cases()
 #: Parts of paths that a user's traceback must not show.
@@ -27,7 +27,8 @@ FOREIGN = (
 def test_case(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, update_golden: bool) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ONNXSMITH_TRACEBACK", raising=False)
-    outcome = run(case.program, tmp_path)
+    with no_file_left_open():
+        outcome = run(case.program, tmp_path)
     assert outcome is not None, "the program raised nothing"
     assert type(outcome.error).__name__ == case.raises
     assert outcome.when == case.when

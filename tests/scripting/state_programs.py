@@ -31,6 +31,35 @@ _BINDINGS = (
     "q = [y, x]; p = q",
     "p = q = [x, y, x]",
 )
+#: What is done with a variable that an inner function assigns, and with a generator that calls it.
+_INNER = (
+    "step(1.0)",
+    "step(k)",
+    "m = m + 1.0",
+    "m = y.sum()",
+    "y = y + m",
+    "y = y + (step(1.0) + m)",
+    "y = y + (m + step(2.0))",
+    "k = k + m",
+    "y = y + sum(parts(1.0))",
+    "y = y + sum([step(1.0), m, step(1.0)])",
+    "y = y + (step(1.0) if y.sum() > 2.0 else m)",
+    "for w in parts(1.0): y = y + w",
+)
+#: What is done with a variable that may be None.
+_PERHAPS = (
+    "z = y.sum()",
+    "z = None",
+    "z = k",
+    "if z is None: z = x.sum()",
+    "if z is None or y.sum() > z: z = y.sum()",
+    "if z is not None and z > 1.0: y = y + z",
+    "if not (z is None): k = k + z",
+    "y = y + (z if z is not None else 1.0)",
+    "y = y + (1.0 if z is None else z)",
+    "y = y + z",
+    "t = z is None",
+)
 
 
 @dataclass(frozen=True)
@@ -54,6 +83,8 @@ class _Writer:
         #: Whether objects change only where Python decides; and how many paths that the model decides are open.
         self.is_calm = self.chance(45)
         self.has_shared = self.chance(30)
+        self.has_inner = self.chance(40)
+        self.has_perhaps = self.chance(35)
         self.paths = 0
 
     def pick(self, options: Sequence[str]) -> str:
@@ -86,6 +117,10 @@ class _Writer:
             simple = [self.look, self.compute, *([] if self.paths else [self.change, self.change, self.add])]
         if self.has_shared:
             simple += [self.bind, self.bind]
+        if self.has_inner:
+            simple += [self.inner, self.inner, self.inner]
+        if self.has_perhaps:
+            simple += [self.perhaps, self.perhaps, self.perhaps]
         nested = [self.branch, self.branch, self.loop, self.loop, self.loop_now, self.early]
         if depth > 0 and self.chance(55):
             write = self.random.choice(nested)
@@ -100,6 +135,23 @@ class _Writer:
 
     def bind(self) -> None:
         self.write(self.pick(_BINDINGS))
+
+    def perhaps(self) -> None:
+        self.write(self.pick(_PERHAPS))
+
+    def inner(self) -> None:
+        self.write(self.pick(_INNER))
+
+    def inner_functions(self) -> None:
+        test = self.pick(["v > 1.0", "m > 2.0", *_CONDITIONS])
+        lines = ["m = 0.0", "def step(v):", "    nonlocal m", f"    if {test}:", "        m = m + v"]
+        if self.chance(30):
+            lines.append("        return m * 2.0")
+        lines += ["    m = m + 1.0", "    return m", "def parts(v):", "    for j in range(3):"]
+        if self.chance(40):
+            lines.append(f"        {self.pick(['step(1.0)', self.fill('statements')])}")
+        for line in (*lines, "        yield v + j"):
+            self.write(line)
 
     def add(self) -> None:
         self.write(f"{self.pick(['y = y +', 'k = k +', 'k ='])} {self.fill('expressions')}")
@@ -154,7 +206,8 @@ class _Writer:
 
     def loop_now(self, depth: int) -> None:
         self.count += 1
-        self.write(self.pick([f"for i{self.count} in range(3):", f"for i{self.count} in [1.0, 2.0]:"]))
+        items = ["range(3)", "[1.0, 2.0]", *(["parts(1.0)"] if self.has_inner else [])]
+        self.write(f"for i{self.count} in {self.pick(items)}:")
         self.loops += 1
         self.block(depth)
         self.loops -= 1
@@ -196,7 +249,13 @@ class _Writer:
             self.write(f"p = {_SHARED.made}")
             self.write(self.pick(["q = p", "q = [x, y]"]))
             self.things += [("p", _SHARED), ("q", _SHARED)]
-        self.shown = self.fill("looks"), self.fill("looks")
+        if self.has_perhaps:
+            self.write("z = None")
+        if self.has_inner:
+            self.inner_functions()
+        self.shown = self.fill("looks"), "m" if self.has_inner else self.fill("looks")
+        if self.has_perhaps:
+            self.shown = self.shown[0], "(z if z is not None else 7.0)"
         for _ in range(self.random.randint(2, 4) if self.is_calm else self.random.randint(1, 3)):
             self.statement(2)
         if self.chance(15):

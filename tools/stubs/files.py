@@ -91,6 +91,11 @@ def surfaces() -> dict[PurePosixPath, str]:
                 ("onnxsmith.graphs.model_inputs", "Port"),
                 ("onnxsmith.graphs.model", "Model"),
                 ("onnxsmith.graphs.model", "load"),
+                ("onnxsmith.passes.rules", "Rule"),
+                ("onnxsmith.passes.rules", "either"),
+                ("onnxsmith.passes.rules", "explain_match"),
+                ("onnxsmith.passes.rules", "rewrite"),
+                ("onnxsmith.passes.surgery", "compose"),
             ],
         ),
         (

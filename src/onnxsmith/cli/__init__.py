@@ -1,4 +1,4 @@
-"""The command line: `onnxsmith build`, `run`, `info`, `check`, `decompile`, `explain`.
+"""The command line: `onnxsmith build`, `run`, `info`, `check`, `decompile`, `extract`, `explain` and others.
 
 Knows which commands there are and what an exit code means; what a command does stands in its own module, which is
 imported when the command is used, so that `onnxsmith --help` imports nothing heavy.
@@ -29,13 +29,21 @@ class Command(NamedTuple):
     writes_files: bool
 
 
-#: The commands; each has a module of its name. docs/reference/command-line.md has the conventions that they keep.
+#: The commands; each has a module of its name, with _ for -. Their conventions: docs/reference/command-line.md.
 COMMANDS: dict[str, Command] = {
     "build": Command("make a model of a function in a Python file", False, False, True, True),
     "run": Command("run a model on arrays, or on random inputs", False, True, False, True),
     "info": Command("show what is in a model", True, True, False, False),
     "check": Command("check a model, or all scripts of a Python file", True, True, False, False),
     "decompile": Command("write a model as a Python module that gives it back", True, True, True, True),
+    "extract": Command("cut a part out of a model, between some of its values", False, True, True, True),
+    "join": Command(
+        "make one model of several, each taking what the one before gives", False, True, True, True
+    ),
+    "rename": Command(
+        "give values, inputs, outputs and nodes of a model other names", False, True, True, True
+    ),
+    "set-shapes": Command("give dimensions and inputs of a model other sizes", False, True, True, True),
     "explain": Command("show the page of an error code", True, False, False, False),
 }
 
@@ -110,7 +118,7 @@ def _make_parser(words: Sequence[str]) -> argparse.ArgumentParser:
 
 
 def _module(name: str) -> Any:
-    return importlib.import_module(f"onnxsmith.cli.{name}")
+    return importlib.import_module(f"onnxsmith.cli.{name.replace('-', '_')}")
 
 
 def _version() -> str:

@@ -7,18 +7,15 @@ import inspect
 import os
 import re
 import warnings
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from onnxsmith.cli.model_output import add_output_arguments, check_output, write_model
 from onnxsmith.cli.program import find_object, load_program, scripts_of
 from onnxsmith.cli.report import Report, Usage
-from onnxsmith.cli.sizes import described_bytes
-from onnxsmith.cli.streams import STREAM, write_output
 from onnxsmith.cli.terminal import progress
 from onnxsmith.cli.type_text import read_type, read_value, split_assignment
 from onnxsmith.errors import AnnotationError, CallError, InvalidModelError, ModelWarning
-from onnxsmith.graphs.existing_files import is_model, refuse
 from onnxsmith.graphs.model import Model
 from onnxsmith.scripting.functions.decorators import script
 from onnxsmith.scripting.functions.function import ScriptFunction
@@ -35,12 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE:FUNCTION",
         help="file.py:function, or package.module:function; file.py alone takes its model, or its only script",
     )
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="the model's file; <function>.onnx by default; - is standard output",
-    )
+    add_output_arguments(parser, "<function>.onnx")
     parser.add_argument(
         "--input-types", nargs="+", default=[], metavar="TYPE", help="types in order, or name=type"
     )
@@ -53,20 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--opset", type=int, help="the opset version of the model")
     parser.add_argument("--inline", action="store_true", help="dissolve the functions that it calls")
-    parser.add_argument(
-        "--force", action="store_true", help="replace a file that is there already and is not the model's"
-    )
-    parser.add_argument(
-        "--external-data", action="store_true", help="put the weights in a file beside the model"
-    )
 
 
 def run(options: argparse.Namespace, report: Report) -> int:
     """Build the model and write it."""
-    if options.output == STREAM and (report.as_json or options.external_data):
-        raise Usage(
-            "-o - writes the model to standard output: nothing else can go there, and nothing beside it"
-        )
+    check_output(options, report)
     file, name = _taken_apart(options.function)
     with warnings.catch_warnings():
         # A module that is imported may hold a model that cannot work; a model that is written should not.
@@ -80,26 +63,7 @@ def run(options: argparse.Namespace, report: Report) -> int:
         except ModelWarning as warning:
             raise InvalidModelError(f"the model cannot work: {warning}") from None
     called = name or ("model" if isinstance(found, Model) else found.name)
-    if options.output == STREAM:
-        write_output(model.proto.SerializeToString())
-        return 0
-    output = Path(options.output or f"{called.rpartition('.')[2]}.onnx")
-    if output.is_file() and not options.force and not is_model(output):
-        raise refuse(output, "holds no model", "write to another file with -o")
-    data = output.parent / f"{output.name}.data"
-    before = _written_at(data)
-    with progress(f"writing {output}"):
-        model.save(output, external_data=options.external_data or None, overwrite=options.force)
-    size = output.stat().st_size
-    has_data = _written_at(data) != before  # else it is of another model that was here
-    written = [str(output), str(data)] if has_data else [str(output)]
-    content = {"written": written, "bytes": size, "summary": repr(model)}
-    report.result(content, f"{output}: {described_bytes(size)}\n{model!r}")
-    return 0
-
-
-def _written_at(path: Path) -> int | None:
-    return path.stat().st_mtime_ns if path.exists() else None
+    return write_model(model, options, report, f"{called.rpartition('.')[2]}.onnx")
 
 
 def _taken_apart(text: str) -> tuple[str, str | None]:

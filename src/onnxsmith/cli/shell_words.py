@@ -10,6 +10,8 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"overwrite=True if it may go \(--force on the command line\)"), "--force if it may go"),
     (re.compile(r"overwrite=True"), "--force"),
     (re.compile(r"save it with external_data=True"), "say --external-data"),
+    (re.compile(r"\binputs=\{'(.+?)': (FLOAT\[\.\.\.\])\}"), r"--inputs '\1=\2'"),
+    (re.compile(r"\bmap=\{'(.+?)': '(.+?)'(?:, …)?\}"), r"--map \1=\2"),
     (re.compile(r"weights=([\"'])(\w+)\1"), r"--weights \2"),
     (re.compile(r"\bwith (timeout|memory)\b"), r"with --\1"),
     (re.compile(r"\bleave memory out; timeout works"), "leave --memory out; --timeout works"),

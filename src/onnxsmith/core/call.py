@@ -14,10 +14,10 @@ import numpy as np
 
 from onnxsmith.core import portable
 from onnxsmith.core.bodies import make_bodies
-from onnxsmith.core.forms import Form, Key, form_key, forms_of
+from onnxsmith.core.forms import Form, Key, form_key, forms_cache
 from onnxsmith.core.initial_states import OpenState, settled, with_open_states
 from onnxsmith.core.stored import Stored
-from onnxsmith.core.target import ACTIVE, RecordingTarget, Target, target_of
+from onnxsmith.core.target import ACTIVE, Target, target_of
 from onnxsmith.core.value import NumberValue, Operand, Value
 from onnxsmith.errors import MixedDTypesError, ModelWarning, OnnxsmithError, OutputCountError
 from onnxsmith.schema.bind import bind
@@ -57,11 +57,11 @@ def call(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     """Perform a call; one output is returned as it is, several as a tuple."""
     active = ACTIVE.get()
     recording = None if active is None else active.recording
-    key = None if recording is None else form_key(operator, args, kwargs)
+    key = None if recording is None or recording.is_exact else form_key(operator, args, kwargs)
     if active is None or recording is None or key is None:
         outputs = _perform(operator, args, kwargs)
     else:
-        form = forms_of(recording).get(key)
+        form = forms_cache.get(key)
         if form is None:
             outputs = _perform(operator, args, kwargs, key)
         else:
@@ -120,33 +120,37 @@ def _perform(
             _warn(error)
             known = outputs_by_signature(op, given, output_count)
         if target.recording is not None and not target.is_exact:
-            known = _shared(target.recording, known, key, args, lifted, attributes)
+            known = _shared(known, key, args, lifted, attributes)
     outputs = target.emit(op, operator.version_to_record, lifted, attributes, output_count, known)
     target.learn(operator, args, kwargs, lifted, attributes, output_count)
     return outputs
 
 
 def _shared(
-    target: RecordingTarget,
     known: Sequence[Known],
     key: Key | None,
     args: tuple[Any, ...],
     lifted: Sequence[Any],
     attributes: Mapping[str, Any],
 ) -> Sequence[Known]:
-    """What is known of outputs as other calls of the model have it; the form of the call is learned."""
-    forms = forms_of(target)
-    outputs = forms.shared(known)
+    """What is known of outputs as other calls have it; the form of the call is learned."""
+    outputs = forms_cache.shared(known)
     if key is None or len(lifted) != len(args):
         return outputs
-    literals: list[tuple[int, np.ndarray[Any, Any]]] = []
+    literals: list[tuple[int, np.ndarray[Any, Any] | None]] = []
     for position, (given, taken) in enumerate(zip(args, lifted, strict=True)):
-        if given is not taken:
-            array = taken.known.data if isinstance(taken, Value) else None
-            if isinstance(given, Value) or not isinstance(array, np.ndarray):
-                return outputs  # put in by promotion: a node of its own
-            literals.append((position, array))
-    forms.learn(key, Form(attributes, outputs, tuple(literals)))
+        if given is taken:
+            continue
+        data = taken.known.data if isinstance(taken, Value) else None
+        if isinstance(given, np.ndarray):
+            if data is not None:
+                return outputs  # what comes out may depend on what it holds
+            literals.append((position, None))
+        elif isinstance(given, Value) or not isinstance(data, np.ndarray):
+            return outputs  # put in by promotion: a node of its own
+        else:
+            literals.append((position, data))
+    forms_cache.learn(key, Form(attributes, outputs, tuple(literals)))
     return outputs
 
 

@@ -1,13 +1,17 @@
-"""Calls of a form that the same model has had before: what binding, promotion and inference gave then.
+"""Calls of a form that some model has had before: what binding, promotion and inference gave then.
 
 A form is an operator, the types of symbolic inputs, and the literals and attributes beside them. A network repeats a
-few dozen forms thousands of times. Holds answers and makes none: those are `call`'s.
+few dozen forms thousands of times, and so do the functions of a module. What they come to depends on nothing else, so
+that all models share the answers; graphs that are made exactly as they are written are not asked about here. Holds
+answers and makes none: those are `call`'s.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+
+import numpy as np
 
 from onnxsmith.core.value import NumberValue, Value
 from onnxsmith.schema.inference.known import Known
@@ -18,9 +22,7 @@ if TYPE_CHECKING:
     from onnxsmith.core.target import RecordingTarget
     from onnxsmith.core.value import Array
 
-#: Under which the forms stand in what a model under construction shares.
-_SHARED = "call forms"
-#: A model whose types never repeat begins anew here; what is kept of one form takes some hundred bytes.
+#: Where types never repeat, remembering begins anew here; what is kept of one form takes some hundred bytes.
 _LIMIT = 4096
 
 _LITERALS = frozenset({int, float, bool})
@@ -29,11 +31,14 @@ Key: TypeAlias = tuple[object, ...]
 
 
 class Form(NamedTuple):
-    """What a call of a form comes to: its attributes in normal form, what its outputs are, its literals as arrays."""
+    """What a call of a form comes to: its attributes in normal form, what its outputs are, its literals as arrays.
+
+    Arrays that were given stand among the literals as None: each call has its own.
+    """
 
     attributes: Mapping[str, Any]
     outputs: tuple[Known, ...]
-    literals: tuple[tuple[int, Array], ...]
+    literals: tuple[tuple[int, Array | None], ...]
 
     def inputs(self, args: tuple[Any, ...], target: RecordingTarget) -> Sequence[Any]:
         """The inputs of such a call."""
@@ -41,12 +46,12 @@ class Form(NamedTuple):
             return args
         inputs = list(args)
         for position, array in self.literals:
-            inputs[position] = target.constant(array)
+            inputs[position] = target.constant(args[position] if array is None else array)
         return inputs
 
 
 class CallForms:
-    """The forms that one model has had."""
+    """The forms that calls have had. Threads may use one: nothing is lost but an answer, which is found anew."""
 
     __slots__ = ("_forms", "_known")
 
@@ -65,24 +70,24 @@ class CallForms:
             return
         if len(self._forms) >= _LIMIT:
             self._forms.clear()
-            self._known.clear()
         self._forms[key] = form
 
     def shared(self, outputs: Sequence[Known]) -> tuple[Known, ...]:
         """The same, with one object for all values of a type of which nothing else is known."""
-        known = self._known
-        return tuple(
-            [each if each.data is not None else known.setdefault(each.type, each) for each in outputs]
-        )
+        return tuple([each if each.data is not None else self._shared(each) for each in outputs])
+
+    def known(self, kind: AnyValueType) -> Known:
+        """What is known of a value of which only the type is: one object for each type."""
+        return self._known.get(kind) or self._shared(Known(kind))
+
+    def _shared(self, known: Known) -> Known:
+        if len(self._known) >= _LIMIT:
+            self._known.clear()
+        return self._known.setdefault(known.type, known)
 
 
-def forms_of(target: RecordingTarget) -> CallForms:
-    """The forms of the model that a graph belongs to."""
-    shared = target.shared
-    found: CallForms | None = shared.get(_SHARED)
-    if found is None:
-        found = shared[_SHARED] = CallForms()
-    return found
+#: The forms of all calls that were recorded, up to a number of them.
+forms_cache = CallForms()
 
 
 def form_key(operator: Operator, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Key | None:
@@ -100,6 +105,9 @@ def form_key(operator: Operator, args: tuple[object, ...], kwargs: Mapping[str, 
             if known.data is not None:
                 return None
             key.append(known)
+        elif kind is np.ndarray:
+            array = cast("Array", each)
+            key += (kind, array.dtype, array.shape)
         else:
             return None
     for name, value in kwargs.items():

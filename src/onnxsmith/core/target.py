@@ -16,7 +16,7 @@ from onnxsmith.core.recording import FunctionHead, OpsetChoice, RecordedBody, Re
 from onnxsmith.errors import LeakedValueError
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
-from onnxsmith.source import Span
+from onnxsmith.source import Place
 from onnxsmith.types.value_types import AnyValueType
 
 if TYPE_CHECKING:
@@ -152,9 +152,9 @@ class RecordingTarget(Target, Protocol):
         ...
 
     def input(
-        self, name: str, kind: AnyValueType, span: Span | None = None, *, is_declared: bool = True
+        self, name: str, kind: AnyValueType, place: Place | None = None, *, is_declared: bool = True
     ) -> Value:
-        """A new input; an exact graph may leave undeclared what type it has."""
+        """A new input, and where it comes from; an exact graph may leave undeclared what type it has."""
         ...
 
     def lift(self, value: Operand | None) -> Value:

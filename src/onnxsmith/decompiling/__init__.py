@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import os
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any, Literal
 
+from onnxsmith.core.collection import collection_paused
 from onnxsmith.decompiling.grouping import group_repeated
 from onnxsmith.decompiling.identifiers import readable
 from onnxsmith.decompiling.module_writer import ModuleWriter
@@ -52,7 +50,7 @@ def decompile(model: Any, *, weights: Literal["inline", "external"] = "inline", 
         )
     if is_piece(model):
         return decompile_piece(model)
-    with _no_collection():
+    with collection_paused():
         given, writer, body = _written(model, group=group)
         held = external_name(given) if weights == "external" else None
         return _joined(writer, body, in_text(writer, held))
@@ -84,7 +82,7 @@ def decompile_to(
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ModelWriteError(f"cannot make the folder {str(place)!r}: {error.strerror or error}") from None
-    with _no_collection():
+    with collection_paused():
         given, writer, body = _written(model, group=group)
         stem = name or _stem(given)
         if Path(stem).name != stem or not stem.isidentifier():
@@ -119,18 +117,6 @@ def _written(model: Any, *, group: bool) -> tuple[Given, ModuleWriter, list[str]
             given.model = group_repeated(given.model)
         writer = ModuleWriter(given)
         return given, writer, writer.write()
-
-
-@contextlib.contextmanager
-def _no_collection() -> Generator[None]:
-    """Without garbage collection: a model is many objects that all live to the end, and looking through them costs."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _stem(given: Given) -> str:

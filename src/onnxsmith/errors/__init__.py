@@ -23,6 +23,7 @@ from onnxsmith.errors.functions import MissingReturnError as MissingReturnError
 from onnxsmith.errors.functions import OpsetConflictError as OpsetConflictError
 from onnxsmith.errors.functions import RecursiveFunctionError as RecursiveFunctionError
 from onnxsmith.errors.functions import ReturnTypeError as ReturnTypeError
+from onnxsmith.errors.functions import RuleError as RuleError
 from onnxsmith.errors.functions import TraceError as TraceError
 from onnxsmith.errors.language import SourceNotFoundError as SourceNotFoundError
 from onnxsmith.errors.language import UnassignedVariableError as UnassignedVariableError
@@ -57,6 +58,10 @@ from onnxsmith.errors.staging import TensorAssignmentError as TensorAssignmentEr
 from onnxsmith.errors.staging import TracedValueError as TracedValueError
 from onnxsmith.errors.staging import UnpackError as UnpackError
 from onnxsmith.errors.staging import UnseenStateError as UnseenStateError
+from onnxsmith.errors.surgery import CutError as CutError
+from onnxsmith.errors.surgery import DuplicateNameError as DuplicateNameError
+from onnxsmith.errors.surgery import JoinError as JoinError
+from onnxsmith.errors.surgery import UnknownNameError as UnknownNameError
 from onnxsmith.errors.tensors import AnnotationError as AnnotationError
 from onnxsmith.errors.tensors import DTypeNotAllowedError as DTypeNotAllowedError
 from onnxsmith.errors.tensors import InferenceError as InferenceError

@@ -180,3 +180,22 @@ class AttributeParameterError(OnnxsmithError, TypeError):
     """
 
     code = "C608"
+
+
+class RuleError(OnnxsmithError, ValueError):
+    """A rewrite rule cannot be what it is meant to be.
+
+    A rule is two functions with the same parameters: a pattern of operators, and what takes its place, with as many
+    results of the same types. A pattern that is no operator would match everything, and one with control flow has no
+    fixed shape to look for.
+
+    Wrong:
+
+        onnxsmith.Rule(lambda x: op.Relu(op.Relu(x)), lambda y: op.Relu(y))
+
+    Right:
+
+        onnxsmith.Rule(lambda x: op.Relu(op.Relu(x)), lambda x: op.Relu(x))
+    """
+
+    code = "C609"

@@ -13,6 +13,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.core.captures import ON_CAPTURE
+from onnxsmith.core.forms import forms_cache
 from onnxsmith.core.harmless import is_harmless
 from onnxsmith.core.operator import Operators, standard_operators
 from onnxsmith.core.operator_protocols import AnyOperator
@@ -49,7 +50,7 @@ from onnxsmith.graphs.weights import Weight
 from onnxsmith.schema.attributes import attribute_type_of
 from onnxsmith.schema.definition import AttributeType, OperatorDef
 from onnxsmith.schema.inference.known import Known
-from onnxsmith.source import Place, Span, caller_place
+from onnxsmith.source import Place, caller_place
 from onnxsmith.types.value_types import AnyValueType, TensorType
 
 #: The key of a function's own notes, which are in no file, that says that it came with a model that is called.
@@ -194,7 +195,7 @@ class GraphTarget:
             yield from named_dimensions(value)
 
     def input(
-        self, name: str, kind: AnyValueType, span: Span | None = None, *, is_declared: bool = True
+        self, name: str, kind: AnyValueType, place: Place | None = None, *, is_declared: bool = True
     ) -> SymbolicTensor | SymbolicSequence:
         """A new input of this graph."""
         value = ValueRecord(self.program.names.unique(name))
@@ -202,7 +203,7 @@ class GraphTarget:
         if is_declared and not self.is_function:
             value.type = declared(kind)
         self.inputs.append(value)
-        return wrap(value, Known(kind), self, span)
+        return wrap(value, forms_cache.known(kind), self, place)
 
     def subgraph(self) -> GraphTarget:
         """A graph inside this one, which sees its values."""

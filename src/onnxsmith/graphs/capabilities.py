@@ -15,9 +15,18 @@ T = TypeVar("T")
 
 #: Name of the method -> "package:function". The stub of `Model` is generated from this (`dev.py stubs`).
 METHODS: dict[str, str] = {
+    "bind_inputs": "onnxsmith.passes.surgery:bind_inputs",
     "decompile": "onnxsmith.decompiling:decompile",
     "decompile_to": "onnxsmith.decompiling:decompile_to",
+    "extract": "onnxsmith.passes.surgery:extract",
     "for_runtime": "onnxsmith.runtime.for_runtime:for_runtime",
+    "rename": "onnxsmith.passes.surgery:rename",
+    "replace_weights": "onnxsmith.passes.surgery:replace_weights",
+    "rewrite": "onnxsmith.passes.rules:rewrite",
+    "split": "onnxsmith.passes.surgery:split",
+    "then": "onnxsmith.passes.surgery:then",
+    "with_outputs": "onnxsmith.passes.surgery:with_outputs",
+    "with_shapes": "onnxsmith.passes.surgery:with_shapes",
 }
 
 

@@ -23,6 +23,7 @@ from onnxsmith.errors import InvalidModelError, ModelWriteError, OnnxsmithError,
 from onnxsmith.graphs import byte_strings, external_data
 from onnxsmith.graphs.holding import held
 from onnxsmith.graphs.mapped_data import MappedFile, MappedTensor, mapped_file
+from onnxsmith.graphs.repeated_ports import agreeing
 from onnxsmith.graphs.stream import LARGE_BYTES, write_model
 
 #: Protobuf ends at 2 GiB; weights beyond this go to a file beside the model by themselves.
@@ -383,7 +384,7 @@ def parse(content: bytes | memoryview, called: str) -> onnx.ModelProto:
 
 def from_proto(proto: onnx.ModelProto, called: str) -> ir.Model:
     """A model from its proto; what onnx-ir cannot hold is an error of ours."""
-    with reading(called):
+    with reading(called), agreeing(proto):
         model = byte_strings.read(proto)
         for given in proto.functions:
             function = model.functions.get((given.domain, given.name, given.overload))

@@ -10,14 +10,15 @@ it, or that is an error. Where nothing names an opset, the graph takes that of t
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from onnxsmith.core.recording import OpsetChoice
 from onnxsmith.errors import AttributeValueError, OpsetConflictError
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.same_meaning import Use, range_of_meaning
-from onnxsmith.source import Span, caller_span
+from onnxsmith.source import Place, Span, caller_place, caller_span, span_at
 
 
 def check_opset_version(version: int | None) -> None:
@@ -30,14 +31,13 @@ def check_opset_version(version: int | None) -> None:
         )
 
 
-@dataclass(slots=True)
-class _Range:
+class _Range(NamedTuple):
     """The versions of one domain that fit every operator used so far; `last` is None while there is no end."""
 
     first: int
     last: int | None
-    first_set_by: tuple[OperatorDef, Span | None] | None = None
-    last_set_by: tuple[OperatorDef, Span | None] | None = None
+    first_set_by: tuple[OperatorDef, Place | None] | None = None
+    last_set_by: tuple[OperatorDef, Place | None] | None = None
     named: int | None = None
 
     def choose(self, default: int) -> int:
@@ -81,7 +81,7 @@ class OpsetVersions:
     def copy(self) -> OpsetVersions:
         """The same state, to come back to."""
         result = OpsetVersions(self.default, is_fixed=self._is_fixed, is_named=self._is_named)
-        result._ranges = {domain: replace(known) for domain, known in self._ranges.items()}
+        result._ranges = dict(self._ranges)
         result._seen = dict(self._seen)
         result._models = dict(self._models)
         return result
@@ -111,7 +111,7 @@ class OpsetVersions:
                 raise
         known = self._ranges.get("")
         if known is not None and known.named is None and "" in called._ranges:
-            known.named = called.version("")
+            self._ranges[""] = known._replace(named=called.version(""))
         for model in called._models:
             self.use_model(model)
 
@@ -154,8 +154,8 @@ class OpsetVersions:
 
     def _narrow(self, op: OperatorDef, version: int | None) -> None:
         first, end = registry.valid_range(op) if op.is_known else (op.since_version, op.since_version + 1)
-        span = caller_span()
-        known = self._ranges.setdefault(op.domain, _Range(1, None))
+        place = caller_place()
+        known = self._ranges.get(op.domain, _Range(1, None))
         if (
             self._is_fixed
             and op.domain == ""
@@ -165,23 +165,24 @@ class OpsetVersions:
                 f"{op.qualified_name}-{op.since_version} is not the {op.name} of opset {self.default}, "
                 "which was asked for this model",
                 help=f"use opset{self.default}.{op.name}, or another opset_version",
-            ).locate(span)
+            ).locate(span_at(place))
         new_first = max(known.first, first)
         new_last = known.last if end is None else end - 1 if known.last is None else min(known.last, end - 1)
         if new_last is not None and new_first > new_last:
-            error = self._conflict(op, known, first, end, span)
+            error = self._conflict(op, known, first, end, place)
             error.named_version = version if op.domain == "" else None
             raise error
         if new_first != known.first:
-            known.first, known.first_set_by = new_first, (op, span)
+            known = known._replace(first=new_first, first_set_by=(op, place))
         if new_last != known.last:
-            known.last, known.last_set_by = new_last, (op, span)
+            known = known._replace(last=new_last, last_set_by=(op, place))
         if version is not None:
-            known.named = version if known.named is None else max(known.named, version)
+            known = known._replace(named=version if known.named is None else max(known.named, version))
+        self._ranges[op.domain] = known
 
     @staticmethod
     def _conflict(
-        op: OperatorDef, known: _Range, first: int, end: int | None, span: Span | None
+        op: OperatorDef, known: _Range, first: int, end: int | None, place: Place | None
     ) -> OpsetConflictError:
         other = known.last_set_by if known.last is not None and first > known.last else known.first_set_by
         until = "on" if end is None else f"to {end - 1}"
@@ -189,18 +190,20 @@ class OpsetVersions:
             f"{op.qualified_name}-{op.since_version} belongs to opset {first} {until}, "
             f"but this graph already needs {_described(known)}",
             help="use one opset version in a graph; a function of its own may use another",
-        ).locate(span)
+        ).locate(span_at(place))
         if other is not None:
             cause = other[0]
             is_literal = cause.name == "Constant" and cause.domain == ""
             said = "a literal becomes a constant" if is_literal else f"{cause.qualified_name} is used"
-            error.also(other[1], f"{said} here, as of opset {cause.since_version}")
+            error.also(span_at(other[1]), f"{said} here, as of opset {cause.since_version}")
         return error
 
     def version(self, domain: str) -> int:
         """The version of a domain that fits all that was used so far."""
         known = self._ranges.get(domain)
-        given = next((each.imports[domain] for each in self._models if domain in each.imports), None)
+        given = None
+        if self._models:
+            given = next((each.imports[domain] for each in self._models if domain in each.imports), None)
         if domain == "":
             default = self.default if given is None or self._is_decided else given
             return default if known is None or self._is_fixed else known.choose(default)

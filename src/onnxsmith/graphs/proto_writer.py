@@ -29,7 +29,7 @@ from onnxsmith.graphs.records import (
     ValueRecord,
 )
 from onnxsmith.schema.definition import AttributeReference, AttributeType
-from onnxsmith.source import Place, Span, stored_at
+from onnxsmith.source import PlaceTexts
 from onnxsmith.types.value_types import AnyValueType
 
 #: Before this IR version a function cannot declare the types of its values.
@@ -66,8 +66,7 @@ class _Writer:
         # By id, since hashing a type costs as much as writing it; the records hold the types.
         self._by_id: dict[int, onnx.TypeProto] = {}
         self._types: dict[AnyValueType, onnx.TypeProto] = {}
-        # By the id of a code object, which the records hold, and the instruction.
-        self._sources: dict[tuple[int, int], str] = {}
+        self._sources = PlaceTexts()
 
     def model(self, record: ModelRecord) -> onnx.ModelProto:
         proto = onnx.ModelProto()
@@ -124,7 +123,7 @@ class _Writer:
         elif record.place is not None:
             pair = proto.metadata_props.add()
             pair.key = SOURCE_KEY
-            pair.value = self._source(record.place)
+            pair.value = self._sources.of(record.place)
         proto.input.extend(["" if each is None else each.name for each in record.inputs])
         proto.output.extend([each.name for each in record.outputs])
         for attribute in record.attributes:
@@ -142,15 +141,6 @@ class _Writer:
                 found = self._types[kind] = proto_of_type(kind)
             self._by_id[id(kind)] = found
         proto.type.CopyFrom(found)
-
-    def _source(self, place: Place) -> str:
-        if isinstance(place, Span):
-            return place.stored
-        key = (id(place[0]), place[1])
-        found = self._sources.get(key)
-        if found is None:
-            found = self._sources[key] = stored_at(place)
-        return found
 
     def _attribute(self, record: AttributeRecord, proto: onnx.AttributeProto) -> None:
         name, kind, content = record

@@ -16,6 +16,7 @@ from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.runtime.facts.fact import Check, CheckAtOnce, Fact, Refusal, Requirement, Rewrite
 from onnxsmith.runtime.facts.gating import gate
 from onnxsmith.runtime.facts.table import facts_for
+from onnxsmith.types.dtypes import DType
 
 #: Metadata of nodes that stand for one that a fact concerned: which fact.
 FACT_KEY = "onnxsmith.fact"
@@ -40,6 +41,7 @@ def adapt(
     *,
     checks: Checks = "in the graph",
     is_kept: bool = False,
+    believes_shapes: bool = False,
 ) -> Rewritten:
     """The model with every fact met that a version of ONNX Runtime shows; raises Refused where one cannot be met.
 
@@ -48,10 +50,13 @@ def adapt(
 
     `is_kept` says that the result is for a file: what is emitted is marked, and what was marked before is left alone.
     Where a model runs, marks count for nothing: anybody can write one, and what they leave out may end the process.
+    `believes_shapes` is for models of our own making: what they say of shapes inside is right.
     """
     rules = rules_for(version, provider, checks=checks, is_kept=is_kept)
     try:
-        return rewrite(model, rules, weights, mark=FACT_KEY if is_kept else None)
+        return rewrite(
+            model, rules, weights, mark=FACT_KEY if is_kept else None, believes_shapes=believes_shapes
+        )
     except TooDeep as error:
         raise Refused("", "", str(error)) from None
 
@@ -75,10 +80,12 @@ def _is_left_out(fact: Fact, checks: Checks) -> bool:
     return checks == "nowhere" or fact.remedy.at_once is not None
 
 
-def checks_at_once(version: tuple[int, ...], domain: str, operator: str) -> list[CheckAtOnce]:
-    """The checks of an operator that cost less on arrays than in a graph."""
+def checks_at_once(
+    version: tuple[int, ...], domain: str, operator: str, dtype: DType | None
+) -> list[CheckAtOnce]:
+    """The checks of an operator that cost less on arrays than in a graph; `dtype` is that of the first input."""
     facts = facts_for("onnxruntime", version, CPU).get((domain, operator), ())
-    remedies = [each.remedy for each in facts if isinstance(each.remedy, Check)]
+    remedies = [each.remedy for each in facts if isinstance(each.remedy, Check) and each.takes(dtype)]
     return [each.at_once for each in remedies if each.at_once is not None]
 
 

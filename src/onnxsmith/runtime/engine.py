@@ -36,6 +36,7 @@ from onnxsmith.runtime.sessions import RunnerCache
 from onnxsmith.runtime.settings import DEFAULT_CACHE_SIZE, Settings, chosen, current
 from onnxsmith.runtime.single_node import Call, InputType
 from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.types.dtypes import DType
 
 Source: TypeAlias = Literal["onnxruntime", "reference", "nothing"]
 
@@ -139,7 +140,9 @@ def build(call: Call, settings: Settings) -> Runner:
     runner = _first_of(call, settings, _candidates(settings), [])
     if runner.source != "onnxruntime":
         return runner
-    checks = checks_at_once(onnxruntime_api.version(), call.op.domain, call.op.name)
+    first = call.input_types[0] if call.input_types else None
+    dtype = first if isinstance(first, DType) else None
+    checks = checks_at_once(onnxruntime_api.version(), call.op.domain, call.op.name, dtype)
     return runner if not checks else Runner(_run_checked(call, runner.run, checks), runner.source)
 
 

@@ -15,7 +15,7 @@ from onnxsmith.graphs import files
 from onnxsmith.graphs.diagnosis import objection
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.origins import hand_down_origins
-from onnxsmith.graphs.rewriting.rewrite import Edit
+from onnxsmith.graphs.rewriting.rewrite import NodeChange
 from onnxsmith.runtime import kernel_table, onnxruntime_api
 from onnxsmith.runtime.adapting import Checks, adapt
 from onnxsmith.runtime.cast_constants import cast_constants
@@ -36,7 +36,7 @@ class RuntimeModel(Model):
     gets right as it is.
     """
 
-    def __init__(self, model: ir.Model, changes: tuple[Edit, ...], runtime: str) -> None:
+    def __init__(self, model: ir.Model, changes: tuple[NodeChange, ...], runtime: str) -> None:
         super().__init__(model)
         self.changes = changes
         #: The runtime that it was made for, and its version.
@@ -93,17 +93,20 @@ def for_runtime(model: Model) -> RuntimeModel:
     return RuntimeModel(_read(opened.model.proto, model), opened.edits, f"ONNX Runtime {version}")
 
 
-def adapted(model: Model, *, checks: bool) -> tuple[ir.Model, tuple[Edit, ...]]:
+def adapted(model: Model, *, checks: bool) -> tuple[ir.Model, tuple[NodeChange, ...]]:
     """What `for_runtime` makes of a model, and what it changed, without a session: nothing has to be installed for it.
 
     The very model where there is nothing to change. Opsets and definitions stay: what is new to ONNX Runtime it will
-    refuse. `checks` says whether inputs that end the process are looked for. Raises Refused where a fact cannot be met.
+    refuse. `checks` says whether inputs that end the process are looked for. It is for models of our own making: the
+    shapes that they declare are believed. Raises Refused where a fact cannot be met.
     """
     given = model.handed_over()
     wide = widened(given.proto, lossy=True)
     version = onnxruntime_api.version() if onnxruntime_api.is_available() else kernel_table.RUNTIME_VERSION
     where: Checks = "in the graph" if checks else "nowhere"
-    result = adapt(wide.model, version, weight_reader(given), checks=where, is_kept=True)
+    result = adapt(
+        wide.model, version, weight_reader(given), checks=where, is_kept=True, believes_shapes=True
+    )
     edits = wide.edits + result.edits
     return (_read(result.model, model), edits) if edits else (model.ir, ())
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import onnx
 from onnx import helper
 
-from onnxsmith.graphs.rewriting.rewrite import Edit, ReadWeight
+from onnxsmith.graphs.rewriting.rewrite import NodeChange, ReadWeight
 from onnxsmith.graphs.rewriting.scopes import all_nodes, operators_of, plain_domain
 from onnxsmith.graphs.rewriting.site import Array
 from onnxsmith.graphs.session_model import SessionModel
@@ -38,7 +38,7 @@ class Opened:
 
     session: onnxruntime_api.Session
     model: SessionModel
-    edits: tuple[Edit, ...]
+    edits: tuple[NodeChange, ...]
 
 
 def open_session(
@@ -58,7 +58,7 @@ def open_session(
     """
     if operators is None:
         operators = operators_of(model.proto)
-    edits: tuple[Edit, ...] = ()
+    edits: tuple[NodeChange, ...] = ()
     if is_on_cpu(settings):
         checks: Checks = "before" if is_checked else "in the graph"
         version = onnxruntime_api.version()

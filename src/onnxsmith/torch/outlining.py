@@ -14,17 +14,19 @@ import onnx_ir as ir
 
 from onnxsmith.graphs.function import FUNCTION_DOMAIN_VERSION
 from onnxsmith.graphs.names import Names, snake_case
-from onnxsmith.graphs.notes import WEIGHT_KEY
+from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
 
+#: The note of a node that holds the calls of modules that it is in.
+MODULES_KEY = "onnxsmith.modules"
 #: The calls of modules that a node is in, the outermost first: what tells a call from others, and the class.
 Calls = tuple[tuple[str, str], ...]
 #: Constants up to this many elements stand in the function; larger ones are weights.
 _SMALL = 64
 
 
-def outline(model: ir.Model, modules: Mapping[ir.Node, Calls] | None) -> None:
+def outline(model: ir.Model) -> None:
     """Put functions in the place of calls of modules, the innermost first."""
-    outliner = _Outliner(model, modules or {})
+    outliner = _Outliner(model)
     outliner.run()
     for function in outliner.functions.values():
         model.functions[function.identifier()] = function
@@ -40,9 +42,8 @@ class _Run:
 
 
 class _Outliner:
-    def __init__(self, model: ir.Model, modules: Mapping[ir.Node, Calls]) -> None:
+    def __init__(self, model: ir.Model) -> None:
         self.graph = model.graph
-        self.modules = modules
         #: What a function is, whatever its values are called -> the function.
         self.functions: dict[Any, ir.Function] = {}
         self.names: dict[str, Names] = {}
@@ -56,7 +57,7 @@ class _Outliner:
     def run(self) -> None:
         nodes = list(self.graph)
         # The outermost call is the model itself.
-        calls = {node: self.modules.get(node, ())[1:] for node in nodes}
+        calls: dict[ir.Node, Calls] = {node: notes_of(node).get(MODULES_KEY, ())[1:] for node in nodes}
         self.graph.remove(nodes)
         self.graph.extend(self._outlined(nodes, calls, 0))
 

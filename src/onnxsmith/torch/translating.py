@@ -16,25 +16,25 @@ from onnxsmith.errors import ExportError, boundary
 from onnxsmith.graphs import files
 from onnxsmith.graphs.ir_maker import IrMaker, function_to_ir
 from onnxsmith.graphs.ir_version import lowest_ir_version
+from onnxsmith.graphs.notes import notes_of
 from onnxsmith.graphs.opsets import OpsetVersions, check_opset_version
 from onnxsmith.graphs.program import Program
 from onnxsmith.graphs.size_conditions import SIZES_KEY, SizeCondition, written
+from onnxsmith.passes import polish
 from onnxsmith.runtime.adapting import Refused
 from onnxsmith.runtime.for_runtime import adapted
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.torch.custom import by_overload
 from onnxsmith.torch.dispatch import Dispatcher
-from onnxsmith.torch.fusions import fuse
 from onnxsmith.torch.interpreter import Interpreter
 from onnxsmith.torch.library.dtypes import SUBSTITUTES, boundary_dtype
-from onnxsmith.torch.outlining import outline
+from onnxsmith.torch.outlining import MODULES_KEY, outline
 from onnxsmith.torch.ports import Ports
 from onnxsmith.torch.preparing import prepared
 from onnxsmith.torch.progress import Progress
 from onnxsmith.torch.reporting import ExportedModel, ExportReport
 from onnxsmith.torch.sizes import Sizes
 from onnxsmith.torch.target import Origin, TorchTarget
-from onnxsmith.torch.tidying import tidy
 from onnxsmith.torch.untranslated import untranslated
 from onnxsmith.torch.verifying import Verification
 from onnxsmith.tracing.trace import PRODUCER
@@ -161,15 +161,16 @@ class Translator:
         return model
 
     def _assembled(self, outputs: Sequence[Any], conditions: Sequence[SizeCondition]) -> ExportedModel:
-        tidy(self.state, self.scope, outputs)
         made_of = IrMaker()
         graph = made_of.graph(self.scope.finish(outputs, self.options.name))
         functions = [function_to_ir(each) for each in self.state.functions.values()]
         modules = self._modules(made_of)
-        fuse(graph, self.report.opset_version, modules)
         model = ir.Model(graph, ir_version=10, producer_name=PRODUCER, functions=functions)
+        for node, calls in (modules or {}).items():
+            notes_of(node)[MODULES_KEY] = calls
+        polish(model, keeps_modules=modules is not None)
         if self.options.functions is not None:
-            outline(model, modules)
+            outline(model)
         model.ir_version = lowest_ir_version(model, self.state.dtypes)
         if conditions:
             model.metadata_props[SIZES_KEY] = written(conditions)

@@ -67,7 +67,7 @@ def trace(
     check_opset_version(opset_version)
     kinds = [read_value_type(each, f"type {position} of trace") for position, each in enumerate(types)]
     names = _input_names(function, len(kinds), input_names)
-    version = opset_version if opset_version is not None else _named_version(function)
+    version = opset_version if opset_version is not None else named_version(function)
     program = Program(
         "model",
         OpsetVersions(
@@ -175,7 +175,7 @@ def _graph_name(function: Callable[..., Any]) -> str:
     return "traced" if name == "<lambda>" else name
 
 
-def _named_version(function: Callable[..., Any]) -> int | None:
+def named_version(function: Callable[..., Any]) -> int | None:
     """The opset version that the function's code refers to, so that `a @ b` before `op.Relu` means the same opset.
 
     Where it names none, that of the models it refers to.

@@ -7,18 +7,20 @@ from collections.abc import Iterator
 import numpy as np
 import onnx
 import pytest
-from onnx import helper, parser
+from onnx import helper, numpy_helper, parser
 
 from onnxsmith.runtime import onnxruntime_api
-from onnxsmith.runtime.adapting import Refused, adapt
+from onnxsmith.runtime.adapting import Refused, adapt, checks_at_once
 from onnxsmith.runtime.facts.fact import Fact, Probe
 from onnxsmith.runtime.facts.gating import failed_check
 from onnxsmith.runtime.facts.table import FACTS
+from onnxsmith.types.dtypes import DType
 from tests.laws.bare_session import BareOutcome, BareProcess
 
 #: The engine's version decides which facts are applied at all.
 HERE = onnxruntime_api.version()
 PROBED = [fact for fact in FACTS if fact.probe is not None and fact.holds_for(HERE)]
+OF_OTHERS = [fact for fact in FACTS if fact.probe is not None and not fact.holds_for(HERE)]
 #: float32 is exact to about this part of the largest number.
 TOLERANCE = 1e-5
 
@@ -63,6 +65,16 @@ def test_a_bare_session_shows_it(fact: Fact, bare: BareProcess) -> None:
     )
 
 
+@pytest.mark.parametrize("fact", OF_OTHERS, ids=lambda fact: fact.name)
+def test_a_version_outside_its_range_does_not(fact: Fact, bare: BareProcess) -> None:
+    """It is right, or refuses the model: then another form of the model or another engine is asked."""
+    probe = probe_of(fact)
+    outcome = bare.ask(parser.parse_model(probe.text).SerializeToString(), probe.inputs, timeout=30)
+    assert is_right(outcome, probe) or outcome.kind == "error", (
+        f"ONNX Runtime {HERE} shows this: widen the range of versions"
+    )
+
+
 @pytest.mark.parametrize("fact", PROBED, ids=lambda fact: fact.name)
 def test_the_adapted_model_does_not(fact: Fact, bare: BareProcess) -> None:
     probe = probe_of(fact)
@@ -84,6 +96,37 @@ def test_the_adapted_model_does_not_when_it_is_a_function(fact: Fact, bare: Bare
     adapted = adapt(as_function(parser.parse_model(probe.text)), HERE)
     outcome = bare.ask(adapted.model.SerializeToString(), probe.inputs, timeout=30)
     assert is_right(outcome, probe), outcome
+
+
+@pytest.mark.parametrize("is_function", [False, True], ids=["graph", "function"])
+@pytest.mark.parametrize("node", ["Identity", None], ids=["behind a node", "plain"])
+@pytest.mark.parametrize("fact", PROBED, ids=lambda fact: fact.name)
+def test_the_adapted_model_does_not_when_its_inputs_are_constants(
+    fact: Fact, node: str | None, is_function: bool, bare: BareProcess
+) -> None:
+    """A runtime works out what follows from constants when it loads a model, in branches that are not taken, too."""
+    probe = probe_of(fact)
+    model = parser.parse_model(probe.text)
+    model = with_constants(as_function(model) if is_function else model, probe, node)
+    adapted = adapt(model, HERE)
+    outcome = bare.ask(adapted.model.SerializeToString(), {}, timeout=30)
+    assert is_right(outcome, probe), outcome
+    if outcome.kind == "error":  # a check, or what the runtime itself finds when it loads the model
+        assert failed_check(outcome.text) is not None or "Gather" not in outcome.text, outcome.text
+
+
+def with_constants(model: onnx.ModelProto, probe: Probe, node: str | None) -> onnx.ModelProto:
+    """The same model with its inputs as initializers, each behind a node that hands it on, or as they are."""
+    graph = model.graph
+    nodes = list(graph.node)
+    del graph.node[:], graph.input[:]
+    for name, array in probe.inputs.items():
+        held = name if node is None else f"{name}_held"
+        graph.initializer.append(numpy_helper.from_array(array, held))
+        if node is not None:
+            graph.node.append(helper.make_node(node, [held], [name]))
+    graph.node.extend(nodes)
+    return model
 
 
 def as_function(model: onnx.ModelProto) -> onnx.ModelProto:
@@ -111,6 +154,12 @@ def test_facts_end_with_their_versions() -> None:
     ended = Fact(fact.name, fact.operator, fact.reason, fact.remedy, last="1.25")
     assert ended.holds_for((1, 25))
     assert not ended.holds_for((1, 26))
+
+
+def test_checks_on_arrays_are_for_their_element_types() -> None:
+    old = (1, 24)
+    assert checks_at_once(old, "", "Div", DType.INT8)
+    assert not checks_at_once(old, "", "Div", DType.FLOAT), "a float has a quotient over 0"
 
 
 def test_a_seed_in_an_old_opset_is_refused() -> None:

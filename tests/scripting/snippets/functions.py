@@ -364,18 +364,6 @@ def misspelt_helper(x: FLOAT["N"]):
     return duoble(x)  # here  # noqa: F821
 
 
-@refused(UnsupportedSyntaxError, "'nonlocal'")
-def nonlocal_variable(x: FLOAT["N"]):
-    k = 1
-
-    def change():
-        nonlocal k  # here
-        k = 2
-
-    change()
-    return x * k
-
-
 @refused(UnsupportedSyntaxError, "a class definition")
 def class_inside(x: FLOAT["N"]):
     class Inner:  # here

@@ -18,7 +18,6 @@ import time
 import uuid
 
 import numpy as np
-import torch
 
 from onnxsmith import FLOAT, INT64
 from onnxsmith.errors import LastingChangeError, MutationError, UnseenStateError
@@ -28,8 +27,6 @@ W = np.zeros(3, np.float32)
 BUFFER = io.StringIO("abc")
 QUEUE = queue.SimpleQueue()
 SEEN = []
-TENSOR = torch.ones(1)
-LAYER = torch.nn.Linear(1, 1).requires_grad_(False)
 NOWHERE = pathlib.Path("nowhere/at/all")
 SYSTEM = random.SystemRandom()
 LOCAL = threading.local()
@@ -271,27 +268,6 @@ def queue_in_branch(x: FLOAT["N"]):
     return x
 
 
-@refused(MutationError, "'TENSOR'")
-def torch_tensor_in_branch(x: FLOAT["N"]):
-    if x.sum() > 0:
-        TENSOR.add_(5)  # here
-    return x * float(TENSOR[0])
-
-
-@refused(MutationError, "LAYER")
-def torch_layer_in_branch(x: FLOAT["N"]):
-    if x.sum() > 0:
-        LAYER.weight.add_(5)  # here
-    return x * float(LAYER.weight[0, 0])
-
-
-@runs(vector(1, 2, 3))
-def torch_layer_is_called(x: FLOAT["N"]):
-    if x.sum() > 0:
-        x = x + float(LAYER(TENSOR)[0])
-    return x
-
-
 @refused(MutationError, "'os.environ'")
 def environment_in_branch(x: FLOAT["N"]):
     if x.sum() > 0:
@@ -325,19 +301,6 @@ def decimal_context_in_branch(x: FLOAT["N"]):
     if x.sum() > 0:
         set_precision(5)
     return x
-
-
-@refused(LastingChangeError, "'torch'")
-def torch_numbers(x: FLOAT["N"]):
-    return x * float(torch.rand(1)[0])  # here
-
-
-@runs(vector(1, 2, 3))
-@runs(vector(-1, -2, -3))
-def torch_tensor_is_read(x: FLOAT["N"]):
-    if x.sum() > 0:
-        x = x + float(TENSOR[0])
-    return x * float(TENSOR[0])
 
 
 @runs(vector(1, 2, 3))

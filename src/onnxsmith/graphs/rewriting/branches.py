@@ -49,6 +49,13 @@ def repeat(emit: Emitter, count: str, start: str, dtype: DType, turn: Turn) -> s
     return emit.op("Loop", count, "", start, body=body)
 
 
+def at_run_only(emit: Emitter, value: str, dtype: DType) -> str:
+    """The same value, which no runtime works out before a run: none of them runs loops then."""
+    return repeat(
+        emit, emit.constant(1), value, dtype, lambda inner, _, current: inner.op("Identity", current)
+    )
+
+
 def _branch(emit: Emitter, outputs: Sequence[str], way: Way) -> onnx.GraphProto:
     inner = emit.inner()
     names = {name: emit.names.after(name) for name in outputs}

@@ -41,7 +41,7 @@ class TooDeep(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class NodeChange:
     """One change: by which rule, why, and which node it was."""
 
     rule: str
@@ -65,16 +65,21 @@ class Rewritten:
     """The model after the rules, and what they changed."""
 
     model: onnx.ModelProto
-    edits: tuple[Edit, ...] = field(default=())
+    edits: tuple[NodeChange, ...] = field(default=())
 
 
 def rewrite(
-    model: onnx.ModelProto, rules: Rules, weights: ReadWeight | None = None, *, mark: str | None = None
+    model: onnx.ModelProto,
+    rules: Rules,
+    weights: ReadWeight | None = None,
+    *,
+    mark: str | None = None,
+    believes_shapes: bool = False,
 ) -> Rewritten:
     """Apply rules to a model. `weights` gives the initializers of the main graph whose content stands elsewhere.
 
-    `mark` is the key of metadata that emitted nodes get, with the names of the rules, where a rule could concern them;
-    nodes that have it are left alone.
+    `believes_shapes` is for models of our own making, whose shapes inside are right. `mark` is the key of metadata that
+    emitted nodes get, with the names of the rules, where a rule could concern them; nodes that have it are left alone.
     """
     functions = functions_of(model)
     concerned = functions_that_use(functions, frozenset(rules)) if functions else set[FunctionKey]()
@@ -85,6 +90,7 @@ def rewrite(
     else:
         return Rewritten(model)
     run = _Run(model, rules, functions, concerned, weights or (lambda _: None), mark)
+    run.believes_shapes = believes_shapes
     return run.result()
 
 
@@ -106,8 +112,10 @@ class _Run:
         self._concerned = concerned
         self._weights = weights
         self._mark = mark
+        #: Whether the shapes that the model declares inside are right.
+        self.believes_shapes = False
         self._names = FreshNames([*value_names(model), *(each.name for each in model.functions)])
-        self._edits: list[Edit] = []
+        self._edits: list[NodeChange] = []
         # Edits, and calls that go to a copy.
         self._changes = 0
         # (function, types of its inputs, attributes) -> its copy and what calls it.
@@ -116,7 +124,9 @@ class _Run:
     def result(self) -> Rewritten:
         model = onnx.ModelProto()
         model.CopyFrom(self._given)
-        inferred = _Inferred(functools.partial(inferred_graph, self._given))
+        inferred = _Inferred(
+            functools.partial(inferred_graph, self._given, believes_shapes=self.believes_shapes)
+        )
         self._graph(model.graph, inferred, None, _with_standard(model.opset_import), (), 0)
         if not self._edits:
             return Rewritten(self._given)
@@ -124,8 +134,9 @@ class _Run:
         for (key, _), copy in self._copies.items():
             if copy is not None:
                 copies.setdefault(key, []).append(copy)
-        model.functions.extend(each for group in copies.values() for each in group)
-        take_places(model, {key: group[0].name for key, group in copies.items() if len(group) == 1})
+        if copies:
+            model.functions.extend(each for group in copies.values() for each in group)
+            take_places(model, {key: group[0].name for key, group in copies.items() if len(group) == 1})
         return Rewritten(model, tuple(self._edits))
 
     def _graph(
@@ -191,7 +202,7 @@ class _Run:
             site = Site(node, versions.get(domain, 1), scope, emit)
             changes = rule(site)
             for name, reason in changes:
-                self._edits.append(Edit(name, reason, node.op_type, node.name, path))
+                self._edits.append(NodeChange(name, reason, node.op_type, node.name, path))
                 self._changes += 1
             if changes:
                 is_changed = True
@@ -223,11 +234,12 @@ class _Run:
         if depth >= _MOST_CALLS:
             raise TooDeep(f"functions call functions more than {_MOST_CALLS} deep")
         types = [scope.type_of(name) or onnx.TypeProto() for name in node.input]
-        call = onnx.NodeProto(attribute=node.attribute, input=["x" if each else "" for each in node.input])
+        known = ["" if not each else "fixed" if scope.may_be_fixed(each) else "x" for each in node.input]
+        call = onnx.NodeProto(attribute=node.attribute, input=known)
         signature = b"".join(each.SerializeToString() + b";" for each in types) + call.SerializeToString()
         if (key, signature) not in self._copies:
             self._copies[key, signature] = None  # stands for itself while it is made, should it call itself
-            self._copies[key, signature] = self._copy(key, node, types, (*path, key[1]), depth)
+            self._copies[key, signature] = self._copy(key, call, types, (*path, key[1]), depth)
         copy = self._copies[key, signature]
         if copy is not None:
             self._changes += 1
@@ -243,7 +255,10 @@ class _Run:
         path: tuple[str, ...],
         depth: int,
     ) -> onnx.FunctionProto | None:
-        """The function for one way to call it, rewritten; None when no rule changes anything in it."""
+        """The function for one way to call it, rewritten; None when no rule changes anything in it.
+
+        The inputs of `call` say which are "fixed": those that follow from constants.
+        """
         copy = onnx.FunctionProto()
         copy.CopyFrom(self._functions[key])
         given = {each.name: each for each in copy.attribute_proto}
@@ -265,7 +280,8 @@ class _Run:
         )
         before = self._changes
         inferred = _Inferred(functools.partial(inferred_graph, around))
-        scope = Scope(inferred.graph, None, copy.node)
+        fixed = {name for name, given in zip(copy.input, call.input, strict=False) if given == "fixed"}
+        scope = Scope(inferred.graph, None, copy.node, fixed)
         for info in graph.input:
             scope.types[info.name] = info.type
         nodes = self._nodes(copy.node, inferred, scope, _with_standard(copy.opset_import), path, depth + 1)
@@ -302,16 +318,21 @@ class _Inferred:
         return _Inferred(lambda: list(inner_graphs(self.graph().node[place]))[number])
 
 
-def inferred_graph(model: onnx.ModelProto) -> onnx.GraphProto:
+def inferred_graph(
+    model: onnx.ModelProto, *, believes_shapes: bool = False, follows_sizes: bool = False
+) -> onnx.GraphProto:
     """The model's graph with the types that ONNX's inference finds; without shapes where inference gives up.
 
     Of shapes, only those of the model's inputs are believed: a runtime makes sure of them, and of no others.
+    `follows_sizes` lets inference follow what is computed from shapes.
     """
-    plain = _without_claims(_without_traps(model))
+    plain = _without_traps(model)
+    if not believes_shapes:
+        plain = _without_claims(plain)
     if calls_itself(functions_of(plain)):
         return plain.graph  # inference may follow it until the stack ends
     try:
-        return shape_inference.infer_shapes(plain).graph
+        return shape_inference.infer_shapes(plain, data_prop=follows_sizes).graph
     except Exception:  # inference throws what it likes on models that break ONNX's rules
         return plain.graph
 
@@ -324,8 +345,10 @@ def _without_claims(model: onnx.ModelProto) -> onnx.ModelProto:
     while waiting:
         graph = waiting.pop()
         inside = () if graph is copy.graph else graph.input
+        # Initializers say themselves what shape they have; with a claim that has none, inference would not look.
+        held = {each.name for each in graph.initializer}
         for info in (*graph.value_info, *graph.output, *inside):
-            if info.type.HasField("tensor_type"):
+            if info.type.HasField("tensor_type") and info.name not in held:
                 info.type.tensor_type.ClearField("shape")
         for node in graph.node:
             waiting.extend(inner_graphs(node))

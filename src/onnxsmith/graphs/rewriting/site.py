@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 from typing import TypeAlias
 
 import numpy as np
@@ -10,7 +10,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from onnxsmith.graphs.rewriting.emitter import Emitter
-from onnxsmith.graphs.rewriting.scopes import plain_domain
+from onnxsmith.graphs.rewriting.scopes import inner_graphs, plain_domain
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import Parameter
 from onnxsmith.types.dtypes import DType
@@ -39,8 +39,11 @@ class Scope:
         infer: Callable[[], onnx.GraphProto],
         outer: Scope | None = None,
         nodes: Sequence[onnx.NodeProto] = (),
+        fixed: Set[str] = frozenset(),
     ) -> None:
         self._outer = outer
+        # Whether values may be fixed, as far as it was asked; and inputs of a function that are where it is called.
+        self._fixed = dict.fromkeys(fixed, True)
         self._nodes = nodes
         self._producers: dict[str, onnx.NodeProto] | None = None
         self._infer: Callable[[], onnx.GraphProto] | None = infer
@@ -106,6 +109,67 @@ class Scope:
             scope = scope._outer
         return None
 
+    def may_be_fixed(self, name: str) -> bool:
+        """Whether a value may follow from constants, and from shapes that are known, alone.
+
+        A runtime works such values out when it loads a model, and all that follows from them, also in branches that no
+        run takes.
+        """
+        if self._is_of_a_run(name):
+            return False
+        # Depth first, each value once: what is on the way to a value that only a run knows is known by a run only.
+        way, seen = [(name, iter(self._causes(name)))], {name}
+        while way:
+            value, causes = way[-1]
+            cause = next(causes, None)
+            if cause is None:
+                self._fixed[value] = True
+                way.pop()
+            elif self._is_of_a_run(cause):
+                self._fixed.update((each, False) for each, _ in way)
+                return False
+            elif cause not in seen:
+                seen.add(cause)
+                way.append((cause, iter(self._causes(cause))))
+        return True
+
+    def _is_of_a_run(self, name: str) -> bool:
+        """Whether it is certain that only a run knows a value: an input, or what a loop makes."""
+        found = self._found_fixed(name)
+        if found is not None:
+            return not found
+        node = self.producer(name)
+        if node is None:
+            return not self._is_held(name)
+        # A branch may be chosen when the model is loaded, where a constant does.
+        return node.op_type != "If" and any(True for _ in inner_graphs(node))
+
+    def _causes(self, name: str) -> Sequence[str]:
+        """The values that one follows from, unless that is known to lead nowhere."""
+        node = None if self._found_fixed(name) is not None else self.producer(name)
+        if node is None:
+            return ()
+        given = [each for each in node.input if each]
+        is_of_shape = node.op_type in ("Shape", "Size") and len(given) == 1
+        return () if is_of_shape and _is_sized(self.type_of(given[0])) else given
+
+    def _found_fixed(self, name: str) -> bool | None:
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope._fixed:
+                return scope._fixed[name]
+            scope = scope._outer
+        return None
+
+    def _is_held(self, name: str) -> bool:
+        """Whether a value is a constant; does not read it."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope._tensors:
+                return scope._tensors[name] is not None
+            scope = scope._outer
+        return False
+
     def note_constant_node(self, node: onnx.NodeProto) -> None:
         """Remember what a Constant node gives."""
         for attribute in node.attribute:
@@ -116,6 +180,13 @@ class Scope:
             elif attribute.name in _PLAIN_VALUES:
                 value = helper.get_attribute_value(attribute)
                 self.hold(node.output[0], np.array(value, _PLAIN_VALUES[attribute.name]))
+
+
+def _is_sized(proto: onnx.TypeProto | None) -> bool:
+    """Whether every dimension is known."""
+    if proto is None or not proto.tensor_type.HasField("shape"):
+        return False
+    return all(each.HasField("dim_value") for each in proto.tensor_type.shape.dim)
 
 
 def _content(tensor: onnx.TensorProto) -> Array | None:

@@ -6,9 +6,10 @@ import onnx
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from onnxsmith.opset._stubs.foreign import AnyIrModel, IrModel
-from onnxsmith.types.value_types import AnyValueType
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import AnyValueType, Dim, Shape
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
@@ -48,7 +49,7 @@ class SessionModel:
 WeightsPlace: TypeAlias = Literal['inline', 'external', 'safetensors']
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class NodeChange:
     """One change: by which rule, why, and which node it was."""
     rule: str
     reason: str
@@ -62,12 +63,137 @@ class RuntimeModel(Model):
     `changes` says what was changed and why, a change for each node and fact; it is empty for a model that ONNX Runtime
     gets right as it is.
     """
-    changes: tuple[Edit, ...]
+    changes: tuple[NodeChange, ...]
     runtime: str
-    def __init__(self, model: IrModel, changes: tuple[Edit, ...], runtime: str) -> None: ...
+    def __init__(self, model: IrModel, changes: tuple[NodeChange, ...], runtime: str) -> None: ...
     @property
     def report(self) -> str:
         """What was changed, one line each, to be read."""
+
+NewNames: TypeAlias = Mapping[str, str] | Callable[[str], str]
+
+TensorFunction: TypeAlias = Callable[..., object]
+
+Array: TypeAlias = NDArray[np.generic]
+
+class MatchedTensor:
+    """A tensor that a parameter stands for: its type, as far as the model knows it."""
+    def __init__(self, name: str, type: AnyValueType, content: Callable[[], Array] | None) -> None: ...
+    @property
+    def name(self) -> str:
+        """Its name in the model."""
+    @property
+    def type(self) -> AnyValueType:
+        """Element type and shape."""
+    @property
+    def dtype(self) -> DType | None:
+        """The element type; None where it is not known."""
+    @property
+    def shape(self) -> Shape | None:
+        """The shape: sizes, names, and None for what is not known; None where the rank is not known."""
+    @property
+    def rank(self) -> int | None:
+        """How many dimensions; None where that is not known."""
+    @property
+    def is_constant(self) -> bool:
+        """Whether its content is known before the model runs."""
+    @property
+    def array(self) -> Array:
+        """The content of a constant, not to be changed; ValueError for what is none."""
+
+class Match:
+    """What the parameters of a pattern are at one place of a model.
+
+    `match["x"]` is a `MatchedTensor`, `match["xs"]` a tuple of them for `*xs`, `match["axis"]` the captured value.
+    """
+    def __init__(self, node: str, values: Mapping[str, object]) -> None: ...
+    @property
+    def node(self) -> str:
+        """The name of the node that the pattern was found at."""
+    def __getitem__(self, name: str) -> Any: ...
+    def tensor(self, name: str) -> MatchedTensor:
+        """A tensor that was matched."""
+    def array(self, name: str) -> Array:
+        """The content of a constant that was matched."""
+
+Condition: TypeAlias = Callable[[Match], object]
+
+class Rule:
+    """What shall be read instead of what: two functions with the same parameters, pattern and replacement.
+
+    Both are ordinary functions of tensors. The pattern is recorded once, and found wherever a model has its operators;
+    the replacement is called for each match, with tensors of the types that were found, and with the Python values of
+    captured parameters. A list of patterns is a rule with alternatives.
+
+    `when` is called with a `Match` and says whether it counts. `commutative` False takes the inputs of `Add`, `Mul` and
+    the like in the order of the pattern only. `name` is what reports call it.
+
+    >>> from onnxsmith import FLOAT, Rule, opset21 as op, rewrite, trace
+    >>> fewer = Rule(lambda x: op.Relu(op.Relu(x)), lambda x: op.Relu(x), name="relu of relu")
+    >>> model = trace(lambda x: op.Relu(op.Relu(op.Relu(x))), FLOAT["N"])
+    >>> print(rewrite(model, fewer).report)
+    3 nodes before, 1 after
+           2 x relu of relu
+    """
+    def __init__(
+        self,
+        pattern: TensorFunction | Sequence[TensorFunction],
+        replacement: TensorFunction,
+        when: Condition | None = None,
+        name: str | None = None,
+        commutative: bool = True,
+    ) -> None: ...
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+
+@dataclass(frozen=True, slots=True)
+class NodeNote:
+    """A node as the log names it."""
+    operator: str
+    name: str
+    outputs: tuple[str, ...]
+    path: tuple[str, ...] = ...
+    source: str | None = ...
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change: which pass and which of its rules made it, and what became what.
+
+    `after` is empty where nodes were only left out, and `value` then names what is read in their place, if anything is.
+    """
+    pass_name: str
+    rule: str
+    before: tuple[NodeNote, ...]
+    after: tuple[NodeNote, ...]
+    value: str | None = ...
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The places in the source that it concerns."""
+
+@dataclass(slots=True)
+class Report:
+    """What one run of passes did."""
+    nodes_before: int = ...
+    nodes_after: int = ...
+    opset_before: int = ...
+    opset_after: int = ...
+    weight_bytes_before: int = ...
+    weight_bytes_after: int = ...
+    edits: tuple[Edit, ...] = ...
+    notes: list[str] = ...
+    verification: str | None = ...
+    operators_before: Mapping[str, int] = ...
+    operators_after: Mapping[str, int] = ...
+
+class PassedModel(Model):
+    """A model that passes have made of another one; `report` says what they did."""
+    report: Report
+    def __init__(self, model: IrModel, report: Report) -> None: ...
+
+Joints: TypeAlias = Mapping[str, str | Sequence[str]]
+
+GivenShape: TypeAlias = int | str | Dim | Sequence[int | str | Dim | None]
 
 class Model:
     """An ONNX model.
@@ -152,6 +278,18 @@ class Model:
         """A function of the inputs as a list of arrays, for calls that must cost little."""
     def handed_over(self) -> SessionModel:
         """The model as a runtime is given it."""
+    def bind_inputs(self, inputs: Mapping[str, ArrayLike] | None = None, /, **named: ArrayLike) -> Model:
+        """The model with values for some of its inputs: they are initializers then, and no inputs any more.
+
+        Inputs are given by name, or as a mapping where a name is no identifier. Dimensions that the values decide are those
+        sizes in the whole model.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a, b: op.Mul(a, b), FLOAT["N"], FLOAT["N"])
+        >>> model.bind_inputs(b=np.float32([1, 2, 3]))
+        Model(a: FLOAT[3]) -> mul: FLOAT[3], 1 node, opset 21
+        """
     def decompile(self, *, weights: Literal['inline', 'external'] = 'inline', group: bool = False) -> str:
         """A model as the text of a Python module; imported, the module's `model` is the model again.
 
@@ -191,6 +329,24 @@ class Model:
         `decompile`. A module or a file of weights that is there already and holds something else, another program's or one
         that was edited, is left alone, unless `overwrite` is True.
         """
+    def extract(
+        self,
+        inputs: str | Sequence[str] | Mapping[str, AnyValueType] | None = None,
+        outputs: str | Sequence[str] | None = None,
+    ) -> Model:
+        """The part of the model that computes `outputs` from `inputs`, as a model; the weights are shared.
+
+        Both are names of values of the model; a weight that is named becomes an input. Without `inputs` they are those of
+        the model that the outputs need, without `outputs` those of the model. An input whose type the model does not tell
+        is given with it: `inputs={"h": FLOAT["N", 8]}`.
+
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a, b: op.Relu(a) * b, FLOAT["N"], FLOAT["N"])
+        >>> model.extract(outputs="relu")
+        Model(a: FLOAT['N']) -> relu: FLOAT['N'], 1 node, opset 21
+        >>> model.extract(["relu", "b"], ["mul"])
+        Model(relu: FLOAT['N'], b: FLOAT['N']) -> mul: FLOAT['N'], 1 node, opset 21
+        """
     def for_runtime(self) -> RuntimeModel:
         """The model as the installed ONNX Runtime gets it right, with a report of what was changed.
 
@@ -207,6 +363,166 @@ class Model:
         ONNX Runtime ...: 1 change
           Div 'div': the lowest integer divided by -1 ends the process; it wraps around, as in numpy
         """
+    def rename(
+        self,
+        values: NewNames | None = None,
+        *,
+        inputs: NewNames | None = None,
+        outputs: NewNames | None = None,
+        nodes: NewNames | None = None,
+        prefix: str | None = None,
+    ) -> Model:
+        """The model with other names: for its values (weights, inputs and outputs included), its inputs, outputs or nodes.
+
+        New names are a mapping from old ones, where `*` stands for any text (`{"layer.*": "block.*"}`), or a function that
+        makes the new one of the old. `prefix` goes in front of all names of values and nodes that get no other. Names in
+        nested graphs are those of values, too; those in functions are the functions' own.
+
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a: op.Relu(a), FLOAT["N"])
+        >>> model.rename({"a": "image"}, outputs={"*": "positive"})
+        Model(image: FLOAT['N']) -> positive: FLOAT['N'], 1 node, opset 21
+        >>> model.rename(prefix="first.")
+        Model(first.a: FLOAT['N']) -> first.relu: FLOAT['N'], 1 node, opset 21
+        """
+    def replace_weights(
+        self,
+        weights: Mapping[str, ArrayLike] | Callable[[str, NDArray[Any]], ArrayLike | None],
+    ) -> Model:
+        """The model with other values for some of its weights, of the same element type and shape.
+
+        `weights` has arrays by name; the names are those of initializers, and of the results of Constant nodes. Or it is a
+        function that is called with the name and the array of each, and returns another array, or None for a weight that
+        stays. The weights that stay are shared.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, trace
+        >>> scale = np.float32([1, 2])
+        >>> model = trace(lambda a: a * scale, FLOAT["N", 2])
+        >>> [name for name in model.ir.graph.initializers]
+        ['scale']
+        >>> model.replace_weights({"scale": np.float32([3, 4])})(np.ones((1, 2), np.float32))
+        array([[3., 4.]], dtype=float32)
+        >>> model.replace_weights(lambda name, array: -array)(np.ones((1, 2), np.float32))
+        array([[-1., -2.]], dtype=float32)
+        """
+    def rewrite(self, rules: Rule | Sequence[Rule]) -> PassedModel:
+        """The model with rules applied, wherever they match, until none matches any more.
+
+        The given model stays as it is; the new one shares its weights, and its `report` says what became what. Graphs
+        inside nodes and functions are rewritten as well. Where several rules match at a node, the first of them is taken.
+
+        >>> from onnxsmith import FLOAT, Rule, opset21 as op, trace
+        >>> twice = Rule(lambda x: x + x, lambda x: x * 2.0, name="twice")
+        >>> model = trace(lambda x: op.Relu(x + x), FLOAT["N"])
+        >>> print(rewrite(model, [twice]).report.edits[0])
+        twice: Add 'add' -> Mul 'mul_add'
+        """
+    def split(self, at: str | Sequence[str | Sequence[str]]) -> tuple[Model, ...]:
+        """The model as two or more that chain: what one gives is what the next one takes, in the same order.
+
+        `at` has a cut for each place between two of them: the name of a value, or several names for one cut. The model in
+        front of a cut computes these values, and hands on whatever else those behind it need, inputs of the whole included.
+        `compose` joins them again. The weights are shared.
+
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a, b: op.Exp(op.Relu(a)) * b, FLOAT["N"], FLOAT["N"])
+        >>> [[port.name for port in each.outputs] for each in model.split(["relu", "exp"])]
+        [['relu', 'b'], ['exp', 'b'], ['mul']]
+        """
+    def then(self, other: Model, map: Joints | None = None) -> Model:
+        """The model and another one as one: what this one gives, the other takes. The weights are shared.
+
+        `map` says what goes where, from names of outputs of this model to names of inputs of the other one; an input of
+        this model that is named there is shared by both. Without it, names that are equal are joined, and where there are
+        none, outputs and inputs in their order, if there are as many. What is not joined is a port of the whole.
+        Dimensions that meet are one; names inside that clash get a number.
+
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> first = trace(lambda a: op.Relu(a), FLOAT["N"])
+        >>> second = trace(lambda b, c: op.Mul(b, c), FLOAT["M"], FLOAT["M"])
+        >>> first.then(second, map={"relu": "b"})
+        Model(a: FLOAT['N'], c: FLOAT['N']) -> mul: FLOAT['N'], 2 nodes, opset 21
+        >>> first.then(second, map={"relu": ["b", "c"]})
+        Model(a: FLOAT['N']) -> mul: FLOAT['N'], 2 nodes, opset 21
+        """
+    def with_outputs(self, *names: str) -> Model:
+        """The model with values inside it as outputs, after its own; nothing else of it changes.
+
+        `*` in a name stands for any text: all results of nodes that match are outputs then. For a model with these outputs
+        alone, and what they need, see `extract`.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a: op.Exp(op.Relu(a)), FLOAT["N"])
+        >>> model.with_outputs("relu")
+        Model(a: FLOAT['N']) -> exp: FLOAT['N'], relu: FLOAT['N'], 2 nodes, opset 21
+        """
+    def with_shapes(self, shapes: Mapping[str, GivenShape] | None = None, /, **named: GivenShape) -> Model:
+        """The model with other shapes, worked out through all of it; what cannot be is an error that names the node.
+
+        A size or a name for a dimension (`batch=1`, `batch="N"`) takes its place wherever it stands. A shape for an input
+        or output (`x=(1, 3, "H", "W")`) does so with the dimensions that had a name; None leaves one as it is. A size that
+        the model had may be another one, or open, then (`x=("N", 3)`): the shapes that follow are worked out anew. Names
+        that are no identifiers are given as a mapping.
+
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a, b: op.Relu(a @ b), FLOAT["N", "K"], FLOAT["K", 8])
+        >>> model.with_shapes(N="batch", K=4)
+        Model(a: FLOAT['batch', 4], b: FLOAT[4, 8]) -> relu: FLOAT['batch', 8], 2 nodes, opset 21
+        >>> model.with_shapes(a=(2, 3))
+        Model(a: FLOAT[2, 3], b: FLOAT[3, 8]) -> relu: FLOAT[2, 8], 2 nodes, opset 21
+        """
 
 def load(path: str | os.PathLike[str]) -> Model:
     """Read a model from a file: `onnxsmith.load("m.onnx")`."""
+
+def either(*alternatives: Any) -> Any:
+    """In a pattern: a value that is one of several, tried in this order.
+
+    >>> from onnxsmith import Rule, either, opset21 as op
+    >>> Rule(lambda x: op.Relu(either(op.Identity(x), op.Dropout(x))), lambda x: op.Relu(x), name="relu")
+    Rule('relu': Relu)
+    """
+
+@dataclass(frozen=True, slots=True)
+class MatchExplanation:
+    """How far a rule gets at a node: `matches` says whether it applies, `reason` why not, and its text shows both."""
+    matches: bool
+    reason: str
+    text: str
+
+def explain_match(model: Model, node: str, rule: Rule) -> MatchExplanation:
+    """How far a rule gets at a node of a model, by the node's name or that of an output, and why it stops there.
+
+    >>> from onnxsmith import FLOAT, Rule, opset21 as op, trace
+    >>> rule = Rule(lambda x: op.Relu(op.Neg(x)), lambda x: op.Max(-x, 0.0), name="example")
+    >>> model = trace(lambda x: op.Relu(op.Abs(x)), FLOAT["N"])
+    >>> print(explain_match(model, "relu", rule))
+    rule 'example' does not match at Relu 'relu'
+      ✓ Relu 'relu'
+        ✗ Neg: Abs 'abs' is no Neg
+          · x
+    """
+
+def rewrite(model: Model, rules: Rule | Sequence[Rule]) -> PassedModel:
+    """The model with rules applied, wherever they match, until none matches any more.
+
+    The given model stays as it is; the new one shares its weights, and its `report` says what became what. Graphs
+    inside nodes and functions are rewritten as well. Where several rules match at a node, the first of them is taken.
+
+    >>> from onnxsmith import FLOAT, Rule, opset21 as op, trace
+    >>> twice = Rule(lambda x: x + x, lambda x: x * 2.0, name="twice")
+    >>> model = trace(lambda x: op.Relu(x + x), FLOAT["N"])
+    >>> print(rewrite(model, [twice]).report.edits[0])
+    twice: Add 'add' -> Mul 'mul_add'
+    """
+
+def compose(*models: Model) -> Model:
+    """Models that run one after the other as one: `compose(a, b, c)` is `a.then(b).then(c)`.
+
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a: op.Exp(op.Relu(a)), FLOAT["N"])
+    >>> compose(*model.split("relu"))
+    Model(a: FLOAT['N']) -> exp: FLOAT['N'], 2 nodes, opset 21
+    """

@@ -11,6 +11,7 @@ from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.rewriting.terms import Terms
 from onnxsmith.runtime.facts.fact import Check, Family, Probe, Refusal, Requirement, Rewrite
+from onnxsmith.runtime.facts.gating import hide_fixed
 from onnxsmith.types.dtypes import DType
 
 FAMILY = Family()
@@ -81,10 +82,10 @@ def unique_of_nothing(site: Site) -> bool:
     dtype = site.dtype(0)
     if dtype is None and site.emit.version < _CAST_LIKE:
         return False
-    emit = site.emit
+    emit, hidden = site.emit, hide_fixed(site)
 
     def as_it_is(inner: Emitter, names: Mapping[str, str]) -> None:
-        inner.nodes.extend(renamed([site.node], names))
+        inner.nodes.extend(renamed([site.node], {**names, **hidden}))
 
     def of_nothing(inner: Emitter, names: Mapping[str, str]) -> None:
         values, *positions = [names.get(each, "") for each in site.node.output]

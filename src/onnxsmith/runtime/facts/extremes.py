@@ -19,6 +19,8 @@ from onnxsmith.types.dtypes import DType
 
 FAMILY = Family()
 
+#: The first version of ONNX Runtime that compares so.
+_FIRST = "1.21"
 _REASON = "the low halves of 64-bit integers are compared as if they were signed"
 #: The opsets that brought integers to operators.
 _MAX_OF_INTEGERS = 12
@@ -41,6 +43,7 @@ def _concerns(site: Site) -> bool:
     "Min",
     met_by=Rewrite,
     reason=_REASON,
+    first=_FIRST,
     since=_MAX_OF_INTEGERS,
     dtypes=[DType.INT64],
     probe=Probe(
@@ -64,6 +67,7 @@ def low_halves_between_tensors(site: Site) -> bool:
     "Clip",
     met_by=Rewrite,
     reason=_REASON,
+    first=_FIRST,
     since=_MAX_OF_INTEGERS,
     dtypes=[DType.INT64],
     probe=Probe(
@@ -90,6 +94,7 @@ def low_halves_against_bounds(site: Site) -> bool:
     "Relu",
     met_by=Rewrite,
     reason=_REASON + "; there is no kernel, and the function body asks for the greater",
+    first=_FIRST,
     since=_RELU_OF_INTEGERS,
     dtypes=[DType.INT64],
     probe=Probe(
@@ -110,6 +115,7 @@ def low_halves_in_a_body(site: Site) -> bool:
     "Sign",
     met_by=Rewrite,
     reason=_REASON,
+    first=_FIRST,
     since=_COMPARED_INTEGERS,
     dtypes=[DType.INT64],
     probe=Probe(
@@ -132,6 +138,7 @@ def low_halves_against_zero(site: Site) -> bool:
     "ReduceMin",
     met_by=Rewrite,
     reason=_REASON,
+    first=_FIRST,
     since=_OLDEST,
     dtypes=[DType.INT64],
     probe=Probe(

@@ -111,10 +111,11 @@ class Fact:
         """Whether opset and element type leave it open that a node meets this."""
         if site.version < self.since or (self.until is not None and site.version > self.until):
             return False
-        if self.dtypes is None:
-            return True
-        dtype = site.dtype(0)
-        return dtype is None or dtype in self.dtypes
+        return self.dtypes is None or self.takes(site.dtype(0))
+
+    def takes(self, dtype: DType | None) -> bool:
+        """Whether it concerns an element type of the first input; one that nobody knows may be any."""
+        return self.dtypes is None or dtype is None or dtype in self.dtypes
 
 
 def _number(version: str) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import onnx
 
-from onnxsmith.graphs.rewriting.branches import Way, choose, renamed
+from onnxsmith.graphs.rewriting.branches import Way, at_run_only, choose, renamed
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Site, element_type
 from onnxsmith.graphs.rewriting.terms import Terms
@@ -77,16 +77,36 @@ def gate(
     emit = site.emit
     certain = next((each for each in requirements if each.holds is False), None)
     if certain is not None:
-        _fail(emit, site, title, certain.reason, types, {name: name for name in types}, None)
+        _fail(emit, site, title, certain.reason, types, {name: name for name in types})
         return True
+    hidden = hide_fixed(site)
+    if hidden:
+        requirements = [
+            Requirement(at_run_only(emit, str(each.holds), DType.BOOL), each.reason) for each in requirements
+        ]
     holds = Terms(site).all([each.holds for each in requirements])
     assert isinstance(holds, str), "what is certain was left out before"
 
     def run(inner: Emitter, names: Mapping[str, str]) -> None:
-        inner.nodes.extend(renamed(nodes, names))
+        inner.nodes.extend(renamed(nodes, {**names, **hidden}))
 
-    choose(emit, holds, list(types), run, _failing(site, title, requirements, types, holds))
+    choose(emit, holds, list(types), run, _failing(site, title, requirements, types))
     return True
+
+
+def hide_fixed(site: Site) -> Mapping[str, str]:
+    """An input of a node that may end the process, and the same where no runtime works it out when a model is loaded.
+
+    Nothing where it would not run the node then, because an input is known by a run only.
+    """
+    given = [(place, name) for place, name in enumerate(site.node.input) if name]
+    if not all(site.scope.may_be_fixed(name) for _, name in given):
+        return {}
+    for place, name in given:
+        dtype = site.dtype(place)
+        if dtype is not None:
+            return {name: at_run_only(site.emit, name, dtype)}
+    return {}
 
 
 def _failing(
@@ -94,22 +114,21 @@ def _failing(
     title: str,
     requirements: Sequence[Requirement],
     types: Mapping[str, onnx.TypeProto | str],
-    holds: str,
 ) -> Way:
     """Fails for the first requirement that does not hold; one of them does not."""
     first, rest = requirements[0], requirements[1:]
 
     def fail(inner: Emitter, names: Mapping[str, str]) -> None:
         if not rest or not isinstance(first.holds, str):
-            _fail(inner, site, title, first.reason, types, names, holds)
+            _fail(inner, site, title, first.reason, types, names)
             return
         later = {names[name]: proto for name, proto in types.items()}
         choose(
             inner,
             first.holds,
             list(later),
-            _failing(site, title, rest, later, holds),
-            _failing(site, title, [first], later, holds),
+            _failing(site, title, rest, later),
+            _failing(site, title, [first], later),
         )
 
     return fail
@@ -122,16 +141,16 @@ def _fail(
     reason: str,
     types: Mapping[str, onnx.TypeProto | str],
     names: Mapping[str, str],
-    holds: str | None,
 ) -> None:
     # A quote, a line end or a NUL would end the name in the runtime's message.
     words = re.sub(r"[\x00-\x1f'|\]]", " ", reason)
     # A node without a name is told from others by what it makes.
     node = re.sub(r"[\x00-\x1f'|\]]", " ", site.node.name or next(filter(None, site.node.output), ""))
+    # Not a constant: a runtime that works constants out, in branches that are not taken, too, would fail at once.
     beyond = emit.op(
         "Gather",
         emit.constant([0]),
-        _far_away(emit, site, holds),
+        at_run_only(emit, emit.constant(1 << 62), DType.INT64),
         named=f"{title}[{node}] {site.node.op_type}: {words}|",
     )
     for name, proto in types.items():
@@ -148,12 +167,3 @@ def _fail(
 
 def _element(proto: onnx.TypeProto) -> DType | None:
     return element_type(proto.sequence_type.elem_type if proto.HasField("sequence_type") else proto)
-
-
-def _far_away(emit: Emitter, site: Site, holds: str | None) -> str:
-    """An index that nothing has. Only a run knows it: a runtime that works out constants beforehand would fail then."""
-    far = emit.constant(1 << 62)
-    if holds is not None:
-        return emit.op("Add", far, emit.cast(holds, DType.INT64))
-    given = next((each for k, each in enumerate(site.node.input) if each and site.dtype(k) is not None), None)
-    return far if given is None else emit.op("Add", far, emit.size(given))

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from onnx import numpy_helper
 
-from onnxsmith.graphs.rewriting.branches import choose, repeat
+from onnxsmith.graphs.rewriting.branches import at_run_only, choose, repeat
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.run_values import Array as RunArray
@@ -67,6 +67,7 @@ def quotient_of_lowest(site: Site) -> bool:
     met_by=Check,
     reason="a divisor that is 0 in every run keeps the model from being loaded, also where it is never divided by",
     dtypes=[each for each in DType if each.is_integer],
+    first="1.25",
     probe=Probe(
         "g (bool c, int64[N] a) => (int64[N] y) { y = If (c) <"
         " then_branch = t () => (int64[] p) { z = Constant <value = int64 {0}> ()  p = Div(a, z) },"
@@ -168,9 +169,11 @@ def _found_by_zero(_: Mapping[str, int], inputs: Sequence[RunArray]) -> str | No
 )
 def divided_by_something(site: Site) -> Iterator[Requirement]:
     dtype, known = site.dtype(0) or site.dtype(1), site.constant(1)
-    if known is not None and known.all():
+    if known is not None:
+        if known.dtype.kind in "iu":
+            yield Requirement(bool(known.all()), BY_ZERO)
         return
-    if dtype is None and (site.emit.version < _CAST_LIKE or known is not None):
+    if dtype is None and site.emit.version < _CAST_LIKE:
         return
     emit, divisor = site.emit, site.input(1)
     # Few element types can be compared; of every integer the cast to int64 is 0 only for 0.
@@ -180,7 +183,11 @@ def divided_by_something(site: Site) -> Iterator[Requirement]:
         half = emit.op("CastLike", emit.constant(0.5, DType.DOUBLE), divisor)
         is_integer = emit.op("Equal", emit.cast(half, DType.DOUBLE), emit.constant(0.0, DType.DOUBLE))
         is_zero = emit.both(is_zero, is_integer)
-    yield Requirement(emit.all(emit.negated(is_zero)), BY_ZERO)
+    holds = emit.all(emit.negated(is_zero))
+    # A branch that is chosen when the model is loaded loses the names of its nodes, which hold the reason.
+    yield Requirement(
+        at_run_only(emit, holds, DType.BOOL) if site.scope.may_be_fixed(divisor) else holds, BY_ZERO
+    )
 
 
 @FAMILY.fact(
@@ -189,6 +196,7 @@ def divided_by_something(site: Site) -> Iterator[Requirement]:
     reason="the number of elements is worked out in doubles, which hold 53 bits of either end",
     since=11,
     dtypes=[DType.INT64],
+    first="1.29",
     probe=Probe(
         "g (int64 a, int64 b, int64 c) => (int64[N] y) { y = Range(a, b, c) }",
         {"a": np.array(2**62), "b": np.array(2**62 + 3), "c": np.array(1)},
@@ -285,6 +293,7 @@ _EQUATION = re.compile(r"[A-Za-z.]*(,[A-Za-z.]*)*(->[A-Za-z.]*)?")
     reason="an index of one operand alone is summed in doubles, which lose digits past 2**53 and do not wrap around",
     since=12,
     dtypes=[DType.INT32, DType.INT64],
+    first="1.27",
     probe=Probe(
         'g (int64[N, M] x) => (int64[N] y) { y = Einsum <equation = "ij->i"> (x) }',
         {"x": np.array([[2**53, 1]])},

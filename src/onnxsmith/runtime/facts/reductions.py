@@ -64,6 +64,7 @@ def _is_small_sum(site: Site, most: int) -> bool:
     reason="integers are added as doubles, which lose digits past 2**53 and do not wrap around as in numpy",
     since=_OLDEST,
     dtypes=_INTEGERS,
+    first="1.27",
     probe=Probe(
         "g (int64[N, M] x, int64[K] axes) => (int64[N] y) { y = ReduceSum <keepdims = 0> (x, axes) }",
         {"x": np.array([[_LARGEST, 5], [2**53, 1]]), "axes": np.array([1])},
@@ -122,6 +123,7 @@ _SCATTER = 11
     reason="integers are multiplied as doubles, which lose digits past 2**53 and do not wrap around as in numpy",
     since=_SCATTER,
     dtypes=_INTEGERS,
+    first="1.27",
     probe=Probe(
         "g (int64[N, M] x, int64[K] axes) => (int64[N] y) { y = ReduceProd <keepdims = 0> (x, axes) }",
         {"x": _FACTORS, "axes": np.array([1])},

@@ -107,7 +107,7 @@ def regions_of_the_picture(site: Site) -> Iterator[Requirement]:
     "RoiAlign",
     met_by=Check,
     reason="batch_indices are not looked at, and memory is read that is none of X",
-    last="1.24",
+    last="1.23",
     probe=Probe(
         "g (float[N, C, H, W] x, float[R, K] r, int64[R] i) => (float[R, C, A, B] y) { y = RoiAlign (x, r, i) }",
         {

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from onnxsmith.core.collection import collection_paused
 from onnxsmith.errors import combined
 from onnxsmith.opset.module import is_opset_module
 from onnxsmith.scripting.analysis.expressions import (
@@ -20,12 +21,12 @@ from onnxsmith.scripting.analysis.expressions import (
 from onnxsmith.scripting.analysis.facts import FactTable
 from onnxsmith.scripting.analysis.flow import Flow
 from onnxsmith.scripting.analysis.kinds import Root, kind_of
-from onnxsmith.scripting.analysis.names import parameter_names
+from onnxsmith.scripting.analysis.names import assigned_from_inside, declared_nonlocal, parameter_names
 from onnxsmith.scripting.analysis.subset import find_unsupported
 from onnxsmith.scripting.source.bounded import Bounded
-from onnxsmith.scripting.source.collection import collection_paused
 from onnxsmith.scripting.source.function_source import FunctionNode
 
+_NO_NAMES: frozenset[str] = frozenset()
 #: Lines of functions whose analyses are kept, besides those that scripts hold themselves.
 _KEPT_LINES = 4_000
 # By the id of the tree, which the entry keeps alive.
@@ -46,6 +47,9 @@ class Analysis:
     flow: Flow
     place: CodePlace
     expressions: ExpressionTable
+    #: Of the local names those that inner functions assign, and of the others those that this one assigns.
+    cell_names: frozenset[str]
+    nonlocal_names: frozenset[str]
 
     def fits(self, global_names: Mapping[str, object]) -> bool:
         """Whether the globals still mean what the expressions were compiled for."""
@@ -58,16 +62,23 @@ def analyze(
     name: str,
     outer_names: Collection[str],
     global_names: Mapping[str, object],
+    *,
+    shared_around: frozenset[str] | None = None,
 ) -> Analysis:
     """The analysis of a function; `outer_names` are variables of the functions around it.
+
+    `shared_around` are those that inner functions assign, where the function is staged as part of another one: it was
+    looked at with that one for what a script cannot contain.
 
     Raises UnsupportedSyntaxError for all that ONNX cannot express.
     """
     found = _analyses.get(id(node))
     if found is not None and found.node is node and found.fits(global_names):
+        if found.nonlocal_names and shared_around is None:
+            _refuse_unsupported(node, file, name)
         return found
     with collection_paused():
-        found = _analysis(node, file, name, outer_names, global_names)
+        found = _analysis(node, file, name, outer_names, global_names, shared_around)
     _analyses.put(id(node), found, (node.end_lineno or node.lineno) - node.lineno + 1)
     return found
 
@@ -78,6 +89,7 @@ def _analysis(
     name: str,
     outer_names: Collection[str],
     global_names: Mapping[str, object],
+    shared_around: frozenset[str] | None,
 ) -> Analysis:
     if isinstance(node, ast.Lambda):
         returned = ast.Return(node.body)
@@ -85,11 +97,15 @@ def _analysis(
     else:
         body = node.body
     facts = FactTable(body)
-    unsupported = find_unsupported(node, file, name) if facts.may_be_unsupported else []
-    if unsupported:
-        raise combined(unsupported)
+    if facts.may_be_unsupported and shared_around is None:
+        _refuse_unsupported(node, file, name)
     parameters = parameter_names(node.args)
-    local_names = frozenset([*parameters, *facts.assigns])
+    nonlocal_names = declared_nonlocal(node) if facts.may_be_unsupported else _NO_NAMES
+    local_names = frozenset([*parameters, *facts.assigns]) - nonlocal_names
+    from_inside = assigned_from_inside(node) if facts.has_scope else _NO_NAMES
+    cell_names = from_inside & local_names
+    # What an inner function may assign in a call is read at its place in the expression, not before.
+    shared = from_inside | nonlocal_names | ((shared_around or _NO_NAMES) - local_names)
     variables = local_names | set(outer_names)
     place = CodePlace(
         file,
@@ -98,9 +114,19 @@ def _analysis(
         variables,
         parameters[0] if parameters else None,
         opset_modules((name for name in facts.reads if name not in variables), global_names),
+        shared,
     )
-    table = compile_expressions(list(_parts(body, facts)), place)
-    return Analysis(node, file, name, body, parameters, local_names, facts, Flow(body, facts), place, table)
+    table = compile_expressions(list(_parts(body, facts, bool(shared))), place)
+    flow = Flow(body, facts, shared)
+    return Analysis(
+        node, file, name, body, parameters, local_names, facts, flow, place, table, cell_names, nonlocal_names
+    )
+
+
+def _refuse_unsupported(node: FunctionNode, file: str, name: str) -> None:
+    unsupported = find_unsupported(node, file, name)
+    if unsupported:
+        raise combined(unsupported)
 
 
 def opset_modules(names: Iterable[str], global_names: Mapping[str, object]) -> dict[str, object]:
@@ -109,11 +135,15 @@ def opset_modules(names: Iterable[str], global_names: Mapping[str, object]) -> d
     return {name: value for name, value in found.items() if is_opset_module(value)}
 
 
-def _parts(statements: Sequence[ast.stmt], facts: FactTable) -> Iterator[Root | Block]:
-    """All that is compiled: plain statements in a row as a block, and the expressions of the others."""
+def _parts(statements: Sequence[ast.stmt], facts: FactTable, is_shared: bool) -> Iterator[Root | Block]:
+    """All that is compiled: plain statements in a row as a block, and the expressions of the others.
+
+    Where a variable `is_shared` with inner functions that assign it, each statement puts it where they find it.
+    """
     plain: list[ast.stmt] = []
     for statement in statements:
-        if facts[statement].is_plain:
+        is_plain = facts[statement].is_plain and not is_shared
+        if is_plain:
             plain.append(statement)
             # What an inner function reads must be where it is looked for after each statement.
             if not facts.has_scope:
@@ -121,11 +151,11 @@ def _parts(statements: Sequence[ast.stmt], facts: FactTable) -> Iterator[Root | 
         if plain:
             yield Block(tuple(plain), tuple(facts[each] for each in plain))
             plain = []
-        if not facts[statement].is_plain:
+        if not is_plain:
             kind = kind_of(statement)
             if kind is not None:
                 yield from kind.roots(statement)
                 for block in kind.blocks(statement):
-                    yield from _parts(block, facts)
+                    yield from _parts(block, facts, is_shared)
     if plain:
         yield Block(tuple(plain), tuple(facts[each] for each in plain))

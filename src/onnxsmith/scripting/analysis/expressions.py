@@ -43,6 +43,9 @@ class BlockSite:
     names: tuple[str, ...]
     results: tuple[str, ...]
     statements: tuple[ast.stmt, ...]
+    #: The variables that are assigned, one call of an operator after the other; None where hooks in the code name
+    #: what it computes.
+    calls: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,8 @@ class CodePlace:
     first_parameter: str | None
     #: Globals that are modules of operators: what is called there needs no hook.
     modules: Mapping[str, object]
+    #: Variables that a call of an inner function may assign: they are looked up where they stand.
+    shared: frozenset[str] = frozenset()
 
 
 def compile_expressions(
@@ -115,15 +120,21 @@ def compile_expressions(
         if isinstance(root, Root) and root.is_at_hand and not with_all:
             continue
         if isinstance(root, Block):
-            rewriter = Rewriter(place.variables, (), place.first_parameter, place.modules)
-            body, results = _block_body(root, rewriter)
-            names = tuple(rewriter.direct_names)
             first = root.statements[0]
-            blocks[id(first)] = BlockSite(len(definitions), names, results, root.statements)
+            calls: tuple[str, ...] | None = None
+            if all(each.is_call and each.reads[0] in place.modules for each in root.facts):
+                body, results, names = _calls_body(root, place.variables)
+                calls = tuple(each.assigns[0] for each in root.facts)
+            else:
+                rewriter = Rewriter(place.variables, (), place.first_parameter, place.modules)
+                body, results = _block_body(root, rewriter)
+                names = tuple(rewriter.direct_names)
+            blocks[id(first)] = BlockSite(len(definitions), names, results, root.statements, calls)
         else:
             first = root.node
-            rewriter = Rewriter(place.variables, _walrus_names(first), place.first_parameter, place.modules)
-            body = [_root_body(root, rewriter)]
+            late = _walrus_names(first) | place.shared
+            rewriter = Rewriter(place.variables, late, place.first_parameter, place.modules)
+            body = _root_body(root, rewriter)
             names = tuple(rewriter.direct_names)
             sites[id(first)] = Site(len(definitions), names)
         definitions.append(_definition(first, place, names, body))
@@ -132,12 +143,35 @@ def compile_expressions(
     return ExpressionTable(code, sites, blocks, place.modules, held)
 
 
-def _root_body(root: Root, rewriter: Rewriter) -> ast.stmt:
+def _root_body(root: Root, rewriter: Rewriter) -> list[ast.stmt]:
     if isinstance(root.node, ast.Match):
-        return _match_body(root.node, rewriter)
+        return [_match_body(root.node, rewriter)]
+    if isinstance(root.node, ast.FunctionDef):
+        made = rewriter.rewrite_generator(root.node)
+        return [made, at(made, ast.Return(at(made, ast.Name(made.name, ast.Load()))))]
     assert isinstance(root.node, ast.expr)
     expression = rewriter.rewrite_test(root.node) if root.is_test else rewriter.rewrite(root.node)
-    return at(root.node, ast.Return(_without_slices(expression)))
+    return [at(root.node, ast.Return(_without_slices(expression)))]
+
+
+def _calls_body(
+    block: Block, variables: Collection[str]
+) -> tuple[list[ast.stmt], tuple[str, ...], tuple[str, ...]]:
+    """The statements of a block of operators, as they are; the variables that they assign, and those they read."""
+    assigned: dict[str, None] = {}
+    reads: dict[str, None] = {}
+    for facts in block.facts:
+        for name in facts.reads:
+            if name in variables and name not in assigned:
+                reads[name] = None
+        assigned[facts.assigns[0]] = None
+    return [*block.statements, _returned(block, assigned)], tuple(assigned), tuple(reads)
+
+
+def _returned(block: Block, names: Iterable[str]) -> ast.stmt:
+    last = block.statements[-1]
+    values: list[ast.expr] = [at(last, ast.Name(name, ast.Load())) for name in names]
+    return at(last, ast.Return(at(last, ast.Tuple(values, ast.Load()))))
 
 
 def _block_body(block: Block, rewriter: Rewriter) -> tuple[list[ast.stmt], tuple[str, ...]]:
@@ -148,9 +182,7 @@ def _block_body(block: Block, rewriter: Rewriter) -> tuple[list[ast.stmt], tuple
         for statement, facts in zip(block.statements, block.facts, strict=True):
             body += rewriter.rewrite_statement(statement, facts)
             assigned |= dict.fromkeys(facts.assigns)
-    last = block.statements[-1]
-    values: list[ast.expr] = [at(last, ast.Name(name, ast.Load())) for name in assigned]
-    body.append(at(last, ast.Return(at(last, ast.Tuple(values, ast.Load())))))
+    body.append(_returned(block, assigned))
     return body, tuple(assigned)
 
 

@@ -7,12 +7,11 @@ functions), which are few: their names are found by `flow`.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import cast
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, cast
 
-from onnxsmith.scripting.analysis.effects import appended_name
-from onnxsmith.scripting.analysis.kinds import kind_of
+from onnxsmith.scripting.analysis.effects import Names, appended_name, names_in
+from onnxsmith.scripting.analysis.kinds import StatementShape, kind_of
 from onnxsmith.scripting.analysis.names import assigned_names, free_names
 from onnxsmith.scripting.analysis.subset import MAY_BE_UNSUPPORTED
 
@@ -45,14 +44,14 @@ _SKIPPED = frozenset(["ctx", "op", "ops", "type_comment", "kind", "returns", "an
 _fields: dict[type[ast.AST], tuple[str, ...]] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(NamedTuple):
     """What is known of one statement; of those inside it, only what they assign."""
 
     #: The names that it may bind, and the statements inside it.
     assigns: tuple[str, ...]
-    #: The names that its own expressions read from around them.
+    #: The names that its own expressions read from around them, and the attributes that they name.
     reads: tuple[str, ...]
+    attributes: tuple[str, ...]
     #: Whether it runs from its start to its end: names are assigned, and nothing decides what is evaluated.
     is_plain: bool
     may_be_unsupported: bool
@@ -60,6 +59,8 @@ class Facts:
     has_scope: bool
     #: The names whose attributes it calls, `op` in `op.Add(x, y)`; None if something in it may have to be replaced.
     called_of: frozenset[str] | None
+    #: Whether it is `y = op.Add(x, 1.0)`: it assigns a name what one call gives, of names and constants.
+    is_call: bool = False
 
 
 class FactTable:
@@ -67,8 +68,11 @@ class FactTable:
 
     def __init__(self, body: Sequence[ast.stmt]) -> None:
         self._facts: dict[int, Facts] = {}
+        #: What statements with others inside name, once somebody has asked.
+        self._names: dict[int, Names] = {}
         #: Keeps the trees alive whose ids are the keys above.
         self._body = body
+        self._appends = False
         self.assigns = tuple(self._read(body))
         self.has_scope = any(each.has_scope for each in self._facts.values())
 
@@ -81,6 +85,43 @@ class FactTable:
         return {name: None for each in self._facts.values() for name in each.reads}
 
     @property
+    def may_append(self) -> bool:
+        """Whether some statement may be `out.append(v)`."""
+        return self._appends or self.has_scope
+
+    def names(self, statements: Iterable[ast.stmt]) -> Names:
+        """What statements of the function name, with those inside them: the same as `names_in`, without a walk."""
+        variables: set[str] = set()
+        attributes: set[str] = set()
+        for each in statements:
+            self._add_names(each, variables, attributes)
+        return Names(frozenset(variables), frozenset(attributes))
+
+    def _add_names(self, statement: ast.stmt, variables: set[str], attributes: set[str]) -> None:
+        facts = self._facts.get(id(statement))
+        kind = kind_of(statement)
+        if facts is not None and not facts.has_scope and (facts.is_plain or kind is None):
+            variables.update(facts.reads, facts.assigns)
+            attributes.update(facts.attributes)
+            return
+        found = self._names.get(id(statement))
+        if found is None:
+            found = self._names[id(statement)] = self._names_with_blocks(statement, facts, kind)
+        variables |= found.variables
+        attributes |= found.attributes
+
+    def _names_with_blocks(
+        self, statement: ast.stmt, facts: Facts | None, kind: StatementShape | None
+    ) -> Names:
+        if facts is None or facts.has_scope or kind is None:
+            return names_in([statement])
+        variables, attributes = {*facts.reads, *facts.assigns}, set(facts.attributes)
+        for block in kind.blocks(statement):
+            for each in block:
+                self._add_names(each, variables, attributes)
+        return Names(frozenset(variables), frozenset(attributes))
+
+    @property
     def may_be_unsupported(self) -> bool:
         """Whether a look is needed for what a script cannot contain."""
         return any(each.may_be_unsupported for each in self._facts.values())
@@ -88,13 +129,21 @@ class FactTable:
     def _read(self, statements: Sequence[ast.stmt]) -> dict[str, None]:
         assigned: dict[str, None] = {}
         for statement in statements:
+            call = _call_of_names(statement)
+            if call is not None:
+                self._facts[id(statement)] = call
+                assigned[call.assigns[0]] = None
+                continue
             found = _Scan(statement)
             kind = None if statement.__class__ is ast.Assign else kind_of(statement)
             for inner in () if kind is None else kind.blocks(statement):
                 found.assigns |= self._read(inner)
+            if statement.__class__ is ast.Expr:
+                self._appends = self._appends or appended_name(cast(ast.Expr, statement).value) is not None
             self._facts[id(statement)] = Facts(
                 tuple(found.assigns),
                 tuple(found.reads),
+                tuple(found.attributes),
                 statement.__class__ in _PLAIN
                 and not found.decides
                 and not found.has_scope
@@ -105,6 +154,34 @@ class FactTable:
             )
             assigned |= found.assigns
         return assigned
+
+
+def _call_of_names(statement: ast.stmt) -> Facts | None:
+    """The facts of `y = op.Add(x, 1.0)`; None for all else.
+
+    Most statements of a script are of this form, and a scan finds the same for them in four times the time.
+    """
+    match statement:
+        case ast.Assign(
+            targets=[ast.Name(id=target)],
+            value=ast.Call(
+                func=ast.Attribute(value=ast.Name(id=owner), attr=name), args=args, keywords=keywords
+            ),
+        ) if name != "dtype":
+            reads = {owner: None}
+        case _:
+            return None
+    for each in args:
+        if each.__class__ is ast.Name:
+            reads[cast(ast.Name, each).id] = None
+        elif each.__class__ is not ast.Constant:
+            return None
+    for keyword in keywords:
+        if keyword.value.__class__ is ast.Name and keyword.arg is not None:
+            reads[cast(ast.Name, keyword.value).id] = None
+        elif keyword.value.__class__ is not ast.Constant:
+            return None
+    return Facts((target,), tuple(reads), (name,), True, False, False, frozenset((owner,)), is_call=True)
 
 
 def has_plain_targets(statement: ast.stmt) -> bool:
@@ -128,6 +205,7 @@ class _Scan:
 
     __slots__ = (
         "assigns",
+        "attributes",
         "called_of",
         "decides",
         "has_scope",
@@ -139,12 +217,14 @@ class _Scan:
     def __init__(self, statement: ast.stmt) -> None:
         self.assigns: dict[str, None] = {}
         self.reads: dict[str, None] = {}
+        self.attributes: dict[str, None] = {}
         self.called_of: dict[str, None] = {}
         self.needs_hooks = False
         self.decides = False
         self.has_scope = False
         self.may_be_unsupported = False
-        waiting: list[ast.AST] = [statement]
+        # Lists of nodes also hold None, for `**options` and the like, and the names of `global`.
+        waiting: list[ast.AST | str | None] = [statement]
         while waiting:
             node = waiting.pop()
             kind = node.__class__
@@ -155,10 +235,10 @@ class _Scan:
                     self.reads[node.id] = None
                 if context is not ast.Load:
                     self.assigns[node.id] = None
-            elif kind is not ast.Constant:
+            elif kind is not ast.Constant and isinstance(node, ast.AST):
                 self._look_at(node, waiting)
 
-    def _look_at(self, node: ast.AST, waiting: list[ast.AST]) -> None:
+    def _look_at(self, node: ast.AST, waiting: list[ast.AST | str | None]) -> None:
         kind = node.__class__
         if kind in _SCOPES:
             self.has_scope = self.may_be_unsupported = True  # something inside it may be
@@ -178,12 +258,10 @@ class _Scan:
             names = _fields[kind] = tuple(name for name in reversed(node._fields) if name not in skipped)
         for name in names:
             value: object = getattr(node, name, None)
-            if isinstance(value, ast.AST):
+            if value.__class__ is list:
+                waiting += reversed(cast("list[ast.AST | str | None]", value))
+            elif isinstance(value, ast.AST):
                 waiting.append(value)
-            elif isinstance(value, list):
-                waiting += [
-                    each for each in reversed(cast("list[object]", value)) if isinstance(each, ast.AST)
-                ]
 
     def _look_closer(self, node: ast.AST) -> None:
         """What may go through a hook, because it means something else on values that only the model knows."""
@@ -194,6 +272,7 @@ class _Scan:
             case ast.Call(func=ast.Name(id="print")):
                 self.decides = True  # only what is printed reads it
             case ast.Attribute(attr=name, ctx=context):
+                self.attributes[name] = None
                 self.may_be_unsupported = self.may_be_unsupported or not isinstance(context, ast.Load)
                 self.needs_hooks = self.needs_hooks or name == "dtype"
                 return

@@ -32,6 +32,8 @@ class Flow:
 
     body: Sequence[ast.stmt]
     facts: FactTable
+    #: Variables that inner functions assign: they are in one place for all, and no path has its own.
+    shared: Names = frozenset()
     _jumps: dict[int, Jumps] = field(default_factory=dict[int, Jumps])
 
     # -- names -----------------------------------------------------------------------------------------
@@ -39,13 +41,20 @@ class Flow:
     def assigned(self, *blocks: Iterable[ast.stmt]) -> list[str]:
         """Names that statements may bind, in the order of the source."""
         return list(
-            dict.fromkeys(name for block in blocks for each in block for name in self.facts[each].assigns)
+            dict.fromkeys(
+                name
+                for block in blocks
+                for each in block
+                for name in self.facts[each].assigns
+                if name not in self.shared
+            )
         )
 
     def loop_names(self, statement: ast.For | ast.While) -> list[str]:
         """Names that an iteration of a loop may bind: its target, its body, a walrus in its test."""
         head = statement.target if isinstance(statement, ast.For) else statement.test
-        return list(dict.fromkeys([*names_bound(head), *self.assigned(statement.body)]))
+        bound = [name for name in names_bound(head) if name not in self.shared]
+        return list(dict.fromkeys([*bound, *self.assigned(statement.body)]))
 
     # -- jumps -----------------------------------------------------------------------------------------
 
@@ -53,6 +62,8 @@ class Flow:
         """The jumps out of a statement."""
         found = self._jumps.get(id(statement))
         if found is None:
+            if self.facts[statement].is_plain:
+                return NO_JUMPS
             kind = kind_of(statement)
             found = self._jumps[id(statement)] = NO_JUMPS if kind is None else kind.jumps(statement, self)
         return found
@@ -77,7 +88,8 @@ class Flow:
 
     def live_in_loop(self, statement: ast.For | ast.While) -> Names:
         """Names whose value at the start of an iteration, or when there is none more, may still be read."""
-        return self._live_in_body[id(statement)] | self._always
+        always = self._always if self._live else _NOTHING  # asking for the one makes all of them
+        return self._live_in_body[id(statement)] | always
 
     def live_after_jump(self, statement: ast.stmt, kind: str) -> Names:
         """Names that may still be read where a path out of a statement goes on."""
@@ -105,8 +117,11 @@ class Flow:
         for statement in reversed(statements):
             self._after[id(statement)] = live
             self._targets[id(statement)] = targets
-            kind = kind_of(statement)
-            live = live if kind is None else kind.live_before(statement, live, targets, self)
+            facts = self.facts[statement]
+            if facts.is_plain:  # what `live_before` says of it, without asking: most statements are
+                live = live.difference(facts.assigns).union(facts.reads)
+            elif (kind := kind_of(statement)) is not None:
+                live = kind.live_before(statement, live, targets, self)
         return live
 
     def note_loop(self, statement: ast.stmt, live: Names) -> None:

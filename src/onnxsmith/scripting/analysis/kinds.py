@@ -40,6 +40,8 @@ class Jumps:
         return self.returns or self.breaks or self.continues
 
     def __or__(self, other: Jumps) -> Jumps:
+        if other is NO_JUMPS or self is other:
+            return self
         return Jumps(
             self.returns or other.returns, self.breaks or other.breaks, self.continues or other.continues
         )
@@ -143,4 +145,6 @@ def target_roots(target: ast.expr) -> Iterator[Root]:
 
 def names_bound(target: ast.expr) -> list[str]:
     """The variables that a target binds."""
+    if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store):
+        return [target.id]
     return assigned_names([ast.Expr(target)])

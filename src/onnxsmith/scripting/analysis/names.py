@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from onnxsmith.scripting.source.trees import children, walk
 
@@ -77,7 +77,8 @@ def _collect_free(node: ast.AST, bound: frozenset[str], found: dict[str, None]) 
         for part in (*node.decorator_list, *node.args.defaults, *node.args.kw_defaults):
             if part is not None:
                 _collect_free(part, bound, found)
-        inner = bound | set(parameter_names(node.args)) | set(assigned_names(node.body))
+        own = set(assigned_names(node.body)) - declared_nonlocal(node)
+        inner = bound | set(parameter_names(node.args)) | own
         for statement in node.body:
             _collect_free(statement, inner, found)
         return
@@ -104,6 +105,39 @@ def parameter_names(arguments: ast.arguments) -> list[str]:
     if arguments.kwarg:
         named.append(arguments.kwarg)
     return [each.arg for each in named]
+
+
+def own_nodes(function: ast.FunctionDef | ast.Lambda) -> Iterator[ast.AST]:
+    """The nodes of a function's body without those of functions inside it, which are given but not looked into."""
+    body = function.body if isinstance(function, ast.FunctionDef) else [function.body]
+    waiting: list[ast.AST] = [*body]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.Lambda | ast.AsyncFunctionDef | ast.ClassDef):
+            waiting += children(node)
+
+
+def declared_nonlocal(function: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
+    """The names that a function says belong to a function around it."""
+    return frozenset(
+        name for node in own_nodes(function) if isinstance(node, ast.Nonlocal) for name in node.names
+    )
+
+
+def is_generator(function: ast.FunctionDef) -> bool:
+    """Whether calling a function gives a generator."""
+    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in own_nodes(function))
+
+
+def assigned_from_inside(function: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
+    """The names that functions inside this one assign in it, or in those around it."""
+    found: set[str] = set()
+    for node in own_nodes(function):
+        if isinstance(node, ast.FunctionDef) and not is_generator(node):  # what those assign is refused
+            own = {*parameter_names(node.args), *assigned_names(node.body)} - declared_nonlocal(node)
+            found |= declared_nonlocal(node) | (assigned_from_inside(node) - own)
+    return frozenset(found)
 
 
 def pattern_reads(pattern: ast.pattern) -> list[str]:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 from onnxsmith.scripting.analysis.facts import Facts
-from onnxsmith.scripting.analysis.names import assigned_names, parameter_names
+from onnxsmith.scripting.analysis.names import assigned_names, declared_nonlocal, parameter_names
 
 #: The parameter through which rewritten expressions reach their hooks.
 HOOKS = "__onnxsmith__"
@@ -182,6 +182,16 @@ class Rewriter(ast.NodeTransformer):
         return self._hook(node, "choose", [bound, test, self._delayed(body), self._delayed(orelse)])
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        match node:
+            case ast.Compare(
+                left=ast.Name(id=name),
+                ops=[ast.Is() | ast.IsNot() as op],
+                comparators=[ast.Constant(value=None)],
+            ) if name in self._variables and not self._is_bound(name):
+                hook = "is_none" if isinstance(op, ast.Is) else "is_not_none"
+                return self._hook(node, hook, [at(node.left, ast.Constant(name))])
+            case _:
+                pass
         left = self.rewrite(node.left)
         if len(node.ops) == 1:
             right = self.rewrite(node.comparators[0])
@@ -260,7 +270,8 @@ class Rewriter(ast.NodeTransformer):
         return at(node, ast.Lambda(arguments, body))
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
-        return node  # the annotation of a parameter is not evaluated
+        # The annotation of a parameter is not evaluated.
+        return node if node.annotation is None else at(node, ast.arg(node.arg))
 
     def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
         return self._comprehension(node)
@@ -293,6 +304,47 @@ class Rewriter(ast.NodeTransformer):
                 cast(ast.ListComp, made).elt = self.rewrite(node.elt)
         self._is_deferred = was_deferred
         made.generators[0].iter = first
+        return made
+
+    # -- generators ------------------------------------------------------------------------------------
+
+    def rewrite_generator(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        """A generator function as one that Python runs, which reads the variables around it when it needs them."""
+        made = self.visit_FunctionDef(node)
+        made.decorator_list = []
+        return made
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        made = copy.copy(node)
+        made.decorator_list = [self.rewrite(each) for each in node.decorator_list]
+        made.args, made.returns = self.visit(node.args), None
+        own = set(assigned_names(node.body)) - declared_nonlocal(node)
+        with self._deferring(), self.binding({*parameter_names(node.args), *own}):
+            made.body = [self.visit(each) for each in node.body]
+        return made
+
+    def visit_match_case(self, node: ast.match_case) -> ast.AST:
+        made = copy.copy(node)
+        made.pattern = self.rewrite_pattern(node.pattern)
+        if node.guard is not None:
+            made.guard = self._hook(node.guard, "known_test", [self.rewrite_test(node.guard)])
+        made.body = [self.visit(each) for each in node.body]
+        return made
+
+    def visit_If(self, node: ast.If) -> ast.AST:
+        return self._with_known(node, "known_test")
+
+    def visit_While(self, node: ast.While) -> ast.AST:
+        return self._with_known(node, "known_test")
+
+    def visit_Assert(self, node: ast.Assert) -> ast.AST:
+        return self._with_known(node, "assumed")
+
+    def _with_known(self, node: ast.If | ast.While | ast.Assert, hook: str) -> ast.AST:
+        """A statement that Python decides: what decides goes through a hook."""
+        made = copy.copy(self.generic_visit(node))
+        assert isinstance(made, ast.If | ast.While | ast.Assert)
+        made.test = self._hook(node.test, hook, [self.rewrite_test(node.test)])
         return made
 
     # -- parts -----------------------------------------------------------------------------------------

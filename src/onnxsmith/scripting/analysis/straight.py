@@ -9,38 +9,35 @@ from __future__ import annotations
 import inspect
 import linecache
 import opcode
+import os
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 #: A name outside the function, with the attributes that are taken of it: ("op", "Add").
 Chain: TypeAlias = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """What the instruction at an offset gives, or one of the values that it gives; `callee` is what it calls."""
 
     offset: int
     callee: Chain | None = None
-    index: int | None = None
+    position: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Outside:
+class _Outside(NamedTuple):
     """A value that a name outside the function has."""
 
     chain: Chain
 
 
-@dataclass(frozen=True, slots=True)
-class _Tuple:
+class _Tuple(NamedTuple):
     items: tuple[_Item, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(NamedTuple):
     """What a parameter was given."""
 
     name: str
@@ -50,8 +47,7 @@ class Argument:
 _Item: TypeAlias = Result | Argument | _Outside | _Tuple | None
 
 
-@dataclass(frozen=True, slots=True)
-class Store:
+class Store(NamedTuple):
     """A value gets a variable's name, when control passes `offset`."""
 
     offset: int
@@ -80,7 +76,7 @@ def read_straight(function: types.FunctionType) -> StraightCode | None:
     # Lambdas share lines, and what has no file of its own is looked for by its text: both need the tree.
     if code.co_filename.startswith("<") or not code.co_name.isidentifier() or not _is_plain(code):
         return None
-    if not linecache.getlines(code.co_filename, function.__globals__):
+    if not _has_source(function):
         return None
     reader = _Reader(code)
     try:
@@ -88,6 +84,13 @@ def read_straight(function: types.FunctionType) -> StraightCode | None:
     except _NotStraight:
         return None
     return reader.finished()
+
+
+def _has_source(function: types.FunctionType) -> bool:
+    """Whether the source can be read when it is needed: for an error, or to look at the code."""
+    file = function.__code__.co_filename
+    # A file is there much more often than not, and reading it takes as long as staging a small function.
+    return os.path.isfile(file) or bool(linecache.getlines(file, function.__globals__))
 
 
 def _is_plain(code: types.CodeType) -> bool:
@@ -110,16 +113,17 @@ class _Reader:
         self.stack: list[_Item] = []
         count = code.co_argcount + code.co_kwonlyargcount
         self.variables: dict[str, _Item] = {name: Argument(name) for name in code.co_varnames[:count]}
-        self.loaded: dict[Chain, None] = {}
+        self.loaded: dict[Chain, _Outside] = {}
         self.called: dict[Chain, None] = {}
         self.stores: list[Store] = []
         self.arguments: dict[str, None] = {}
         self.changed_arguments: dict[str, None] = {}
         self.changed_results: dict[Chain, None] = {}
-        #: Where in `stores` those begin that have no other instruction between them, and whether the compiler has
-        #: them from the last variable of the source to the first.
+        #: Where in `stores` those begin that have no other instruction between them; whether the compiler has them from
+        #: the last variable of the source to the first; and whether there may be any.
         self._run = 0
         self._is_reversed = True
+        self._is_run_open = False
         #: The names of variables and of what is around the function, by the number that instructions have for them.
         self.slots = (*code.co_varnames, *code.co_freevars)
         self.offset = 0
@@ -127,23 +131,23 @@ class _Reader:
     def read(self) -> None:
         """Go through all instructions; raises _NotStraight."""
         code = self.code.co_code
+        arguments = code[1::2]
         handlers = _HANDLERS
         argument = 0
-        for offset in range(0, len(code), 2):
-            operation = code[offset]
+        for index, operation in enumerate(code[::2]):
             if operation == _CACHE:
                 continue
-            argument = argument << 8 | code[offset + 1]
+            argument = argument << 8 | arguments[index]
             if operation == _EXTENDED_ARG:
                 continue
             handle = handlers.get(operation)
             if handle is None:
                 raise _NotStraight
-            if operation not in _STORES:
+            if self._is_run_open and operation not in _STORES:
                 if operation == _POP_TOP and not self._is_reversed:
                     raise _NotStraight  # `_, _ = f(x)`: from 3.13 on only the last store is left
-                self.end_run(operation in _SPREADING)
-            self.offset = offset
+                self.end_run()
+            self.offset = 2 * index
             handle(self, argument)
             argument = 0
 
@@ -159,7 +163,7 @@ class _Reader:
             tuple(self.changed_results),
         )
 
-    def end_run(self, is_spread: bool = False) -> None:
+    def end_run(self) -> None:
         """Put the last stores in the order of the source: of `a, b = f(x), g(x)` the compiler stores b first.
 
         It leaves the values on the stack as they were computed, where nothing has spread them before the stores that
@@ -168,7 +172,13 @@ class _Reader:
         if self._is_reversed:
             self.stores[self._run :] = reversed(self.stores[self._run :])
         self._run = len(self.stores)
-        self._is_reversed = not is_spread
+        self._is_reversed = True
+        self._is_run_open = False
+
+    def spread(self) -> None:
+        """Take note that the first variable of the source gets the topmost value: of the stores that may follow."""
+        self._is_reversed = False
+        self._is_run_open = True
 
     # -- instructions ----------------------------------------------------------------------------------
 
@@ -185,8 +195,10 @@ class _Reader:
         return taken
 
     def load_outside(self, chain: Chain) -> None:
-        self.loaded[chain] = None
-        self.stack.append(_Outside(chain))
+        item = self.loaded.get(chain)
+        if item is None:
+            item = self.loaded[chain] = _Outside(chain)
+        self.stack.append(item)
 
     def load_variable(self, number: int) -> None:
         name = self.slots[number]
@@ -203,6 +215,7 @@ class _Reader:
         self.variables[name] = item
         if isinstance(item, Result | Argument):
             self.stores.append(Store(self.offset, item, name))
+            self._is_run_open = True
 
     def load_attribute(self, name: str) -> None:
         owner = self.pop()
@@ -241,13 +254,19 @@ class _Reader:
         item = self.pop()
         if isinstance(item, _Tuple) and len(item.items) == count:
             self.stack += reversed(item.items)
-        elif isinstance(item, Result) and item.callee is not None and item.index is None:
+        elif isinstance(item, Result) and item.callee is not None and item.position is None:
             self.stack += [Result(item.offset, item.callee, k) for k in reversed(range(count))]
         else:
             raise _NotStraight
+        self.spread()
+
+    def copy(self, depth: int) -> None:
+        self.stack.append(self.stack[-depth])
+        self.spread()
 
     def swap(self, depth: int) -> None:
         self.stack[-depth], self.stack[-1] = self.stack[-1], self.stack[-depth]
+        self.spread()
 
     def extend_list(self, _: int) -> None:
         if self.pop() is not None:  # all but constants may be longer than is known
@@ -302,10 +321,6 @@ def _build_tuple(reader: _Reader, argument: int) -> None:
 def _build_list(reader: _Reader, argument: int) -> None:
     reader.take(argument)
     reader.stack.append(None)
-
-
-def _copy(reader: _Reader, argument: int) -> None:
-    reader.stack.append(reader.stack[-argument])
 
 
 def _load_two(reader: _Reader, argument: int) -> None:
@@ -379,7 +394,7 @@ _BY_NAME: dict[str, _Handler] = {
     "BUILD_LIST": _build_list,
     "LIST_EXTEND": _Reader.extend_list,
     "UNPACK_SEQUENCE": _Reader.unpack,
-    "COPY": _copy,
+    "COPY": _Reader.copy,
     "SWAP": _Reader.swap,
 }
 _HANDLERS = {opcode.opmap[name]: handler for name, handler in _BY_NAME.items() if name in opcode.opmap}
@@ -389,8 +404,6 @@ _STORES = frozenset(
     for name in ("STORE_FAST", "STORE_FAST_STORE_FAST", "STORE_FAST_LOAD_FAST")
     if name in opcode.opmap
 )
-#: What leaves values on the stack so that the first variable of the source gets the topmost.
-_SPREADING = frozenset(opcode.opmap[name] for name in ("UNPACK_SEQUENCE", "COPY", "SWAP"))
 _CACHE = opcode.opmap["CACHE"]
 _POP_TOP = opcode.opmap["POP_TOP"]
 _EXTENDED_ARG = opcode.opmap["EXTENDED_ARG"]

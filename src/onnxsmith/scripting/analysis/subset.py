@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import NamedTuple, cast
 
 from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError
+from onnxsmith.scripting.analysis.names import (
+    assigned_names,
+    declared_nonlocal,
+    is_generator,
+    parameter_names,
+)
 from onnxsmith.scripting.source.function_source import FunctionNode, head_span, span_of
 from onnxsmith.scripting.source.trees import children
 
@@ -19,38 +26,111 @@ _REFUSED: dict[type[ast.AST], tuple[str, str]] = {
     ast.AsyncFor: ("'async for'", "write a plain 'for'"),
     ast.AsyncWith: ("'async with'", "write a plain 'with'"),
     ast.Await: ("'await'", "a model has nothing to wait for"),
-    ast.Yield: ("'yield'", "a model returns all its outputs at once; return a tuple"),
-    ast.YieldFrom: ("'yield from'", "a model returns all its outputs at once; return a tuple"),
     ast.Global: ("'global'", "a model has no globals to assign; return the value"),
-    ast.Nonlocal: ("'nonlocal'", "return the value from the inner function and assign it outside"),
     ast.ClassDef: ("a class definition", "define the class outside the script"),
 }
 _REFUSED[ast.TryStar] = _REFUSED[ast.Try]
 
+_YIELDS: dict[type[ast.AST], str] = {ast.Yield: "'yield'", ast.YieldFrom: "'yield from'"}
+
 #: The nodes that are looked at closely, besides attributes that are assigned; without them nothing is unsupported.
-MAY_BE_UNSUPPORTED: frozenset[type[ast.AST]] = frozenset([*_REFUSED, ast.Delete, ast.ImportFrom])
+MAY_BE_UNSUPPORTED: frozenset[type[ast.AST]] = frozenset(
+    [*_REFUSED, *_YIELDS, ast.Nonlocal, ast.Delete, ast.ImportFrom]
+)
 
 
 def find_unsupported(node: FunctionNode, file: str, name: str) -> list[OnnxsmithError]:
     """An error for everything in a function that ONNX cannot express."""
-    body = node.body if isinstance(node, ast.FunctionDef) else [node.body]
-    return [error for part in body for error in _find(part, file, name)]
+    return list(_Search(file, name).function(node, _NOTHING, is_inner=False))
 
 
-def _find(node: ast.AST, file: str, name: str) -> Iterator[OnnxsmithError]:
-    refused = _REFUSED.get(type(node))
-    if refused is not None:
-        what, instead = refused
-        yield UnsupportedSyntaxError(f"a script cannot contain {what}", help=instead).locate(
-            head_span(node, file, name)
-        )
-        return
-    special = _special(node)
-    if special is not None:
-        place, message, instead = special
-        yield UnsupportedSyntaxError(message, help=instead).locate(span_of(place, file, name))
-    for child in children(node):
-        yield from _find(child, file, name)
+_NOTHING: frozenset[str] = frozenset()
+
+
+class _Search:
+    """Goes through a function, and knows what may be assigned and yielded where it is."""
+
+    def __init__(self, file: str, name: str) -> None:
+        self._file = file
+        self._name = name
+
+    def function(
+        self, node: FunctionNode, around: frozenset[str], *, is_inner: bool
+    ) -> Iterator[OnnxsmithError]:
+        """`around` are the variables of functions around it that it may assign."""
+        declared = declared_nonlocal(node)
+        is_yielding = is_inner and isinstance(node, ast.FunctionDef) and is_generator(node)
+        if is_yielding:
+            around = _NOTHING  # Python runs it, and keeps its own variables only
+        body = node.body if isinstance(node, ast.FunctionDef) else [node.body]
+        own = frozenset([*parameter_names(node.args), *assigned_names(map(_statement, body))]) - declared
+        for part in body:
+            yield from self._find(part, _Place(around, around | own, is_yielding))
+
+    def _find(self, node: ast.AST, place: _Place) -> Iterator[OnnxsmithError]:
+        found = self._refused(node, place)
+        if found is not None:
+            at, message, instead = found
+            span = head_span if isinstance(at, ast.stmt) else span_of
+            yield UnsupportedSyntaxError(message, help=instead).locate(span(at, self._file, self._name))
+            if type(node) in _REFUSED:
+                return
+        if isinstance(node, ast.FunctionDef | ast.Lambda):
+            outside = (*node.args.defaults, *(each for each in node.args.kw_defaults if each is not None))
+            for part in (*outside, *getattr(node, "decorator_list", ())):
+                yield from self._find(part, place)
+            yield from self.function(node, place.inside, is_inner=True)
+            return
+        if (
+            isinstance(node, ast.Expr | ast.Assign | ast.AugAssign | ast.AnnAssign)
+            and type(node.value) in _YIELDS
+        ):
+            place = place._replace(yielded=node.value)
+        for child in children(node):
+            yield from self._find(child, place)
+
+    def _refused(self, node: ast.AST, place: _Place) -> tuple[ast.AST, str, str] | None:
+        """What is wrong with a node by itself: where, what, and what to write instead."""
+        refused = _REFUSED.get(type(node))
+        if refused is not None:
+            return node, f"a script cannot contain {refused[0]}", refused[1]
+        if isinstance(node, ast.Nonlocal):
+            outside = [name for name in node.names if name not in place.around]
+            if outside and place.is_yielding:
+                return node, f"a generator of a script cannot assign '{outside[0]}'", _YIELD_IT
+            if outside:
+                return node, f"a script cannot assign '{outside[0]}', which lives outside it", _RETURN_IT
+        if type(node) in _YIELDS and not place.is_yielding:
+            return node, f"a script cannot contain {_YIELDS[type(node)]}", _RETURN_ALL
+        if type(node) in _YIELDS and node is not place.yielded:
+            return node, f"{_YIELDS[type(node)]} inside an expression is not supported in a script", _OWN_LINE
+        if isinstance(node, ast.NamedExpr) and place.is_yielding:
+            return node, "a generator of a script cannot contain ':='", _ASSIGN_BEFORE
+        return _special(node)
+
+
+class _Place(NamedTuple):
+    """Where a node stands."""
+
+    #: The variables of functions around the one that it is in, which that one may assign.
+    around: frozenset[str]
+    #: Those, and its own: what functions inside it may assign.
+    inside: frozenset[str]
+    #: Whether it is in a generator function.
+    is_yielding: bool
+    #: The one expression that may be a `yield`.
+    yielded: ast.AST | None = None
+
+
+_YIELD_IT = "yield the value, and assign it where the generator is used"
+_RETURN_IT = "return the value, and assign it where the script is called"
+_RETURN_ALL = "a model returns all its outputs at once; return a tuple"
+_OWN_LINE = "give it a line of its own: value = yield x"
+_ASSIGN_BEFORE = "assign the variable on a line of its own"
+
+
+def _statement(node: ast.AST) -> ast.stmt:
+    return node if isinstance(node, ast.stmt) else ast.Expr(cast(ast.expr, node))
 
 
 def _special(node: ast.AST) -> tuple[ast.AST, str, str] | None:

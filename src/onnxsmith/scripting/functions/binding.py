@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from onnxsmith.errors import wrong_call
-from onnxsmith.source import Span
+from onnxsmith.source import Place, span_at
 
 
 def bind_call(
@@ -15,7 +15,7 @@ def bind_call(
     signature: inspect.Signature,
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
-    definition: Span | None = None,
+    definition: Place | None = None,
 ) -> dict[str, Any]:
     """The arguments by parameter, with defaults for the rest.
 
@@ -27,6 +27,6 @@ def bind_call(
         wrong = wrong_call(name, signature, args, kwargs)
         if wrong is None:
             raise
-        raise wrong.locate_at_caller().also(definition, "defined here") from None
+        raise wrong.locate_at_caller().also(span_at(definition), "defined here") from None
     bound.apply_defaults()
     return dict(bound.arguments)

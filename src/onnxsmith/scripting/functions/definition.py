@@ -25,7 +25,7 @@ from onnxsmith.scripting.source.changed import refuse_if_changed
 from onnxsmith.scripting.source.places import Places
 from onnxsmith.scripting.staging.plain_outside import Script
 from onnxsmith.scripting.staging.straight_run import StraightCall, straight_call
-from onnxsmith.source import Span, code_span
+from onnxsmith.source import DEFINITION, Place, Span, code_span
 from onnxsmith.types.value_types import SequenceType
 
 #: The domain of functions of a program that is run as a script or typed in.
@@ -105,9 +105,19 @@ class ScriptDefinition(Script):
         """Where it is defined: `def name`."""
         return self.places.definition if self._straight is None else code_span(self.function.__code__)
 
+    @property
+    def place(self) -> Place:
+        """What `definition` is made of when it is read; nothing is read for who does not ask."""
+        return self.places.definition if self._straight is None else (self.function.__code__, DEFINITION)
+
     def straight_call(self) -> StraightCall | None:
         """How to stage it by calling it; None where its syntax tree is needed."""
         return straight_call(self._straight, self.function)
+
+    @property
+    def is_analyzed(self) -> bool:
+        """Whether its syntax tree was needed so far."""
+        return self._analysis is not None
 
     @property
     def analysis(self) -> Analysis:
@@ -172,7 +182,7 @@ class ScriptDefinition(Script):
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """The arguments of a call by parameter, with defaults for the rest; raises CallError."""
         fixed = () if self.instance is None else tuple(self.fixed_arguments.values())
-        return bind_call(self.name, self.signature, (*fixed, *args), kwargs, self.definition)
+        return bind_call(self.name, self.signature, (*fixed, *args), kwargs, self.place)
 
 
 def _domain_of(function: types.FunctionType) -> str:

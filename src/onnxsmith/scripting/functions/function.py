@@ -19,7 +19,7 @@ from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.eager_call import run_eagerly
 from onnxsmith.scripting.functions.pickling import Parcel, find, reduce_script
 from onnxsmith.scripting.source.function_source import module_level_names
-from onnxsmith.scripting.staging.straight_run import NamingTarget
+from onnxsmith.scripting.staging.naming_targets import NamingTarget
 
 if TYPE_CHECKING:
     import onnx
@@ -100,7 +100,7 @@ class ScriptFunction(ScriptDefinition):
 
     def check(self) -> None:
         """Find the mistakes that can be found now. Names that the module defines further down are left for later."""
-        if self.straight_call() is None:
+        if self.is_analyzed:
             missing = self.undefined.missing
             self.known_mistakes = self.undefined.errors(self.analysis.local_names) if missing else []
             if missing and not self.known_mistakes:

@@ -1,14 +1,17 @@
 """The graph that checking a script made, kept for the first model of it: decorating and exporting stage it once.
 
 Only for scripts that depend on nothing that could change in between: operators, numbers, types, and scripts that
-depend on such things themselves.
+depend on such things themselves; and on arrays, which are compared with what they held.
 """
 
 from __future__ import annotations
 
 import types
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar, cast
 
+import numpy as np
+
+from onnxsmith.core.captures import AnyArray
 from onnxsmith.core.operator import Operator
 from onnxsmith.scripting.functions.signature import ScriptSignature
 from onnxsmith.scripting.source.outside import has_empty_cell, outside
@@ -17,8 +20,21 @@ from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType, ValueType
 
 #: What a script may refer to: none of these can change without becoming another object.
-_UNCHANGING = (Operator, DType, ValueType, int, float, str, bool, type(None), types.BuiltinFunctionType)
+_UNCHANGING = (
+    Operator,
+    DType,
+    ValueType,
+    int,
+    float,
+    str,
+    bool,
+    type(None),
+    types.BuiltinFunctionType,
+    Script,
+)
 _MODULES = ("onnxsmith.opset", "math")
+#: The most bytes of arrays that a script may refer to: comparing more takes longer than to stage the script again.
+_COMPARED_BYTES = 1 << 20
 
 
 StagedT = TypeVar("StagedT")
@@ -30,6 +46,8 @@ class Kept(Generic[StagedT]):
     def __init__(self, function: types.FunctionType, staged: StagedT) -> None:
         self._staged = staged
         self._references = _references(function)
+        # An array holds the same when its object does not; the graph that was made may share its memory.
+        self._contents = [] if self._references is None else _contents(self._references)
 
     def take(self, function: types.FunctionType) -> StagedT | None:
         """What was made, if it would be made the same way now."""
@@ -37,7 +55,26 @@ class Kept(Generic[StagedT]):
         same = now is not None and self._references is not None and now.keys() == self._references.keys()
         if not same or now is None or self._references is None:
             return None
-        return self._staged if all(now[name] is value for name, value in self._references.items()) else None
+        if not all(now[name] is value for name, value in self._references.items()):
+            return None
+        return self._staged if _contents(now) == self._contents else None
+
+
+class _Content(NamedTuple):
+    """What an array holds; compared as bytes, in which nan is itself and zero has a sign."""
+
+    dtype: np.dtype[np.generic]
+    shape: tuple[int, ...]
+    data: bytes
+
+
+def _contents(references: dict[str, object]) -> list[_Content]:
+    arrays = map(_as_array, references.values())
+    return [_Content(each.dtype, each.shape, each.tobytes()) for each in arrays if each is not None]
+
+
+def _as_array(value: object) -> AnyArray | None:
+    return cast(AnyArray, value) if type(value) is np.ndarray else None
 
 
 def can_keep(function: types.FunctionType, parameters: ScriptSignature) -> bool:
@@ -51,13 +88,24 @@ def can_keep(function: types.FunctionType, parameters: ScriptSignature) -> bool:
     ):
         return False
     references = _references(function)
-    return references is not None and all(_is_unchanging(each) for each in references.values())
+    if references is None:
+        return False
+    size = 0
+    for each in references.values():
+        array = _as_array(each)
+        if array is not None:
+            size += array.nbytes
+            if array.dtype.hasobject or size > _COMPARED_BYTES:
+                return False
+        elif not _is_unchanging(each):
+            return False
+    return True
 
 
 def _is_unchanging(value: object) -> bool:
     if isinstance(value, types.ModuleType):
         return value.__name__.startswith(_MODULES)
-    return isinstance(value, (*_UNCHANGING, Script))
+    return isinstance(value, _UNCHANGING)
 
 
 def _references(

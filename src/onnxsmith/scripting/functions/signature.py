@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types
 import typing
@@ -208,14 +209,20 @@ def with_evaluated_annotations(function: types.FunctionType) -> types.FunctionTy
     return result
 
 
+@functools.lru_cache(
+    maxsize=1024
+)  # a module repeats a few: compiling one takes ten times as long as its evaluation
+def _compiled(annotation: str) -> types.CodeType:
+    return compile(annotation.strip(), "<string>", "eval", dont_inherit=True)
+
+
 def _evaluated(function: types.FunctionType, name: str, annotation: Any) -> Any:
     """An annotation as an object; under `from __future__ import annotations` it is text."""
     if not isinstance(annotation, str):
         return annotation
     try:
-        return eval(
-            annotation, function.__globals__, closure_of(function)
-        )  # the user's own annotation, as typing.get_type_hints does
+        # The user's own annotation, as typing.get_type_hints does.
+        return eval(_compiled(annotation), function.__globals__, closure_of(function))
     except OnnxsmithError:
         raise
     except Exception as error:

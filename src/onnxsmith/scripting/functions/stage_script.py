@@ -144,7 +144,7 @@ def _stage_on(
         if parameter.name in types:
             given = types[parameter.name]
             arguments[parameter.name] = (
-                None if given is None else scope.input(parameter.name, given, script.definition)
+                None if given is None else scope.input(parameter.name, given, script.place)
             )
         else:
             arguments[parameter.name] = _default(script, parameter, scope)

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from onnxsmith.core.collection import collection_paused
 from onnxsmith.errors import SourceNotFoundError, UnsupportedSyntaxError
 from onnxsmith.scripting.source.bounded import Bounded
-from onnxsmith.scripting.source.collection import collection_paused
 from onnxsmith.scripting.source.private_names import has_private_names, mangle_private_names
 from onnxsmith.source import Span, parse
 

@@ -15,9 +15,10 @@ from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import RecordingTarget, current_graph, recorded
 from onnxsmith.core.value import Value
 from onnxsmith.errors import NestingError
-from onnxsmith.scripting.analysis.effects import Names, names_in
+from onnxsmith.scripting.analysis.effects import Names
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging.call_stack import is_recursive, recursion_error
+from onnxsmith.scripting.staging.cells import Cell, CellValues
 from onnxsmith.scripting.staging.growing import grown_names
 from onnxsmith.scripting.staging.jumps import KINDS, NOTHING, Jump, Leaf, Side, record
 from onnxsmith.scripting.staging.merge import (
@@ -27,8 +28,10 @@ from onnxsmith.scripting.staging.merge import (
     Unassigned,
     active,
 )
+from onnxsmith.scripting.staging.perhaps import refined
 from onnxsmith.scripting.staging.truth import Negation, is_symbolic, is_truth_value, truth, visible
 from onnxsmith.scripting.staging.watch import keep_unchanged, watch_path
+from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
@@ -61,7 +64,7 @@ def branch(
             condition,
             lambda: stager.run(then, leaf),
             lambda: stager.run(otherwise, leaf),
-            names_in([statement]),
+            stager.frame.analysis.facts.names([statement]),
             place=statement,
         )
         return dispatch(stager, side, follow, statement)
@@ -99,7 +102,9 @@ def _merge_blocks(
         return run
 
     sides = side(then, "false"), side(otherwise, "true")
-    merged = dynamic_if(stager, condition, *sides, names_in([statement]), place=statement)
+    merged = dynamic_if(
+        stager, condition, *sides, stager.frame.analysis.facts.names([statement]), place=statement
+    )
     frame.variables.update(merged.variables)
 
 
@@ -158,9 +163,9 @@ def dispatch(stager: Stager, side: Side, follow: Leaf, place: ast.stmt) -> Side:
 def names_from(stager: Stager, statement: ast.stmt) -> Names:
     """What is named by a statement, and by what may follow it."""
     analysis = stager.frame.analysis
-    after = names_in(analysis.body)
+    after = analysis.facts.names(analysis.body)
     live = stager.flow.live_after(statement)
-    return names_in([statement]) | Names(
+    return analysis.facts.names([statement]) | Names(
         frozenset(name for name in after.variables if name in live or name not in analysis.local_names),
         after.attributes,
     )
@@ -191,18 +196,26 @@ def dynamic_if(
             help="use op.Where, or split the function",
         ).locate(span)
     before = frame.variables
+    cells, cells_after = CellValues(), list[CellValues]()
     watch = watch_path(frame, names, place)
     sides: list[Side] = []
     scopes = (outer.subgraph(), outer.subgraph())
     try:
-        for scope, run in zip(scopes, (then, otherwise), strict=True):
-            frame.variables = dict(before)
+        for scope, run, is_true in zip(scopes, (then, otherwise), (True, False), strict=True):
+            facts = frame.implications.of(condition, is_true=is_true)
+            frame.variables = refined(before, facts)
+            cells.refine(facts)
             with active(scope), watch:
                 sides.append(run())
+            cells_after.append(CellValues())
+            cells.put_back()
     finally:
         frame.variables = before
-    logic = None if outer.is_exact else _as_logic(condition, scopes, sides)
+        cells.put_back()
+    assigned = list({cell.key: cell for after in cells_after for cell in after.changed(cells)}.values())
+    logic = None if outer.is_exact or assigned else _as_logic(condition, scopes, sides)
     if logic is not None:
+        frame.implications.note(logic, condition, sides[0].value, sides[1].value)
         return Side(logic, sides[0].variables)
     if outer.is_exact:
         merger = Merger(*scopes)
@@ -218,6 +231,7 @@ def dynamic_if(
             each: merger.merge(sides[0].variables.get(each, MISSING), value, each, strict=False)
             for each, value in sides[1].variables.items()
         }
+        shared = _merged_cells(merger, assigned, cells_after, span)
         outputs = _selected(outer, condition, merger)
     if not merger.names:
         for scope in scopes:
@@ -234,8 +248,20 @@ def dynamic_if(
         merger.fill(result, outputs or ()),
         {each: merger.fill(value, outputs or ()) for each, value in variables.items()},
     )
+    frame.implications.note(filled.value, condition, sides[0].value, sides[1].value)
+    for cell, value in shared:
+        cell.home[cell.name] = merger.fill(value, outputs or ())
     keep_unchanged(merger.ambiguous(watch))
     return filled
+
+
+def _merged_cells(
+    merger: Merger, cells: Sequence[Cell], after: Sequence[CellValues], span: Span | None
+) -> list[tuple[Cell, Any]]:
+    """What the variables have in common that inner functions assigned on one of two sides."""
+    unbound = Unassigned(span, SOME_PATH)
+    sides = [(cell, after[0].get(cell, unbound), after[1].get(cell, unbound)) for cell in cells]
+    return [(cell, merger.merge(then, otherwise, cell.name, strict=False)) for cell, then, otherwise in sides]
 
 
 def _as_logic(condition: Any, scopes: Sequence[RecordingTarget], sides: Sequence[Side]) -> Any:

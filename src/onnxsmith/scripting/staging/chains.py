@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from onnxsmith.core.target import current_graph
-from onnxsmith.scripting.analysis.effects import names_in
 from onnxsmith.scripting.analysis.names import assigned_names
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging.branches import SOME_PATH, dispatch, dynamic_if, names_from, picked
@@ -119,7 +118,7 @@ def run_elif(stager: Stager, statement: ast.If, follow: Leaf) -> Side:
             condition,
             lambda: stager.run(link.body, Leaf(done)),
             lambda: look(members, position + 1),
-            names_in([statement]),
+            stager.frame.analysis.facts.names([statement]),
             name=RESULT_NAME,
             place=link,
         )

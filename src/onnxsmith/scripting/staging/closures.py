@@ -26,6 +26,7 @@ from onnxsmith.scripting.source.function_source import find_function, head_span
 from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.source.user_code import is_user_code
 from onnxsmith.scripting.staging.call_stack import staging
+from onnxsmith.scripting.staging.cells import CellScope
 from onnxsmith.scripting.staging.frame import Frame, Run
 from onnxsmith.scripting.staging.mistakes import Mistakes
 from onnxsmith.scripting.staging.watch import Captures, call_as_it_is, values_of, watch_call
@@ -42,7 +43,14 @@ class StagedClosure:
         self.node = node
         self.__name__ = node.name
         self.__doc__ = ast.get_docstring(node)
-        self.analysis = analyze(node, frame.analysis.file, node.name, _visible_names(frame), frame.globals)
+        self.analysis = analyze(
+            node,
+            frame.analysis.file,
+            node.name,
+            _visible_names(frame),
+            frame.globals,
+            shared_around=frame.analysis.place.shared,
+        )
         self.signature = _signature(node, frame)
 
     @property
@@ -79,7 +87,9 @@ class StagedClosure:
         """An annotation as Python would evaluate it where the function is defined."""
         frame = self.frame
         code = compile(ast.fix_missing_locations(ast.Expression(annotation)), frame.analysis.file, "eval")
-        return eval(code, frame.globals, {**frame.closure, **frame.variables})  # the user's own annotation
+        return eval(
+            code, frame.globals, {**frame.closure, **frame.cells, **frame.variables}
+        )  # the user's own annotation
 
     def reached(self) -> tuple[Names, dict[str, Any]]:
         """What its code names, with the values of the variables around it."""
@@ -137,14 +147,15 @@ def run_staged(
     `run` is the stager's: it stages a frame, and all that is called from there is staged by it, too.
     """
     frame = Frame(analysis, global_names, closure, outer)
-    frame.variables.update(arguments)
+    for name, value in arguments.items():
+        frame.assign(name, value)
     frame.depth = current_graph().depth
     frame.mistakes = mistakes
     frame.run = run
     with staging(analysis.node, analysis.name):
         if mistakes is None:
             return run(frame)
-        with Captures(), watch_call(frame, arguments):  # a script, not what it calls
+        with Captures(), CellScope(), watch_call(frame, arguments):  # a script, not what it calls
             return run(frame)
 
 

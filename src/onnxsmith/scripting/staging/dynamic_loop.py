@@ -7,7 +7,7 @@ that changes is left open. An element type that changes is an error.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -20,14 +20,22 @@ from onnxsmith.core.target import RecordingTarget, current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LoopTypeError, NestingError
-from onnxsmith.scripting.analysis.effects import names_in
 from onnxsmith.scripting.analysis.flow import is_endless
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging import growing
 from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import DEEPEST
+from onnxsmith.scripting.staging.cells import Cell, CellValues
 from onnxsmith.scripting.staging.jumps import NOTHING, Jump, Leaf, Side
-from onnxsmith.scripting.staging.loop_state import State, StateLeaf, carried_states, open_shape, widened
+from onnxsmith.scripting.staging.loop_state import (
+    State,
+    StateLeaf,
+    carried_states,
+    cell_state,
+    open_shape,
+    result_leaves,
+    widened,
+)
 from onnxsmith.scripting.staging.merge import (
     MISSING,
     NUMBER_DTYPES,
@@ -51,6 +59,9 @@ if TYPE_CHECKING:
     from onnxsmith.scripting.staging.stager import Stager
 
 
+_ONLY_INSIDE = "it is assigned only in this loop, which may run zero times"
+
+
 class Ended(NamedTuple):
     """How a loop ended: whether by break, whether by return, and what was returned."""
 
@@ -69,6 +80,14 @@ class _Attempt:
     go_on: Any
     #: The input that says whether the iteration before wanted this one.
     goes_on_before: Any
+    #: What inner functions have assigned.
+    cells: CellValues
+
+    def result(self, state: State) -> Any:
+        """What an iteration leaves a variable."""
+        if state.cell is not None:
+            return self.cells.get(state.cell, MISSING)
+        return self.side.variables.get(state.name, MISSING)
 
 
 def stage_loop(
@@ -92,21 +111,33 @@ def stage_loop(
             stager, statement, lambda: _try_body(stager, statement, source, leaf, test, at_least_once)
         )
     states = carried_states(stager, statement, at_least_once=at_least_once)
-    before = frame.variables
+    before, cells = frame.variables, CellValues()
+    only_inside: dict[Hashable, Cell] = {}
     try:
         while True:
             roll_back = outer.checkpoint()
             frame.variables = dict(before)
             attempt = _stage_body(stager, statement, source, leaf, test, states)
-            wider = [widened(each, attempt.side.variables.get(each.name, MISSING), place) for each in states]
+            wider = [widened(each, attempt.result(each), place) for each in states]
+            known = {each.cell.key for each in states if each.cell is not None}
+            for cell in attempt.cells.changed(cells):
+                if cell.key in known or cell.key in only_inside:
+                    continue
+                state = cell_state(cell, cells.get(cell, MISSING), at_least_once=at_least_once)
+                if state is None:
+                    only_inside[cell.key] = cell
+                else:
+                    wider.append(state)
             if wider == states:
                 break
             # A type only ever becomes wider, and there are few widths: this comes to an end.
             states = wider
             attempt.scope.discard()
             roll_back()
+            cells.put_back()
     finally:
         frame.variables = before
+        cells.put_back()
     flags = _flags(stager, statement)
     extra: list[tuple[str, Any]] = []
     forms = {flag: flatten(attempt.side.value[flag], flag, extra) for flag in flags}
@@ -120,6 +151,8 @@ def stage_loop(
             outputs = _emit(outer, source, first_test, states, body)
         outer.name_results(outputs, names, [(body, "out")])
     _assign_variables(stager, statement, states, outputs)
+    for cell in only_inside.values():
+        cell.home[cell.name] = Unassigned(place, _ONLY_INSIDE)
     results = [_like(value, output) for (_, value), output in zip(extra, outputs[len(names) :], strict=True)]
     ends = {flag: unflatten(form, results) for flag, form in forms.items()}
     return Ended(ends.get("break", False), ends.get("return", False), ends.get("value", MISSING))
@@ -135,13 +168,14 @@ def _try_body(
 ) -> None:
     """Stage the body once, and take all of it back."""
     frame, outer = stager.frame, current_graph()
-    before, roll_back = frame.variables, outer.checkpoint()
+    before, roll_back, cells = frame.variables, outer.checkpoint(), CellValues()
     frame.variables = dict(before)
     try:
         states = carried_states(stager, statement, at_least_once=at_least_once)
         _stage_body(stager, statement, source, leaf, test, states).scope.discard()
     finally:
         frame.variables = before
+        cells.put_back()
         roll_back()
 
 
@@ -179,21 +213,22 @@ def _stage_body(
     frame = stager.frame
     place = frame.span(statement)
     flags = _flags(stager, statement)
-    with active(scope), watch_path(frame, names_in([statement]), statement):
+    with active(scope), watch_path(frame, frame.analysis.facts.names([statement]), statement):
         position: Any = scope.input(_counter_name(statement), TensorType(DType.INT64, ()), place)
         goes_on_before = scope.input("go_on", TensorType(DType.BOOL, ()), place)
         every: list[Any] = []
         for state in states:
             inputs: list[Any] = [scope.input(f"{each.name}_in", each.type, place) for each in state.leaves]
             every += inputs
+            home = frame.variables if state.cell is None else state.cell.home
             if isinstance(state.form, Missing):
-                frame.variables.pop(state.name, None)  # the first iteration says what it is
+                home.pop(state.name, None)  # the first iteration says what it is
                 continue
             values = [
                 value if each.number is None else Number(value, each.number)
                 for value, each in zip(inputs, state.leaves, strict=True)
             ]
-            frame.variables[state.name] = unflatten(state.form, values)
+            home[state.name] = unflatten(state.form, values)
         if isinstance(statement, ast.For) and source.element is not None:
             # In an exact script it is the tensor that the model has: an operator on it is that node, and no number's.
             counter: Any = position if scope.is_exact else Number(position, "int", is_natural=True)
@@ -219,7 +254,7 @@ def _stage_body(
             if last is None
             else _run_to_break(stager, statement, last, leaf)
         )
-    return _Attempt(scope, every, side, side.value["go_on"], goes_on_before)
+    return _Attempt(scope, every, side, side.value["go_on"], goes_on_before, CellValues())
 
 
 def _counter_name(statement: ast.For | ast.While) -> str:
@@ -272,12 +307,7 @@ def _finish(attempt: _Attempt, states: Sequence[State], extra: Sequence[Any]) ->
             attempt.goes_on_before if is_endless_body else _tensor(scope, attempt.go_on, DType.BOOL)
         ]
         for state in states:
-            result = attempt.side.variables.get(state.name, MISSING)
-            leaves: list[tuple[str, Any]] = []
-            if not isinstance(result, Missing):
-                flatten(result, state.name, leaves)
-            for position, each in enumerate(state.leaves):
-                value = leaves[position][1] if leaves else MISSING
+            for each, value in zip(state.leaves, result_leaves(state, attempt.result(state)), strict=True):
                 outputs.append(_as_carried(scope, each, value, inputs[len(outputs) - 1]))
         outputs += [_tensor(scope, each, None) for each in extra]
     return scope.finish_body(outputs, "loop_body")
@@ -333,22 +363,20 @@ def _assign_variables(
     for state in states:
         if isinstance(state.form, Missing):
             continue
-        carried.add(state.name)
+        if state.cell is None:
+            carried.add(state.name)
         values = [
             value if each.number is None else Number(value, each.number)
             for each, value in zip(state.leaves, rest, strict=False)
         ]
-        before = variables.get(state.name)
-        variables[state.name] = unflatten(state.form, values)
-        keep_unchanged(
-            containers_in((before, variables[state.name]))
-        )  # if it runs zero times, they are the same
+        home = variables if state.cell is None else state.cell.home
+        before = home.get(state.name)
+        home[state.name] = unflatten(state.form, values)
+        keep_unchanged(containers_in((before, home[state.name])))  # if it runs zero times, they are the same
     for name in stager.flow.loop_names(statement):
         if name in carried:
             continue
         value = variables.get(name, MISSING)
         if isinstance(value, Missing | Unassigned | Differing):
             place = statement.iter if isinstance(statement, ast.For) else statement.test
-            variables[name] = Unassigned(
-                stager.frame.span(place), "it is assigned only in this loop, which may run zero times"
-            )
+            variables[name] = Unassigned(stager.frame.span(place), _ONLY_INSIDE)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from onnxsmith.core.semantics.unknown_method import unknown_method
+from onnxsmith.core.target import ACTIVE, current_graph
 from onnxsmith.diagnostics import did_you_mean, undefined_name_help
 from onnxsmith.errors import (
     DynamicPythonValueError,
@@ -18,11 +19,17 @@ from onnxsmith.errors import (
 from onnxsmith.scripting.analysis.analyze import Analysis
 from onnxsmith.scripting.analysis.expressions import BlockSite, Evaluate, Root, compile_expressions
 from onnxsmith.scripting.source.function_source import head_span
+from onnxsmith.scripting.staging.cells import Cells, new_cells
 from onnxsmith.scripting.staging.merge import Differing, Unassigned
 from onnxsmith.scripting.staging.mistakes import Mistakes
+from onnxsmith.scripting.staging.naming_targets import CallNaming
+from onnxsmith.scripting.staging.perhaps import Implications, Perhaps
 from onnxsmith.source import UNPACKED, Span, caller_span, position_span
 
 _ABSENT = object()
+_NO_CELLS = Cells()
+#: What stands for a variable that cannot be read as it is.
+_MARKS = frozenset([Unassigned, Differing, Perhaps])
 #: The value of a variable whose assignment was a mistake.
 BROKEN = Unassigned(None, "its assignment was a mistake")
 
@@ -53,6 +60,10 @@ class Frame:
         self.closure = closure
         self.outer = outer
         self.variables: dict[str, Any] = {}
+        #: The variables that inner functions assign; they are not among the others.
+        self.cells = new_cells() if analysis.cell_names else _NO_CELLS
+        #: What is known where a truth value of the model is.
+        self.implications = Implications()
         #: What the compiled code of the function calls; set by the stager.
         self.hooks: object = None
         #: How deep in subgraphs the call stands; deeper means under a condition only the model knows.
@@ -65,6 +76,27 @@ class Frame:
         #: Expressions of statements that stand in a block, and are needed one by one after a mistake.
         self._late: dict[int, tuple[Evaluate, tuple[str, ...]]] = {}
 
+    def assign(self, name: str, value: Any) -> None:
+        """Bind a variable."""
+        self._home(name)[name] = value
+
+    def delete(self, name: str, place: ast.AST) -> None:
+        """Take a variable away, which must have a value."""
+        self.read(name, place)
+        del self._home(name)[name]
+
+    def _home(self, name: str) -> dict[str, Any]:
+        """Where a variable is kept that this function assigns."""
+        if name in self.analysis.cell_names:
+            return self.cells
+        if name not in self.analysis.nonlocal_names:
+            return self.variables
+        frame = self.outer
+        while frame is not None and name not in frame.analysis.local_names:
+            frame = frame.outer
+        assert frame is not None  # the subset check has seen to it
+        return frame.cells
+
     def evaluate(self, root: ast.AST) -> Any:
         """The value of an expression, computed by Python at the user's own position."""
         if isinstance(root, ast.Constant):
@@ -76,7 +108,7 @@ class Frame:
         values: list[Any] = []
         for name in names:
             value = variables.get(name, _ABSENT)
-            if value is _ABSENT or value.__class__ is Unassigned or value.__class__ is Differing:
+            if value is _ABSENT or value.__class__ in _MARKS:
                 value = self._look_further(name, value, root)
             values.append(value)
         try:
@@ -114,10 +146,14 @@ class Frame:
                     value = self._outside(name, None)
                 except (OnnxsmithError, Tainted):
                     return False
-            if value is _ABSENT or value.__class__ is Unassigned or value.__class__ is Differing:
+            if value is _ABSENT or value.__class__ in _MARKS:
                 return False
             values.append(value)
-        results = self._functions[block.position](self.hooks, *values)
+        function = self._functions[block.position]
+        if block.calls is None:
+            results = function(self.hooks, *values)
+        else:
+            results = _run_calls(function, block.calls, (self.hooks, *values))
         variables.update(zip(block.results, results, strict=True))
         return True
 
@@ -152,9 +188,17 @@ class Frame:
     def read(self, name: str, place: ast.AST | None = None) -> Any:
         """The value of a variable that is used at `place`, or in the expression that runs now."""
         value = self.variables.get(name, _ABSENT)
-        if value is _ABSENT or isinstance(value, Unassigned | Differing):
+        if value is _ABSENT or value.__class__ in _MARKS:
             value = self._look_further(name, value, place)
         return value
+
+    def perhaps(self, name: str) -> Perhaps | None:
+        """A variable of which only the model knows whether it is None; None for any other."""
+        frame: Frame | None = self
+        while frame is not None and name not in frame.analysis.local_names:
+            frame = frame.outer
+        value = None if frame is None else frame.variables.get(name, frame.cells.get(name))
+        return value if isinstance(value, Perhaps) else None
 
     def span(self, node: ast.AST) -> Span:
         """Where a node stands."""
@@ -165,6 +209,10 @@ class Frame:
             found = self._outside(name, place)
             if found is not _ABSENT:
                 return found
+        if value is _ABSENT:
+            value = self.cells.get(name, _ABSENT)
+            if value is not _ABSENT and value.__class__ not in _MARKS:
+                return value
         raise self._mistake(name, value, place)
 
     def _outside(self, name: str, place: ast.AST | None) -> Any:
@@ -191,6 +239,12 @@ class Frame:
                 help=f"give '{name}' a value before, on every path",
             ).locate(span, "used here")
             return error.also(value.span, value.reason)
+        if isinstance(value, Perhaps):
+            return DynamicPythonValueError(
+                f"'{name}' may be None here, which only the model knows",
+                help=f"say what holds then, before this: if {name} is None: …; or choose: "
+                f"{name} if {name} is not None else …",
+            ).locate(span)
         if isinstance(value, Differing):
             return DynamicPythonValueError(
                 f"'{name}' is {_shown(value.then)} or {_shown(value.otherwise)}, depending on a tensor's value",
@@ -223,6 +277,21 @@ class Frame:
     def _use_span(self, name: str, place: ast.AST) -> Span:
         uses = [each for each in ast.walk(place) if isinstance(each, ast.Name) and each.id == name]
         return self.span(uses[0] if uses else place)
+
+
+def _run_calls(function: Evaluate, variables: Sequence[str], arguments: tuple[Any, ...]) -> Sequence[Any]:
+    """Run a block of calls of operators, whose results are named after variables."""
+    target = CallNaming(current_graph(), function.__code__, variables)
+    token = ACTIVE.set(target)
+    try:
+        results = function(*arguments)
+    except BaseException as error:
+        target.stop(error.__traceback__)
+        raise
+    finally:
+        ACTIVE.reset(token)
+    target.finish()
+    return results
 
 
 def _shown(value: object) -> str:

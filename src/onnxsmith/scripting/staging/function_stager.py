@@ -147,6 +147,6 @@ class FunctionStager:
 
     def assign_name(self, name: str, value: Any) -> None:
         """Bind a variable; a new value of the graph takes its name."""
-        self.frame.variables[name] = value
+        self.frame.assign(name, value)
         if isinstance(value, Value) and value.is_symbolic:
             current_graph().suggest_name(value, name)

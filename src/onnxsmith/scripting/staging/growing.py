@@ -64,6 +64,8 @@ def grown_names(frame: Frame, statements: Iterable[ast.stmt]) -> list[str]:
 
 def _appended(frame: Frame, statements: Iterable[ast.stmt]) -> Iterator[str]:
     found: dict[str, None] = {}
+    if not frame.analysis.facts.may_append:
+        return iter(())
     for statement in statements:
         for node in walk(statement):
             if (
@@ -116,7 +118,7 @@ def _described(item: object) -> str:
 def _is_shared(frame: Frame, name: str, sequence: object) -> bool:
     here: Frame | None = frame
     while here is not None:
-        for other, value in here.variables.items():
+        for other, value in (*here.variables.items(), *here.cells.items()):
             if (other != name or here is not frame) and _holds(value, sequence):
                 return True
         here = here.outer
@@ -184,6 +186,6 @@ def _is_own(frame: Frame, name: str) -> bool:
     here: Frame | None = frame
     while here is not None:
         others += [(key, each) for key, each in here.variables.items() if key != name or here is not frame]
-        others += here.closure.items()
+        others += (*here.cells.items(), *here.closure.items())
         here = here.outer
     return value not in Reach(others, ("__dict__",))

@@ -18,14 +18,14 @@ from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
-from onnxsmith.errors import DTypeNotAllowedError
+from onnxsmith.errors import DTypeNotAllowedError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.effects import NO_NAMES, Names
 from onnxsmith.scripting.staging.branches import dynamic_if
 from onnxsmith.scripting.staging.builtin_calls import replacement, text_error
 from onnxsmith.scripting.staging.closures import has_symbolic, in_place
 from onnxsmith.scripting.staging.jumps import Side
 from onnxsmith.scripting.staging.merge import CHOICE, Unassigned, active
-from onnxsmith.scripting.staging.truth import is_symbolic, truth
+from onnxsmith.scripting.staging.truth import Negation, is_symbolic, truth
 from onnxsmith.scripting.staging.watch import names_of, values_of, watched
 from onnxsmith.source import caller_span
 from onnxsmith.types.value_types import OptionalType
@@ -136,6 +136,8 @@ class Hooks:
         """`not a`"""
         if not is_symbolic(value):
             return not value
+        if isinstance(value, Negation):
+            return Number(value.opposite, "bool")
         scalar = truth(value, "the operand of 'not'", "; for each element: ~(…)")
         return number(operators_for(scalar).Not(scalar))
 
@@ -149,6 +151,7 @@ class Hooks:
             return then() if test else otherwise()
         frame = self._frame
         missing = Unassigned(caller_span(), "it is assigned only in one of the two")
+        bound = tuple(name for name in bound if name not in frame.analysis.flow.shared)
 
         def side(thunk: Thunk) -> Callable[[], Side]:
             def run() -> Side:
@@ -189,6 +192,16 @@ class Hooks:
         """`a is not b`"""
         return self.negated(self.same(a, b))
 
+    def is_none(self, name: str) -> Any:
+        """`name is None`, for a variable"""
+        perhaps = self._frame.perhaps(name)
+        return self.same(self._frame.read(name), None) if perhaps is None else perhaps.is_none
+
+    def is_not_none(self, name: str) -> Any:
+        """`name is not None`, for a variable"""
+        perhaps = self._frame.perhaps(name)
+        return self.different(self._frame.read(name), None) if perhaps is None else perhaps.is_there
+
     def contains(self, item: Any, container: Any) -> Any:
         """`item in container`"""
         if is_symbolic(container) and isinstance(container, Tensor):
@@ -224,6 +237,21 @@ class Hooks:
     def load(self, name: str) -> Any:
         """A variable, when it is needed: in a lambda, or in an operand that may be skipped."""
         return self._frame.read(name)
+
+    # -- generators ------------------------------------------------------------------------------------
+
+    def known_test(self, value: Any) -> Any:
+        """What decides in a generator, which Python runs."""
+        if is_symbolic(value):
+            raise UnsupportedSyntaxError(
+                "only the model knows whether this is true, and a generator yields when the model is made",
+                help="choose what it yields: yield op.Where(condition, a, b); or write the loop without a generator",
+            ).locate_at_caller()
+        return value
+
+    def assumed(self, value: Any) -> Any:
+        """What a generator asserts; a model does not check it."""
+        return True if is_symbolic(value) else value
 
     # -- text ------------------------------------------------------------------------------------------
 
@@ -272,7 +300,7 @@ class Hooks:
 
     def reached(self) -> tuple[Names, dict[str, Any]]:
         """What a lambda of the user's can read through these hooks: any variable."""
-        return NO_NAMES, values_of(self._frame, self._frame.variables)
+        return NO_NAMES, values_of(self._frame, (*self._frame.variables, *self._frame.cells))
 
     @property
     def is_printing(self) -> bool:

@@ -32,6 +32,17 @@ class Iteration:
     count: Any
     element: Callable[[Any], Any] | None
 
+    def first(self) -> Any:
+        """The first element, of one or more."""
+        assert self.element is not None  # only a `while` has none
+        return self.element(0)
+
+    def from_second(self) -> Iteration:
+        """All elements but the first, where their number is known."""
+        element = self.element
+        assert element is not None
+        return Iteration(self.count - 1, lambda i: element(i + 1))
+
 
 def iteration_source(stager: Stager, statement: ast.For) -> Any:
     """A range, an Iteration that the model performs, or a Python iterable."""

@@ -14,6 +14,8 @@ from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LoopTypeError, UnassignedVariableError
 from onnxsmith.schema.inference.merging import Different, merge_types
+from onnxsmith.scripting.staging import perhaps
+from onnxsmith.scripting.staging.cells import Cell
 from onnxsmith.scripting.staging.growing import grown_names
 from onnxsmith.scripting.staging.merge import (
     MISSING,
@@ -22,7 +24,8 @@ from onnxsmith.scripting.staging.merge import (
     Missing,
     Unassigned,
 )
-from onnxsmith.scripting.staging.structure import flatten, is_same_form
+from onnxsmith.scripting.staging.perhaps import Perhaps
+from onnxsmith.scripting.staging.structure import Slot, flatten, is_same_form, joined, unflatten
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, SequenceType, TensorType
@@ -57,6 +60,8 @@ class State:
     name: str
     form: Any
     leaves: tuple[StateLeaf, ...]
+    #: Where it is kept, if inner functions assign it.
+    cell: Cell | None = None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, State) and self.leaves == other.leaves and self._has_form(other.form)
@@ -92,6 +97,13 @@ def carried_states(stager: Stager, statement: ast.For | ast.While, *, at_least_o
             continue
         states.append(_state(name, value))
     return states
+
+
+def cell_state(cell: Cell, value: Any, *, at_least_once: bool) -> State | None:
+    """A variable that inner functions assign in a loop; None for one that has a value only in an iteration."""
+    if not isinstance(value, Missing | Unassigned):
+        return replace(_state(cell.name, value), cell=cell)
+    return State(cell.name, MISSING, (), cell) if at_least_once else None
 
 
 def _is_condition(statement: ast.For | ast.While, name: str) -> bool:
@@ -131,11 +143,16 @@ def widened(state: State, result: Any, place: Span) -> State:
         raise LoopTypeError(f"'{state.name}' is one of two Python values at the end of an iteration").locate(
             place
         )
+    if perhaps.is_one(_sample(state), result):
+        state, result = _beside_none(state, result), Perhaps(*perhaps.taken_apart(result, MISSING))
     after = _state(state.name, result)
     if isinstance(state.form, Missing):
         # It starts from a value that nobody reads, in which open dimensions are empty.
         leaves = tuple(replace(each, initial=MISSING, type=open_shape(each.type)) for each in after.leaves)
-        return State(state.name, after.form, leaves)
+        return State(state.name, after.form, leaves, state.cell)
+    if isinstance(result, Perhaps) and result.value is MISSING:  # it is None: only the flag tells something
+        first = _wider(state.leaves[0], after.leaves[0], place)
+        return replace(state, leaves=(first, *state.leaves[1:]))
     if not is_same_form(state.form, after.form):
         raise LoopTypeError(
             f"'{state.name}' is {_shown(state)} before an iteration and {_shown(after)} after it",
@@ -143,6 +160,39 @@ def widened(state: State, result: Any, place: Span) -> State:
         ).locate(place)
     pairs = zip(state.leaves, after.leaves, strict=True)
     return replace(state, leaves=tuple(_wider(before, leaf, place) for before, leaf in pairs))
+
+
+def _sample(state: State) -> Any:
+    """A value of a state's form; numbers stand for what it does not start from."""
+    if isinstance(state.form, Missing):
+        return MISSING
+    return unflatten(state.form, [0 if each.initial is MISSING else each.initial for each in state.leaves])
+
+
+def _beside_none(state: State, result: Any) -> State:
+    """A state that is None at some iterations: whether it is there goes with it."""
+    if isinstance(state.form, Perhaps):
+        return state
+    if state.form is None:
+        _, value = perhaps.taken_apart(result, MISSING)
+        made = _state(state.name, Perhaps(False, value))
+        # Nobody reads what it starts from.
+        rest = [replace(each, initial=MISSING, type=open_shape(each.type)) for each in made.leaves[1:]]
+        return replace(made, leaves=(made.leaves[0], *rest), cell=state.cell)
+    form = Perhaps(Slot(0), unflatten(state.form, [Slot(k + 1) for k in range(len(state.leaves))]))
+    flag = _leaf(joined(state.name, "is_there"), True)
+    return replace(state, form=form, leaves=(flag, *state.leaves))
+
+
+def result_leaves(state: State, result: Any) -> list[Any]:
+    """The values of a state's leaves in what an iteration leaves it; MISSING for those that nobody reads."""
+    if isinstance(state.form, Perhaps):
+        result = Perhaps(*perhaps.taken_apart(result, MISSING))
+    leaves: list[tuple[str, Any]] = []
+    if not isinstance(result, Missing):
+        flatten(result, state.name, leaves)
+    values = [value for _, value in leaves]
+    return values + [MISSING] * (len(state.leaves) - len(values))
 
 
 def _wider(before: StateLeaf, after: StateLeaf, place: Span) -> StateLeaf:

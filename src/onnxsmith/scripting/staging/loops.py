@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from onnxsmith.core.target import current_graph
 from onnxsmith.diagnostics import described_type
-from onnxsmith.errors import LoopTypeError, OnnxsmithError, UnsupportedSyntaxError
-from onnxsmith.scripting.analysis.effects import names_in
+from onnxsmith.errors import LoopTypeError, MutationError, OnnxsmithError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.flow import is_endless
 from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import branch, dynamic_if, names_from, picked
+from onnxsmith.scripting.staging.cells import CellValues
 from onnxsmith.scripting.staging.dynamic_loop import Ended, stage_loop
 from onnxsmith.scripting.staging.growing import grown_names
 from onnxsmith.scripting.staging.iteration import Iteration, iteration_source, range_iteration
@@ -23,7 +23,7 @@ from onnxsmith.scripting.staging.jumps import NEXT, NOTHING, Jump, Leaf, Side, r
 from onnxsmith.scripting.staging.merge import MISSING, Unassigned, active
 from onnxsmith.scripting.staging.mistakes import CURED_BY_VALUES
 from onnxsmith.scripting.staging.truth import is_symbolic, truth
-from onnxsmith.scripting.staging.watch import Attempt
+from onnxsmith.scripting.staging.watch import Attempt, watch_path
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.staging.stager import Stager
@@ -53,12 +53,32 @@ def run_loop(stager: Stager, statement: ast.For | ast.While, follow: Leaf) -> Si
     """Carry out a loop and what follows it."""
     if isinstance(statement, ast.While):
         return _while(stager, statement, follow)
-    source = iteration_source(stager, statement)
+    source = _after_first(stager, statement, iteration_source(stager, statement))
     if isinstance(source, range):
         return _known_range(stager, statement, source, follow)
     if isinstance(source, Iteration):
         return _after(stager, statement, _stage(stager, statement, source), follow)
     return _unrolled(stager, statement, source, follow)
+
+
+def _after_first(stager: Stager, statement: ast.For, source: Any) -> Any:
+    """What is left to run over after an iteration that is carried out now: one that gives a variable a value.
+
+    Where a variable is None before a loop that surely runs, it is something else from the second iteration on.
+    """
+    count = (
+        len(source) if isinstance(source, range) else source.count if isinstance(source, Iteration) else None
+    )
+    live, variables = stager.flow.live_in_loop(statement), stager.frame.variables
+    if not isinstance(count, int) or count < 1 or stager.flow.block_jumps(statement.body):
+        return source
+    if not any(
+        variables.get(each, MISSING) is None and each in live for each in stager.flow.loop_names(statement)
+    ):
+        return source
+    assign(stager, statement.target, source[0] if isinstance(source, range) else source.first())
+    stager.run(statement.body, NOTHING)
+    return source[1:] if isinstance(source, range) else source.from_second()
 
 
 def _stage(stager: Stager, statement: ast.For, source: Iteration, *, at_least_once: bool = False) -> Ended:
@@ -74,7 +94,7 @@ def _known_range(stager: Stager, statement: ast.For, bounds: range, follow: Leaf
     if not bounds:
         return _finished(stager, statement, follow)
     roll_back = current_graph().checkpoint()
-    variables = dict(stager.frame.variables)
+    variables, cells = dict(stager.frame.variables), CellValues()
     try:
         ended = _stage(stager, statement, range_iteration(bounds), at_least_once=True)
     except (OnnxsmithError, TypeError, IndexError, KeyError, ValueError, AttributeError) as error:
@@ -82,6 +102,7 @@ def _known_range(stager: Stager, statement: ast.For, bounds: range, follow: Leaf
             raise
         roll_back()
         stager.frame.variables = variables
+        cells.put_back()
     else:
         return _after(stager, statement, ended, follow)
     return _unrolled(stager, statement, bounds, follow)
@@ -99,10 +120,7 @@ def _unrolled(stager: Stager, statement: ast.For, items: Iterable[Any], follow: 
     iterator = _iterator(stager, statement, items)
     for position, item in enumerate(iterator):
         if position >= _MOST_ITERATIONS:
-            raise UnsupportedSyntaxError(
-                f"this loop runs when the model is made, and has more than {_MOST_ITERATIONS} iterations",
-                help="loop over a range, so that it becomes a Loop",
-            ).locate(stager.frame.span(statement.iter))
+            raise _too_many(stager, statement, "loop over a range, so that it becomes a Loop")
         assign(stager, statement.target, item)
         if not has_jumps:
             stager.run(statement.body, NOTHING)
@@ -117,6 +135,13 @@ def _unrolled(stager: Stager, statement: ast.For, items: Iterable[Any], follow: 
         if side.value["break"]:
             return follow(NEXT)
     return _finished(stager, statement, follow)
+
+
+def _too_many(stager: Stager, statement: ast.For, instead: str) -> UnsupportedSyntaxError:
+    return UnsupportedSyntaxError(
+        f"this loop runs when the model is made, and has more than {_MOST_ITERATIONS} iterations",
+        help=instead,
+    ).locate(stager.frame.span(statement.iter))
 
 
 def _finished(stager: Stager, statement: ast.For | ast.While, follow: Leaf) -> Side:
@@ -139,7 +164,7 @@ def _guarded_rest(stager: Stager, statement: ast.For, side: Side, left: Iterator
     frame = stager.frame
     leaf = _ends_of(stager, statement)
     _take(stager, side)
-    for item in left:
+    for item in _drawn(stager, statement, left):
 
         def one_more(item: Any = item) -> Side:
             assign(stager, statement.target, item)
@@ -150,7 +175,7 @@ def _guarded_rest(stager: Stager, statement: ast.For, side: Side, left: Iterator
 
         goes_on = side.value["next"]
         if is_symbolic(goes_on):
-            names = names_in([statement])
+            names = stager.frame.analysis.facts.names([statement])
             side = dynamic_if(stager, truth(goes_on), one_more, stay, names, place=statement)
         elif goes_on:
             side = one_more()
@@ -160,6 +185,36 @@ def _guarded_rest(stager: Stager, statement: ast.For, side: Side, left: Iterator
     return _after(
         stager, statement, Ended(side.value["break"], side.value["return"], side.value["value"]), follow
     )
+
+
+def _drawn(stager: Stager, statement: ast.For, left: Iterator[Any]) -> Iterator[Any]:
+    """The items of iterations that may not be reached: taking one out may change nothing."""
+    if type(left) in _PLAIN_ITERATORS:
+        yield from left
+        return
+    frame, names = stager.frame, stager.frame.analysis.facts.names([statement])
+    for _ in range(_MOST_ITERATIONS):
+        cells = CellValues()
+        with watch_path(frame, names, statement):
+            item = next(left, MISSING)
+        changed = CellValues().changed(cells)
+        if changed:
+            raise MutationError(
+                f"'{changed[0].name}' is changed by what gives the next item, "
+                "and only the model knows whether the loop gets there",
+                help="take the items out before the loop: items = list(…)",
+            ).locate(frame.span(statement.iter))
+        if item is MISSING:
+            return
+        yield item
+    raise _too_many(stager, statement, "let it end by itself, or write a 'while'")
+
+
+#: Taking an item out of these changes nothing else.
+_PLAIN_ITERATORS = frozenset(
+    type(iter(each))
+    for each in ((), list[object](), dict[str, object](), dict[str, object]().items(), range(0), "")
+)
 
 
 def _take(stager: Stager, side: Side) -> None:
@@ -199,9 +254,9 @@ def _while(stager: Stager, statement: ast.While, follow: Leaf) -> Side:
         return frame.evaluate(statement.test)
 
     for _ in range(_MOST_ITERATIONS):
-        roll_back, before = graph.checkpoint(), dict(frame.variables)
+        roll_back, before, cells = graph.checkpoint(), dict(frame.variables), CellValues()
         draft = graph.draft()
-        attempt = Attempt(frame, names_in([statement])) if has_jumps else None
+        attempt = Attempt(frame, stager.frame.analysis.facts.names([statement])) if has_jumps else None
         with active(draft):
             value = test()
             if is_symbolic(value) or not value:
@@ -225,6 +280,7 @@ def _while(stager: Stager, statement: ast.While, follow: Leaf) -> Side:
             draft.discard()
             roll_back()
             frame.variables = before
+            cells.put_back()
             if attempt is not None:
                 attempt.take_back()
             value = True

@@ -20,6 +20,8 @@ from onnxsmith.core.value import Value
 from onnxsmith.errors import BranchTypeError, DynamicPythonValueError, MissingReturnError, OnnxsmithError
 from onnxsmith.schema.inference.merging import Different, merge_types
 from onnxsmith.schema.promote import number_array, refuse_loss
+from onnxsmith.scripting.staging import perhaps
+from onnxsmith.scripting.staging.perhaps import Perhaps
 from onnxsmith.scripting.staging.structure import is_plain, is_tensor_like, joined, parts, rebuilt
 from onnxsmith.scripting.staging.truth import Negation, visible
 from onnxsmith.source import Span
@@ -107,6 +109,8 @@ class Merger:
                 return value
             if isinstance(value, Missing):
                 return other if isinstance(other, Missing) else self._with_dummy(value is then, other, name)
+        if not strict and perhaps.is_one(then, otherwise):
+            return self._perhaps(then, otherwise, name)
         if is_tensor_like(then) and is_tensor_like(otherwise):
             return self._tensors(then, otherwise, name)
         first, second = parts(then), parts(otherwise)
@@ -137,6 +141,14 @@ class Merger:
             f"{_called(name)} is {_described(then)} {self.paths[0]} and {_described(otherwise)} {self.paths[1]}",
             help="give the same kind of value, and as many, in both cases",
         )
+
+    def _perhaps(self, then: Any, otherwise: Any, name: str) -> Any:
+        """None on one side and a value on the other: the value, and whether it is there."""
+        first, second = (perhaps.taken_apart(each, MISSING) for each in (then, otherwise))
+        is_there = self.merge(first[0], second[0], joined(name, "is_there"), strict=False)
+        template = Perhaps(is_there, self.merge(first[1], second[1], name, strict=False))
+        self._templates[id(template)] = _Merged(then, otherwise, template)
+        return template
 
     def _template(self, then: Any, otherwise: Any, template: Any) -> Any:
         merged = _Merged(then, otherwise, template)

@@ -11,6 +11,7 @@ import numpy as np
 
 from onnxsmith.core.semantics.number import kind_of
 from onnxsmith.core.value import Value
+from onnxsmith.scripting.staging.perhaps import Perhaps
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,8 @@ def parts(value: Any) -> list[tuple[Any, Any]] | None:
         return list(zip(names, cast("Sequence[Any]", value), strict=True))
     if type(value) is dict:
         return list(cast("dict[Any, Any]", value).items())
+    if isinstance(value, Perhaps):
+        return [("is_there", value.is_there), ("value", value.value)]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return [
             (each.name, getattr(value, each.name))
@@ -52,6 +55,8 @@ def rebuilt(like: Any, items: Sequence[Any]) -> Any:
         return kind(*items) if hasattr(kind, "_fields") else tuple(items)
     if type(like) is dict:
         return dict(zip(cast("dict[Any, Any]", like), items, strict=True))
+    if isinstance(like, Perhaps):
+        return Perhaps(*items)
     made: Any = object.__new__(type(cast(object, like)))
     for (name, _), item in zip(parts(like) or (), items, strict=True):
         object.__setattr__(made, name, item)  # also where the class is frozen
@@ -82,7 +87,7 @@ def containers_in(value: Any) -> Iterator[Any]:
     inner = parts(value)
     if inner is None:
         return
-    if not isinstance(value, tuple):
+    if not isinstance(value, tuple | Perhaps):
         yield value
     for _, each in inner:
         yield from containers_in(each)

@@ -70,6 +70,11 @@ class Negation(Number):
         return self.opposite.target
 
     @property
+    def made(self) -> list[Any]:
+        """The values that were made of it, one for each graph that needed it."""
+        return self._made
+
+    @property
     def tensor(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]  # made on demand
         graph = current_graph()
         for each in self._made:

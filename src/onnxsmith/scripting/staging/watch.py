@@ -78,6 +78,8 @@ class Scope(Protocol):
     @property
     def variables(self) -> Mapping[str, object]: ...
     @property
+    def cells(self) -> Mapping[str, object]: ...
+    @property
     def outer(self) -> Scope | None: ...
     def span(self, node: ast.AST) -> Span:
         """Where a node stands."""
@@ -335,7 +337,7 @@ def watch_path(frame: Scope, names: Names, place: ast.AST | None) -> _Path | _No
 def watch_call(frame: Scope, arguments: Mapping[str, object]) -> _Path | _Nothing:
     """Watch the whole of a script: what outlives the call may not change, since a model has no memory."""
     analysis = frame.analysis
-    names = names_in(analysis.body)
+    names = analysis.facts.names(analysis.body)
     values = {**values_of(frame, names.variables), **arguments}
     return _watch(frame, values, names, analysis.node, is_call=True)
 
@@ -381,7 +383,7 @@ def values_of(frame: Scope, names: Iterable[str]) -> dict[str, object]:
 def _value_of(frame: Scope, name: str) -> object:
     here: Scope | None = frame
     while here is not None:
-        value = here.variables.get(name, _ABSENT)
+        value = here.variables.get(name, here.cells.get(name, _ABSENT))
         if value is not _ABSENT:
             return value
         if name in here.analysis.local_names:

@@ -100,5 +100,4 @@ class Deletion(PlainKind):
         assert isinstance(statement, ast.Delete)
         for target in statement.targets:
             assert isinstance(target, ast.Name)  # the subset check has seen to it
-            stager.frame.read(target.id, target)
-            del stager.frame.variables[target.id]
+            stager.frame.delete(target.id, target)

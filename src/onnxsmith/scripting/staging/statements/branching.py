@@ -77,5 +77,6 @@ class Matching(StatementKind):
         if chosen is None:
             return stager.run((), follow)
         position, bound = chosen
-        stager.frame.variables.update(bound)
+        for name, value in bound.items():
+            stager.frame.assign(name, value)
         return stager.run(statement.cases[position].body, follow)

@@ -30,9 +30,9 @@ class Assertion(PlainKind):
         raise AssertionError(*message)
 
 
-@statement_kind(ast.Pass)
+@statement_kind(ast.Pass, ast.Nonlocal)
 class Nothing(PlainKind):
-    """`pass`"""
+    """`pass`, and `nonlocal n`, which says something of names alone."""
 
     def perform(self, stager: Stager, statement: ast.stmt) -> None:
         """There is nothing to do."""

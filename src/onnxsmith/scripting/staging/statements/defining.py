@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from onnxsmith.scripting.analysis.kinds import Root
-from onnxsmith.scripting.analysis.names import assigned_names
+from onnxsmith.scripting.analysis.names import assigned_names, is_generator
 from onnxsmith.scripting.staging.closures import StagedClosure
 from onnxsmith.scripting.staging.stager import Stager
 from onnxsmith.scripting.staging.statement_kind import PlainKind, statement_kind
@@ -20,6 +20,9 @@ class Definition(PlainKind):
     def roots(self, statement: ast.stmt) -> Iterator[Root]:
         assert isinstance(statement, ast.FunctionDef)
         yield from map(Root, statement.decorator_list)
+        if is_generator(statement):
+            yield Root(statement)
+            return
         yield from map(Root, statement.args.defaults)
         yield from (Root(each) for each in statement.args.kw_defaults if each is not None)
 
@@ -28,10 +31,14 @@ class Definition(PlainKind):
 
     def perform(self, stager: Stager, statement: ast.stmt) -> None:
         assert isinstance(statement, ast.FunctionDef)
-        function: Any = StagedClosure(stager.frame, statement)
+        # A generator runs when it is asked for a value, between other statements: that is for Python to do.
+        is_yielding = is_generator(statement)
+        function: Any = (
+            stager.frame.evaluate(statement) if is_yielding else StagedClosure(stager.frame, statement)
+        )
         for decorator in reversed(statement.decorator_list):
             function = stager.frame.evaluate(decorator)(function)
-        stager.frame.variables[statement.name] = function
+        stager.frame.assign(statement.name, function)
 
 
 @statement_kind(ast.Import, ast.ImportFrom)
@@ -45,4 +52,7 @@ class Importing(PlainKind):
         frame = stager.frame
         module = ast.fix_missing_locations(ast.Module([statement], []))
         code = compile(module, frame.analysis.file, "exec")
-        exec(code, frame.globals, frame.variables)  # the user's import
+        bound: dict[str, Any] = {}
+        exec(code, frame.globals, bound)  # the user's import
+        for name, value in bound.items():
+            frame.assign(name, value)

@@ -1,0 +1,57 @@
+"""`onnxsmith extract m.onnx --inputs a --outputs b -o part.onnx`: the part of a model between some of its values."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+
+from onnxsmith.cli.model_output import add_output_arguments, beside, check_output, write_model
+from onnxsmith.cli.report import Report, Usage
+from onnxsmith.cli.streams import load_model, shown
+from onnxsmith.cli.terminal import progress
+from onnxsmith.cli.type_text import read_type
+from onnxsmith.passes.surgery import extract
+from onnxsmith.types.value_types import AnyValueType
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What can be said after `extract`."""
+    parser.epilog = (
+        "Values are called what the model calls them; onnxsmith decompile shows it.\n"
+        "  onnxsmith extract net.onnx --outputs hidden -o encoder.onnx\n"
+        "  onnxsmith extract net.onnx --inputs 'hidden=FLOAT[N, 8]' mask -o head.onnx"
+    )
+    parser.add_argument("model", metavar="MODEL", help="a model file; - is standard input")
+    parser.add_argument(
+        "--inputs",
+        nargs="+",
+        metavar="NAME",
+        help="values that are given, name or name=type; by default the model's inputs that are needed",
+    )
+    parser.add_argument(
+        "--outputs",
+        nargs="+",
+        metavar="NAME",
+        help="values that are computed; by default the model's outputs",
+    )
+    add_output_arguments(parser, "<model>_part.onnx")
+
+
+def run(options: argparse.Namespace, report: Report) -> int:
+    """Cut the part out and write it."""
+    check_output(options, report)
+    inputs = None if options.inputs is None else _inputs(options.inputs)
+    model = load_model(options.model)
+    with progress(f"cutting {shown(options.model)}"):
+        part = extract(model, inputs, options.outputs)
+    return write_model(part, options, report, beside(options.model, "part"), {"file": options.model})
+
+
+def _inputs(words: Sequence[str]) -> Sequence[str] | Mapping[str, AnyValueType]:
+    """Names, with types where some are given."""
+    pairs = [word.partition("=") for word in words]
+    typed = {name: read_type(text) for name, separator, text in pairs if separator}
+    plain = [name for name, separator, _ in pairs if not separator]
+    if typed and plain:
+        raise Usage(f"give all inputs with a type, or none: {plain[0]} has none")
+    return typed or plain

@@ -1,0 +1,73 @@
+"""Where a command that makes a model writes it: `-o`, `--external-data`, `--force`, and what is said afterwards."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from onnxsmith.cli.report import Report, Usage
+from onnxsmith.cli.sizes import described_bytes
+from onnxsmith.cli.streams import STREAM, write_output
+from onnxsmith.cli.terminal import progress
+from onnxsmith.graphs.existing_files import is_model, refuse
+from onnxsmith.graphs.model import Model
+
+
+def add_output_arguments(parser: argparse.ArgumentParser, default: str) -> None:
+    """The options of every command that writes one model."""
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help=f"the model's file; {default} by default; - is standard output",
+    )
+    parser.add_argument(
+        "--external-data", action="store_true", help="put the weights in a file beside the model"
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="replace a file that is there already and is not the model's"
+    )
+
+
+def check_output(options: argparse.Namespace, report: Report) -> None:
+    """Refuse what cannot go together, before anything is done."""
+    if options.output == STREAM and (report.as_json or options.external_data):
+        raise Usage(
+            "-o - writes the model to standard output: nothing else can go there, and nothing beside it"
+        )
+
+
+def beside(word: str, ending: str) -> str:
+    """The file that a model goes to that was made of another one: `net.onnx` -> `net_part.onnx`."""
+    return f"{'model' if word == STREAM else Path(word).stem}_{ending}.onnx"
+
+
+def write_model(
+    model: Model,
+    options: argparse.Namespace,
+    report: Report,
+    default: str,
+    said: dict[str, Any] | None = None,
+) -> int:
+    """Write a model and say so; `said` is what the JSON has besides. The result is the exit code."""
+    if options.output == STREAM:
+        write_output(model.proto.SerializeToString())
+        return 0
+    output = Path(options.output or default)
+    if output.is_file() and not options.force and not is_model(output):
+        raise refuse(output, "holds no model", "write to another file with -o")
+    data = output.parent / f"{output.name}.data"
+    before = _written_at(data)
+    with progress(f"writing {output}"):
+        model.save(output, external_data=options.external_data or None, overwrite=options.force)
+    size = output.stat().st_size
+    has_data = _written_at(data) != before  # else it is of another model that was here
+    written = [str(output), str(data)] if has_data else [str(output)]
+    content = {**(said or {}), "written": written, "bytes": size, "summary": repr(model)}
+    report.result(content, f"{output}: {described_bytes(size)}\n{model!r}")
+    return 0
+
+
+def _written_at(path: Path) -> int | None:
+    return path.stat().st_mtime_ns if path.exists() else None

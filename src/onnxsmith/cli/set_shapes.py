@@ -1,0 +1,56 @@
+"""`onnxsmith set-shapes m.onnx batch=1 -o fixed.onnx`: other sizes and names for dimensions, and shapes for inputs."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from onnxsmith.cli.model_output import add_output_arguments, beside, check_output, write_model
+from onnxsmith.cli.report import Report
+from onnxsmith.cli.streams import load_model, shown
+from onnxsmith.cli.terminal import progress
+from onnxsmith.cli.type_text import split_assignment
+from onnxsmith.passes.surgery import with_shapes
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What can be said after `set-shapes`."""
+    parser.epilog = (
+        "A dimension gets a size or a name; an input or output a shape, with commas, where _ leaves one as it is.\n"
+        "  onnxsmith set-shapes net.onnx batch=1 -o fixed.onnx\n"
+        "  onnxsmith set-shapes net.onnx image=N,3,_,_ mask=N, -o open.onnx"
+    )
+    parser.add_argument("model", metavar="MODEL", help="a model file; - is standard input")
+    parser.add_argument(
+        "shapes",
+        nargs="*",
+        metavar="NAME=SHAPE",
+        help="batch=1, batch=N, or image=1,3,H,W; one size as mask=N,",
+    )
+    add_output_arguments(parser, "<model>_shaped.onnx")
+
+
+def run(options: argparse.Namespace, report: Report) -> int:
+    """Set the shapes and write the model."""
+    check_output(options, report)
+    shapes: dict[str, int | str | Sequence[int | str | None]] = {}
+    for word in options.shapes:
+        name, text = split_assignment(word, "a shape", "name=shape")
+        shapes[name] = _shape(text)
+    model = load_model(options.model)
+    with progress(f"working out the shapes of {shown(options.model)}"):
+        shaped = with_shapes(model, shapes)
+    return write_model(shaped, options, report, beside(options.model, "shaped"), {"file": options.model})
+
+
+def _shape(text: str) -> int | str | Sequence[int | str | None]:
+    """A size or a name; several, each with a comma behind it or between, are a shape."""
+    if "," not in text:
+        return _dimension(text)
+    parts = text.removesuffix(",").split(",")
+    return [None if each.strip() == "_" else _dimension(each) for each in parts]
+
+
+def _dimension(text: str) -> int | str:
+    text = text.strip()
+    return int(text) if text.removeprefix("-").isdecimal() else text

@@ -1,0 +1,12 @@
+"""Model to model: optimising, rewriting, converting versions, cutting and joining.
+
+A pass never changes the model that it is given: it returns a new one that shares the weights, with a log of what became
+what. `Editor` is the model that is being changed, `Worklist` applies rules to it to a fixed point.
+"""
+
+from onnxsmith.passes.edits import Edit as Edit
+from onnxsmith.passes.edits import NodeNote as NodeNote
+from onnxsmith.passes.optimizing import optimize as optimize
+from onnxsmith.passes.optimizing import polish as polish
+from onnxsmith.passes.report import PassedModel as PassedModel
+from onnxsmith.passes.report import Report as Report

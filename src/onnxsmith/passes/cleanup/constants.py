@@ -1,0 +1,166 @@
+"""Constants as initializers of the main graph, each content once: what later passes look at is in one place."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import onnx_ir as ir
+
+from onnxsmith.graphs.ir_types import dimensions_of
+from onnxsmith.passes.editor import Editor
+from onnxsmith.passes.edits import Edit
+from onnxsmith.passes.values import is_read
+
+#: Weights that are larger are equal only if they are the same tensor: nothing so large is read to compare it.
+_COMPARED_BYTES = 1 << 20
+
+
+def constant_tensor(node: ir.Node) -> ir.TensorProtocol | None:
+    """The tensor that a Constant node gives, in whichever way it says it; None for what is no dense tensor."""
+    for name, attribute in node.attributes.items():
+        if attribute.is_ref():
+            return None
+        match name:
+            case "value":
+                return attribute.as_tensor() if attribute.type == ir.AttributeType.TENSOR else None
+            case "value_int":
+                return ir.Tensor(np.array(attribute.as_int(), np.int64))
+            case "value_float":
+                return ir.Tensor(np.array(attribute.as_float(), np.float32))
+            case "value_ints":
+                return ir.Tensor(np.array(attribute.as_ints(), np.int64))
+            case "value_floats":
+                return ir.Tensor(np.array(attribute.as_floats(), np.float32))
+            case "value_string":
+                return _text([attribute.value], ())
+            case "value_strings":
+                return _text(list(attribute.value), (len(attribute.value),))
+            case _:
+                pass
+    return None
+
+
+def _text(given: list[str | bytes], shape: tuple[int, ...]) -> ir.TensorProtocol:
+    array = np.empty(len(given), object)
+    array[:] = [each.encode() if isinstance(each, str) else each for each in given]
+    return ir.StringTensor(array.reshape(shape), shape=ir.Shape(shape))
+
+
+def lift_constants(edit: Editor) -> int:
+    """Make initializers of Constant nodes, except in functions, which have none."""
+    if not edit.can_add_initializers:
+        return 0
+    count = 0
+    for node in list(edit.model.graph.all_nodes()):
+        if node.op_type != "Constant" or node.domain or node.outputs[0].is_graph_output():
+            continue
+        if not edit.sees_initializers(node):
+            continue
+        tensor = constant_tensor(node)
+        if tensor is None:
+            continue
+        old = node.outputs[0]
+        name = old.name or "constant"
+        if node.graph is edit.model.graph:
+            edit.release_name(old)
+        value = edit.shared_constant(tensor, name)
+        for use in old.uses():
+            use.node.replace_input_with(use.idx, value)
+        edit.gone.add(node)
+        count += 1
+    edit.sweep()
+    return count
+
+
+def lift_initializers(edit: Editor) -> int:
+    """Move the initializers of nested graphs into the main graph."""
+    if not edit.can_add_initializers:
+        return 0
+    count = 0
+    for graph in edit.inner_graphs_of_main():
+        for name, value in list(graph.initializers.items()):
+            if value.is_graph_output() or value.is_graph_input() or value.const_value is None:
+                continue
+            lifted = edit.shared_constant(value.const_value, name)
+            for use in value.uses():
+                use.node.replace_input_with(use.idx, lifted)
+            del graph.initializers[name]
+            count += 1
+    return count
+
+
+def share_constants(edit: Editor) -> int:
+    """Let initializers of one content be one."""
+    graph = edit.model.graph
+    seen: dict[object, ir.Value] = {}
+    count = 0
+    for name, value in list(graph.initializers.items()):
+        tensor = value.const_value
+        if tensor is None or value.is_graph_input() or value.is_graph_output() or not edit.is_fixed(value):
+            continue
+        key = _content_key(tensor)
+        first = seen.setdefault(key, value)
+        if first is value:
+            continue
+        for use in value.uses():
+            use.node.replace_input_with(use.idx, first)
+        del graph.initializers[name]
+        count += 1
+    return count
+
+
+def _content_key(tensor: ir.TensorProtocol) -> object:
+    if (
+        isinstance(tensor, ir.LazyTensor)
+        or tensor.dtype == ir.DataType.STRING
+        or tensor.nbytes > _COMPARED_BYTES
+    ):
+        return id(tensor)
+    content = tensor.tobytes()
+    digest = content if len(content) <= 64 else hashlib.blake2b(content, digest_size=16).digest()
+    return (tensor.dtype, dimensions_of(tensor), digest)
+
+
+def drop_unread_initializers(edit: Editor) -> int:
+    """Leave out the initializers that nothing reads. One that is an input stays: callers may name it."""
+    count = 0
+    for root in edit.roots():
+        for graph in (root, *root.subgraphs()):
+            for name, value in list(graph.initializers.items()):
+                if not is_read(value) and not value.is_graph_input():
+                    del graph.initializers[name]
+                    count += 1
+    return count
+
+
+def drop_dead_nodes(edit: Editor) -> int:
+    """Leave out the nodes that nothing needs."""
+    count = 0
+    for node in list(edit.nodes()):
+        if node in edit.gone or any(is_read(each) for each in node.outputs):
+            continue
+        path = edit.path(node)
+        removed = edit.remove([node], path)
+        if removed.notes:
+            count += len(removed.notes)
+            edit.log.add(Edit(edit.pass_name, "dead code", tuple(removed.notes), ()))
+    edit.sweep()
+    return count
+
+
+def drop_unused_functions(edit: Editor) -> int:
+    """Leave out the functions that nothing calls."""
+    functions = edit.model.functions
+    called: set[ir.OperatorIdentifier] = set()
+    waiting = [edit.model.graph]
+    while waiting:
+        for node in waiting.pop().all_nodes():
+            key = node.op_identifier()
+            if key in functions and key not in called:
+                called.add(key)
+                waiting.append(functions[key].graph)
+    unused = [key for key in functions if key not in called]
+    for key in unused:
+        del functions[key]
+    return len(unused)

@@ -1,0 +1,102 @@
+"""Calls of functions replaced by the nodes of their bodies, as far as that makes no monster of a small model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import onnx_ir as ir
+
+from onnxsmith.passes.copying import copied_in
+from onnxsmith.passes.editor import Attempt, Editor, Outcome
+from onnxsmith.passes.worklist import NamedRule, Worklist
+
+#: Nodes that inlining may make of any model; of a large one, so many times its nodes.
+_MOST_NODES = 200_000
+_MOST_GROWTH = 20
+
+
+def inline_functions(edit: Editor) -> bool:
+    """Dissolve the functions of a model; whether all calls in its graph are gone.
+
+    Functions that call functions twice can unfold without end: a model that would grow beyond measure is left as it is.
+    A function that imports another version of an opset stays, too.
+    """
+    functions = edit.model.functions
+    if not functions:
+        return True
+    now = sum(1 for _ in edit.nodes())
+    unfolded = _unfolded(edit.model, max(_MOST_NODES, _MOST_GROWTH * now))
+    if unfolded is None:
+        return False
+    own = edit.model.opset_imports
+    rules: dict[tuple[str, str], list[NamedRule]] = {}
+    for function in functions.values():
+        rules.setdefault((function.domain, function.name), [NamedRule("inlined function", inlined_call)])
+        if all(own.get(domain, version) == version for domain, version in function.opset_imports.items()):
+            for domain, version in function.opset_imports.items():
+                own.setdefault(domain, version)
+    Worklist(edit, rules).run(edit.model.graph.all_nodes())
+    return not any(node.op_identifier() in functions for node in edit.model.graph.all_nodes())
+
+
+def inlined_call(at: Attempt) -> Outcome:
+    """A call of a function: its body."""
+    function = at.edit.model.functions.get(at.node.op_identifier())
+    if function is None or len(at.node.inputs) > len(function.inputs):
+        return None
+    imports = at.edit.model.opset_imports
+    if any(imports.get(domain) != version for domain, version in function.opset_imports.items()):
+        return None
+    given = dict[ir.Value, ir.Value | None](dict.fromkeys(function.inputs))
+    given.update(zip(function.inputs, at.node.inputs, strict=False))
+    attributes = {name: each for name, each in function.attributes.items() if each.value is not None}
+    attributes.update(at.node.attributes)
+    results = copied_in(at, function.graph, given, attributes)
+    if results is None:
+        return None
+    return results[: len(at.node.outputs)]
+
+
+def _unfolded(model: ir.Model, most: int) -> int | None:
+    """How many nodes the main graph has when all calls in it are dissolved; None where that is too many, or endless."""
+    sizes: dict[ir.OperatorIdentifier, int] = {}
+    calls: dict[ir.OperatorIdentifier, list[ir.OperatorIdentifier]] = {}
+    for key, function in model.functions.items():
+        inside = [node.op_identifier() for node in function.graph.all_nodes()]
+        calls[key] = [each for each in inside if each in model.functions]
+        sizes[key] = len(inside)
+    order = _callees_first(calls)
+    if order is None:
+        return None
+    for key in order:
+        sizes[key] += sum(sizes[each] for each in calls[key])
+        if sizes[key] > most:
+            return None
+    total = sum(sizes.get(node.op_identifier(), 1) for node in model.graph.all_nodes())
+    return None if total > most else total
+
+
+def _callees_first(
+    calls: dict[ir.OperatorIdentifier, list[ir.OperatorIdentifier]],
+) -> Iterable[ir.OperatorIdentifier] | None:
+    """The functions in an order in which each comes after those that it calls; None where they call each other."""
+    done: dict[ir.OperatorIdentifier, None] = {}
+    for first in calls:
+        path: dict[ir.OperatorIdentifier, None] = {}
+        stack = [first]
+        while stack:
+            key = stack[-1]
+            if key in done:
+                stack.pop()
+                continue
+            waiting = [each for each in calls[key] if each not in done]
+            if not waiting:
+                done[key] = None
+                path.pop(key, None)
+                stack.pop()
+            elif key in path:
+                return None
+            else:
+                path[key] = None
+                stack.extend(dict.fromkeys(waiting))
+    return done

@@ -1,0 +1,123 @@
+"""`optimize`: which passes a model goes through, in which order."""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from onnxsmith.core.collection import collection_paused
+from onnxsmith.errors import boundary
+from onnxsmith.graphs import files
+from onnxsmith.graphs.model import Model
+from onnxsmith.passes.cleanup.branches import BRANCHES
+from onnxsmith.passes.cleanup.constants import (
+    drop_dead_nodes,
+    drop_unread_initializers,
+    drop_unused_functions,
+    lift_constants,
+    lift_initializers,
+    share_constants,
+)
+from onnxsmith.passes.cleanup.folding import fold
+from onnxsmith.passes.cleanup.layouts import LAYOUTS
+from onnxsmith.passes.cleanup.no_ops import NO_OPS
+from onnxsmith.passes.cleanup.sequences import SEQUENCES
+from onnxsmith.passes.cleanup.sizes import SIZES
+from onnxsmith.passes.cleanup.subexpressions import share_nodes
+from onnxsmith.passes.editor import Editor
+from onnxsmith.passes.fusions.activations import ACTIVATIONS
+from onnxsmith.passes.fusions.attention import ATTENTION
+from onnxsmith.passes.fusions.normalisation import NORMALISATION
+from onnxsmith.passes.fusions.rotary import ROTARY
+from onnxsmith.passes.fusions.weights import LAYERS, PRODUCTS
+from onnxsmith.passes.inlining import inline_functions
+from onnxsmith.passes.report import PassedModel, Report, operator_counts
+from onnxsmith.passes.typing_values import DeclaredTypes
+from onnxsmith.passes.worklist import NamedRule, Rules, Worklist, rule_table
+
+#: Rounds of rules and common subexpressions; each finds what the other one has laid open.
+_MOST_ROUNDS = 10
+
+_CLEANUP = rule_table(NO_OPS, SIZES, LAYOUTS, SEQUENCES, BRANCHES)
+_IN_MODULES = rule_table(ACTIVATIONS, NORMALISATION, ROTARY, ATTENTION, PRODUCTS)
+_FUSIONS = rule_table(LAYERS, ACTIVATIONS, NORMALISATION, ROTARY, ATTENTION, PRODUCTS)
+_FOLDING = (NamedRule("folded constant", fold),)
+
+
+@boundary
+def optimize(model: Model, *, inline: bool = True) -> PassedModel:
+    """The same model with fewer nodes: what it does not need is left out, and what can be computed now is.
+
+    The given model stays as it is; the new one shares its weights, and its `report` says what was done. `inline` False
+    keeps the functions of the model.
+
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda x: op.Transpose(op.Transpose(x)) * (op.Sqrt(4.0) - 1.0), FLOAT["N", 4])
+    >>> small = optimize(model)
+    >>> small
+    Model(x: FLOAT['N', 4]) -> mul: FLOAT['N', 4], 0 nodes, opset 21
+    """
+    with collection_paused():
+        changed = model.ir.clone()
+        report = Report(
+            operators_before=operator_counts(changed),
+            opset_before=changed.opset_imports.get("", 0),
+            weight_bytes_before=files.weight_bytes(changed),
+        )
+        edit = Editor(changed)
+        if inline and not inline_functions(edit):
+            report.notes.append("functions are kept: dissolved, they would be too many nodes")
+        types = DeclaredTypes(changed)
+        types.forget_shapes()
+        for _ in range(_MOST_ROUNDS):
+            types.fill()
+            before = len(edit.log)
+            clean_up(edit)
+            # What was folded may say shapes that were not known before.
+            is_done = len(edit.log) == before or not types.is_open()
+            if not fuse(edit) and is_done:
+                break
+        types.restore()
+    report.edits = edit.log.finished()
+    report.operators_after = operator_counts(changed)
+    report.nodes_before, report.nodes_after = (
+        sum(each.values()) for each in (report.operators_before, report.operators_after)
+    )
+    report.opset_after = changed.opset_imports.get("", 0)
+    report.weight_bytes_after = files.weight_bytes(changed)
+    result = PassedModel(changed, report)
+    result.place = model.place
+    return result
+
+
+def polish(model: ir.Model, *, keeps_modules: bool = False) -> None:
+    """Optimise a model that was just made, in place. Its values have types, and its weights keep their names.
+
+    `keeps_modules` leaves apart what belongs to different modules: these are going to be functions.
+    """
+    with collection_paused():
+        edit = Editor(model, keeps_weights=True)
+        for _ in range(_MOST_ROUNDS):
+            clean_up(edit, shares_nodes=not keeps_modules)
+            if not fuse(edit, _IN_MODULES if keeps_modules else _FUSIONS):
+                break
+
+
+def fuse(edit: Editor, rules: Rules = _FUSIONS) -> int:
+    """Let several nodes be one, where ONNX has that one; returns how often."""
+    edit.pass_name = "fusion"
+    return Worklist(edit, rules).run()
+
+
+def clean_up(edit: Editor, *, shares_nodes: bool = True) -> None:
+    """Leave out what is not needed, until nothing more is found."""
+    edit.pass_name = "clean-up"
+    lift_constants(edit)
+    lift_initializers(edit)
+    share_constants(edit)
+    for _ in range(_MOST_ROUNDS):
+        Worklist(edit, _CLEANUP, _FOLDING).run()
+        if not shares_nodes or not share_nodes(edit):
+            break
+    drop_dead_nodes(edit)
+    drop_unused_functions(edit)
+    drop_unread_initializers(edit)

@@ -1,0 +1,72 @@
+"""What passes made of a model, for people: nodes before and after, what each rule did, and whether it was verified."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import onnx_ir as ir
+
+from onnxsmith.diagnostics import printable
+from onnxsmith.graphs.model import Model
+from onnxsmith.passes.edits import Edit, counts
+
+#: The report names this many rules.
+_SHOWN = 20
+
+
+@dataclass(slots=True)
+class Report:
+    """What one run of passes did."""
+
+    nodes_before: int = 0
+    nodes_after: int = 0
+    opset_before: int = 0
+    opset_after: int = 0
+    weight_bytes_before: int = 0
+    weight_bytes_after: int = 0
+    #: What became what, in order.
+    edits: tuple[Edit, ...] = ()
+    #: What is worth a word besides.
+    notes: list[str] = field(default_factory=list[str])
+    #: How it was verified; None where nobody asked for it.
+    verification: str | None = None
+    operators_before: Mapping[str, int] = field(default_factory=dict[str, int])
+    operators_after: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    def __str__(self) -> str:
+        lines = [f"{self.nodes_before} nodes before, {self.nodes_after} after"]
+        if self.opset_before != self.opset_after:
+            lines.append(f"opset {self.opset_before} before, {self.opset_after} after")
+        if self.weight_bytes_before != self.weight_bytes_after:
+            lines.append(
+                f"weights {self.weight_bytes_before:,} bytes before, {self.weight_bytes_after:,} after"
+            )
+        by_rule = counts(self.edits).most_common()
+        for (_, rule), count in by_rule[:_SHOWN]:
+            lines.append(f"  {count:>6} x {rule}")
+        if len(by_rule) > _SHOWN:
+            lines.append(f"  and {len(by_rule) - _SHOWN} rules more")
+        if self.verification is not None:
+            lines.append(self.verification)
+        lines.extend(self.notes)
+        return printable("\n".join(lines))
+
+
+class PassedModel(Model):
+    """A model that passes have made of another one; `report` says what they did."""
+
+    def __init__(self, model: ir.Model, report: Report) -> None:
+        super().__init__(model)
+        self.report = report
+
+
+def operator_counts(model: ir.Model) -> Counter[str]:
+    """How many nodes of each operator a model has, nested graphs and functions included, constants not."""
+    found: Counter[str] = Counter()
+    for graph in (model.graph, *(function.graph for function in model.functions.values())):
+        for node in graph.all_nodes():
+            if node.op_type != "Constant" or node.domain:
+                found[f"{node.domain}:{node.op_type}" if node.domain else node.op_type] += 1
+    return found

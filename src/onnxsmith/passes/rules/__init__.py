@@ -1,0 +1,14 @@
+"""Rewrite rules written as Python functions: `Rule`, `rewrite`, `explain_match`.
+
+A pattern is recorded (`recording`) as a graph (`pattern`), found in a model (`matching`), and replaced by what its
+replacement gives there (`replacing`); `applying` makes of it a rule as the worklist takes them.
+"""
+
+from onnxsmith.passes.rules.explaining import MatchExplanation as MatchExplanation
+from onnxsmith.passes.rules.explaining import explain_match as explain_match
+from onnxsmith.passes.rules.match import Match as Match
+from onnxsmith.passes.rules.match import MatchedTensor as MatchedTensor
+from onnxsmith.passes.rules.parameters import Constant as Constant
+from onnxsmith.passes.rules.recording import either as either
+from onnxsmith.passes.rules.rewriting import rewrite as rewrite
+from onnxsmith.passes.rules.rule import Rule as Rule

@@ -1,0 +1,139 @@
+"""Rules of Python functions as the worklist takes them: a function that looks at one node, filed under its operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import onnx_ir as ir
+
+from onnxsmith.graphs.ir_types import type_from_ir
+from onnxsmith.passes.editor import Attempt, Editor, Outcome
+from onnxsmith.passes.rules.bindings import Bindings
+from onnxsmith.passes.rules.constants import array_of, read_only, tensor_of
+from onnxsmith.passes.rules.match import Match, MatchedTensor
+from onnxsmith.passes.rules.matching import Search
+from onnxsmith.passes.rules.order import Order
+from onnxsmith.passes.rules.pattern import Pattern
+from onnxsmith.passes.rules.replacing import Recording, Refusal, read_values
+from onnxsmith.passes.rules.rule import Alternative, ReadRule, Rule, read_rule
+from onnxsmith.passes.rules.unchanged import is_unchanged
+from onnxsmith.passes.values import Array
+from onnxsmith.passes.worklist import NamedRule
+
+
+class Application:
+    """One run of rules over one model: where nodes stand, and what is worth telling afterwards."""
+
+    def __init__(self, edit: Editor) -> None:
+        self.edit = edit
+        self.order = Order(edit)
+        #: Why rules did not apply, and at which nodes.
+        self._refused: dict[tuple[str, str], set[ir.Node]] = {}
+
+    def table(self, rules: Sequence[Rule]) -> dict[tuple[str, str], list[NamedRule]]:
+        """The rules by the operator that each begins at, in the order that they are given in."""
+        result: dict[tuple[str, str], list[NamedRule]] = {}
+        for rule in map(read_rule, rules):
+            for each in rule.alternatives:
+                root = each.pattern.root
+                named = NamedRule(rule.name, self._function(rule, each))
+                result.setdefault((root.domain, root.op_type), []).append(named)
+        return result
+
+    def _function(self, rule: ReadRule, alternative: Alternative) -> Callable[[Attempt], Outcome]:
+        def look(at: Attempt) -> Outcome:
+            outcome = apply(self.edit, rule, alternative, at, self.order)
+            if isinstance(outcome, Refusal):
+                if outcome.reason:
+                    self._refused.setdefault((rule.name, outcome.reason), set()).add(at.node)
+                return None
+            return outcome
+
+        return look
+
+    def notes(self) -> list[str]:
+        """What the report says besides the changes."""
+        return [
+            f"rule '{name}' did not apply at {_count(nodes)}: {reason}"
+            for (name, reason), nodes in self._refused.items()
+        ]
+
+
+def _count(nodes: set[ir.Node]) -> str:
+    return "1 node" if len(nodes) == 1 else f"{len(nodes)} nodes"
+
+
+def apply(
+    edit: Editor, rule: ReadRule, alternative: Alternative, at: Attempt, order: Order
+) -> Sequence[ir.Value | None] | Refusal:
+    """Look for a pattern at a node; what shall be read instead of the node's outputs, or why nothing shall."""
+    search = Search(edit, alternative.pattern, commutative=rule.is_commutative)
+    found = search.run(at.node)
+    if found is None:
+        return Refusal(
+            "the search was given up, so many ways are there to match" if search.is_exhausted else ""
+        )
+    refused = condition(edit, rule, at.node, found)
+    if refused is not None:
+        return refused
+    return _replace(edit, rule, alternative.pattern, at, found, order)
+
+
+def condition(edit: Editor, rule: ReadRule, node: ir.Node, found: Bindings) -> Refusal | None:
+    """Why the condition of a rule does not hold; None where it holds."""
+    if rule.when is None:
+        return None
+    try:
+        return None if rule.when(_match(edit, node, found)) else Refusal("")
+    except Exception as error:  # the user's own function: what it stumbles over is no match
+        return Refusal(f"its condition raised {type(error).__name__}: {error}")
+
+
+def _match(edit: Editor, node: ir.Node, found: Bindings) -> Match:
+    values: dict[str, object] = {name: _tensor(edit, each) for name, each in found.tensors.items()}
+    values |= {name: tuple([_tensor(edit, each) for each in group]) for name, group in found.rest.items()}
+    return Match(node.name or "", {**values, **found.captured})
+
+
+def _tensor(edit: Editor, value: ir.Value) -> MatchedTensor:
+    def content() -> Array:
+        array = array_of(edit, value)
+        assert array is not None  # it is a constant
+        return read_only(array)
+
+    kind = type_from_ir(value.type, value.shape)
+    return MatchedTensor(value.name or "", kind, None if tensor_of(edit, value) is None else content)
+
+
+def prepared(
+    edit: Editor, rule: ReadRule, pattern: Pattern, node: ir.Node, found: Bindings
+) -> Recording | Refusal:
+    """The replacement for a match, recorded and checked; nothing is made yet."""
+    recording = Recording(edit, node, rule.replacement, found)
+    refused = recording.run(len(pattern.outputs)) or recording.mismatch(replaced_values(pattern, found))
+    return recording if refused is None else refused
+
+
+def replaced_values(pattern: Pattern, found: Bindings) -> list[ir.Value]:
+    """What the outputs of a pattern are in the model."""
+    return [found.nodes[each.node].outputs[each.position] for each in pattern.outputs]
+
+
+def _replace(
+    edit: Editor, rule: ReadRule, pattern: Pattern, at: Attempt, found: Bindings, order: Order
+) -> Sequence[ir.Value | None] | Refusal:
+    recording = prepared(edit, rule, pattern, at.node, found)
+    if isinstance(recording, Refusal):
+        return recording
+    old = replaced_values(pattern, found)
+    new = recording.copy_in(at)
+    if new is None or is_unchanged(edit, new, old):
+        return Refusal("")
+    has_others = any(each.producer() is not at.node for each in old)
+    if has_others and not order.make_room(at.node, found.nodes.values(), old, read_values(found)):
+        return Refusal("what it reads depends on what it gives")
+    order.enter(at.node, at.made)
+    by_old = dict(zip(old, new, strict=True))
+    values = [by_old.pop(each, None) for each in at.node.outputs]
+    at.others.update(by_old)
+    return values

@@ -1,0 +1,149 @@
+"""The parameters of a pattern or a replacement: tensors, constants, `*rest`, and captured numbers and attributes."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from onnxsmith.diagnostics import described_type
+from onnxsmith.errors import RuleError
+from onnxsmith.scripting.functions.signature import ScriptParameter, with_evaluated_annotations
+from onnxsmith.source import Span, code_span
+from onnxsmith.types.annotations import AttributeAnnotation, read_attribute_annotation, read_value_type
+from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType
+
+Role: TypeAlias = Literal["tensor", "constant", "rest", "captured"]
+
+
+class Constant:
+    """The annotation of a parameter that matches constants alone; the replacement gets the array.
+
+    >>> from onnxsmith import Constant, Rule, opset21 as op
+    >>> def scaled_twice(x, a: Constant, b: Constant):
+    ...     return (x * a) * b
+    >>> def scaled_once(x, a: Constant, b: Constant):
+    ...     return x * (a * b)
+    >>> Rule(scaled_twice, scaled_once)
+    Rule('scaled twice': Mul)
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class RuleParameter:
+    """One parameter."""
+
+    name: str
+    role: Role
+    type: AnyValueType = UNKNOWN_TENSOR
+    attribute: AttributeAnnotation | None = None
+    is_annotated: bool = True
+    default: object = inspect.Parameter.empty
+
+    @property
+    def has_default(self) -> bool:
+        """Whether there is a value for it where nothing was matched."""
+        return self.default is not inspect.Parameter.empty
+
+    @property
+    def as_script_parameter(self) -> ScriptParameter:
+        """A captured parameter as scripts have it."""
+        return ScriptParameter(self.name, "attribute", attribute=self.attribute)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFunction:
+    """A pattern or a replacement: the function, and what its parameters are."""
+
+    function: Callable[..., Any]
+    parameters: tuple[RuleParameter, ...]
+    #: The name of the function; empty for a lambda.
+    name: str
+    #: Where it is defined; None for a lambda, which stands where the rule is made.
+    span: Span | None
+
+    def parameter(self, name: str) -> RuleParameter | None:
+        """A parameter by its name."""
+        return next((each for each in self.parameters if each.name == name), None)
+
+    def call(self, values: dict[str, Any], rest: tuple[Any, ...]) -> Any:
+        """Call the function with a value for each parameter by name; `rest` is for `*xs`."""
+        before: list[Any] = []
+        named: dict[str, Any] = {}
+        has_rest = any(each.role == "rest" for each in self.parameters)
+        seen_rest = False
+        for each in inspect.signature(self.function).parameters.values():
+            if each.kind is each.VAR_POSITIONAL:
+                seen_rest = True
+            elif each.kind is each.KEYWORD_ONLY or (has_rest and seen_rest):
+                named[each.name] = values[each.name]
+            else:
+                before.append(values[each.name])
+        return self.function(*before, *rest, **named)
+
+
+def read_replacement(given: object, patterns: Sequence[RuleFunction]) -> RuleFunction:
+    """A replacement: what its parameters are, it need not say again where the pattern does."""
+    function = read_function(given, "the replacement", is_replacement=True)
+    parameters: list[RuleParameter] = []
+    for each in function.parameters:
+        other = next((found for pattern in patterns if (found := pattern.parameter(each.name))), None)
+        if other is not None and not each.is_annotated and other.role == "captured":
+            each = replace(each, role=other.role, attribute=other.attribute)
+        parameters.append(each)
+    return replace(function, parameters=tuple(parameters))
+
+
+def read_function(given: object, what: str, *, is_replacement: bool = False) -> RuleFunction:
+    """A function as a part of a rule; `what` names it in errors. Raises RuleError and AnnotationError."""
+    if not isinstance(given, types.FunctionType):
+        raise RuleError(
+            f"{what} is a function, not {described_type(type(given))}",
+            help="Rule(pattern, replacement), two plain functions of tensors",
+        )
+    evaluated = with_evaluated_annotations(given)
+    hints = evaluated.__annotations__
+    parameters: list[RuleParameter] = []
+    for each in inspect.signature(given).parameters.values():
+        if each.kind is each.VAR_KEYWORD:
+            raise RuleError(
+                f"{what} takes **{each.name}: what it stands for cannot be known",
+                help="name the attributes one by one: axis: int",
+            ).locate(_span(given))
+        hint = hints.get(each.name)
+        if hint is None and each.kind is each.KEYWORD_ONLY and not is_replacement:
+            raise RuleError(
+                f"'{each.name}' of {what} stands after the * and is not annotated",
+                help=f"say what is captured: {each.name}: int (or float, str, bool, list[int], …)",
+            ).locate(_span(given))
+        parameters.append(_parameter(each, hint, what, _span(given)))
+    name = "" if given.__name__ == "<lambda>" else given.__name__
+    return RuleFunction(given, tuple(parameters), name, _span(given))
+
+
+def _span(function: types.FunctionType) -> Span | None:
+    return None if function.__name__ == "<lambda>" else code_span(function.__code__)
+
+
+def _parameter(each: inspect.Parameter, hint: object, what: str, span: Span | None) -> RuleParameter:
+    if each.kind is each.VAR_POSITIONAL:
+        return RuleParameter(each.name, "rest", _type(hint, each.name))
+    attribute = read_attribute_annotation(hint)
+    if attribute is not None:
+        return RuleParameter(each.name, "captured", attribute=attribute, default=each.default)
+    if each.kind is each.KEYWORD_ONLY and hint is not None:
+        raise RuleError(
+            f"'{each.name}' of {what} stands after the *, and its annotation is no number, string or list",
+            help=f"say what is captured: {each.name}: int (or float, str, bool, list[int], …)",
+        ).locate(span)
+    if hint is Constant:
+        return RuleParameter(each.name, "constant", default=each.default)
+    kind = _type(hint, each.name)
+    return RuleParameter(each.name, "tensor", kind, is_annotated=hint is not None, default=each.default)
+
+
+def _type(hint: object, name: str) -> AnyValueType:
+    is_open = hint is None or hint is Any or getattr(hint, "__name__", "") in ("Tensor", "ndarray")
+    return UNKNOWN_TENSOR if is_open else read_value_type(hint, f"the annotation of '{name}'")

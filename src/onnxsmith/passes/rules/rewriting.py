@@ -1,0 +1,155 @@
+"""`rewrite`: rules applied to a model until none finds anything more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import onnx_ir as ir
+
+from onnxsmith.core.collection import collection_paused
+from onnxsmith.diagnostics import described_type
+from onnxsmith.errors import RuleError, boundary
+from onnxsmith.graphs import files
+from onnxsmith.graphs.model import Model
+from onnxsmith.passes.editor import Editor
+from onnxsmith.passes.report import PassedModel, Report, operator_counts
+from onnxsmith.passes.rules.applying import Application
+from onnxsmith.passes.rules.rule import Rule
+from onnxsmith.passes.typing_values import DeclaredTypes
+from onnxsmith.passes.values import is_read
+from onnxsmith.passes.worklist import Worklist
+
+#: Rounds over the whole model: a change may make room for a match whose root is far from it.
+_MOST_ROUNDS = 20
+
+
+@boundary
+def rewrite(model: Model, rules: Rule | Sequence[Rule]) -> PassedModel:
+    """The model with rules applied, wherever they match, until none matches any more.
+
+    The given model stays as it is; the new one shares its weights, and its `report` says what became what. Graphs
+    inside nodes and functions are rewritten as well. Where several rules match at a node, the first of them is taken.
+
+    >>> from onnxsmith import FLOAT, Rule, opset21 as op, trace
+    >>> twice = Rule(lambda x: x + x, lambda x: x * 2.0, name="twice")
+    >>> model = trace(lambda x: op.Relu(x + x), FLOAT["N"])
+    >>> print(rewrite(model, [twice]).report.edits[0])
+    twice: Add 'add' -> Mul 'mul_add'
+    """
+    given = checked_rules(rules)
+    check_model(model, "rewrite")
+    with collection_paused():
+        changed = model.ir.clone()
+        report = Report(
+            operators_before=operator_counts(changed),
+            opset_before=changed.opset_imports.get("", 0),
+            weight_bytes_before=files.weight_bytes(changed),
+        )
+        edit = Editor(changed)
+        edit.pass_name = "rules"
+        left = _Leftovers(edit)
+        types = DeclaredTypes(changed)
+        types.fill()
+        report.notes += _apply(edit, given)
+        types.restore()
+        left.remove()
+    report.edits = edit.log.finished()
+    report.operators_after = operator_counts(changed)
+    report.nodes_before, report.nodes_after = (
+        sum(each.values()) for each in (report.operators_before, report.operators_after)
+    )
+    report.opset_after = changed.opset_imports.get("", 0)
+    report.weight_bytes_after = files.weight_bytes(changed)
+    result = PassedModel(changed, report)
+    result.place = model.place
+    return result
+
+
+def _apply(edit: Editor, rules: Sequence[Rule]) -> list[str]:
+    application = Application(edit)
+    work = Worklist(edit, application.table(rules))
+    endless: list[str] = []
+    for _ in range(_MOST_ROUNDS):
+        if not work.run() or not work.is_complete:
+            break
+    else:
+        endless = [f"stopped after {_MOST_ROUNDS} rounds: the rules may match still"]
+    if not work.is_complete:
+        endless = [f"stopped after {len(edit.log)} changes: the rules make what they match, without end"]
+    return [*application.notes(), *endless]
+
+
+def checked_rules(rules: object) -> list[Rule]:
+    """The rules as a list. Raises RuleError for what is none."""
+    if isinstance(rules, Rule):
+        return [rules]
+    help_text = "rewrite(model, [Rule(pattern, replacement), …])"
+    if not isinstance(rules, list | tuple):
+        raise RuleError(
+            f"rules are a Rule or a list of them, not {described_type(type(rules))}", help=help_text
+        )
+    given = cast("Sequence[object]", rules)
+    if not given:
+        raise RuleError("the list of rules is empty", help=help_text)
+    for position, each in enumerate(given):
+        if not isinstance(each, Rule):
+            raise RuleError(f"rule {position} of the list is {described_type(type(each))}", help=help_text)
+    return cast("list[Rule]", list(given))
+
+
+def check_model(model: object, what: str) -> None:
+    """Refuse what is no model."""
+    if not isinstance(model, Model):
+        raise RuleError(
+            f"{what} needs a Model first, not {described_type(type(model))}",
+            help=f"{what}(onnxsmith.load('m.onnx'), …)",
+        )
+
+
+class _Leftovers:
+    """What only rewritten nodes needed: initializers, functions and domains that were used before, and are no more."""
+
+    def __init__(self, edit: Editor) -> None:
+        self._edit = edit
+        self._unread = {value for value in self._initializers() if not is_read(value)}
+        self._called = self._calls()
+        self._domains = self._used_domains()
+
+    def remove(self) -> None:
+        """Leave it out."""
+        model = self._edit.model
+        for value in list(self._initializers()):
+            graph = value.graph
+            if graph is None or value.is_graph_input() or is_read(value):
+                continue
+            if value not in self._unread:
+                del graph.initializers[value.name or ""]
+        called = self._calls()
+        for key in self._called - called:
+            del model.functions[key]
+        for domain in self._domains - self._used_domains():
+            if domain:
+                model.opset_imports.pop(domain, None)
+
+    def _initializers(self) -> list[ir.Value]:
+        graphs = [each for root in self._edit.roots() for each in (root, *root.subgraphs())]
+        return [value for graph in graphs for value in graph.initializers.values()]
+
+    def _calls(self) -> set[ir.OperatorIdentifier]:
+        """The functions that the graph needs, by way of others as well."""
+        functions = self._edit.model.functions
+        called: set[ir.OperatorIdentifier] = set()
+        waiting = [self._edit.model.graph]
+        while waiting:
+            for node in waiting.pop().all_nodes():
+                key = node.op_identifier()
+                if key in functions and key not in called:
+                    called.add(key)
+                    waiting.append(functions[key].graph)
+        return called
+
+    def _used_domains(self) -> set[str]:
+        return {node.domain for root in self._edit.roots() for node in root.all_nodes()} | {
+            key[0] for key in self._edit.model.functions
+        }

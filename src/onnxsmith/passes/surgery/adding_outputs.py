@@ -1,0 +1,60 @@
+"""`model.with_outputs(names)`: values inside a model as further outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import onnx_ir as ir
+
+from onnxsmith.errors import DuplicateNameError, boundary
+from onnxsmith.graphs.ir_types import type_to_ir
+from onnxsmith.graphs.model import Model
+from onnxsmith.passes.surgery.declared_types import DeclaredTypes
+from onnxsmith.passes.surgery.holding import finished, read, values_by_name
+from onnxsmith.passes.surgery.naming import find_value, matches, unknown
+from onnxsmith.schema.inference.merging import is_nothing
+
+
+@boundary
+def with_outputs(model: Model, *names: str) -> Model:
+    """The model with values inside it as outputs, after its own; nothing else of it changes.
+
+    `*` in a name stands for any text: all results of nodes that match are outputs then. For a model with these outputs
+    alone, and what they need, see `extract`.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a: op.Exp(op.Relu(a)), FLOAT["N"])
+    >>> model.with_outputs("relu")
+    Model(a: FLOAT['N']) -> exp: FLOAT['N'], relu: FLOAT['N'], 2 nodes, opset 21
+    """
+    held = read(model).copy()
+    graph = held.graph
+    known = values_by_name(graph)
+    added = _added(graph, known, names)
+    declared = DeclaredTypes(held)
+    types = {value: declared.of(value) for value in added}
+    for value, kind in types.items():
+        if not is_nothing(kind) and kind != held.type_of(value):
+            value.type, value.shape = type_to_ir(kind)
+    graph.outputs.extend(added)
+    return finished(held)
+
+
+def _added(graph: ir.Graph, known: Mapping[str, ir.Value], names: tuple[str, ...]) -> list[ir.Value]:
+    present = set(graph.outputs)
+    found: dict[ir.Value, None] = {}
+    made = {name: value for name, value in known.items() if value.producer() is not None}
+    for name in names:
+        if name in known or "*" not in name:
+            value = find_value(graph, known, name, "names")
+            if value in present or value in found:
+                raise DuplicateNameError(f"'{name}' is an output already", help="leave it out")
+            found[value] = None
+            continue
+        matched = matches(name, made)
+        if not matched:
+            raise unknown("value", name, made, "names", "no result of a node matches")
+        ordered = [value for each, value in made.items() if each in matched]
+        found.update(dict.fromkeys(each for each in ordered if each not in present))
+    return list(found)

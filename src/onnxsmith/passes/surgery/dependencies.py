@@ -1,0 +1,74 @@
+"""What depends on what in a graph: the nodes and values that something needs. Nothing is changed here."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+
+import onnx_ir as ir
+
+from onnxsmith.graphs.graph_inference import Functions
+from onnxsmith.passes.surgery.holding import graphs_of, own_values
+from onnxsmith.passes.values import inner_graphs
+
+
+@dataclass(slots=True)
+class Needed:
+    """What some values of a graph are made from."""
+
+    nodes: set[ir.Node] = field(default_factory=set[ir.Node])
+    #: The values that no node of the graph makes, or that the search was to stop at, with the node that reads each;
+    #: None where it is itself asked for.
+    ends: dict[ir.Value, ir.Node | None] = field(default_factory=dict[ir.Value, ir.Node | None])
+
+
+def reads(node: ir.Node) -> Iterator[ir.Value]:
+    """The values that a node reads, and those that the graphs inside it read from around it."""
+    yield from (each for each in node.inputs if each is not None)
+    inner = [each for graph in inner_graphs(node) for each in graphs_of(graph)]
+    if not inner:
+        return
+    inside = {value for graph in inner for value in own_values(graph)}
+    for graph in inner:
+        for each in graph:
+            yield from (value for value in each.inputs if value is not None and value not in inside)
+        yield from (value for value in graph.outputs if value not in inside)
+
+
+def needed_for(values: Iterable[ir.Value], stops: Collection[ir.Value] = ()) -> Needed:
+    """What values of a graph are made from, back to `stops`, inputs and initializers."""
+    found = Needed()
+    waiting: list[tuple[ir.Value, ir.Node | None]] = [(value, None) for value in values]
+    waiting.reverse()
+    while waiting:
+        value, reader = waiting.pop()
+        node = None if value in stops else value.producer()
+        if node is None:
+            found.ends.setdefault(value, reader)
+        elif node not in found.nodes:
+            found.nodes.add(node)
+            waiting += [(each, node) for each in reads(node)]
+    return found
+
+
+def made_from(graph: ir.Graph, sources: Collection[ir.Value], nodes: Collection[ir.Node]) -> set[ir.Value]:
+    """The sources, and what these nodes of the graph make of them."""
+    found = set(sources)
+    for node in graph:
+        if node in nodes and any(each in found for each in reads(node)):
+            found.update(node.outputs)
+    return found
+
+
+def called_functions(nodes: Iterable[ir.Node], functions: Functions) -> list[ir.Function]:
+    """The functions that nodes call, those inside them too, and what these call; in the order of the model."""
+    found: set[ir.OperatorIdentifier] = set()
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop()
+        waiting += [each for graph in inner_graphs(node) for each in graph]
+        identifier = node.op_identifier()
+        if identifier in functions and identifier not in found:
+            found.add(identifier)
+            waiting += functions[identifier].graph
+    return [function for identifier, function in functions.items() if identifier in found]

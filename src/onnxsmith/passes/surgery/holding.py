@@ -1,0 +1,111 @@
+"""What a model holds, to be cut and joined, and the model of what was made of it.
+
+Models with maps or sparse weights, which onnx-ir has no place for, come with stand-ins and leave without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import onnx
+import onnx_ir as ir
+
+from onnxsmith.graphs import beyond, raw, soundness
+from onnxsmith.graphs.ir_types import proto_of_type, type_from_ir
+from onnxsmith.graphs.model import Model
+from onnxsmith.types.value_types import AnyValueType, MapType, TensorType
+
+
+@dataclass(slots=True)
+class Held:
+    """A model as onnx-ir has it, with the types that onnx-ir does not know, by the names of the values."""
+
+    ir: ir.Model
+    special: dict[str, AnyValueType] = field(default_factory=dict[str, AnyValueType])
+
+    @property
+    def graph(self) -> ir.Graph:
+        """The outermost graph."""
+        return self.ir.graph
+
+    def type_of(self, value: ir.Value) -> AnyValueType:
+        """The type that a value of the outermost graph is declared to have."""
+        return self.special.get(value.name or "") or type_from_ir(value.type, value.shape)
+
+    def copy(self) -> Held:
+        """The same to be changed; the tensors are not copied."""
+        with soundness.blaming(self.ir):
+            return Held(self.ir.clone(), dict(self.special))
+
+
+def read(model: Model) -> Held:
+    """What a model holds. It is the model's own, and not to be changed."""
+    if not model.is_proto_only:
+        return Held(model.ir)
+    proto = model.proto
+    held, special = beyond.from_proto(proto, "the model")
+    inside = {
+        each.name: raw.read_type(each.type) for each in proto.graph.value_info if raw.has_map(each.type)
+    }
+    return Held(held, {**inside, **special})
+
+
+def finished(held: Held) -> Model:
+    """The model of what was made."""
+    graph = held.graph
+    ports = {each.name for each in (*graph.inputs, *graph.outputs)}
+    special = {name: kind for name, kind in held.special.items() if name in ports}
+    if not beyond.needs_proto(held.ir, special):
+        return Model(held.ir)
+    proto = beyond.to_proto(held.ir, special)
+    _note_types(proto, {name: kind for name, kind in held.special.items() if name not in ports})
+    return Model.from_proto(proto)
+
+
+def _note_types(proto: onnx.ModelProto, types: Mapping[str, AnyValueType]) -> None:
+    """Put the types of values back that onnx-ir could not hold."""
+    noted = {each.name for each in proto.graph.value_info}
+    for node in proto.graph.node:
+        for name in node.output:
+            if name in types and name not in noted:
+                proto.graph.value_info.add(name=name).type.CopyFrom(proto_of_type(types[name]))
+
+
+def is_special(kind: AnyValueType) -> bool:
+    """Whether onnx-ir has no place for a type."""
+    if isinstance(kind, TensorType):
+        return False
+    return isinstance(kind, MapType) or is_special(kind.element)
+
+
+def graphs_of(graph: ir.Graph) -> Iterator[ir.Graph]:
+    """A graph and all inside it: one scope of names."""
+    yield graph
+    yield from graph.subgraphs()
+
+
+def own_values(graph: ir.Graph) -> Iterator[ir.Value]:
+    """The values that a graph itself has, each once: inputs, initializers, what its nodes give."""
+    seen: set[ir.Value] = set()
+    for value in (*graph.inputs, *graph.initializers.values()):
+        if value not in seen:
+            seen.add(value)
+            yield value
+    for node in graph:
+        yield from node.outputs
+
+
+def values_by_name(graph: ir.Graph) -> dict[str, ir.Value]:
+    """The values of a graph that have a name; those inside its nodes are left out."""
+    return {value.name: value for value in own_values(graph) if value.name}
+
+
+def required_inputs(graph: ir.Graph) -> list[ir.Value]:
+    """The inputs that have no default."""
+    return [value for value in graph.inputs if value.name not in graph.initializers]
+
+
+def optional_inputs(graph: ir.Graph) -> list[ir.Value]:
+    """The inputs that have one."""
+    return [value for value in graph.inputs if value.name in graph.initializers]

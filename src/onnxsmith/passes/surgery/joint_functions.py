@@ -1,0 +1,64 @@
+"""The functions of two models that become one: equal ones are one, others get names of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import onnx_ir as ir
+
+from onnxsmith.passes.surgery.holding import Held
+
+
+def join_functions(first: Held, second: Held) -> None:
+    """Give the first model the functions of the second; in place, in both."""
+    ours, theirs = first.ir.functions, second.ir.functions
+    if not theirs and not ours:
+        return
+    for here, there in ((first, second), (second, first)):
+        # An operator of one model must not become a function of the other.
+        clashing = [each for each in _operators(here) if each in there.ir.functions]
+        _rename(there, {each: _free(each, first, second) for each in clashing})
+    other = {
+        each: theirs[each] for each in theirs if each in ours and not _are_equal(ours[each], theirs[each])
+    }
+    _rename(second, {each: _free(each, first, second) for each in other})
+    for identifier, function in theirs.items():
+        ours.setdefault(identifier, function)
+
+
+def _operators(held: Held) -> set[ir.OperatorIdentifier]:
+    """The operators that a model uses and does not define."""
+    parts = [held.graph, *(each.graph for each in held.ir.functions.values())]
+    used = {node.op_identifier() for part in parts for node in part.all_nodes()}
+    return used - held.ir.functions.keys()
+
+
+def _free(identifier: ir.OperatorIdentifier, *models: Held) -> ir.OperatorIdentifier:
+    domain, name, overload = identifier
+    taken = {each for model in models for each in (*model.ir.functions, *_operators(model))}
+    number = 1
+    while (domain, f"{name}_{number}", overload) in taken:
+        number += 1
+    return domain, f"{name}_{number}", overload
+
+
+def _are_equal(one: ir.Function, other: ir.Function) -> bool:
+    if one is other:
+        return True
+    texts = [ir.to_proto(each).SerializeToString(deterministic=True) for each in (one, other)]
+    return texts[0] == texts[1]
+
+
+def _rename(held: Held, new: Mapping[ir.OperatorIdentifier, ir.OperatorIdentifier]) -> None:
+    if not new:
+        return
+    functions = held.ir.functions
+    for old, (domain, name, overload) in new.items():
+        function = functions.pop(old)
+        functions[domain, name, overload] = ir.Function(
+            domain, name, overload, graph=function.graph, attributes=function.attributes
+        )
+    for graph in [held.graph, *(each.graph for each in functions.values())]:
+        for node in graph.all_nodes():
+            if node.op_identifier() in new:
+                node.domain, node.op_type, node.overload = new[node.op_identifier()]

@@ -1,0 +1,123 @@
+"""`model.replace_weights({...})`: other values for weights of the same type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+from numpy.typing import ArrayLike, NDArray
+
+from onnxsmith.diagnostics import did_you_mean
+from onnxsmith.errors import InputTypeError, LiteralError, WeightError, boundary
+from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
+from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.weights import Weight
+from onnxsmith.passes.surgery.holding import Held, finished, graphs_of, read
+from onnxsmith.passes.surgery.naming import named_tensor
+from onnxsmith.schema.promote import Place, given_array
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import describe_shape
+
+
+@dataclass(frozen=True, slots=True)
+class _Holder:
+    """Where a weight is: an initializer, or the attribute of a Constant node."""
+
+    name: str
+    tensor: ir.TensorProtocol
+    holder: ir.Value | ir.Node
+
+    def put(self, tensor: ir.TensorProtocol) -> None:
+        """Put another tensor in its place."""
+        if isinstance(self.holder, ir.Value):
+            self.holder.const_value = tensor
+        else:
+            self.holder.attributes["value"] = ir.AttrTensor("value", tensor)
+            self.holder.outputs[0].const_value = None
+
+
+@boundary
+def replace_weights(
+    model: Model, weights: Mapping[str, ArrayLike] | Callable[[str, NDArray[Any]], ArrayLike | None]
+) -> Model:
+    """The model with other values for some of its weights, of the same element type and shape.
+
+    `weights` has arrays by name; the names are those of initializers, and of the results of Constant nodes. Or it is a
+    function that is called with the name and the array of each, and returns another array, or None for a weight that
+    stays. The weights that stay are shared.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, trace
+    >>> scale = np.float32([1, 2])
+    >>> model = trace(lambda a: a * scale, FLOAT["N", 2])
+    >>> [name for name in model.ir.graph.initializers]
+    ['scale']
+    >>> model.replace_weights({"scale": np.float32([3, 4])})(np.ones((1, 2), np.float32))
+    array([[3., 4.]], dtype=float32)
+    >>> model.replace_weights(lambda name, array: -array)(np.ones((1, 2), np.float32))
+    array([[-1., -2.]], dtype=float32)
+    """
+    held = read(model).copy()
+    holders = {each.name: each for each in _holders(held)}
+    if callable(weights):
+        made = ((name, weights(name, np.asarray(each.tensor.numpy()))) for name, each in holders.items())
+        given = {name: value for name, value in made if value is not None}
+    else:
+        given = dict(weights)
+    for name in given:
+        if name not in holders:
+            help_text = did_you_mean(name, holders) or ("the model has no weights" if not holders else None)
+            raise WeightError(f"the model has no weight {name!r}", help=help_text, culprit=("input", 0))
+    tensors = {name: _tensor(holders[name], value) for name, value in given.items()}
+    for name, tensor in tensors.items():
+        holders[name].put(tensor)
+    return finished(held)
+
+
+def _holders(held: Held) -> Iterator[_Holder]:
+    """The weights of the graph and of those inside it; of two with one name, the outer one comes last, and counts."""
+    for graph in reversed(list(graphs_of(held.graph))):
+        for name, value in graph.initializers.items():
+            if value.const_value is not None:
+                yield _Holder(name, value.const_value, value)
+        for node in graph:
+            attribute = (
+                node.attributes.get("value") if node.op_type == "Constant" and not node.domain else None
+            )
+            is_tensor = attribute is not None and attribute.type == ir.AttributeType.TENSOR
+            if attribute is not None and is_tensor and not attribute.is_ref():
+                yield _Holder(node.outputs[0].name or "", attribute.as_tensor(), node)
+
+
+def _tensor(holder: _Holder, value: object) -> ir.TensorProtocol:
+    """What is given for a weight as a tensor; refused where it is of another type."""
+    name, dtype = holder.name, DType(int(holder.tensor.dtype))
+    if isinstance(value, Weight):
+        tensor = named_tensor(value.tensor, name)
+    else:
+        try:
+            place = Place("replace_weights", f"'{name}'", remedy=f"the weight is {dtype.name}")
+            tensor = array_to_ir(given_array(value, dtype, place), name)
+        except (InputTypeError, LiteralError) as error:
+            raise WeightError(
+                f"weight '{name}': {error.message}", help=error.help, culprit=("input", 0)
+            ) from None
+    given, wanted, shape = DType(int(tensor.dtype)), dimensions_of(holder.tensor), dimensions_of(tensor)
+    if given is not dtype:
+        module = "np" if dtype.is_native else "ml_dtypes"
+        raise WeightError(
+            f"weight '{name}' is {dtype.spelling}, and was given {given.spelling}",
+            help=f"convert it with .astype({module}.{dtype.spelling})",
+            culprit=("input", 0),
+        )
+    if shape != wanted:
+        is_turned = shape == wanted[::-1]
+        raise WeightError(
+            f"weight '{name}' has shape {describe_shape(wanted)}, and was given {describe_shape(shape)}",
+            help="give it transposed: .T" if is_turned else "its shape is part of what the model computes",
+            culprit=("input", 0),
+        )
+    return tensor

@@ -1,0 +1,235 @@
+"""`model.with_shapes(...)`: other names and sizes for dimensions, other shapes for inputs, through the whole model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import onnx_ir as ir
+
+from onnxsmith.diagnostics import did_you_mean
+from onnxsmith.errors import (
+    AnnotationError,
+    CallError,
+    DuplicateNameError,
+    ShapeError,
+    UnknownNameError,
+    boundary,
+)
+from onnxsmith.graphs.graph_inference import Walk
+from onnxsmith.graphs.ir_types import shape_to_ir, type_from_ir, type_to_ir
+from onnxsmith.graphs.model import Model
+from onnxsmith.passes.surgery.declared_types import new_walk
+from onnxsmith.passes.surgery.dimensions import atoms, dimension_names, substitute
+from onnxsmith.passes.surgery.holding import Held, finished, graphs_of, read, required_inputs
+from onnxsmith.passes.surgery.naming import described_node
+from onnxsmith.schema.inference.known import Known
+from onnxsmith.schema.inference.merging import contradict
+from onnxsmith.types.value_types import (
+    AnyValueType,
+    Dim,
+    Dimension,
+    Shape,
+    TensorType,
+    describe_shape,
+)
+
+#: What is given for a dimension, or for an input or output.
+GivenShape: TypeAlias = int | str | Dim | Sequence[int | str | Dim | None]
+
+
+@boundary
+def with_shapes(
+    model: Model, shapes: Mapping[str, GivenShape] | None = None, /, **named: GivenShape
+) -> Model:
+    """The model with other shapes, worked out through all of it; what cannot be is an error that names the node.
+
+    A size or a name for a dimension (`batch=1`, `batch="N"`) takes its place wherever it stands. A shape for an input
+    or output (`x=(1, 3, "H", "W")`) does so with the dimensions that had a name; None leaves one as it is. A size that
+    the model had may be another one, or open, then (`x=("N", 3)`): the shapes that follow are worked out anew. Names
+    that are no identifiers are given as a mapping.
+
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a, b: op.Relu(a @ b), FLOAT["N", "K"], FLOAT["K", 8])
+    >>> model.with_shapes(N="batch", K=4)
+    Model(a: FLOAT['batch', 4], b: FLOAT[4, 8]) -> relu: FLOAT['batch', 8], 2 nodes, opset 21
+    >>> model.with_shapes(a=(2, 3))
+    Model(a: FLOAT[2, 3], b: FLOAT[3, 8]) -> relu: FLOAT[2, 8], 2 nodes, opset 21
+    """
+    given = {**(shapes or {}), **named}
+    if not given:
+        raise CallError("with_shapes was told no shapes", help='model.with_shapes(batch="N")')
+    held = read(model).copy()
+    wanted = _Wanted(held)
+    for name, each in given.items():
+        wanted.add(name, each)
+    wanted.check()
+    substitute(held, wanted.sizes)
+    for value, shape in wanted.shapes.items():
+        value.shape = shape_to_ir(shape)
+    if wanted.is_freed:
+        _forget_shapes(held, wanted.shapes)
+    _work_out(held)
+    return finished(held)
+
+
+@dataclass(slots=True)
+class _Wanted:
+    """What was asked for, put together."""
+
+    held: Held
+    sizes: dict[str, int | str] = field(default_factory=dict[str, int | str])
+    shapes: dict[ir.Value, Shape] = field(default_factory=dict[ir.Value, Shape])
+    #: Whether a size that the model had is another one now, so that the shapes that it declares may not hold.
+    is_freed: bool = False
+    _said_by: dict[str, str] = field(default_factory=dict[str, str])
+    _names: dict[str, str] | None = None
+
+    def add(self, name: str, given: GivenShape) -> None:
+        """Take what was given for a dimension, an input or an output."""
+        if isinstance(given, int | str | Dim) or hasattr(given, "__index__"):
+            self._add_dimension(name, given)
+        else:
+            self._add_port(name, given)
+
+    def _add_dimension(self, name: str, given: object) -> None:
+        if self._names is None:
+            self._names = dimension_names(self.held)
+        if name not in self._names:
+            self._refuse_name("dimension", name, self._names)
+        size = _checked(name, (given,))[0]
+        if size is None:
+            return
+        self._set(name, size, f"{name}={given!r}")
+
+    def check(self) -> None:
+        """Refuse one name for two dimensions; a shape may say that they are one, a new name alone does not."""
+        for name, size in self.sizes.items():
+            names = self._names or {}
+            is_told = self._said_by[name].startswith(f"{name}=")
+            if (
+                is_told
+                and isinstance(size, str)
+                and size in names
+                and self.sizes.get(size, size) == size != name
+            ):
+                raise DuplicateNameError(
+                    f"there is a dimension '{size}' already, in '{names[size]}'",
+                    help=f"if they are one size, give both another name: {name}='n', {size}='n'",
+                    culprit=("attribute", name),
+                )
+
+    def _add_port(self, name: str, given: object) -> None:
+        graph = self.held.graph
+        ports = {each.name: each for each in (*graph.inputs, *graph.outputs) if each.name}
+        if name not in ports:
+            self._refuse_name("input or output", name, ports)
+        if not isinstance(given, Sequence):
+            raise AnnotationError(
+                f"the shape of '{name}' is {given!r}, and a shape is a tuple of sizes and names",
+                culprit=("attribute", name),
+            )
+        value = ports[name]
+        shape = _checked(name, tuple(given))  # pyright: ignore[reportUnknownArgumentType]  # checked one by one
+        declared = self.held.type_of(value)
+        if not isinstance(declared, TensorType):
+            raise ShapeError(
+                f"'{name}' is {declared.described}, and only tensors have a shape",
+                culprit=("attribute", name),
+            )
+        if declared.shape is None:
+            self.shapes[value] = shape
+            return
+        if len(shape) != len(declared.shape):
+            raise ShapeError(
+                f"'{name}' has shape {describe_shape(declared.shape)}, and was given {describe_shape(shape)}: "
+                f"{len(shape)} dimensions for {len(declared.shape)}",
+                culprit=("attribute", name),
+            )
+        self.shapes[value] = tuple(
+            self._dimension(name, before, after) for before, after in zip(declared.shape, shape, strict=True)
+        )
+
+    def _dimension(self, port: str, before: Dimension, after: Dimension) -> Dimension:
+        """What a dimension of an input or output becomes."""
+        if after is None or before is None or before == after:
+            return after if before is None else before
+        if isinstance(before, str) and atoms(before) == [before]:
+            self._set(before, after, f"the shape of '{port}'")
+        else:
+            self.is_freed = True
+        return after
+
+    def _set(self, name: str, size: int | str, said_by: str) -> None:
+        known = self.sizes.setdefault(name, size)
+        first = self._said_by.setdefault(name, said_by)
+        if known != size:
+            raise ShapeError(
+                f"dimension '{name}' would be {known!r} by {first}, and {size!r} by {said_by}",
+                culprit=("attribute", said_by.partition("=")[0]),
+            )
+
+    def _refuse_name(self, kind: str, name: str, known: Mapping[str, object]) -> None:
+        listed = ", ".join(repr(each) for each in sorted(known)[:12]) or "none"
+        raise UnknownNameError(
+            f"the model has no {kind} '{name}'",
+            help=did_you_mean(name, known) or f"it has {listed}",
+            culprit=("attribute", name),
+        )
+
+
+def _checked(name: str, given: tuple[object, ...]) -> Shape:
+    """Sizes and names as a shape; refused where one is neither."""
+    try:
+        return TensorType(None, ())[given].shape or ()
+    except AnnotationError as error:
+        reason = error.message.rpartition(": ")[2]
+        shown = given[0] if len(given) == 1 else given
+        raise AnnotationError(f"{name}={shown!r}: {reason}", culprit=("attribute", name)) from None
+
+
+# -- through the model ---------------------------------------------------------------------------------------
+
+
+def _forget_shapes(held: Held, kept: Mapping[ir.Value, Shape]) -> None:
+    """Shapes inside a model follow from its inputs; where these are others, they are worked out anew."""
+    for graph in graphs_of(held.graph):
+        for node in graph:
+            for value in node.outputs:
+                if value not in kept:
+                    value.shape = None
+
+
+def _work_out(held: Held) -> None:
+    """Give all values the types that follow from the inputs; refuse what contradicts itself."""
+    walk = new_walk(held)
+    for value in required_inputs(held.graph):
+        walk.known[value] = Known(held.type_of(value))
+    walk.graph(held.graph)
+    for node in held.graph:
+        for value in node.outputs:
+            found, declared = walk.of(value).type, held.type_of(value)
+            if contradict(found, declared):
+                raise ShapeError(
+                    f"{described_node(node)} gives '{value.name}' as {found.described}, "
+                    f"and the model declares {declared.described}"
+                )
+            _declare(value, found)
+    for graph in held.graph.subgraphs():
+        _declare_inside(walk, graph)
+
+
+def _declare_inside(walk: Walk, graph: ir.Graph) -> None:
+    """The same for a nested graph, which may run on several shapes: what it declares is left where it is another."""
+    for node in graph:
+        for value in node.outputs:
+            found = walk.known.get(value)
+            if found is not None and not contradict(found.type, type_from_ir(value.type, value.shape)):
+                _declare(value, found.type)
+
+
+def _declare(value: ir.Value, found: AnyValueType) -> None:
+    kind, shape = type_to_ir(found)
+    if kind is not None and (value.type, value.shape) != (kind, shape):
+        value.type, value.shape = kind, shape

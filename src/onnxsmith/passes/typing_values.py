@@ -1,0 +1,122 @@
+"""Types of values where the model has none: found once for the whole model, then for each node that a rule makes.
+
+What is found is for rules to decide by. It is taken away at the end: a model declares no more than before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+import onnx
+import onnx_ir as ir
+
+from onnxsmith.errors import OnnxsmithError
+from onnxsmith.graphs.graph_inference import Functions, State, Walk
+from onnxsmith.graphs.handover import session_model
+from onnxsmith.graphs.ir_types import type_to_ir
+from onnxsmith.graphs.rewriting.rewrite import inferred_graph
+from onnxsmith.graphs.weights import Weight
+from onnxsmith.passes.values import inner_graphs
+
+
+class Typed(Protocol):
+    """What inference asks of a model that is being changed."""
+
+    @property
+    def functions(self) -> Functions:
+        """The functions of the model."""
+        ...
+
+    def version(self, node: ir.Node, domain: str = "") -> int:
+        """The version of a domain that a node is in."""
+        ...
+
+    def tensor(self, value: ir.Value | None) -> ir.TensorProtocol | None:
+        """The tensor behind a constant."""
+        ...
+
+
+class DeclaredTypes:
+    """The types that a model declares for its values, by graph and name, while others are known as well."""
+
+    def __init__(self, model: ir.Model) -> None:
+        self._model = model
+        self._declared: dict[tuple[ir.Graph, str], tuple[ir.TypeProtocol | None, ir.Shape | None]] = {}
+        for graph in _all_graphs(model):
+            for value in _own_values(graph):
+                if value.name and (value.type is not None or value.shape is not None):
+                    self._declared[graph, value.name] = (value.type, value.shape)
+
+    def forget_shapes(self) -> None:
+        """Forget the shapes that the model declares inside itself: nothing makes sure that they are right."""
+        for graph in _all_graphs(self._model):
+            for value in _own_values(graph):
+                value.shape = None
+
+    def is_open(self) -> bool:
+        """Whether there are values in the main graph whose shapes are not known."""
+        return any(each.shape is None for each in _own_values(self._model.graph))
+
+    def fill(self) -> None:
+        """Give the values of the main graph, and of those inside it, the types that onnx's inference finds."""
+        _fill(self._model.graph, inferred_graph(session_model(self._model).proto, follows_sizes=True))
+
+    def restore(self) -> None:
+        """Let the model declare what it declared before, and no more."""
+        for graph in _all_graphs(self._model):
+            for value in _own_values(graph):
+                value.type, value.shape = self._declared.get((graph, value.name or ""), (None, None))
+
+
+def _all_graphs(model: ir.Model) -> Iterator[ir.Graph]:
+    for root in (model.graph, *(function.graph for function in model.functions.values())):
+        yield root
+        yield from root.subgraphs()
+
+
+def _own_values(graph: ir.Graph) -> Iterator[ir.Value]:
+    """What the nodes of a graph give."""
+    for node in graph:
+        yield from node.outputs
+
+
+def _fill(graph: ir.Graph, found: onnx.GraphProto) -> None:
+    types = {each.name: each.type for each in (*found.value_info, *found.output)}
+    for node, proto in zip(graph, found.node, strict=False):
+        for value in node.outputs:
+            if value.name in types:
+                _give(value, types[value.name])
+        if node.attributes:
+            held = [each.g for each in proto.attribute if each.type == onnx.AttributeProto.GRAPH]
+            for inner, theirs in zip(inner_graphs(node), held, strict=False):
+                _fill(inner, theirs)
+
+
+def _give(value: ir.Value, kind: onnx.TypeProto) -> None:
+    if value.type is None:
+        value.type = ir.serde.deserialize_type_proto_for_type(kind)
+    shape = ir.serde.deserialize_type_proto_for_shape(kind)
+    if shape is not None:
+        value.shape = shape
+
+
+def infer_types(model: Typed, nodes: Sequence[ir.Node]) -> None:
+    """Give the outputs of new nodes the types that their inputs decide, where nobody has said them."""
+    for node in nodes:
+        if all(each.type is not None and each.shape is not None for each in node.outputs):
+            continue
+        imports = {each: model.version(node, each) for each in {"", node.domain}}
+        walk = Walk(model.functions, imports, {}, {}, State())
+        for value in node.inputs:
+            tensor = model.tensor(value)
+            if value is not None and tensor is not None:
+                walk.known[value] = Weight(value.name or "", tensor).known
+        try:
+            walk.node(node)
+        except OnnxsmithError:  # what cannot work is the model's own mistake, and stays as it is
+            continue
+        for value in node.outputs:
+            kind, shape = type_to_ir(walk.of(value).type)
+            value.type = value.type or kind
+            value.shape = value.shape or shape

@@ -1,0 +1,136 @@
+"""Questions about values and nodes of onnx-ir graphs that rules ask all the time. Nothing is changed here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+import numpy as np
+import onnx_ir as ir
+from numpy.typing import NDArray
+
+Array: TypeAlias = NDArray[np.generic]
+#: A size: a number, the name that the model has for it, or None where nothing is known.
+Dimension: TypeAlias = int | str | None
+
+#: Operators whose results differ from run to run.
+RANDOM = frozenset(
+    {
+        "Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"
+    }
+)  # fmt: skip
+
+
+def is_read(value: ir.Value) -> bool:
+    """Whether a node reads a value, or a graph gives it."""
+    return value.is_graph_output() or bool(value.uses())
+
+
+def readers(value: ir.Value) -> int:
+    """How often a value is read, as an output of a graph too."""
+    return len(value.uses()) + value.is_graph_output()
+
+
+def made_by(value: ir.Value | None, *op_types: str) -> ir.Node | None:
+    """The node that makes a value, if it is of one of these operators of ONNX."""
+    node = None if value is None else value.producer()
+    return node if node is not None and node.op_type in op_types and not node.domain else None
+
+
+def only_for(value: ir.Value | None, *op_types: str) -> ir.Node | None:
+    """The same, where the value is read once, in the same graph: nobody misses it when the two become one."""
+    node = made_by(value, *op_types)
+    if node is None or value is None or readers(value) != 1 or value.is_graph_output():
+        return None
+    return node if next(iter(value.uses())).node.graph is node.graph else None
+
+
+def dimensions(value: ir.Value | None) -> tuple[Dimension, ...] | None:
+    """The shape of a value; None where it is unknown, the rank too."""
+    if value is None or value.shape is None:
+        return None
+    return tuple([each if isinstance(each, int) else each.value for each in value.shape])
+
+
+def rank(value: ir.Value | None) -> int | None:
+    """How many dimensions a value has."""
+    return None if value is None or value.shape is None else len(value.shape)
+
+
+def fixed_shape(value: ir.Value | None) -> tuple[int, ...] | None:
+    """The shape of a value all of whose sizes are numbers."""
+    shape = dimensions(value)
+    if shape is None:
+        return None
+    sizes = tuple([each for each in shape if isinstance(each, int)])
+    return sizes if len(sizes) == len(shape) else None
+
+
+def same_shape(left: ir.Value | None, right: ir.Value | None) -> bool:
+    """Whether two values are known to have one shape."""
+    shape = dimensions(left)
+    return shape is not None and None not in shape and shape == dimensions(right)
+
+
+def int_attribute(node: ir.Node, name: str, default: int) -> int:
+    """An attribute that is an int."""
+    attribute = node.attributes.get(name)
+    return default if attribute is None or attribute.is_ref() else attribute.as_int()
+
+
+def float_attribute(node: ir.Node, name: str, default: float) -> float:
+    """An attribute that is a float."""
+    attribute = node.attributes.get(name)
+    return default if attribute is None or attribute.is_ref() else attribute.as_float()
+
+
+def text_attribute(node: ir.Node, name: str, default: str) -> str:
+    """An attribute that is a string."""
+    attribute = node.attributes.get(name)
+    return default if attribute is None or attribute.is_ref() else attribute.as_string()
+
+
+def ints_attribute(node: ir.Node, name: str) -> tuple[int, ...] | None:
+    """An attribute that is a list of ints; None where it is not given."""
+    attribute = node.attributes.get(name)
+    return None if attribute is None or attribute.is_ref() else tuple(attribute.as_ints())
+
+
+def has_references(node: ir.Node) -> bool:
+    """Whether an attribute is that of the function around it, whose value only a call has."""
+    return any(each.is_ref() for each in node.attributes.values())
+
+
+def inner_graphs(node: ir.Node) -> Iterator[ir.Graph]:
+    """The graphs that a node has for attributes."""
+    for attribute in node.attributes.values():
+        if attribute.is_ref():
+            continue
+        if attribute.type == ir.AttributeType.GRAPH:
+            yield attribute.as_graph()
+        elif attribute.type == ir.AttributeType.GRAPHS:
+            yield from attribute.as_graphs()
+
+
+def is_open_inside(node: ir.Node) -> bool:
+    """Whether the graphs inside a node may read values from around it, as those of control flow may."""
+    return not node.domain and node.op_type in ("If", "Loop", "Scan")
+
+
+def has_graphs(node: ir.Node) -> bool:
+    """Whether a node has graphs inside."""
+    return bool(node.attributes) and next(inner_graphs(node), None) is not None
+
+
+def is_random(node: ir.Node) -> bool:
+    """Whether two runs of a node may give different results."""
+    if node.domain:
+        return False
+    if node.op_type == "Dropout":
+        return len(node.inputs) > 2 or int_attribute(node, "is_test", 1) == 0
+    return node.op_type in RANDOM
+
+
+def node_count(graph: ir.Graph | ir.Function) -> int:
+    """The nodes of a graph and of those inside it, without constants."""
+    return sum(1 for node in graph.all_nodes() if node.op_type != "Constant" or node.domain)

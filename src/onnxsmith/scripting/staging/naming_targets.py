@@ -1,0 +1,201 @@
+"""Targets that hand calls on to a graph, and name what they give after the variables of the code that makes them.
+
+The code is Python's own, and runs without hooks: the instruction that it stands at says how far it is. Each target says
+for which code it can tell the variables. Nothing is recorded here.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, cast
+
+import numpy as np
+
+from onnxsmith.core.operator_protocols import AnyOperator, StandardOperators
+from onnxsmith.core.stored import Stored
+from onnxsmith.core.target import RecordingTarget
+from onnxsmith.core.value import Operand, Value
+from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.schema.inference.known import Known
+from onnxsmith.scripting.analysis.straight import Argument, Store
+
+
+class Misjudged(Exception):
+    """The code does what only its syntax tree tells enough of."""
+
+
+class NamingTarget:
+    """What the two below have in common: whatever is asked of the target, the code has come to a new instruction.
+
+    Names are given before anything else is recorded, because they are handed out in the order of the code. Every call
+    of an operator asks for `recording` before `emit`.
+    """
+
+    needs_inference: ClassVar[bool] = True
+
+    def __init__(self, scope: RecordingTarget, code: types.CodeType) -> None:
+        self._scope = scope
+        self._code = code
+        #: The instruction that the code stands at; before the first, none does.
+        self._offset = -1
+
+    def _reach(self, offset: int) -> None:
+        """Name what was stored before an instruction that the code has come to."""
+        raise NotImplementedError
+
+    def _take(self, made: tuple[Operand, ...]) -> None:
+        """Take note of what the instruction gives that the code stands at."""
+        raise NotImplementedError
+
+    def finish(self) -> None:
+        """Give the last names."""
+        self._reach(sys.maxsize)
+
+    def note(self, result: object) -> None:
+        """Take note of what a script that the user's code calls now gives."""
+        self._advance()
+        self._take(
+            cast("tuple[Operand, ...]", result) if isinstance(result, tuple) else (cast(Operand, result),)
+        )
+
+    def _advance(self) -> None:
+        frame: types.FrameType | None = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # the documented way to read the stack cheaply
+        code = self._code
+        while frame is not None and frame.f_code is not code:
+            frame = frame.f_back
+        if frame is not None and frame.f_lasti > self._offset:
+            self._reach(frame.f_lasti)
+            self._offset = frame.f_lasti
+
+    # -- the target protocol ---------------------------------------------------------------------------
+
+    @property
+    def is_exact(self) -> bool:
+        return self._scope.is_exact
+
+    @property
+    def recording(self) -> RecordingTarget:
+        self._advance()
+        return self._scope
+
+    @property
+    def operators(self) -> StandardOperators:
+        return self._scope.operators
+
+    def constant(self, array: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> object:
+        self._advance()
+        return self._scope.constant(array)
+
+    def stored(self, value: Stored) -> object:
+        self._advance()
+        return self._scope.stored(value)
+
+    def sequence(self, elements: Sequence[object]) -> object:
+        self._advance()
+        return self._scope.sequence(elements)
+
+    def run_bodies(
+        self, op: OperatorDef, inputs: Sequence[object], attributes: Mapping[str, object]
+    ) -> tuple[object, ...] | None:
+        return self._scope.run_bodies(op, inputs, attributes)
+
+    def emit(
+        self,
+        op: OperatorDef,
+        version: int | None,
+        inputs: Sequence[object],
+        attributes: Mapping[str, object],
+        output_count: int,
+        outputs: Sequence[Known],
+    ) -> tuple[Operand, ...]:
+        made = self._scope.emit(op, version, inputs, attributes, output_count, outputs)
+        self._take(made)
+        return made
+
+    def learn(
+        self,
+        operator: AnyOperator,
+        args: tuple[object, ...],
+        kwargs: dict[str, object],
+        lifted: Sequence[object],
+        attributes: Mapping[str, object],
+        output_count: int,
+    ) -> None:
+        self._scope.learn(operator, args, kwargs, lifted, attributes, output_count)
+
+
+class StoreNaming(NamingTarget):
+    """For a whole function, of which `analysis.straight` knows where it stores which value.
+
+    The code has no jumps, so that the instruction it stands at says which stores lie behind it.
+    """
+
+    def __init__(
+        self,
+        scope: RecordingTarget,
+        code: types.CodeType,
+        stores: Sequence[Store],
+        arguments: Mapping[str, object],
+    ) -> None:
+        super().__init__(scope, code)
+        self._arguments = arguments
+        self._stores = stores
+        self._next = 0
+        self._next_offset = stores[0].offset if stores else sys.maxsize
+        #: What instructions gave whose value gets a name, by offset.
+        self._results: dict[int, tuple[Operand, ...]] = {}
+
+    def _take(self, made: tuple[Operand, ...]) -> None:
+        self._results[self._offset] = made
+
+    def _reach(self, offset: int) -> None:
+        stores = self._stores
+        while self._next_offset < offset:
+            store = stores[self._next]
+            value = self._value_of(store)
+            if isinstance(value, Value) and value.is_symbolic:
+                self._scope.suggest_name(value, store.name)
+            self._next += 1
+            self._next_offset = stores[self._next].offset if self._next < len(stores) else sys.maxsize
+
+    def _value_of(self, store: Store) -> object:
+        origin = store.origin
+        if isinstance(origin, Argument):
+            return self._arguments[origin.name]
+        values = self._results.get(origin.offset, ())
+        if origin.position is None:
+            return values[0] if len(values) == 1 else None
+        if len(values) < 2:
+            raise Misjudged  # rows of a tensor
+        return values[origin.position]
+
+
+class CallNaming(NamingTarget):
+    """For statements that each assign a variable what one call of an operator gives.
+
+    Each has one instruction that calls, so that a new instruction is the next statement's. What promotion puts in
+    before the operator itself is recorded at the same one.
+    """
+
+    def __init__(self, scope: RecordingTarget, code: types.CodeType, variables: Sequence[str]) -> None:
+        super().__init__(scope, code)
+        self._variables = iter(variables)
+        self._made: tuple[Operand, ...] = ()
+
+    def _take(self, made: tuple[Operand, ...]) -> None:
+        self._made = made
+
+    def _reach(self, offset: int) -> None:
+        if self._offset >= 0:  # a statement is done
+            variable = next(self._variables)
+            if len(self._made) == 1 and isinstance(self._made[0], Value):
+                self._scope.suggest_name(self._made[0], variable)
+
+    def stop(self, traceback: types.TracebackType | None) -> None:
+        """Give the last names where an error has ended the code: not that of the statement it comes from."""
+        while traceback is not None and traceback.tb_frame.f_code is not self._code:
+            traceback = traceback.tb_next
+        if traceback is not None and traceback.tb_lasti > self._offset:
+            self._reach(traceback.tb_lasti)

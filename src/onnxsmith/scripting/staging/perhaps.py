@@ -1,0 +1,140 @@
+"""A variable that is None on some paths and a tensor on the others, where only the model knows which was taken.
+
+The model has a truth value beside the tensor. Asking `best is None` reads it; where the answer is known, in a branch
+on it, the variable is what it then must be. Anywhere else reading it is a mistake: Python would have had None there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from onnxsmith.core.semantics.number import Number, kind_of
+from onnxsmith.core.target import recorded
+from onnxsmith.core.value import Value
+from onnxsmith.scripting.staging.truth import Negation
+
+
+class Perhaps:
+    """None, or a value: which one, the model knows."""
+
+    __slots__ = ("_absent", "is_there", "value")
+
+    def __init__(self, is_there: Any, value: Any) -> None:
+        #: A truth value: of the model, or known.
+        self.is_there = is_there
+        #: A tensor, a number, or a tuple of them; nobody reads it where it is not there.
+        self.value = value
+        self._absent: Any = None
+
+    @property
+    def is_none(self) -> Any:
+        """The opposite of `is_there`, the same value each time."""
+        flag = self.is_there
+        if self._absent is None:
+            if isinstance(flag, bool):
+                self._absent = not flag
+            elif isinstance(flag, Negation):
+                self._absent = Number(flag.opposite, "bool")
+            else:
+                self._absent = Negation(recorded(flag))
+        return self._absent
+
+    def known_under(self, condition: Any) -> bool | None:
+        """Whether it is there where a condition is true; None where the condition does not tell."""
+        for flag, is_there in ((self.is_there, True), (self.is_none, False)):
+            made = (
+                flag.made
+                if isinstance(flag, Negation)
+                else [recorded(flag)]
+                if isinstance(flag, Value)
+                else []
+            )
+            if any(each is condition for each in made):
+                return is_there
+        return None
+
+    def given(self, is_there: bool) -> Any:
+        """What it is where it is known whether it is there."""
+        return self.value if is_there else None
+
+
+#: A truth value of the model, and what it is known to be.
+Fact = tuple[Any, bool]
+
+
+def refined(variables: Mapping[str, Any], facts: Sequence[Fact]) -> dict[str, Any]:
+    """Variables where facts are known: those of which they decide whether they are None are so, or are not."""
+    result = dict(variables)
+    for name, value in variables.items():
+        if isinstance(value, Perhaps):
+            for condition, is_true in facts:
+                is_there = value.known_under(condition)
+                if is_there is not None:
+                    result[name] = value.given(is_there is is_true)
+    return result
+
+
+class Implications:
+    """What follows from truth values that `and` and `or` have made of others."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        # By the id of a value, which the entry keeps alive.
+        self._known: dict[int, tuple[Any, dict[bool, list[Fact]]]] = {}
+
+    def note(self, result: Any, condition: Any, then: Any, otherwise: Any) -> None:
+        """Take note of what was chosen by a condition: where one of the two is known, it tells from the other."""
+        if not isinstance(result, Value):
+            return
+        key, is_same = _fact(result, True)
+        for known, chosen, side in ((then, otherwise, False), (otherwise, then, True)):
+            if isinstance(known, bool):
+                facts: list[Fact] = [(condition, side)]
+                if isinstance(chosen, Value):
+                    facts.append(_fact(chosen, not known))
+                by_truth = self._known.setdefault(id(key), (key, {}))[1]
+                by_truth.setdefault(is_same is not known, []).extend(facts)
+
+    def of(self, condition: Any, *, is_true: bool) -> list[Fact]:
+        """All that is known where a condition is true, or false."""
+        found: dict[tuple[int, bool], Fact] = {}
+        waiting: list[Fact] = [(condition, is_true)]
+        while waiting:
+            fact = waiting.pop()
+            value, truth = fact
+            if (id(value), truth) not in found:
+                found[id(value), truth] = fact
+                _, known = self._known.get(id(value), (None, {}))
+                waiting += known.get(truth, ())
+        return list(found.values())
+
+
+def _fact(value: Value, is_true: bool) -> Fact:
+    """That a truth value is true, or not, as one on what was recorded: no `Not` is made for it."""
+    return (value.opposite, not is_true) if isinstance(value, Negation) else (recorded(value), is_true)
+
+
+def may_be_absent(value: Any) -> bool:
+    """Whether a value can be in the model beside None: a tensor, a number, or a tuple of them."""
+    if isinstance(value, tuple):
+        return all(may_be_absent(each) for each in cast("tuple[Any, ...]", value))
+    return isinstance(value, Value | np.ndarray | np.generic) or kind_of(value) is not None
+
+
+def is_one(then: Any, otherwise: Any) -> bool:
+    """Whether two values, one for each path, are None on some path and a value that may be absent on another."""
+    sides = [each.value if isinstance(each, Perhaps) else each for each in (then, otherwise)]
+    has_none = any(each is None or isinstance(each, Perhaps) for each in (then, otherwise))
+    values = [each for each in sides if each is not None]
+    return has_none and bool(values) and all(map(may_be_absent, values))
+
+
+def taken_apart(value: Any, missing: object) -> tuple[Any, Any]:
+    """Whether a value is there, and what it is; `missing` stands for what None is."""
+    if isinstance(value, Perhaps):
+        return value.is_there, value.value
+    return (False, missing) if value is None else (True, value)

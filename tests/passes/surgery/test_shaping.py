@@ -1,0 +1,161 @@
+"""`model.with_shapes`: names and sizes through a model, and what cannot be."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, parser
+
+import onnxsmith
+from onnxsmith import FLOAT, Dim, Model, script, trace
+from onnxsmith import opset21 as op
+from onnxsmith.errors import (
+    AnnotationError,
+    CallError,
+    DuplicateNameError,
+    OnnxsmithError,
+    ShapeError,
+    UnknownNameError,
+)
+from onnxsmith.graphs.size_conditions import SIZES_KEY
+from tests.passes.surgery.test_laws import run
+
+
+def parsed(text: str) -> Model:
+    return Model.from_proto(parser.parse_model(text))
+
+
+def network() -> Model:
+    return trace(lambda x, w: op.Relu(op.MatMul(x, w)), FLOAT["batch", "K"], FLOAT["K", 8])
+
+
+def shapes(model: Model) -> list[object]:
+    graph = model.proto.graph
+    infos = {each.name: each for each in (*graph.input, *graph.value_info, *graph.output)}
+    return [
+        tuple(each.dim_param or each.dim_value for each in infos[name].type.tensor_type.shape.dim)
+        for name in ("x", "w", "mat_mul", "relu")
+    ]
+
+
+def test_names_and_sizes_go_everywhere() -> None:
+    model = network()
+    assert shapes(model.with_shapes(batch="N")) == [("N", "K"), ("K", 8), ("N", 8), ("N", 8)]
+    assert shapes(model.with_shapes(batch=2, K=4)) == [(2, 4), (4, 8), (2, 8), (2, 8)]
+    assert shapes(model.with_shapes(batch=Dim("N"))) == shapes(model.with_shapes({"batch": "N"}))
+    assert shapes(model.with_shapes(batch=np.int64(3)))[0] == (3, "K")
+    assert shapes(model) == [("batch", "K"), ("K", 8), ("batch", 8), ("batch", 8)]
+
+
+def test_shapes_of_inputs_and_outputs() -> None:
+    model = network()
+    assert shapes(model.with_shapes(x=(1, "features"))) == [(1, "features"), ("features", 8), (1, 8), (1, 8)]
+    assert shapes(model.with_shapes(x=(1, None))) == [(1, "K"), ("K", 8), (1, 8), (1, 8)]
+    assert shapes(model.with_shapes(relu=(7, 8))) == [(7, "K"), ("K", 8), (7, 8), (7, 8)]
+
+
+def test_a_fixed_size_is_opened() -> None:
+    fixed = network().with_shapes(batch=1, K=4)
+    opened = fixed.with_shapes(x=("N", 4))
+    assert shapes(opened) == [("N", 4), (4, 8), ("N", 8), ("N", 8)]
+    assert shapes(fixed.with_shapes(x=(16, 4))) == [(16, 4), (4, 8), (16, 8), (16, 8)]
+    x, w = np.ones((3, 4), np.float32), np.ones((4, 8), np.float32)
+    np.testing.assert_array_equal(run(opened.proto, {"x": x, "w": w})["relu"], x @ w)
+
+
+def test_a_size_that_the_model_relies_on_is_not_opened() -> None:
+    weight = np.ones((4, 8), np.float32)
+    model = trace(lambda x: x @ weight, FLOAT[1, 4])
+    with pytest.raises(ShapeError, match="MatMul"):
+        model.with_shapes(x=(1, 5))
+
+
+def test_sizes_that_are_computed_follow() -> None:
+    model = trace(lambda x: op.Concat(x, x, axis=0), FLOAT["N+1"])
+    assert model.with_shapes(N=4).inputs[0].type == FLOAT[5]
+    assert model.with_shapes(N=4).outputs[0].type == FLOAT[10]
+    assert model.with_shapes(N="M").inputs[0].type == FLOAT["M+1"]
+
+
+def test_bodies_follow() -> None:
+    @script
+    def loop(x: FLOAT["N", 4]):
+        y = x
+        for _ in range(3):
+            y = y + op.Exp(x)
+        return y
+
+    fixed = loop.to_model().with_shapes(N=2)
+    found = {node.op_type: node.outputs[0].shape for graph in fixed.ir.graph.subgraphs() for node in graph}
+    assert list(found["Exp"] or ()) == [2, 4]
+    onnx.checker.check_model(fixed.proto, full_check=True)
+
+
+def test_declarations_that_are_wrong_are_named() -> None:
+    model = parsed(
+        """<ir_version: 10, opset_import: ["": 21]>
+        g (float[N, 4] x) => (float[7, 4] y) { a = Relu (x)  y = Exp (a) }"""
+    )
+    with pytest.raises(ShapeError, match=r"Exp.*'y'.*\(2, 4\).*\(7, 4\)"):
+        model.with_shapes(N=2)
+
+
+def test_sizes_that_the_model_is_for() -> None:
+    proto = network().proto
+    helper.set_model_props(proto, {SIZES_KEY: '[{"condition": "batch <= 4"}, {"condition": "K == 3"}]'})
+    model = Model.from_proto(proto)
+    with pytest.raises(ShapeError, match=r"batch <= 4.*batch = 5"):
+        model.with_shapes(batch=5)
+    props = {each.key: each.value for each in model.with_shapes(batch=4, K="L").proto.metadata_props}
+    assert "L == 3" in props[SIZES_KEY]
+    assert "batch" not in props[SIZES_KEY]
+    assert not model.with_shapes(batch=4, K=3).proto.metadata_props
+
+
+def test_sequences_and_unknown_ranks() -> None:
+    model = parsed(
+        """<ir_version: 10, opset_import: ["": 21]>
+        g (seq(float[N, 2]) s, int64 i) => (float[N, 2] y) { y = SequenceAt (s, i) }"""
+    )
+    assert repr(model.with_shapes(N=3).inputs[0].type) == "Sequence[FLOAT[3, 2]]"
+    with pytest.raises(ShapeError, match="only tensors"):
+        model.with_shapes(s=(3, 2))
+    anything = trace(lambda x: op.Relu(x), FLOAT[...])
+    assert anything.with_shapes(x=(2, 3)).outputs[0].type == FLOAT[2, 3]
+
+
+def test_names_change_places() -> None:
+    model = trace(lambda x: op.Relu(x), FLOAT["A", "B"])
+    assert model.with_shapes(A="B", B="A").outputs[0].type == FLOAT["B", "A"]
+    assert model.with_shapes(A="n", B="n").outputs[0].type == FLOAT["n", "n"]
+    assert model.with_shapes(x=("n", "n")).outputs[0].type == FLOAT["n", "n"]
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        ({}, CallError),
+        ({"nix": 3}, UnknownNameError),
+        ({"nix": (3, 4)}, UnknownNameError),
+        ({"batch": "K"}, DuplicateNameError),
+        ({"batch": -1}, AnnotationError),
+        ({"batch": ""}, AnnotationError),
+        ({"x": (1, 2, 3)}, ShapeError),
+        ({"x": (1.5, 2)}, AnnotationError),
+        ({"x": None}, AnnotationError),
+        ({"x": {1, 2}}, AnnotationError),
+        ({"batch": 1, "x": (2, None)}, ShapeError),
+        ({"x": (2, 4), "w": (5, 8)}, ShapeError),
+    ],
+)
+def test_what_is_refused(words: dict[str, object], error: type[OnnxsmithError]) -> None:
+    with pytest.raises(error):
+        network().with_shapes(**words)  # type: ignore[arg-type]
+
+
+def test_a_pytorch_like_reshape_is_not_opened_silently() -> None:
+    model = trace(lambda x: op.MatMul(op.Reshape(x, [1, 8]), np.ones((8, 2), np.float32)), FLOAT[1, 2, 4])
+    opened = model.with_shapes(x=("N", 2, 4))
+    assert opened.outputs[0].type == FLOAT[1, 2]
+    assert onnxsmith.Model.from_proto(opened.proto).inputs[0].type == FLOAT["N", 2, 4]
