@@ -12,7 +12,7 @@ from onnxsmith.types.dtypes import DType
 FAMILY = Family()
 
 #: Element types of which several share a byte.
-_PACKED = frozenset(int(each) for each in DType if each.bits < 8)
+_PACKED = frozenset(int(each) for each in DType if 0 < each.bits < 8)
 #: Those of them that floats are rounded to.
 _NARROW = (int(DType.INT4), int(DType.UINT4))
 
