@@ -38,7 +38,7 @@ from onnxsmith.runtime.single_node import Call, InputType
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.types.dtypes import DType
 
-Source: TypeAlias = Literal["onnxruntime", "reference", "nothing"]
+Source: TypeAlias = Literal["onnxruntime", "reference", "by ranks", "nothing"]
 
 _TITLES: dict[Source, str] = {
     "onnxruntime": "ONNX Runtime",
@@ -51,8 +51,8 @@ _MOST_RANKS = 16
 class Runner:
     """Runs one operator, called one way, on any shapes.
 
-    `run` is the whole of it, and what a hot path calls; `source` says who runs it. Inputs are one per input type
-    (None in holes), then the captured values in the order they were named.
+    `run` is the whole of it, and what a hot path calls; `source` says who runs it, or that ranks decide it. Inputs are
+    one per input type (None in holes), then the captured values in the order they were named.
     """
 
     __slots__ = ("ranks", "run", "source")
@@ -136,7 +136,7 @@ def clear_cache() -> None:
 def build(call: Call, settings: Settings) -> Runner:
     """A new runner; `prepare` is the one that keeps them."""
     if call.ranks is None and policy.needs_ranks(call):
-        return Runner(_run_by_rank(call, settings), "onnxruntime")
+        return Runner(_run_by_rank(call, settings), "by ranks")
     runner = _first_of(call, settings, _candidates(settings), [])
     if runner.source != "onnxruntime":
         return runner

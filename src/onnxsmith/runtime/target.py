@@ -172,7 +172,7 @@ class _Form(NamedTuple):
             if runner.ranks:  # else it was just made
                 self.infer(arrays, types, largest_rank=1)
             runner.ranks.add(ranks)
-        if runner.source != "reference":
+        if runner.source not in ("reference", "by ranks"):
             return runner
 
         def run(inputs: Sequence[Any]) -> list[Any]:

@@ -81,7 +81,12 @@ def flex_attention(call: Call) -> Result:
         if shape is not None and len(shape) != 4:
             raise call.shape_error(f"needs four axes, not {call.described(position)}", ("input", position))
     wide = None if value is None else value[3]
-    return (tensor(call.dtype(0, 1, 2), None if query is None else (*query[:3], wide)),)
+    if query is None:
+        return (tensor(call.dtype(0, 1, 2), None),)
+    # Runtimes broadcast batches of one to none, which ONNX does not define.
+    others = (each for each in (call.shape(1), value) if each is not None)
+    is_sure = not any(symbolic.compare_equal(each[0], query[0]) is False for each in others)
+    return (tensor(call.dtype(0, 1, 2), (query[0] if is_sure else None, *query[1:3], wide)),)
 
 
 @rule("SwiGLU")

@@ -116,15 +116,16 @@ def _convolved(call: Call, x: int, w: int) -> Shape | None:
             return None
         batch = None if shape is None else shape[0]
         return (batch, None if weights is None else weights[0], *(None,) * (rank - 2))
-    if weights is not None:
-        _check_channels(call, x, w, shape[1], weights[1], group)
     sizes: Sequence[Dimension] = kernel if kernel else (weights or ())[2:]
     if len(sizes) != len(shape) - 2:
         raise call.attribute_error(
             "kernel_shape", f"cannot use kernel_shape={tuple(sizes)} on {call.described(x)}"
         )
-    spatial = slide(call, x, shape[2:], read_window(call, sizes))
-    return (shape[0], None if weights is None else weights[0], *spatial)
+    window = read_window(call, sizes)
+    # After what ranks decide: a model finds that before it knows sizes, and one mistake is told first everywhere.
+    if weights is not None:
+        _check_channels(call, x, w, shape[1], weights[1], group)
+    return (shape[0], None if weights is None else weights[0], *slide(call, x, shape[2:], window))
 
 
 def _check_channels(call: Call, x: int, w: int, channels: Dimension, taken: Dimension, group: int) -> None:
