@@ -44,6 +44,7 @@ _LAZY = {
     "graph": "onnxsmith.scripting.functions.decorators",
     "jit": "onnxsmith.scripting.functions.decorators",
     "load": "onnxsmith.graphs.model",
+    "optimize": "onnxsmith.passes",
     "proto2python": "onnxsmith.migration",
     "rebuild": "onnxsmith.decompiling.rebuilding",
     "rebuild_function": "onnxsmith.decompiling.rebuilding",

@@ -6,6 +6,7 @@ Knows files, lines, columns and Python frames; knows nothing of tensors, operato
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import itertools
 import linecache
@@ -229,11 +230,15 @@ class _CodeTexts:
         return self._every[index] if 0 <= index < len(self._every) else _UNKNOWN
 
 
+#: Python's own file that runs context managers: ours stand between one frame of ours and another.
+_CONTEXTS = contextlib.contextmanager.__code__.co_filename
+
+
 def traceback_span(traceback: TracebackType | None) -> Span | None:
     """The innermost expression of the user's that an exception passed through on its way up."""
     found: TracebackType | None = None
     while traceback is not None:
-        if not is_ours(traceback.tb_frame):
+        if not is_ours(traceback.tb_frame) and traceback.tb_frame.f_code.co_filename != _CONTEXTS:
             found = traceback
         traceback = traceback.tb_next
     return None if found is None else position_span(found.tb_frame.f_code, found.tb_lasti, found.tb_lineno)

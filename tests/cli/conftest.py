@@ -47,6 +47,14 @@ traced = trace(plain, FLOAT["N"])
 NUMBER = 3
 """
 
+RULES = """\
+from onnxsmith import Rule
+from onnxsmith import opset21 as op
+
+first = Rule(lambda x: op.Relu(op.Relu(x)), lambda x: op.Relu(x), name="relu of relu")
+second = Rule(lambda x: op.Neg(op.Neg(x)), lambda x: x, name="neg of neg")
+"""
+
 WRONG = """\
 from onnxsmith import FLOAT, INT64, script
 from onnxsmith import opset21 as op

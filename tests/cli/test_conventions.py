@@ -16,7 +16,7 @@ import pytest
 
 from onnxsmith.cli import COMMANDS, _make_parser, _module
 from onnxsmith.cli.exit_codes import FINDINGS, GOOD, USAGE
-from tests.cli.conftest import Run
+from tests.cli.conftest import RULES, Run
 
 NAMES = list(COMMANDS)
 #: What each command does well on, and what it finds something wrong with.
@@ -26,9 +26,11 @@ GOOD_WORDS = {
     "info": ["m.onnx"],
     "check": ["m.onnx"],
     "decompile": ["m.onnx"],
+    "optimize": ["m.onnx"],
     "extract": ["m.onnx", "--outputs", "y"],
     "join": ["m.onnx"],
     "rename": ["m.onnx", "--inputs", "x=image"],
+    "rewrite": ["m.onnx", "--rules", "rules.py"],
     "set-shapes": ["m.onnx", "N=10"],
     "explain": ["C401"],
 }
@@ -38,9 +40,11 @@ BAD_WORDS = {
     "info": ["half.onnx"],
     "check": ["half.onnx"],
     "decompile": ["half.onnx"],
+    "optimize": ["half.onnx"],
     "extract": ["half.onnx"],
     "join": ["half.onnx"],
     "rename": ["half.onnx"],
+    "rewrite": ["half.onnx", "--rules", "rules.py"],
     "set-shapes": ["half.onnx"],
 }
 
@@ -48,6 +52,7 @@ BAD_WORDS = {
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, program: Path, wrong: Path, model: Path) -> Path:
     (tmp_path / "half.onnx").write_bytes(model.read_bytes()[:50])
+    (tmp_path / "rules.py").write_text(RULES)
     return tmp_path
 
 
@@ -156,7 +161,8 @@ def test_a_dash_is_standard_input(run: Run, name: str, model: Path, monkeypatch:
     seen = run(name, *("-" if word == "m.onnx" else word for word in GOOD_WORDS[name]))
     assert (seen.status, seen.err) == (GOOD, "")
     pipe_in(monkeypatch, b"no model")
-    assert run(name, "-").status == FINDINGS
+    words = ["-" if word == "half.onnx" else word for word in BAD_WORDS[name]]
+    assert run(name, *words).status == FINDINGS
     pipe_in(monkeypatch, b"")
     assert run(name, "-").status == USAGE
 

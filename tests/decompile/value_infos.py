@@ -26,12 +26,28 @@ def lost_types(was: onnx.ModelProto, now: onnx.ModelProto) -> list[str]:
 def with_inferred_types(model: onnx.ModelProto) -> onnx.ModelProto:
     """The model with the types that onnx finds noted in it, as exporters and optimisers leave models.
 
-    One with sparse weights stays as it is: onnx finds no element types for what follows from them, wrong ranks, and
-    sparse tensors, which no operator makes.
+    Two kinds stay as they are, because onnx finds wrong types for them. Of what follows from sparse weights it finds
+    no element types, wrong ranks, and sparse tensors, which no operator makes. A value in a body that is called as one
+    around it is taken for that one.
     """
-    if any(isinstance(each, onnx.GraphProto) and each.sparse_initializer for each in graphs_of(model)):
+    has_sparse = any(
+        isinstance(each, onnx.GraphProto) and each.sparse_initializer for each in graphs_of(model)
+    )
+    if has_sparse or _hides_names(model.graph, frozenset()):
         return model
     return shape_inference.infer_shapes(model, data_prop=True)
+
+
+def _hides_names(graph: onnx.GraphProto, around: frozenset[str]) -> bool:
+    """Whether a body has a value of a name that a graph around it has."""
+    names = {each.name for each in (*graph.input, *graph.initializer)}
+    names |= {name for node in graph.node for name in node.output if name}
+    bodies = [each for node in graph.node for attribute in node.attribute for each in _graphs(attribute)]
+    return not around.isdisjoint(names) or any(_hides_names(each, around | names) for each in bodies)
+
+
+def _graphs(attribute: onnx.AttributeProto) -> list[onnx.GraphProto]:
+    return [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]
 
 
 def with_strange_operators(model: onnx.ModelProto, every: int = 1) -> onnx.ModelProto:
@@ -46,7 +62,7 @@ def with_strange_operators(model: onnx.ModelProto, every: int = 1) -> onnx.Model
 
 
 def _has_graphs(node: onnx.NodeProto) -> bool:
-    return any(each.HasField("g") or each.graphs for each in node.attribute)
+    return any(_graphs(each) for each in node.attribute)
 
 
 def _noted(model: onnx.ModelProto) -> Iterator[tuple[str, onnx.TypeProto]]:
@@ -69,8 +85,7 @@ def _noted_in(graph: onnx.GraphProto, place: str) -> Iterator[tuple[str, onnx.Ty
     for node in graph.node:
         first = next((name for name in node.output if name), "")
         for attribute in node.attribute:
-            graphs = [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]
-            for position, inner in enumerate(graphs):
+            for position, inner in enumerate(_graphs(attribute)):
                 yield from _noted_in(inner, f"{place}{first}:{attribute.name}[{position}]/")
 
 

@@ -10,6 +10,7 @@ from onnx import helper
 import onnxsmith
 from onnxsmith import FLOAT, errors, trace
 from onnxsmith import opset18 as op
+from tests.decompile.fidelity import differences
 
 X = np.float32([[1, 2], [3, 4]])
 
@@ -77,3 +78,41 @@ def test_a_dimension_of_minus_one_is_unknown() -> None:
     )
     proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
     np.testing.assert_array_equal(onnxsmith.Model.from_proto(proto)(np.float32([-1, 1])), [0, 1])
+
+
+def test_a_sparse_constant_in_a_branch_of_a_function(tmp_path: Path) -> None:
+    values, places = helper.make_tensor("", 1, [1], [2.0]), helper.make_tensor("", 7, [1], [1])
+    sparse = helper.make_sparse_tensor(values, places, [3])
+
+    def branch(name: str) -> onnx.GraphProto:
+        constant = onnx.NodeProto(op_type="Constant", output=[name])
+        constant.attribute.append(helper.make_attribute("sparse_value", sparse))
+        return helper.make_graph([constant], name, [], [helper.make_tensor_value_info(name, 1, [3])])
+
+    choice = helper.make_node("If", ["c"], ["y"], then_branch=branch("t"), else_branch=branch("e"))
+    imports = [helper.make_opsetid("", 18), helper.make_opsetid("own", 1)]
+    function = helper.make_function("own", "F", ["c"], ["y"], [choice], imports[:1])
+    graph = helper.make_graph(
+        [helper.make_node("F", ["c"], ["y"], domain="own")],
+        "g",
+        [helper.make_tensor_value_info("c", onnx.TensorProto.BOOL, [])],
+        [helper.make_tensor_value_info("y", 1, [3])],
+    )
+    proto = helper.make_model(graph, functions=[function], opset_imports=imports, ir_version=8)
+    model = onnxsmith.Model.from_proto(proto)
+    model.save(tmp_path / "m.onnx")
+    assert onnx.load(tmp_path / "m.onnx") == proto
+    made = onnxsmith.recompile(onnxsmith.decompile(proto))
+    assert isinstance(made, onnxsmith.Model)
+    assert not differences(proto, made.proto)
+
+
+def test_what_cannot_be_read_is_told_where_the_user_reads_it() -> None:
+    proto = trace(lambda x: op.Relu(x), FLOAT["N"]).proto
+    function = proto.functions.add(name="F", domain="own", output=["y"])
+    function.opset_import.add(domain="", version=18)
+    function.attribute_proto.add(name="s", type=onnx.AttributeProto.SPARSE_TENSOR)
+    with pytest.raises(errors.UnreadableModelError) as caught:
+        onnxsmith.decompile(proto)
+    assert caught.value.span is not None
+    assert caught.value.span.file == __file__

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -29,17 +30,15 @@ def test_it_is_a_module_that_can_be_imported() -> None:
 
 
 @pytest.mark.parametrize(("module", "version"), [(opset21, 21), (opset18, 18), (opset_ai_onnx_ml5, None)])
-def test_a_module_says_which_opset_it_is(module: object, version: int | None) -> None:
+def test_a_module_says_which_opset_it_is(module: types.ModuleType, version: int | None) -> None:
     assert is_opset_module(module)
     assert standard_version(module) == version
 
 
-@pytest.mark.parametrize(
-    "value", [np, onnxsmith, onnxsmith.errors, sys.modules["onnxsmith.opset.module"], 21, None]
-)
-def test_other_modules_are_none(value: object) -> None:
-    assert not is_opset_module(value)
-    assert standard_version(value) is None
+@pytest.mark.parametrize("module", [np, onnxsmith, onnxsmith.errors, sys.modules["onnxsmith.opset.module"]])
+def test_other_modules_are_none(module: types.ModuleType) -> None:
+    assert not is_opset_module(module)
+    assert standard_version(module) is None
 
 
 def test_an_opset_without_a_file_is_one_too(monkeypatch: pytest.MonkeyPatch) -> None:

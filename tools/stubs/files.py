@@ -91,6 +91,7 @@ def surfaces() -> dict[PurePosixPath, str]:
                 ("onnxsmith.graphs.model_inputs", "Port"),
                 ("onnxsmith.graphs.model", "Model"),
                 ("onnxsmith.graphs.model", "load"),
+                ("onnxsmith.passes", "optimize"),
                 ("onnxsmith.passes.rules", "Rule"),
                 ("onnxsmith.passes.rules", "either"),
                 ("onnxsmith.passes.rules", "explain_match"),

@@ -36,6 +36,7 @@ COMMANDS: dict[str, Command] = {
     "info": Command("show what is in a model", True, True, False, False),
     "check": Command("check a model, or all scripts of a Python file", True, True, False, False),
     "decompile": Command("write a model as a Python module that gives it back", True, True, True, True),
+    "optimize": Command("make the same model with fewer nodes", False, True, True, True),
     "extract": Command("cut a part out of a model, between some of its values", False, True, True, True),
     "join": Command(
         "make one model of several, each taking what the one before gives", False, True, True, True
@@ -43,6 +44,7 @@ COMMANDS: dict[str, Command] = {
     "rename": Command(
         "give values, inputs, outputs and nodes of a model other names", False, True, True, True
     ),
+    "rewrite": Command("apply the rewrite rules of a Python file to a model", False, True, True, True),
     "set-shapes": Command("give dimensions and inputs of a model other sizes", False, True, True, True),
     "explain": Command("show the page of an error code", True, False, False, False),
 }

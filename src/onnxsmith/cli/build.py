@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import inspect
-import os
 import re
 import warnings
 from types import ModuleType
 from typing import Any
 
 from onnxsmith.cli.model_output import add_output_arguments, check_output, write_model
-from onnxsmith.cli.program import find_object, load_program, scripts_of
+from onnxsmith.cli.program import find_object, load_program, scripts_of, taken_apart
 from onnxsmith.cli.report import Report, Usage
 from onnxsmith.cli.terminal import progress
 from onnxsmith.cli.type_text import read_type, read_value, split_assignment
@@ -50,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, report: Report) -> int:
     """Build the model and write it."""
     check_output(options, report)
-    file, name = _taken_apart(options.function)
+    file, name = taken_apart(options.function, "a function")
     with warnings.catch_warnings():
         # A module that is imported may hold a model that cannot work; a model that is written should not.
         warnings.simplefilter("error", ModelWarning)
@@ -64,16 +63,6 @@ def run(options: argparse.Namespace, report: Report) -> int:
             raise InvalidModelError(f"the model cannot work: {warning}") from None
     called = name or ("model" if isinstance(found, Model) else found.name)
     return write_model(model, options, report, f"{called.rpartition('.')[2]}.onnx")
-
-
-def _taken_apart(text: str) -> tuple[str, str | None]:
-    """File and function; a drive letter is part of the file."""
-    file, separator, name = text.rpartition(":")
-    if not separator or os.sep in name or name.endswith(".py"):
-        return text, None
-    if not name or not file:
-        raise Usage(f"a function is file.py:name, not {text!r}")
-    return file, name
 
 
 def _the_one(module: ModuleType, file: str) -> Model | ScriptFunction:

@@ -49,8 +49,9 @@ def write_model(
     report: Report,
     default: str,
     said: dict[str, Any] | None = None,
+    told: str = "",
 ) -> int:
-    """Write a model and say so; `said` is what the JSON has besides. The result is the exit code."""
+    """Write a model and say so; `said` is what the JSON has besides, `told` the text. The result is the exit code."""
     if options.output == STREAM:
         write_output(model.proto.SerializeToString())
         return 0
@@ -65,7 +66,8 @@ def write_model(
     has_data = _written_at(data) != before  # else it is of another model that was here
     written = [str(output), str(data)] if has_data else [str(output)]
     content = {**(said or {}), "written": written, "bytes": size, "summary": repr(model)}
-    report.result(content, f"{output}: {described_bytes(size)}\n{model!r}")
+    text = f"{output}: {described_bytes(size)}\n{model!r}"
+    report.result(content, f"{text}\n{told}" if told else text)
     return 0
 
 

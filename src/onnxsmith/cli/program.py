@@ -84,3 +84,13 @@ def find_object(module: ModuleType, dotted: str, file: str) -> Any:
             raise Usage(f"{file} has no {dotted!r}" + (f"; its scripts are {known}" if known else ""))
         value = getattr(value, part)
     return value
+
+
+def taken_apart(text: str, what: str) -> tuple[str, str | None]:
+    """File and name of `file.py:name`; a drive letter is part of the file. `what` is what the name is of."""
+    file, separator, name = text.rpartition(":")
+    if not separator or os.sep in name or name.endswith(".py"):
+        return text, None
+    if not name or not file:
+        raise Usage(f"{what} is file.py:name, not {text!r}")
+    return file, name

@@ -32,7 +32,7 @@ def boundary(function: Callable[P, R]) -> Callable[P, R]:
                 # Where the arguments do not fit, the function's own frame never begins.
                 if error.__traceback__ is None or error.__traceback__.tb_next is not None:
                     raise
-                wrong = wrong_call(function.__name__, inspect.signature(function), args, kwargs)
+                wrong = wrong_call(_called(function), inspect.signature(function), args, kwargs)
                 if wrong is None:
                     raise
                 raise wrong from None
@@ -45,3 +45,10 @@ def boundary(function: Callable[P, R]) -> Callable[P, R]:
             raise
 
     return guarded
+
+
+def _called(function: Callable[..., object]) -> str:
+    """What a user calls: the class, where it is its `__init__`."""
+    if function.__name__ != "__init__":
+        return function.__name__
+    return function.__qualname__.removesuffix(".__init__").rpartition(".")[2]

@@ -20,6 +20,7 @@ METHODS: dict[str, str] = {
     "decompile_to": "onnxsmith.decompiling:decompile_to",
     "extract": "onnxsmith.passes.surgery:extract",
     "for_runtime": "onnxsmith.runtime.for_runtime:for_runtime",
+    "optimize": "onnxsmith.passes:optimize",
     "rename": "onnxsmith.passes.surgery:rename",
     "replace_weights": "onnxsmith.passes.surgery:replace_weights",
     "rewrite": "onnxsmith.passes.rules:rewrite",

@@ -87,6 +87,6 @@ def _required(model: ir.Model) -> list[ir.Value]:
 
 
 def _known(value: Any) -> Known:
-    kind = type_of_example(cast(object, value))
+    kind = type_of_example(value)
     is_small = isinstance(value, np.ndarray) and cast("np.ndarray[Any, Any]", value).size <= _LARGEST_CONTENT
     return Known(kind, cast("np.ndarray[Any, Any]", value) if is_small else None)

@@ -471,7 +471,7 @@ def _made(proto: onnx.ModelProto, called: str, folder: Path | None) -> Model:
         if raw.is_beyond_onnx_ir(proto):
             soundness.check_proto(proto, called)
             external_data.embed(raw.tensors_of(proto), folder, called)
-            return _RawModel(proto)
+            return RawModel(proto)
         model = soundness.check_ir(files.from_proto(proto, called), called)
         return Model(files.stand_alone(model, called) if folder is None else files.attach(model, folder))
 
@@ -483,7 +483,7 @@ def _unpickled(content: bytes, weights: Sequence[parcels.PackedWeight], place: P
 
 
 def _unpickled_raw(content: bytes, place: Path | None) -> Model:
-    result = _RawModel(onnx.ModelProto.FromString(content))
+    result = RawModel(onnx.ModelProto.FromString(content))
     result.place = place
     return result
 
@@ -494,7 +494,7 @@ def load(path: str | os.PathLike[str]) -> Model:
     return _read(path)
 
 
-class _RawModel(Model):
+class RawModel(Model):
     """A model with maps or sparse weights, which onnx-ir has no place for: kept as its proto, whole."""
 
     is_proto_only = True
@@ -541,7 +541,7 @@ class _RawModel(Model):
         return tuple(Port(each.name, raw.read_type(each.type)) for each in ports)
 
     def _make_requiring(self, names: frozenset[str]) -> Model:
-        return _RawModel(raw.without_initializers(self._proto, names))
+        return RawModel(raw.without_initializers(self._proto, names))
 
     @property
     def outputs(self) -> tuple[Port, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, cast
 
 import onnx
@@ -21,24 +21,18 @@ from onnxsmith.types.value_types import (
 
 def is_beyond_onnx_ir(proto: onnx.ModelProto) -> bool:
     """Whether a model would lose something in onnx-ir."""
-    return _is_beyond(proto.graph) or any(_has_sparse_attribute(each.node) for each in proto.functions)
+    return any(_is_beyond(each) for each in graphs_of(proto))
 
 
-def _is_beyond(graph: onnx.GraphProto) -> bool:
-    if graph.sparse_initializer or any(
-        has_map(each.type) for each in (*graph.input, *graph.output, *graph.value_info)
+def _is_beyond(graph: onnx.GraphProto | onnx.FunctionProto) -> bool:
+    if isinstance(graph, onnx.GraphProto) and (
+        graph.sparse_initializer
+        or any(has_map(each.type) for each in (*graph.input, *graph.output, *graph.value_info))
     ):
         return True
-    if _has_sparse_attribute(graph.node):
-        return True
-    inner = [attribute.g for node in graph.node for attribute in node.attribute if attribute.HasField("g")]
-    return any(_is_beyond(each) for each in inner)
-
-
-def _has_sparse_attribute(nodes: Iterable[onnx.NodeProto]) -> bool:
     return any(
         attribute.type in (onnx.AttributeProto.SPARSE_TENSOR, onnx.AttributeProto.SPARSE_TENSORS)
-        for node in nodes
+        for node in graph.node
         for attribute in node.attribute
     )
 

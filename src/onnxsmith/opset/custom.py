@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from onnxsmith.core.operator import Operator
 from onnxsmith.errors import AttributeTypeError, OperatorNotInOpsetError, boundary
 from onnxsmith.schema import registry
@@ -30,10 +28,11 @@ class Opset:
 
     @staticmethod
     @boundary
-    def _check(domain: Any, version: Any) -> None:
-        if not isinstance(domain, str):
+    def _check(domain: str, version: int) -> None:
+        if not isinstance(domain, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # a user's value
             raise AttributeTypeError(f"a domain is a string, not {domain!r}")
-        if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        is_number = isinstance(version, int) and not isinstance(version, bool)  # pyright: ignore[reportUnnecessaryIsInstance]  # a user's value
+        if not is_number or version < 1:
             raise AttributeTypeError(f"an opset version is an int from 1 up, not {version!r}")
 
     @boundary

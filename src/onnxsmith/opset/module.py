@@ -16,16 +16,14 @@ from onnxsmith.schema import registry
 _NAME = re.compile(r"onnxsmith\.opset(?:_[a-z_]+?)?\d+")
 
 
-def is_opset_module(value: object) -> bool:
-    """Whether a value is the module of an opset: `opset21`, `opset_ai_onnx_ml5`."""
-    return isinstance(value, types.ModuleType) and _NAME.fullmatch(value.__name__) is not None
+def is_opset_module(module: types.ModuleType) -> bool:
+    """Whether a module is that of an opset: `opset21`, `opset_ai_onnx_ml5`."""
+    return _NAME.fullmatch(module.__name__) is not None
 
 
-def standard_version(value: object) -> int | None:
-    """The version of the standard domain that a value is the module of; None for whatever else it is."""
-    if not isinstance(value, types.ModuleType):
-        return None
-    digits = value.__name__.removeprefix("onnxsmith.opset")
+def standard_version(module: types.ModuleType) -> int | None:
+    """The version of the standard domain that a module is of; None for all other modules."""
+    digits = module.__name__.removeprefix("onnxsmith.opset")
     return int(digits) if digits.isdigit() else None
 
 

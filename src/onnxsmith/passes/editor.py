@@ -38,9 +38,13 @@ class Editor:
 
     def __init__(self, model: ir.Model, *, keeps_weights: bool = False) -> None:
         """`keeps_weights` says that weights may get other content one day: what they hold now decides nothing."""
+        _name_standard_domain(model)
         self.model = model
         self.keeps_weights = keeps_weights
         self.log = EditLog()
+        #: How many changes may still be made; None for as many as there are. A run is repeated with fewer and fewer
+        #: to find the change that broke a model.
+        self.budget: int | None = None
         #: The pass that runs, for the log.
         self.pass_name = ""
         #: Nodes that are out of the graph already; `sweep` takes them out of its list, all at once.
@@ -60,6 +64,11 @@ class Editor:
                     self._outer[graph] = node
         # Initializers are inputs before IR version 4, and inputs are no constants.
         self.can_add_initializers = model.ir_version >= 4
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no more changes may be made."""
+        return self.budget is not None and len(self.log) >= self.budget
 
     @property
     def functions(self) -> Functions:
@@ -231,6 +240,8 @@ class Editor:
         made = attempt.made
         is_new = set(made)
         path = self.path(node)
+        others = [each for old in attempt.others if (each := old.producer()) is not None]
+        known = {each: noted(each, path) for each in (*others, node)}  # before their outputs lose their names
         for old, new in zip(replaced, values, strict=True):
             if new is None:
                 continue
@@ -247,8 +258,7 @@ class Editor:
         for each in made:
             self._enter(each)
         touched = [each for each in values if each is not None]
-        others = [each for old in attempt.others if (each := old.producer()) is not None]
-        removed = self.remove([*others, node], path)
+        removed = self.remove([*others, node], path, known)
         self._hand_down(made, node, removed)
         infer_types(self, made)
         value = None if made else next((each.name for each in touched), None)
@@ -307,15 +317,21 @@ class Editor:
                 found.setdefault(value, []).append(place)
         return found
 
-    def remove(self, nodes: Iterable[ir.Node], path: Sequence[str] | None = None) -> Removed:
-        """Take nodes out whose results nobody reads, and then what was only for them."""
+    def remove(
+        self,
+        nodes: Iterable[ir.Node],
+        path: Sequence[str] | None = None,
+        known: Mapping[ir.Node, NodeNote] | None = None,
+    ) -> Removed:
+        """Take nodes out whose results nobody reads, and then what was only for them; `known` are notes of some."""
         result = Removed()
         waiting = list(nodes)
         while waiting:
             node = waiting.pop()
             if node in self.gone or any(is_read(each) for each in node.outputs):
                 continue
-            result.notes.append(noted(node, self.path(node) if path is None else path))
+            note = known.get(node) if known else None
+            result.notes.append(note or noted(node, self.path(node) if path is None else path))
             result.metadata.append(node.metadata_props)
             self.gone.add(node)
             for each in self._all_inputs(node):
@@ -568,3 +584,18 @@ def _used_names(model: ir.Model) -> set[str]:
                 if node.name:
                     names.add(node.name)
     return names
+
+
+def _name_standard_domain(model: ir.Model) -> None:
+    """Let the standard domain have one of its two names: rules are filed under it."""
+    holders = [model, *model.functions.values()]
+    if not any("ai.onnx" in each.opset_imports for each in holders):
+        return
+    for each in holders:
+        version = each.opset_imports.pop("ai.onnx", None)
+        if version is not None:
+            each.opset_imports.setdefault("", version)
+    for root in (model.graph, *(function.graph for function in model.functions.values())):
+        for node in root.all_nodes():
+            if node.domain == "ai.onnx":
+                node.domain = ""

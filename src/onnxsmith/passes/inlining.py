@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import onnx_ir as ir
 
+from onnxsmith.graphs.rewriting.unfolding import unfolded_size
 from onnxsmith.passes.copying import copied_in
 from onnxsmith.passes.editor import Attempt, Editor, Outcome
 from onnxsmith.passes.worklist import NamedRule, Worklist
@@ -59,44 +58,12 @@ def inlined_call(at: Attempt) -> Outcome:
 
 def _unfolded(model: ir.Model, most: int) -> int | None:
     """How many nodes the main graph has when all calls in it are dissolved; None where that is too many, or endless."""
+    functions = model.functions
     sizes: dict[ir.OperatorIdentifier, int] = {}
     calls: dict[ir.OperatorIdentifier, list[ir.OperatorIdentifier]] = {}
-    for key, function in model.functions.items():
+    for key, function in functions.items():
         inside = [node.op_identifier() for node in function.graph.all_nodes()]
-        calls[key] = [each for each in inside if each in model.functions]
+        calls[key] = [each for each in inside if each in functions]
         sizes[key] = len(inside)
-    order = _callees_first(calls)
-    if order is None:
-        return None
-    for key in order:
-        sizes[key] += sum(sizes[each] for each in calls[key])
-        if sizes[key] > most:
-            return None
-    total = sum(sizes.get(node.op_identifier(), 1) for node in model.graph.all_nodes())
-    return None if total > most else total
-
-
-def _callees_first(
-    calls: dict[ir.OperatorIdentifier, list[ir.OperatorIdentifier]],
-) -> Iterable[ir.OperatorIdentifier] | None:
-    """The functions in an order in which each comes after those that it calls; None where they call each other."""
-    done: dict[ir.OperatorIdentifier, None] = {}
-    for first in calls:
-        path: dict[ir.OperatorIdentifier, None] = {}
-        stack = [first]
-        while stack:
-            key = stack[-1]
-            if key in done:
-                stack.pop()
-                continue
-            waiting = [each for each in calls[key] if each not in done]
-            if not waiting:
-                done[key] = None
-                path.pop(key, None)
-                stack.pop()
-            elif key in path:
-                return None
-            else:
-                path[key] = None
-                stack.extend(dict.fromkeys(waiting))
-    return done
+    called = (node.op_identifier() for node in model.graph.all_nodes())
+    return unfolded_size(sizes, calls, (each if each in functions else None for each in called), most)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from onnxsmith.core.collection import collection_paused
-from onnxsmith.errors import boundary
+from onnxsmith.errors import VerificationError, boundary
 from onnxsmith.graphs import files
 from onnxsmith.graphs.model import Model
 from onnxsmith.passes.cleanup.branches import BRANCHES
@@ -30,8 +30,10 @@ from onnxsmith.passes.fusions.normalisation import NORMALISATION
 from onnxsmith.passes.fusions.rotary import ROTARY
 from onnxsmith.passes.fusions.weights import LAYERS, PRODUCTS
 from onnxsmith.passes.inlining import inline_functions
-from onnxsmith.passes.report import PassedModel, Report, operator_counts
+from onnxsmith.passes.report import PassedModel, Report, operator_counts, with_report
+from onnxsmith.passes.surgery.holding import finished, read
 from onnxsmith.passes.typing_values import DeclaredTypes
+from onnxsmith.passes.verifying import GivenInputs, verdict_on
 from onnxsmith.passes.worklist import NamedRule, Rules, Worklist, rule_table
 
 #: Rounds of rules and common subexpressions; each finds what the other one has laid open.
@@ -44,26 +46,47 @@ _FOLDING = (NamedRule("folded constant", fold),)
 
 
 @boundary
-def optimize(model: Model, *, inline: bool = True) -> PassedModel:
-    """The same model with fewer nodes: what it does not need is left out, and what can be computed now is.
+def optimize(model: Model, *, inline: bool = True, verify: bool | GivenInputs = False) -> PassedModel:
+    """The same model with fewer nodes, which runs no slower.
 
+    What it does not need is left out, what can be computed now is, and several nodes become one where ONNX has one.
     The given model stays as it is; the new one shares its weights, and its `report` says what was done. `inline` False
-    keeps the functions of the model.
+    keeps the functions of the model. `verify` True runs both on inputs that are made up, or on those that it is given;
+    VerificationError then names the change that made a difference.
 
+    >>> import numpy as np
     >>> from onnxsmith import FLOAT, opset21 as op, trace
-    >>> model = trace(lambda x: op.Transpose(op.Transpose(x)) * (op.Sqrt(4.0) - 1.0), FLOAT["N", 4])
+    >>> model = trace(lambda x: op.Relu(op.Transpose(op.Transpose(x))) * np.float32([1, 1]), FLOAT["N", 2])
     >>> small = optimize(model)
     >>> small
-    Model(x: FLOAT['N', 4]) -> mul: FLOAT['N', 4], 0 nodes, opset 21
+    Model(x: FLOAT['N', 2]) -> mul: FLOAT['N', 2], 1 node, opset 21
+    >>> print(small.report)
+    4 nodes before, 1 after
+    weights 8 bytes before, 0 after
+           1 x transpose of transpose
+           1 x times one
     """
+    result = _optimized(model, inline=inline)
+    if verify is not False:
+        given = None if verify is True else verify
+        found = verdict_on(model, result, given)
+        if found.is_equal is False:
+            raise _blamed(model, found.text, given, len(result.report.edits), inline=inline)
+        result.report.verification = found.text
+    return result
+
+
+def _optimized(model: Model, *, inline: bool, budget: int | None = None) -> PassedModel:
     with collection_paused():
-        changed = model.ir.clone()
+        held = read(model).copy()
+        changed = held.ir
         report = Report(
             operators_before=operator_counts(changed),
             opset_before=changed.opset_imports.get("", 0),
             weight_bytes_before=files.weight_bytes(changed),
         )
         edit = Editor(changed)
+        edit.budget = budget
         if inline and not inline_functions(edit):
             report.notes.append("functions are kept: dissolved, they would be too many nodes")
         types = DeclaredTypes(changed)
@@ -84,9 +107,32 @@ def optimize(model: Model, *, inline: bool = True) -> PassedModel:
     )
     report.opset_after = changed.opset_imports.get("", 0)
     report.weight_bytes_after = files.weight_bytes(changed)
-    result = PassedModel(changed, report)
+    result = with_report(finished(held), report)
     result.place = model.place
     return result
+
+
+def _blamed(
+    model: Model, said: str, given: GivenInputs | None, changes: int, *, inline: bool
+) -> VerificationError:
+    """The error that names the change that made a difference: the first one that is one change too many."""
+    fewest, most = 0, changes
+    last = _optimized(model, inline=inline, budget=most)
+    while most - fewest > 1:
+        middle = (fewest + most) // 2
+        tried = _optimized(model, inline=inline, budget=middle)
+        if verdict_on(model, tried, given).is_equal is False:
+            most, last = middle, tried
+        else:
+            fewest = middle
+    edits = last.report.edits
+    culprit = (
+        f"; it is the change {len(edits)}, of the pass {edits[-1].pass_name}: {edits[-1]}" if edits else ""
+    )
+    return VerificationError(
+        f"the optimised model is not the same: {said}{culprit}",
+        help="that is a mistake of ours, please report it; optimize(model) without verify gives it as it is",
+    )
 
 
 def polish(model: ir.Model, *, keeps_modules: bool = False) -> None:

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import onnx
 import onnx_ir as ir
 
 from onnxsmith.diagnostics import printable
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import Model, RawModel
 from onnxsmith.passes.edits import Edit, counts
 
 #: The report names this many rules.
@@ -35,6 +36,14 @@ class Report:
     operators_before: Mapping[str, int] = field(default_factory=dict[str, int])
     operators_after: Mapping[str, int] = field(default_factory=dict[str, int])
 
+    @property
+    def rules(self) -> dict[str, int]:
+        """How often each rule changed something, the most frequent first."""
+        found: Counter[str] = Counter()
+        for (_, rule), count in counts(self.edits).items():
+            found[rule] += count
+        return dict(found.most_common())
+
     def __str__(self) -> str:
         lines = [f"{self.nodes_before} nodes before, {self.nodes_after} after"]
         if self.opset_before != self.opset_after:
@@ -43,9 +52,8 @@ class Report:
             lines.append(
                 f"weights {self.weight_bytes_before:,} bytes before, {self.weight_bytes_after:,} after"
             )
-        by_rule = counts(self.edits).most_common()
-        for (_, rule), count in by_rule[:_SHOWN]:
-            lines.append(f"  {count:>6} x {rule}")
+        by_rule = list(self.rules.items())
+        lines.extend(f"  {count:>6} x {rule}" for rule, count in by_rule[:_SHOWN])
         if len(by_rule) > _SHOWN:
             lines.append(f"  and {len(by_rule) - _SHOWN} rules more")
         if self.verification is not None:
@@ -60,6 +68,19 @@ class PassedModel(Model):
     def __init__(self, model: ir.Model, report: Report) -> None:
         super().__init__(model)
         self.report = report
+
+
+class PassedRawModel(PassedModel, RawModel):
+    """The same for a model with maps or sparse weights, which is held as its proto."""
+
+    def __init__(self, proto: onnx.ModelProto, report: Report) -> None:
+        RawModel.__init__(self, proto)
+        self.report = report
+
+
+def with_report(made: Model, report: Report) -> PassedModel:
+    """A model that passes have made, with what they did."""
+    return PassedRawModel(made.proto, report) if made.is_proto_only else PassedModel(made.ir, report)
 
 
 def operator_counts(model: ir.Model) -> Counter[str]:

@@ -61,7 +61,7 @@ class Worklist:
         self._add(first)
         budget = _MOST_CHANGES * len(first) + 1000
         changes = 0
-        while self._queue:
+        while self._queue and not edit.is_spent:
             node = self._queue.popleft()
             self._queued.discard(node)
             if node in edit.gone:

@@ -337,7 +337,7 @@ def _input_type(value: Any) -> InputType:
         return None
     if isinstance(value, list) and not value:
         return _EMPTY_SEQUENCE
-    return type_of_example(cast(object, value))
+    return type_of_example(cast(Any, value))
 
 
 _INSIDE_BODIES = EagerTarget(wraps=True)

@@ -9,14 +9,15 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 import numpy as np
 
 from onnxsmith.core.operator import Operator
 from onnxsmith.core.semantics.unknown_method import unknown_method
 from onnxsmith.core.target import ACTIVE
-from onnxsmith.core.value import Value
+from onnxsmith.core.user_values import UserValue
+from onnxsmith.core.value import Operand, Value
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import TraceError, boundary
 from onnxsmith.graphs.builder import GraphTarget
@@ -30,7 +31,7 @@ from onnxsmith.graphs.records import ModelRecord
 from onnxsmith.opset.module import standard_version
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.source import Span, code_span
-from onnxsmith.types.annotations import read_value_type
+from onnxsmith.types.annotations import Annotation, read_value_type
 from onnxsmith.types.value_types import ValueType
 
 PRODUCER = "onnxsmith"
@@ -40,14 +41,14 @@ _OPTIONS = ("opset_version", "name", "input_names", "output_names", "doc_string"
 @boundary
 def trace(
     function: Callable[..., Any],
-    *types: Any,
+    *types: Annotation,
     opset_version: int | None = None,
     name: str | None = None,
     input_names: GivenNames | None = None,
     output_names: GivenNames | None = None,
     doc_string: str | None = None,
     metadata: Mapping[str, str] | None = None,
-    **unknown: object,
+    **unknown: UserValue,
 ) -> Model:
     """The model of a function: called once with symbolic tensors of these types (or types of example arrays).
 
@@ -97,7 +98,7 @@ def trace(
     return recorded_model(model)
 
 
-def _called(function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
+def _called(function: Callable[..., Any], arguments: Sequence[Value]) -> UserValue:
     try:
         return function(*arguments)
     except AttributeError as error:
@@ -136,13 +137,13 @@ def _parameter_names(function: Callable[..., Any], count: int) -> list[str]:
     return names
 
 
-def _outputs(scope: GraphTarget, result: Any, definition: Span | None) -> list[Value]:
+def _outputs(scope: GraphTarget, result: UserValue, definition: Span | None) -> list[Value]:
     """What the function returned as the model's outputs: an output that is an input or comes twice gets an Identity."""
-    values = list(cast("Sequence[Any]", result)) if isinstance(result, tuple | list) else [result]
+    values = list(result) if isinstance(result, tuple | list) else [result]
     outputs: list[Value] = []
     for position, value in enumerate(values):
         if value is None or isinstance(value, str | dict | set):
-            shown = "None" if value is None else f"a {type(cast(object, value)).__name__}"
+            shown = "None" if value is None else f"a {type(value).__name__}"
             which = "the function returns" if len(values) == 1 else f"result {position} of the function is"
             raise TraceError(
                 f"{which} {shown}, not a tensor", help="return the tensors that are the outputs"
@@ -151,14 +152,15 @@ def _outputs(scope: GraphTarget, result: Any, definition: Span | None) -> list[V
             isinstance(value, list) and len(values) > 1 and isinstance(result, tuple)
         ):
             raise TraceError(
-                f"result {position} of the function is a {type(cast(object, value)).__name__} inside a tuple",
+                f"result {position} of the function is a {type(value).__name__} inside a tuple",
                 help="a model's outputs are a flat tuple of tensors: return (a, *rest)",
             ).locate(definition)
         if isinstance(value, float):
             value = np.float32(value)  # Python floats are FLOAT, as everywhere in ONNX
-        is_of_graph = isinstance(value, Value) and value.is_symbolic
-        given = cast(Any, value)
-        outputs.append(given if is_of_graph else scope.lift(getattr(given, "array", given)))
+        if isinstance(value, Value) and value.is_symbolic:
+            outputs.append(value)
+        else:
+            outputs.append(scope.lift(cast(Operand, getattr(value, "array", value))))
     return scope.outputs_of(outputs)
 
 
@@ -186,32 +188,28 @@ def named_version(function: Callable[..., Any]) -> int | None:
     return max(versions) if versions else None
 
 
-def _is_model(value: Any) -> bool:
+def _is_model(value: UserValue) -> TypeGuard[Model]:
     return isinstance(value, Model) and "" in value.opset_imports
 
 
-def _used_in(function: Any) -> Iterator[Any]:
+def _used_in(function: Callable[..., Any]) -> Iterator[UserValue]:
     """What a function's code refers to outside it."""
     code: types.CodeType | None = getattr(function, "__code__", None)
     if code is None:
-        function = getattr(type(cast(object, function)), "__call__", None)  # noqa: B004  # the function itself is wanted
-        code = getattr(function, "__code__", None)
-        if code is None:
-            return
+        function = getattr(type(function), "__call__", function)  # noqa: B004  # the function itself is wanted
     try:
         outer = inspect.getclosurevars(function) if isinstance(function, types.FunctionType) else None
     except ValueError:  # a cell that is still empty
         outer = None
-    scopes: list[Mapping[str, Any]] = [outer.nonlocals, outer.globals] if outer is not None else []
+    scopes: list[Mapping[str, UserValue]] = [outer.nonlocals, outer.globals] if outer is not None else []
     for scope in scopes:
         yield from scope.values()
 
 
-def _version_of(value: Any) -> int | None:
+def _version_of(value: UserValue) -> int | None:
     if isinstance(value, Operator) and value.definition.domain == "":
         return value.version
     if isinstance(value, types.ModuleType):
         return standard_version(value)
-    if getattr(value, "domain", None) == "" and isinstance(getattr(value, "version", None), int):
-        return value.version
-    return None
+    version = getattr(value, "version", None) if getattr(value, "domain", None) == "" else None
+    return version if isinstance(version, int) else None

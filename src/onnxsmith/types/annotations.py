@@ -25,6 +25,24 @@ from onnxsmith.types.value_types import (
     ValueType,
 )
 
+#: An array whose type is meant.
+Example: TypeAlias = "np.ndarray[Any, Any] | np.generic[Any]"
+_Literal: TypeAlias = bool | int | float | complex | str | bytes
+#: What an input may be given as: arrays, what numpy makes arrays of, sequences and maps of these.
+ExampleValue: TypeAlias = "Example | SupportsArray | _Literal | list[ExampleValue] | dict[Any, ExampleValue]"
+
+
+class SupportsArray(typing.Protocol):
+    """What numpy can make an array of."""
+
+    def __array__(self) -> np.ndarray[Any, Any]: ...
+
+
+#: What `typing` makes of types.
+_Made: TypeAlias = types.GenericAlias | types.UnionType | typing.TypeVar
+#: What may stand in an annotation.
+Annotation: TypeAlias = "AnyValueType | DType | Example | type[Any] | _Made | str | None"
+
 _SEQUENCE_ORIGINS = (list, collections.abc.Sequence)
 _UNION_ORIGINS = (typing.Union, types.UnionType)
 _HELP = "write FLOAT[...], FLOAT['N', 4], Sequence[FLOAT[...]] or Optional[FLOAT[...]]"
@@ -44,14 +62,14 @@ class AttributeAnnotation:
 _ATTRIBUTE_SCALARS = (int, float, str, bool)
 
 
-def read_value_type(annotation: object, where: str = "annotation") -> AnyValueType:
+def read_value_type(annotation: Annotation, where: str = "annotation") -> AnyValueType:
     """The value type that an annotation stands for; `where` names it in the error."""
     if isinstance(annotation, TensorType | SequenceType | OptionalType):
         return annotation
     if isinstance(annotation, DType):
         return TensorType(annotation, ())
     if isinstance(annotation, np.ndarray | np.generic):
-        return type_of_example(typing.cast(Any, annotation), where)
+        return type_of_example(annotation, where)
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is typing.Annotated:
         return _read_annotated(arguments, where)
@@ -81,7 +99,7 @@ def _read_annotated(arguments: tuple[Any, ...], where: str) -> AnyValueType:
     return base[...] if dimensions == [...] else base[tuple(dimensions)]
 
 
-def _read_union(annotation: object, arguments: tuple[Any, ...], where: str) -> AnyValueType:
+def _read_union(annotation: Annotation, arguments: tuple[Any, ...], where: str) -> AnyValueType:
     present = [each for each in arguments if each is not type(None)]
     if len(present) == 1 and len(arguments) == 2:
         element = read_value_type(present[0], where)
@@ -106,7 +124,7 @@ def _one_of(annotations: tuple[Any, ...], where: str) -> TensorType:
     return TensorType(dtypes.pop() if len(dtypes) == 1 else None, shapes.pop() if len(shapes) == 1 else None)
 
 
-def read_attribute_annotation(annotation: object) -> AttributeAnnotation | None:
+def read_attribute_annotation(annotation: Annotation) -> AttributeAnnotation | None:
     """The attribute type that an annotation stands for, or None when it is not one."""
     if isinstance(annotation, type) and annotation in _ATTRIBUTE_SCALARS:
         return AttributeAnnotation(annotation)  # pyright: ignore[reportArgumentType]  # one of the four, checked above
@@ -115,7 +133,7 @@ def read_attribute_annotation(annotation: object) -> AttributeAnnotation | None:
         return AttributeAnnotation(np.ndarray)
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is typing.Literal:
-        kinds: set[object] = {type(each) for each in arguments}
+        kinds: set[type[Any]] = {type(each) for each in arguments}
         return read_attribute_annotation(kinds.pop()) if len(kinds) == 1 else None
     if origin is tuple and len(arguments) == 2 and arguments[1] is ...:
         arguments = arguments[:1]
@@ -126,12 +144,12 @@ def read_attribute_annotation(annotation: object) -> AttributeAnnotation | None:
     return None
 
 
-def type_of_example(example: object, where: str = "example") -> AnyValueType:
+def type_of_example(example: ExampleValue, where: str = "example") -> AnyValueType:
     """The type of an example value: an array's dtype and shape, a list's common element type."""
     if isinstance(example, dict) and example:
-        return _type_of_map(typing.cast("dict[object, object]", example))
+        return _type_of_map(example)
     if isinstance(example, list) and example:
-        elements = [type_of_example(each, where) for each in typing.cast("list[object]", example)]
+        elements = [type_of_example(each, where) for each in example]
         first = elements[0]
         if isinstance(first, MapType):
             return SequenceType(first)
@@ -145,7 +163,7 @@ def type_of_example(example: object, where: str = "example") -> AnyValueType:
     return TensorType(dtype, array.shape)
 
 
-def _type_of_map(example: dict[object, object]) -> MapType:
+def _type_of_map(example: dict[Any, ExampleValue]) -> MapType:
     key, value = next(iter(example.items()))
     key_dtype = DType.STRING if isinstance(key, str) else DType.INT64
     dtype = DType.STRING if isinstance(value, str) else DType.from_numpy(np.asarray(value).dtype)
@@ -158,7 +176,7 @@ def _type_of_map(example: dict[object, object]) -> MapType:
 DTypeLike: TypeAlias = DType | TensorType | np.dtype[Any] | type[Any] | str | int
 
 
-def read_dtype(value: object) -> DType | None:
+def read_dtype(value: DTypeLike | ValueType | None) -> DType | None:
     """The element type that a user means by FLOAT, FLOAT.dtype, DType.FLOAT, np.float32, "float32" or 1."""
     if isinstance(value, DType):
         return value
@@ -184,7 +202,7 @@ def read_dtype(value: object) -> DType | None:
         return None
 
 
-def _shown(annotation: object) -> str:
+def _shown(annotation: Annotation) -> str:
     if typing.get_origin(annotation) in _UNION_ORIGINS:
         return " | ".join(_shown(each) for each in typing.get_args(annotation))
     return annotation.__name__ if isinstance(annotation, type) else repr(annotation)

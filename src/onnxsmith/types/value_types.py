@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import functools
 import re
+import types
 import typing
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import Any, SupportsIndex, TypeAlias, cast
 
 from onnxsmith.errors import AnnotationError, boundary
 from onnxsmith.types.dtypes import DType
@@ -17,6 +18,10 @@ from onnxsmith.types.dtypes import DType
 #: One dimension: its size, the name of a symbolic size, or None where nothing is known.
 Dimension: TypeAlias = int | str | None
 Shape: TypeAlias = tuple[Dimension, ...]
+
+
+#: What may stand between the brackets of a type, by itself or beside others; `...` only by itself.
+GivenDimension: TypeAlias = "Dim | SupportsIndex | str | types.EllipsisType | None"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +46,8 @@ class Dim:
     def __str__(self) -> str:
         return self.name
 
-    def _combine(self, sign: str, other: object) -> Dim:
-        if not isinstance(other, Dim | int):
+    def _combine(self, sign: str, other: Dim | int) -> Dim:
+        if not isinstance(other, Dim | int):  # pyright: ignore[reportUnnecessaryIsInstance]  # as operators do
             return NotImplemented
         atoms = [each.name if isinstance(each, Dim) else str(each) for each in (self, other)]
         left, right = (each if re.fullmatch(r"\w+", each) else f"({each})" for each in atoms)
@@ -102,10 +107,12 @@ class TensorType(ValueType):
             raise AnnotationError(f"{self!r} already has a shape, and cannot be given {dimensions!r}")
         if dimensions is ...:
             return TensorType(self.dtype, None)
-        parts = cast("tuple[object, ...]", dimensions) if isinstance(dimensions, tuple) else (dimensions,)
+        parts = cast(
+            "tuple[GivenDimension, ...]", dimensions if isinstance(dimensions, tuple) else (dimensions,)
+        )
         return TensorType(self.dtype, tuple(self._dimension(part, k, parts) for k, part in enumerate(parts)))
 
-    def _dimension(self, part: object, position: int, parts: tuple[object, ...]) -> Dimension:
+    def _dimension(self, part: GivenDimension, position: int, parts: tuple[GivenDimension, ...]) -> Dimension:
         if isinstance(part, Dim):
             return part.name
         if part is None or (isinstance(part, str) and part.strip()):

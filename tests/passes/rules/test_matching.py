@@ -448,6 +448,12 @@ def test_versions_that_mean_something_else() -> None:
     assert count(model, Rule(lambda x: opset17.ReduceMean(x), mark("x"))) == 1
 
 
+def test_the_standard_domain_by_its_other_name() -> None:
+    model = parsed("""<ir_version: 8, opset_import: ["ai.onnx": 17]>
+        g (float[N] x) => (float[N] z) { y = ai.onnx.Neg(x)  z = Relu(y) }""")
+    assert count(model, Rule(lambda x: op.Relu(op.Neg(x)), mark("x"))) == 1
+
+
 def test_literals_before_there_was_a_cast_like() -> None:
     rule = Rule(lambda x: opset13.Relu(x * 0.5), mark("x"))
     assert count(trace(lambda x: op.Relu(x * 0.5), DOUBLE["N"]), rule) == 1

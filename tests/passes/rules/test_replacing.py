@@ -203,3 +203,12 @@ def test_readers_before_the_replacement_are_moved() -> None:
     rng = np.random.default_rng(1)
     arrays = [rng.standard_normal(shape).astype(np.float32) for shape in ((3, 4), (4, 4), (4, 4))]
     np.testing.assert_allclose(result(*arrays), model(*arrays), rtol=1e-5)
+
+
+def test_an_array_around_the_replacement_is_one_weight() -> None:
+    weight = np.ones((32, 32), np.float32)
+    rule = Rule(lambda x: op.Relu(op.Neg(x)), lambda x: x @ weight)
+    model = trace(lambda x: op.Relu(op.Neg(op.Abs(op.Relu(op.Neg(x))))), FLOAT["N", 32])
+    result = rewrite(model, rule)
+    assert len(result.report.edits) == 2
+    assert [each.name for each in result.proto.graph.initializer] == ["weight"]

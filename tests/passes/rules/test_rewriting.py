@@ -125,6 +125,13 @@ def test_rules_that_feed_each_other() -> None:
     result.check()
 
 
+def test_a_rule_that_feeds_itself() -> None:
+    rule = Rule(lambda x: op.Relu(x), lambda x: op.Relu(op.Abs(x)), name="growing")
+    result = rewrite(trace(lambda x: op.Relu(x), FLOAT["N"]), rule)
+    assert "rule 'growing' was stopped after" in str(result.report)
+    result.check()
+
+
 def test_a_rule_that_changes_nothing_is_not_applied() -> None:
     rule = Rule(lambda x: op.Relu(x + 1.0), lambda x: op.Relu(x + 1.0))
     result = rewrite(trace(lambda x: op.Relu(x + 1.0), FLOAT["N"]), rule)

@@ -102,3 +102,13 @@ def test_only_tensors() -> None:
         model.bind_inputs(s=[np.zeros(2, np.float32)])
     assert model.bind_inputs(i=1).inputs[0].name == "s"
     assert trace(lambda i: op.Neg(i), INT64).bind_inputs(i=3)() == -3
+
+
+def test_a_small_array_may_be_changed_afterwards_and_a_large_one_is_not_copied() -> None:
+    small, large = np.ones((3, 2), np.float32), np.ones((300, 2), np.float32)
+    bound = product().bind_inputs(y=small)
+    small[:] = 7
+    np.testing.assert_array_equal(bound(np.ones((3, 2), np.float32)), np.ones((3, 2)))
+    tensor = product().bind_inputs(y=large).ir.graph.initializers["y"].const_value
+    assert tensor is not None
+    assert np.shares_memory(tensor.numpy(), large)

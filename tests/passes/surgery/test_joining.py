@@ -257,3 +257,17 @@ def test_compose_needs_models() -> None:
     with pytest.raises(CallError):
         onnxsmith.compose()
     assert onnxsmith.compose(relu()).proto == relu().proto
+
+
+def test_the_name_of_a_value_that_is_handed_on_is_free() -> None:
+    first = parsed(
+        """<ir_version: 10, opset_import: ["": 21]>
+        g (float[N] x) => (float[N] r) { y = Neg (x)  r = Relu (y) }"""
+    )
+    second = parsed(
+        """<ir_version: 10, opset_import: ["": 21]>
+        g (float[N] y) => (float[N] y, float[N] z) { z = Exp (y) }"""
+    )
+    whole = first.then(second)
+    onnx.checker.check_model(whole.proto, full_check=True)
+    np.testing.assert_array_equal(run(whole.proto, {"x": np.float32([-3])})["y"], np.float32([3]))

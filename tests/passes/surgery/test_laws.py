@@ -55,7 +55,7 @@ def checked(model: Model) -> onnx.ModelProto:
     return proto
 
 
-@settings(LENIENT, max_examples=80)
+@settings(LENIENT, max_examples=60)
 @given(runnable_models(), st.data())
 def test_pieces_chained_are_the_whole(proto: onnx.ModelProto, data: st.DataObject) -> None:
     model = Model.from_proto(proto)
@@ -79,7 +79,7 @@ def test_pieces_chained_are_the_whole(proto: onnx.ModelProto, data: st.DataObjec
     assert model.proto.SerializeToString(deterministic=True) == before
 
 
-@settings(LENIENT, max_examples=80)
+@settings(LENIENT, max_examples=60)
 @given(runnable_models(), st.data())
 def test_an_extracted_part_gives_what_the_whole_gives_there(
     proto: onnx.ModelProto, data: st.DataObject
@@ -186,7 +186,12 @@ def test_joining_is_what_onnx_does(first: onnx.ModelProto, second: onnx.ModelPro
 # -- models that need not run --------------------------------------------------------------------------------
 
 
-@settings(LENIENT, max_examples=100)
+def as_written(model: Model) -> onnx.ModelProto:
+    """The model as onnx-ir writes it: a field that is there and empty is not there then."""
+    return model.with_outputs().proto
+
+
+@settings(LENIENT, max_examples=50)
 @given(models())
 def test_names_go_back(proto: onnx.ModelProto) -> None:
     model = Model.from_proto(proto)
@@ -194,10 +199,10 @@ def test_names_go_back(proto: onnx.ModelProto) -> None:
     there = model.rename(prefix="p/")
     back = there.rename(lambda name: name.removeprefix("p/"), nodes=lambda name: name.removeprefix("p/"))
     assert model.proto.SerializeToString(deterministic=True) == before, "the model itself was changed"
-    assert back.proto.SerializeToString(deterministic=True) == before
+    assert back.proto == as_written(model)
 
 
-@settings(LENIENT, max_examples=100)
+@settings(LENIENT, max_examples=50)
 @given(models())
 def test_the_whole_is_a_part(proto: onnx.ModelProto) -> None:
     model = Model.from_proto(proto)
@@ -211,14 +216,15 @@ def test_the_whole_is_a_part(proto: onnx.ModelProto) -> None:
     assert set(part.inputs) <= set(model.inputs)
     assert part.opset_imports == model.opset_imports
     assert part.proto.ir_version == proto.ir_version
-    assert list(part.proto.metadata_props) == list(proto.metadata_props)
+    whole = as_written(model)
+    assert list(part.proto.metadata_props) == list(whole.metadata_props)
     kept = {node.output[0]: node for node in part.proto.graph.node if node.output}
-    for node in model.proto.graph.node:
+    for node in whole.graph.node:
         if node.output and node.output[0] in kept:
             assert kept[node.output[0]] == node
 
 
-@settings(LENIENT, max_examples=100)
+@settings(LENIENT, max_examples=50)
 @given(models(), st.data())
 def test_any_value_can_be_an_output(proto: onnx.ModelProto, data: st.DataObject) -> None:
     model = Model.from_proto(proto)

@@ -19,6 +19,8 @@ from onnxsmith.errors import (
     UnknownNameError,
 )
 from onnxsmith.graphs.size_conditions import SIZES_KEY
+from onnxsmith.types.value_types import TensorType
+from tests.decompile.backend_cases import Case, all_cases
 from tests.passes.surgery.test_laws import run
 
 
@@ -159,3 +161,42 @@ def test_a_pytorch_like_reshape_is_not_opened_silently() -> None:
     opened = model.with_shapes(x=("N", 2, 4))
     assert opened.outputs[0].type == FLOAT[1, 2]
     assert onnxsmith.Model.from_proto(opened.proto).inputs[0].type == FLOAT["N", 2, 4]
+
+
+def test_what_a_body_carries_is_opened_too() -> None:
+    model = parsed(
+        """<ir_version: 10, opset_import: ["": 21]>
+        g (float[1, 4] x, int64 n) => (float[1, 4] y) {
+            y = Loop (n, , x) <body = b (int64 i, bool c, float[1, 4] s) => (bool d, float[1, 4] t) {
+                d = Identity (c)  t = Add (s, s) }>
+        }"""
+    )
+    opened = model.with_shapes(x=("N", 4))
+    onnx.checker.check_model(opened.proto, full_check=True)
+    assert "1" not in str([each.shape for graph in opened.ir.graph.subgraphs() for each in graph.inputs])
+    x = np.ones((3, 4), np.float32)
+    np.testing.assert_array_equal(run(opened.proto, {"x": x, "n": np.array(2)})["y"], x * 4)
+
+
+def is_valid(proto: onnx.ModelProto) -> bool:
+    try:
+        onnx.checker.check_model(proto, full_check=True)
+    except Exception:  # the checker and inference raise unrelated classes
+        return False
+    return True
+
+
+@pytest.mark.parametrize("case", all_cases()[::8], ids=lambda case: case.name)
+def test_the_shapes_of_models_that_are_right_are_right(case: Case) -> None:
+    """The same shapes again: nothing is refused, and what is declared besides passes onnx's own inference."""
+    model = Model.from_proto(case.model)
+    given = {
+        port.name: port.type.shape
+        for port in model.inputs
+        if isinstance(port.type, TensorType) and port.type.shape is not None
+    }
+    if not given:
+        return
+    shaped = model.with_shapes(given)
+    assert shaped.inputs == model.inputs
+    assert is_valid(shaped.proto) or not is_valid(case.model)

@@ -85,3 +85,13 @@ def test_cuts_that_leave_nothing(at: list[str]) -> None:
 def test_unknown_names() -> None:
     with pytest.raises(UnknownNameError, match="rulu"):
         residual().split(["rulu"])
+
+
+def test_a_cut_may_name_what_nothing_in_between_reads() -> None:
+    model = trace(lambda x: op.Neg(op.Tanh(op.Exp(op.Relu(x)))), FLOAT["N"])
+    pieces = model.split(["exp", ("tanh", "relu")])
+    assert names(pieces) == [
+        (["x"], ["exp", "relu"]),
+        (["exp", "relu"], ["tanh", "relu"]),
+        (["tanh", "relu"], ["neg"]),
+    ]

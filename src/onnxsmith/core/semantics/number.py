@@ -24,6 +24,8 @@ from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
     from onnxsmith.core.target import Target
 
 NumberKind = Literal["int", "float", "bool"]
@@ -147,6 +149,15 @@ class Number(Tensor, NumberValue):
 
     def __repr__(self) -> str:
         return f"<symbolic {self.kind} {self.name}>"
+
+
+#: A Python number, known or not.
+AnyNumber: TypeAlias = Number | bool | int | float
+
+
+def is_number(value: object) -> TypeIs[AnyNumber]:
+    """Whether a value is a Python number, known or not."""
+    return isinstance(value, Number | int | float)
 
 
 def kind_of(value: object) -> NumberKind | None:

@@ -101,25 +101,3 @@ def functions_that_use(
             found.add(key)
             waiting.extend(callers[key])
     return found
-
-
-def calls_itself(functions: Mapping[FunctionKey, onnx.FunctionProto]) -> bool:
-    """Whether a function calls itself, or one that calls it."""
-    left = {
-        key: {called for node in all_nodes(function.node) if (called := function_key(node)) in functions}
-        for key, function in functions.items()
-    }
-    callers: dict[FunctionKey, list[FunctionKey]] = {key: [] for key in functions}
-    for key, called in left.items():
-        for each in called:
-            callers[each].append(key)
-    # Taken away from the innermost on; what is left goes round.
-    done = [key for key, called in left.items() if not called]
-    while done:
-        key = done.pop()
-        del left[key]
-        for caller in callers[key]:
-            left[caller].discard(key)
-            if not left[caller]:
-                done.append(caller)
-    return bool(left)

@@ -4,7 +4,7 @@
 import numpy as np
 import onnx
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numpy.typing import ArrayLike, NDArray
 from onnxsmith.opset._stubs.foreign import AnyIrModel, IrModel
@@ -69,6 +69,55 @@ class RuntimeModel(Model):
     @property
     def report(self) -> str:
         """What was changed, one line each, to be read."""
+
+GivenInputs: TypeAlias = 'Mapping[str, RunValue] | Sequence[RunValue]'
+
+@dataclass(frozen=True, slots=True)
+class NodeNote:
+    """A node as the log names it."""
+    operator: str
+    name: str
+    outputs: tuple[str, ...]
+    path: tuple[str, ...] = ...
+    source: str | None = ...
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change: which pass and which of its rules made it, and what became what.
+
+    `after` is empty where nodes were only left out, and `value` then names what is read in their place, if anything is.
+    """
+    pass_name: str
+    rule: str
+    before: tuple[NodeNote, ...]
+    after: tuple[NodeNote, ...]
+    value: str | None = ...
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The places in the source that it concerns."""
+
+@dataclass(slots=True)
+class Report:
+    """What one run of passes did."""
+    nodes_before: int = ...
+    nodes_after: int = ...
+    opset_before: int = ...
+    opset_after: int = ...
+    weight_bytes_before: int = ...
+    weight_bytes_after: int = ...
+    edits: tuple[Edit, ...] = ...
+    notes: list[str] = ...
+    verification: str | None = ...
+    operators_before: Mapping[str, int] = ...
+    operators_after: Mapping[str, int] = ...
+    @property
+    def rules(self) -> dict[str, int]:
+        """How often each rule changed something, the most frequent first."""
+
+class PassedModel(Model):
+    """A model that passes have made of another one; `report` says what they did."""
+    report: Report
+    def __init__(self, model: IrModel, report: Report) -> None: ...
 
 NewNames: TypeAlias = Mapping[str, str] | Callable[[str], str]
 
@@ -146,50 +195,6 @@ class Rule:
     @property
     def name(self) -> str:
         """What reports call it."""
-
-@dataclass(frozen=True, slots=True)
-class NodeNote:
-    """A node as the log names it."""
-    operator: str
-    name: str
-    outputs: tuple[str, ...]
-    path: tuple[str, ...] = ...
-    source: str | None = ...
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """One change: which pass and which of its rules made it, and what became what.
-
-    `after` is empty where nodes were only left out, and `value` then names what is read in their place, if anything is.
-    """
-    pass_name: str
-    rule: str
-    before: tuple[NodeNote, ...]
-    after: tuple[NodeNote, ...]
-    value: str | None = ...
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The places in the source that it concerns."""
-
-@dataclass(slots=True)
-class Report:
-    """What one run of passes did."""
-    nodes_before: int = ...
-    nodes_after: int = ...
-    opset_before: int = ...
-    opset_after: int = ...
-    weight_bytes_before: int = ...
-    weight_bytes_after: int = ...
-    edits: tuple[Edit, ...] = ...
-    notes: list[str] = ...
-    verification: str | None = ...
-    operators_before: Mapping[str, int] = ...
-    operators_after: Mapping[str, int] = ...
-
-class PassedModel(Model):
-    """A model that passes have made of another one; `report` says what they did."""
-    report: Report
-    def __init__(self, model: IrModel, report: Report) -> None: ...
 
 Joints: TypeAlias = Mapping[str, str | Sequence[str]]
 
@@ -363,6 +368,26 @@ class Model:
         ONNX Runtime ...: 1 change
           Div 'div': the lowest integer divided by -1 ends the process; it wraps around, as in numpy
         """
+    def optimize(self, *, inline: bool = True, verify: bool | GivenInputs = False) -> PassedModel:
+        """The same model with fewer nodes, which runs no slower.
+
+        What it does not need is left out, what can be computed now is, and several nodes become one where ONNX has one.
+        The given model stays as it is; the new one shares its weights, and its `report` says what was done. `inline` False
+        keeps the functions of the model. `verify` True runs both on inputs that are made up, or on those that it is given;
+        VerificationError then names the change that made a difference.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda x: op.Relu(op.Transpose(op.Transpose(x))) * np.float32([1, 1]), FLOAT["N", 2])
+        >>> small = optimize(model)
+        >>> small
+        Model(x: FLOAT['N', 2]) -> mul: FLOAT['N', 2], 1 node, opset 21
+        >>> print(small.report)
+        4 nodes before, 1 after
+        weights 8 bytes before, 0 after
+               1 x transpose of transpose
+               1 x times one
+        """
     def rename(
         self,
         values: NewNames | None = None,
@@ -446,7 +471,7 @@ class Model:
         >>> first.then(second, map={"relu": ["b", "c"]})
         Model(a: FLOAT['N']) -> mul: FLOAT['N'], 2 nodes, opset 21
         """
-    def with_outputs(self, *names: str) -> Model:
+    def with_outputs(self, *names: str | Iterable[str]) -> Model:
         """The model with values inside it as outputs, after its own; nothing else of it changes.
 
         `*` in a name stands for any text: all results of nodes that match are outputs then. For a model with these outputs
@@ -476,6 +501,27 @@ class Model:
 
 def load(path: str | os.PathLike[str]) -> Model:
     """Read a model from a file: `onnxsmith.load("m.onnx")`."""
+
+def optimize(model: Model, *, inline: bool = True, verify: bool | GivenInputs = False) -> PassedModel:
+    """The same model with fewer nodes, which runs no slower.
+
+    What it does not need is left out, what can be computed now is, and several nodes become one where ONNX has one.
+    The given model stays as it is; the new one shares its weights, and its `report` says what was done. `inline` False
+    keeps the functions of the model. `verify` True runs both on inputs that are made up, or on those that it is given;
+    VerificationError then names the change that made a difference.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda x: op.Relu(op.Transpose(op.Transpose(x))) * np.float32([1, 1]), FLOAT["N", 2])
+    >>> small = optimize(model)
+    >>> small
+    Model(x: FLOAT['N', 2]) -> mul: FLOAT['N', 2], 1 node, opset 21
+    >>> print(small.report)
+    4 nodes before, 1 after
+    weights 8 bytes before, 0 after
+           1 x transpose of transpose
+           1 x times one
+    """
 
 def either(*alternatives: Any) -> Any:
     """In a pattern: a value that is one of several, tried in this order.

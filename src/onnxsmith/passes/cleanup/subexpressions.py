@@ -28,7 +28,7 @@ def _share(edit: Editor, root: ir.Graph, outer: list[dict[Hashable, ir.Node]]) -
     count = 0
     # Depth-first with a stack of its own: graphs of strangers nest as deep as they please.
     stack = [(iter(list(root)), [*outer, dict[Hashable, ir.Node]()])]
-    while stack:
+    while stack and not edit.is_spent:
         nodes, scopes = stack[-1]
         node = next(nodes, None)
         if node is None:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 import onnx_ir as ir
 
+from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.passes.editor import Attempt, Editor, Outcome
-from onnxsmith.passes.rules.bindings import Bindings
+from onnxsmith.passes.rules.bindings import Bindings, labelled
 from onnxsmith.passes.rules.constants import array_of, read_only, tensor_of
 from onnxsmith.passes.rules.match import Match, MatchedTensor
 from onnxsmith.passes.rules.matching import Search
 from onnxsmith.passes.rules.order import Order
 from onnxsmith.passes.rules.pattern import Pattern
-from onnxsmith.passes.rules.replacing import Recording, Refusal, read_values
+from onnxsmith.passes.rules.replacing import Recording, Refusal, Weights, read_values
 from onnxsmith.passes.rules.rule import Alternative, ReadRule, Rule, read_rule
 from onnxsmith.passes.rules.unchanged import is_unchanged
 from onnxsmith.passes.values import Array
 from onnxsmith.passes.worklist import NamedRule
+
+#: Changes that one rule may make, for each node of the model and besides.
+_MOST_PER_NODE = 4
+_MOST_ANYWAY = 1000
 
 
 class Application:
@@ -27,6 +33,10 @@ class Application:
     def __init__(self, edit: Editor) -> None:
         self.edit = edit
         self.order = Order(edit)
+        #: Arrays that replacements bring along, and the weights that they are: one, however often it is used.
+        self.weights: Weights = {}
+        self._most = _MOST_PER_NODE * sum(1 for _ in edit.nodes()) + _MOST_ANYWAY
+        self._counts: Counter[str] = Counter()
         #: Why rules did not apply, and at which nodes.
         self._refused: dict[tuple[str, str], set[ir.Node]] = {}
 
@@ -42,20 +52,30 @@ class Application:
 
     def _function(self, rule: ReadRule, alternative: Alternative) -> Callable[[Attempt], Outcome]:
         def look(at: Attempt) -> Outcome:
-            outcome = apply(self.edit, rule, alternative, at, self.order)
+            if self._counts[rule.name] > self._most:
+                return None
+            outcome = apply(self, rule, alternative, at)
             if isinstance(outcome, Refusal):
                 if outcome.reason:
                     self._refused.setdefault((rule.name, outcome.reason), set()).add(at.node)
                 return None
+            self._counts[rule.name] += 1
             return outcome
 
         return look
 
     def notes(self) -> list[str]:
         """What the report says besides the changes."""
+        endless = [name for name, count in self._counts.items() if count > self._most]
         return [
-            f"rule '{name}' did not apply at {_count(nodes)}: {reason}"
-            for (name, reason), nodes in self._refused.items()
+            *(
+                f"rule '{name}' did not apply at {_count(nodes)}: {reason}"
+                for (name, reason), nodes in self._refused.items()
+            ),
+            *(
+                f"rule '{name}' was stopped after {self._most} changes: what it makes is matched again, without end"
+                for name in endless
+            ),
         ]
 
 
@@ -64,9 +84,10 @@ def _count(nodes: set[ir.Node]) -> str:
 
 
 def apply(
-    edit: Editor, rule: ReadRule, alternative: Alternative, at: Attempt, order: Order
+    run: Application, rule: ReadRule, alternative: Alternative, at: Attempt
 ) -> Sequence[ir.Value | None] | Refusal:
     """Look for a pattern at a node; what shall be read instead of the node's outputs, or why nothing shall."""
+    edit = run.edit
     search = Search(edit, alternative.pattern, commutative=rule.is_commutative)
     found = search.run(at.node)
     if found is None:
@@ -76,7 +97,7 @@ def apply(
     refused = condition(edit, rule, at.node, found)
     if refused is not None:
         return refused
-    return _replace(edit, rule, alternative.pattern, at, found, order)
+    return _replace(run, rule, alternative.pattern, at, found)
 
 
 def condition(edit: Editor, rule: ReadRule, node: ir.Node, found: Bindings) -> Refusal | None:
@@ -110,7 +131,11 @@ def prepared(
 ) -> Recording | Refusal:
     """The replacement for a match, recorded and checked; nothing is made yet."""
     recording = Recording(edit, node, rule.replacement, found)
-    refused = recording.run(len(pattern.outputs)) or recording.mismatch(replaced_values(pattern, found))
+    try:
+        refused = recording.run(len(pattern.outputs)) or recording.mismatch(replaced_values(pattern, found))
+    except OnnxsmithError as error:
+        error.message += f", in the replacement of rule '{rule.name}' at {labelled(node)}"
+        raise
     return recording if refused is None else refused
 
 
@@ -120,13 +145,14 @@ def replaced_values(pattern: Pattern, found: Bindings) -> list[ir.Value]:
 
 
 def _replace(
-    edit: Editor, rule: ReadRule, pattern: Pattern, at: Attempt, found: Bindings, order: Order
+    run: Application, rule: ReadRule, pattern: Pattern, at: Attempt, found: Bindings
 ) -> Sequence[ir.Value | None] | Refusal:
+    edit, order = run.edit, run.order
     recording = prepared(edit, rule, pattern, at.node, found)
     if isinstance(recording, Refusal):
         return recording
     old = replaced_values(pattern, found)
-    new = recording.copy_in(at)
+    new = recording.copy_in(at, run.weights)
     if new is None or is_unchanged(edit, new, old):
         return Refusal("")
     has_others = any(each.producer() is not at.node for each in old)

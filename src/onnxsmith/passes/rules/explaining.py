@@ -151,7 +151,7 @@ class _Try:
             self._refuse(f"its replacement: {replacement.reason or 'it declines'}")
             return
         made = Attempt(edit, node)
-        replacement.copy_in(made)
+        replacement.copy_in(made, {})
         operators = " + ".join(
             each.op_type for each in made.made if each.op_type != "Constant" or each.domain
         )
@@ -193,8 +193,8 @@ class _Drawing:
     lines: list[str] = field(default_factory=list[str])
     _drawn: set[PatternNode] = field(default_factory=set[PatternNode])
 
-    def draw(self, part: PatternValue | PatternNode, depth: int) -> None:
-        """A part of the pattern, and below it what it reads."""
+    def draw(self, part: PatternValue | PatternNode, depth: int, *, is_reached: bool = True) -> None:
+        """A part of the pattern, and below it what it reads; nothing is found below what is not."""
         if isinstance(part, Result):
             part = part.node
         if isinstance(part, PatternNode):
@@ -204,7 +204,7 @@ class _Drawing:
             for each in part.options:
                 self.draw(each, depth + 1)
         else:
-            self._leaf(part, depth)
+            self._leaf(part, depth, is_reached)
 
     def _node(self, part: PatternNode, depth: int) -> None:
         node = self.found.nodes.get(part)
@@ -223,10 +223,13 @@ class _Drawing:
         self._marked(part, node is not None, words, depth)
         for each in part.inputs:
             if each is not None:
-                self.draw(each, depth + 1)
+                self.draw(each, depth + 1, is_reached=node is not None)
 
-    def _leaf(self, part: AnyTensor | Literal | CapturedNumber, depth: int) -> None:
+    def _leaf(self, part: AnyTensor | Literal | CapturedNumber, depth: int, is_reached: bool) -> None:
         words = str(part)
+        if not is_reached:
+            self._line(_OPEN, words, depth)
+            return
         if isinstance(part, AnyTensor) and part.is_rest:
             values = self.found.rest.get(part.name)
             words += "" if values is None else f" = {', '.join(repr(each.name) for each in values)}"

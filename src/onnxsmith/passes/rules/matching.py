@@ -365,10 +365,14 @@ class Search:
         if not own_rank:
             return True
         if not reader.domain and reader.op_type in BROADCASTING:
-            others = [rank(each) for each in reader.inputs if each is not value]
-            if any(each is not None and each >= own_rank for each in others):
+            others = [each for each in reader.inputs if each is not value and not self._is_single(each)]
+            if any(found is not None and found >= own_rank for found in map(rank, others)):
                 return True
         return self._fail(wanted, f"{shown(value)} has {own_rank} dimensions, which would be lost")
+
+    def _is_single(self, value: ir.Value | None) -> bool:
+        tensor = tensor_of(self._edit, value)
+        return tensor is not None and tensor.size == 1
 
     # -- the whole --------------------------------------------------------------------------------------
 
@@ -392,13 +396,16 @@ class Search:
 
     def _find(self, wanted: PatternNode, value: ir.Value) -> bool:
         mark = len(self._undo)
-        readers = dict.fromkeys(use.node for use in value.uses())
+        tried: set[ir.Node] = set()
         self._fail(wanted, f"no {wanted.op_type} reads {shown(value)}")
-        for node in readers:
+        for use in value.uses():
+            if use.node in tried:
+                continue
+            tried.add(use.node)
             self._steps -= 1
             if self._steps < 0:
                 return False
-            goals = self._node(wanted, node, None)
+            goals = self._node(wanted, use.node, None)
             if goals is not _FAILED and self._solve(goals):
                 return True
             self._back_to(mark)

@@ -12,7 +12,12 @@ from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import RuleError
 from onnxsmith.scripting.functions.signature import ScriptParameter, with_evaluated_annotations
 from onnxsmith.source import Span, code_span
-from onnxsmith.types.annotations import AttributeAnnotation, read_attribute_annotation, read_value_type
+from onnxsmith.types.annotations import (
+    Annotation,
+    AttributeAnnotation,
+    read_attribute_annotation,
+    read_value_type,
+)
 from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType
 
 Role: TypeAlias = Literal["tensor", "constant", "rest", "captured"]
@@ -40,6 +45,8 @@ class RuleParameter:
     type: AnyValueType = UNKNOWN_TENSOR
     attribute: AttributeAnnotation | None = None
     is_annotated: bool = True
+    #: Whether it stands before the `*`.
+    is_positional: bool = True
     default: object = inspect.Parameter.empty
 
     @property
@@ -70,17 +77,12 @@ class RuleFunction:
 
     def call(self, values: dict[str, Any], rest: tuple[Any, ...]) -> Any:
         """Call the function with a value for each parameter by name; `rest` is for `*xs`."""
-        before: list[Any] = []
-        named: dict[str, Any] = {}
-        has_rest = any(each.role == "rest" for each in self.parameters)
-        seen_rest = False
-        for each in inspect.signature(self.function).parameters.values():
-            if each.kind is each.VAR_POSITIONAL:
-                seen_rest = True
-            elif each.kind is each.KEYWORD_ONLY or (has_rest and seen_rest):
-                named[each.name] = values[each.name]
-            else:
-                before.append(values[each.name])
+        before = [values[each.name] for each in self.parameters if each.is_positional]
+        named = {
+            each.name: values[each.name]
+            for each in self.parameters
+            if not each.is_positional and each.role != "rest"
+        }
         return self.function(*before, *rest, **named)
 
 
@@ -118,7 +120,9 @@ def read_function(given: object, what: str, *, is_replacement: bool = False) -> 
                 f"'{each.name}' of {what} stands after the * and is not annotated",
                 help=f"say what is captured: {each.name}: int (or float, str, bool, list[int], …)",
             ).locate(_span(given))
-        parameters.append(_parameter(each, hint, what, _span(given)))
+        is_positional = each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
+        read = _parameter(each, hint, what, _span(given))
+        parameters.append(replace(read, is_positional=is_positional))
     name = "" if given.__name__ == "<lambda>" else given.__name__
     return RuleFunction(given, tuple(parameters), name, _span(given))
 
@@ -127,7 +131,7 @@ def _span(function: types.FunctionType) -> Span | None:
     return None if function.__name__ == "<lambda>" else code_span(function.__code__)
 
 
-def _parameter(each: inspect.Parameter, hint: object, what: str, span: Span | None) -> RuleParameter:
+def _parameter(each: inspect.Parameter, hint: Annotation, what: str, span: Span | None) -> RuleParameter:
     if each.kind is each.VAR_POSITIONAL:
         return RuleParameter(each.name, "rest", _type(hint, each.name))
     attribute = read_attribute_annotation(hint)
@@ -144,6 +148,9 @@ def _parameter(each: inspect.Parameter, hint: object, what: str, span: Span | No
     return RuleParameter(each.name, "tensor", kind, is_annotated=hint is not None, default=each.default)
 
 
-def _type(hint: object, name: str) -> AnyValueType:
-    is_open = hint is None or hint is Any or getattr(hint, "__name__", "") in ("Tensor", "ndarray")
-    return UNKNOWN_TENSOR if is_open else read_value_type(hint, f"the annotation of '{name}'")
+def _type(hint: Annotation, name: str) -> AnyValueType:
+    return UNKNOWN_TENSOR if _is_open(hint) else read_value_type(hint, f"the annotation of '{name}'")
+
+
+def _is_open(hint: Annotation) -> bool:
+    return hint is None or hint is Any or getattr(hint, "__name__", "") in ("Tensor", "ndarray")

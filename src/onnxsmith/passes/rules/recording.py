@@ -200,6 +200,11 @@ class _Reader:
                     f"the pattern returns {what}: it would match everything",
                     help="return what an operator gives: op.Identity(x), x + 0.0",
                 ).locate(self._function.span)
+            if each in results:
+                raise RuleError(
+                    f"the pattern returns the result of {each} twice",
+                    help="return each once; the replacement gives what stands for it",
+                ).locate(self._function.span)
             results.append(each)
         order = {node: position for position, node in enumerate(self._nodes.values())}
         root = max((each.node for each in results), key=order.__getitem__)

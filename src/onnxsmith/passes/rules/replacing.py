@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import onnx_ir as ir
@@ -38,6 +38,10 @@ from onnxsmith.tracing.trace import named_version
 
 #: Arrays that recording copies, and that are found again by what they hold.
 _COMPARED_BYTES = 256
+
+
+#: Arrays by their identity (each is held here, so that it stays its own), and the initializers that they became.
+Weights: TypeAlias = dict[int, tuple[object, ir.Value]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +172,8 @@ class Recording:
 
     # -- copying ----------------------------------------------------------------------------------------
 
-    def copy_in(self, at: Attempt) -> list[ir.Value] | None:
-        """Make the nodes in the model; what the outputs are there."""
+    def copy_in(self, at: Attempt, weights: Weights) -> list[ir.Value] | None:
+        """Make the nodes in the model; what the outputs are there. `weights` are those that replacements brought."""
         scope = self._scope
         nodes = self._nodes()
         for node in (
@@ -185,10 +189,12 @@ class Recording:
         initializers: list[ValueRecord] = []
         for record in scope.program.initializers:
             same = self._weight(record)
+            if same is None and record in needed:
+                same = self._brought(record, weights)
+                if same is None:
+                    initializers.append(record)
             if same is not None:
                 self._given[record] = same
-            elif record in needed:
-                initializers.append(record)
         maker = IrMaker()
         graph = maker.graph(
             GraphRecord("replacement", list(self._given), self._outputs, nodes, initializers, {})
@@ -204,6 +210,16 @@ class Recording:
             return None
         held = cast(Array, raw)  # small ones are copies
         return next((value for array, value in self._arrays if array is held or _is_equal(array, held)), None)
+
+    def _brought(self, record: ValueRecord, weights: Weights) -> ir.Value | None:
+        """The initializer of an array that the replacement found around it: one for all matches."""
+        raw: object = getattr(record.tensor, "raw", None)
+        if record.tensor is None or raw is None or not self._edit.sees_initializers(self._root):
+            return None
+        held = weights.get(id(raw))
+        if held is None:
+            held = weights[id(raw)] = (raw, self._edit.shared_constant(record.tensor, record.name))
+        return held[1]
 
     def _import(self, domain: str, version: int) -> None:
         if self._edit.version(self._root, domain):

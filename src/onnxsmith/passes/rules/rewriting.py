@@ -76,7 +76,9 @@ def _apply(edit: Editor, rules: Sequence[Rule]) -> list[str]:
     else:
         endless = [f"stopped after {_MOST_ROUNDS} rounds: the rules may match still"]
     if not work.is_complete:
-        endless = [f"stopped after {len(edit.log)} changes: the rules make what they match, without end"]
+        endless = [
+            f"stopped after {len(edit.log)} changes: what the rules make is matched again, without end"
+        ]
     return [*application.notes(), *endless]
 
 

@@ -189,8 +189,8 @@ _ROLES = {
 
 def _check_outputs(alternative: Alternative, replacement: RuleFunction) -> None:
     """Refuse a replacement that gives something else than its pattern, where that can be known beforehand."""
-    if any(each.role == "constant" for each in replacement.parameters):
-        return
+    if any(each.role in ("constant", "captured") for each in replacement.parameters):
+        return  # there is no array and no value yet to call it with
     kinds = {each.name: each.type for each in alternative.function.parameters}
     own = {each.name: kinds.get(each.name, each.type) for each in replacement.parameters}
     given = _tried(replacement, own)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import onnx_ir as ir
 
@@ -11,12 +11,12 @@ from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.graphs.model import Model
 from onnxsmith.passes.surgery.declared_types import DeclaredTypes
 from onnxsmith.passes.surgery.holding import finished, read, values_by_name
-from onnxsmith.passes.surgery.naming import find_value, matches, unknown
+from onnxsmith.passes.surgery.naming import find_value, matches, names_of, unknown
 from onnxsmith.schema.inference.merging import is_nothing
 
 
 @boundary
-def with_outputs(model: Model, *names: str) -> Model:
+def with_outputs(model: Model, *names: str | Iterable[str]) -> Model:
     """The model with values inside it as outputs, after its own; nothing else of it changes.
 
     `*` in a name stands for any text: all results of nodes that match are outputs then. For a model with these outputs
@@ -31,7 +31,8 @@ def with_outputs(model: Model, *names: str) -> Model:
     held = read(model).copy()
     graph = held.graph
     known = values_by_name(graph)
-    added = _added(graph, known, names)
+    wanted = [name for each in names for name in names_of(each, "names")]
+    added = _added(graph, known, wanted)
     declared = DeclaredTypes(held)
     types = {value: declared.of(value) for value in added}
     for value, kind in types.items():
@@ -41,7 +42,7 @@ def with_outputs(model: Model, *names: str) -> Model:
     return finished(held)
 
 
-def _added(graph: ir.Graph, known: Mapping[str, ir.Value], names: tuple[str, ...]) -> list[ir.Value]:
+def _added(graph: ir.Graph, known: Mapping[str, ir.Value], names: Iterable[str]) -> list[ir.Value]:
     present = set(graph.outputs)
     found: dict[ir.Value, None] = {}
     made = {name: value for name, value in known.items() if value.producer() is not None}

@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import ModelInputError, boundary
 from onnxsmith.graphs import model_inputs
-from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
+from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.model import Model, Port
 from onnxsmith.graphs.model_inputs import described_inputs
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.passes.surgery.dimensions import substitute
 from onnxsmith.passes.surgery.holding import Held, finished, read
-from onnxsmith.passes.surgery.naming import named_tensor
+from onnxsmith.passes.surgery.naming import by_name, named_tensor, tensor_of
 from onnxsmith.passes.surgery.part import replace_values
 from onnxsmith.schema.inference.merging import contradict
 from onnxsmith.types.value_types import TensorType
@@ -38,7 +38,7 @@ def bind_inputs(model: Model, inputs: Mapping[str, ArrayLike] | None = None, /, 
     >>> model.bind_inputs(b=np.float32([1, 2, 3]))
     Model(a: FLOAT[3]) -> mul: FLOAT[3], 1 node, opset 21
     """
-    given = {**(inputs or {}), **named}
+    given = by_name(inputs, named, "bind_inputs")
     ports = {port.name: port for port in (*model.inputs, *model.optional_inputs)}
     tensors = {name: _tensor(model, ports, name, value) for name, value in given.items()}
     sizes = _sizes(list(ports.values()), tensors)
@@ -68,7 +68,7 @@ def _tensor(model: Model, ports: Mapping[str, Port], name: str, value: object) -
     if isinstance(value, Weight) and not contradict(port.type, value.type):
         return named_tensor(value.tensor, name)
     try:
-        return array_to_ir(model_inputs.feed(port, value), name)
+        return tensor_of(model_inputs.feed(port, value), name)
     except ModelInputError as error:
         error.culprit = ("attribute", name)
         raise

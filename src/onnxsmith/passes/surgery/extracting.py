@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import onnx_ir as ir
 
-from onnxsmith.errors import CutError, boundary
+from onnxsmith.errors import AnnotationError, CutError, boundary
 from onnxsmith.graphs.model import Model
 from onnxsmith.passes.surgery.declared_types import DeclaredTypes
 from onnxsmith.passes.surgery.dependencies import Needed, made_from, needed_for
 from onnxsmith.passes.surgery.holding import Held, finished, read, required_inputs, values_by_name
-from onnxsmith.passes.surgery.naming import described_node, find_value
+from onnxsmith.passes.surgery.naming import described_node, find_value, names_of
 from onnxsmith.passes.surgery.part import part_of
 from onnxsmith.schema.inference.merging import contradict, is_nothing
-from onnxsmith.types.value_types import AnyValueType, TensorType
+from onnxsmith.types.value_types import AnyValueType, TensorType, ValueType
 
 
 @boundary
@@ -41,6 +41,8 @@ def extract(
     known = values_by_name(graph)
     results = list(graph.outputs) if outputs is None else _values(graph, known, outputs, "outputs")
     given = None if inputs is None else _values(graph, known, inputs, "inputs")
+    if not results:
+        raise CutError("a part of a model has at least one output", culprit=("attribute", "outputs"))
     needed = needed_for(results, set(given or ()))
     if given is None:
         given = [each for each in required_inputs(graph) if each in needed.ends]
@@ -50,20 +52,13 @@ def extract(
     return finished(part_of(held, given, results, needed.nodes, types))
 
 
-def names_of(given: str | Iterable[str]) -> list[str]:
-    """One name, or several."""
-    return [given] if isinstance(given, str) else list(given)
-
-
 def _values(
     graph: ir.Graph, known: Mapping[str, ir.Value], names: str | Iterable[str], argument: str
 ) -> list[ir.Value]:
-    found = [find_value(graph, known, name, argument) for name in names_of(names)]
+    found = [find_value(graph, known, name, argument) for name in names_of(names, argument)]
     for position, value in enumerate(found):
         if value in found[:position]:
             raise CutError(f"'{value.name}' is named twice in {argument}", culprit=("attribute", argument))
-    if not found and argument == "outputs":
-        raise CutError("a part of a model has at least one output", culprit=("attribute", argument))
     return found
 
 
@@ -126,6 +121,11 @@ def port_types(
     for value in (each for each in inputs if each not in own or each.name in given):
         kind, said = declared.of(value), given.get(value.name or "")
         if said is not None:
+            if not isinstance(said, ValueType):  # pyright: ignore[reportUnnecessaryIsInstance]  # user input
+                raise AnnotationError(
+                    f"the type of '{value.name}' is {said!r}, and types are FLOAT[...] and the like",
+                    culprit=("attribute", "inputs"),
+                )
             if contradict(kind, said):
                 raise CutError(
                     f"input '{value.name}' is {kind.described} in the model, and {said.described} in inputs",

@@ -56,10 +56,12 @@ def finished(held: Held) -> Model:
     graph = held.graph
     ports = {each.name for each in (*graph.inputs, *graph.outputs)}
     special = {name: kind for name, kind in held.special.items() if name in ports}
-    if not beyond.needs_proto(held.ir, special):
+    made = {value.name for node in graph for value in node.outputs} if held.special else set[str | None]()
+    inside = {name: kind for name, kind in held.special.items() if name in made and name not in ports}
+    if not inside and not beyond.needs_proto(held.ir, special):
         return Model(held.ir)
     proto = beyond.to_proto(held.ir, special)
-    _note_types(proto, {name: kind for name, kind in held.special.items() if name not in ports})
+    _note_types(proto, inside)
     return Model.from_proto(proto)
 
 

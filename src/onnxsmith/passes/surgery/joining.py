@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
+from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import CallError, DuplicateNameError, boundary
 from onnxsmith.graphs import size_conditions
 from onnxsmith.graphs.ir_types import type_to_ir
@@ -39,9 +40,7 @@ def then(model: Model, other: Model, map: Joints | None = None) -> Model:
     >>> first.then(second, map={"relu": ["b", "c"]})
     Model(a: FLOAT['N']) -> mul: FLOAT['N'], 2 nodes, opset 21
     """
-    if not isinstance(other, Model):  # pyright: ignore[reportUnnecessaryIsInstance]  # user input
-        hint = "make a model of it first: .to_model()" if hasattr(other, "to_model") else None
-        raise CallError(f"then takes a Model, not {type(other).__name__}", help=hint, culprit=("input", 0))
+    _check_model(other, "then", 0)
     return finished(_joined(read(model), read(other), map))
 
 
@@ -56,17 +55,31 @@ def compose(*models: Model) -> Model:
     """
     if not models:
         raise CallError("compose needs a model", help="compose(first, second)")
-    result, *others = models
+    for position, each in enumerate(models):
+        _check_model(each, "compose", position)
+    first, *others = models
+    held = read(first).copy()
     for each in others:
-        result = then(result, each)
-    return result
+        held = _joined(held, read(each), None, is_own=True)  # what is made on the way is not copied again
+    return finished(held)
 
 
-def _joined(first: Held, second: Held, given: Joints | None) -> Held:
+def _check_model(given: object, called: str, position: int) -> None:
+    if not isinstance(given, Model):
+        hint = "make a model of it first: .to_model()" if hasattr(given, "to_model") else None
+        raise CallError(
+            f"{called} takes models, not {described_type(type(given))}",
+            help=hint,
+            culprit=("input", position),
+        )
+
+
+def _joined(first: Held, second: Held, given: Joints | None, *, is_own: bool = False) -> Held:
+    """Two models as one; `is_own` says that the first may be changed for it."""
     joints = find_joints(first, second, given)
     imports = joint_imports(first, second)
     sizes = joint_sizes(first, second, joints)
-    one, other = first.copy(), second.copy()
+    one, other = first if is_own else first.copy(), second.copy()
     # The joints again, in the copies.
     joints = _in_copies(first, second, one, other, joints)
     shared = _shared_weights(one.graph, other.graph)

@@ -56,7 +56,7 @@ def _rename(held: Held, new: Mapping[ir.OperatorIdentifier, ir.OperatorIdentifie
     for old, (domain, name, overload) in new.items():
         function = functions.pop(old)
         functions[domain, name, overload] = ir.Function(
-            domain, name, overload, graph=function.graph, attributes=function.attributes
+            domain, name, overload, graph=function.graph, attributes=list(function.attributes.values())
         )
     for graph in [held.graph, *(each.graph for each in functions.values())]:
         for node in graph.all_nodes():

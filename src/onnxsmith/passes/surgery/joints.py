@@ -11,10 +11,12 @@ from typing import TypeAlias
 
 import onnx_ir as ir
 
-from onnxsmith.errors import JoinError, UnknownNameError
+from onnxsmith.diagnostics import described_type
+from onnxsmith.errors import CallError, JoinError, UnknownNameError
+from onnxsmith.graphs.names import Names
 from onnxsmith.passes.surgery.dimensions import Sizes, atoms, dimension_names, substituted
 from onnxsmith.passes.surgery.holding import Held, required_inputs
-from onnxsmith.passes.surgery.naming import unknown
+from onnxsmith.passes.surgery.naming import names_of, unknown
 from onnxsmith.schema.inference.merging import contradict
 from onnxsmith.types.value_types import (
     AnyValueType,
@@ -66,7 +68,8 @@ def _by_default(first: ir.Graph, second: ir.Graph) -> list[Joint]:
     if len(first.outputs) == len(inputs) and inputs:
         return [Joint(*each) for each in zip(first.outputs, inputs, strict=True)]
     gives, takes = _listed(first.outputs), _listed(inputs)
-    example = f"map={{{first.outputs[0].name!r}: {inputs[0].name!r}}}" if inputs else None
+    is_possible = inputs and first.outputs
+    example = f"map={{{first.outputs[0].name!r}: {inputs[0].name!r}}}" if is_possible else None
     raise JoinError(
         f"it is not clear what goes where: the first model gives {gives}, and the second takes {takes}",
         help=None if example is None else f"say it: {example}",
@@ -78,11 +81,17 @@ def _listed(values: Sequence[ir.Value]) -> str:
 
 
 def _given(first: ir.Graph, second: ir.Graph, given: Joints) -> list[Joint]:
+    if not isinstance(given, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # user input
+        raise CallError(
+            f"map is a mapping from outputs to inputs, not {described_type(type(given))}",
+            help='map={"output": "input"}',
+            culprit=("attribute", "map"),
+        )
     sources = {each.name or "": each for each in (*first.inputs, *first.outputs)}
     targets = {each.name or "": each for each in second.inputs}
     joints: list[Joint] = []
     for source, names in given.items():
-        for target in [names] if isinstance(names, str) else names:
+        for target in names_of(names, "map"):
             if source not in sources or target not in targets:
                 raise _misdirected(first, second, source, target)
             joint = Joint(sources[source], targets[target])
@@ -200,11 +209,8 @@ def joint_sizes(first: Held, second: Held, joints: Sequence[Joint]) -> tuple[Siz
             for one, other in zip(left.shape or (), right.shape or (), strict=False):
                 sizes.join(one, other, joint)
     of_first, of_second = sizes.settled()
-    taken = {*dimension_names(first), *dimension_names(second)}
-    free: dict[str, int | str] = {}
-    for name in dimension_names(second):
-        if name not in of_second and name in dimension_names(first):
-            number = next(k for k in range(1, len(taken) + 2) if f"{name}_{k}" not in taken)
-            free[name] = f"{name}_{number}"
-            taken.add(f"{name}_{number}")
+    ours, theirs = dimension_names(first), dimension_names(second)
+    names = Names()
+    names.reserve((*ours, *theirs))
+    free = {name: names.unique(name) for name in theirs if name in ours and name not in of_second}
     return of_first, {**free, **of_second}

@@ -9,17 +9,19 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import TypeAlias, cast
+from typing import TypeAlias, TypeVar, cast
 
 import onnx
 import onnx_ir as ir
 
-from onnxsmith.diagnostics import did_you_mean
-from onnxsmith.errors import DuplicateNameError, UnknownNameError
-from onnxsmith.graphs.ir_types import dimensions_of
+from onnxsmith.diagnostics import described_type, did_you_mean
+from onnxsmith.errors import CallError, DuplicateNameError, UnknownNameError
+from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
 from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
 from onnxsmith.passes.surgery.holding import graphs_of, own_values, values_by_name
-from onnxsmith.passes.values import inner_graphs
+from onnxsmith.passes.values import Array, inner_graphs
+
+T = TypeVar("T")
 
 #: New names: by the old ones (`*` stands for any text), or made of them by a function.
 NewNames: TypeAlias = Mapping[str, str] | Callable[[str], str]
@@ -28,6 +30,32 @@ NewNames: TypeAlias = Mapping[str, str] | Callable[[str], str]
 _SMALL_BYTES = 1024
 #: How many names a message lists.
 _SHOWN = 12
+
+
+def names_of(given: object, argument: str) -> list[str]:
+    """One name, or several, as they were given; raises CallError for anything else."""
+    if isinstance(given, str):
+        return [given]
+    names = list(cast("Iterable[object]", given)) if isinstance(given, Iterable) else [given]
+    for each in names:
+        if not isinstance(each, str):
+            raise CallError(
+                f"{argument} takes the names of values, not {described_type(type(each))}",
+                culprit=("attribute", argument),
+            )
+    return cast("list[str]", names)
+
+
+def by_name(given: Mapping[str, T] | None, named: Mapping[str, T], called: str) -> dict[str, T]:
+    """What was given as a mapping and by keyword, together; raises CallError for what is no mapping by name."""
+    wrong: object = given
+    if isinstance(given, Mapping) or given is None:  # pyright: ignore[reportUnnecessaryIsInstance]  # user input
+        together = {**(given or {}), **named}
+        keys: list[object] = [each for each in together if not isinstance(each, str)]  # pyright: ignore[reportUnnecessaryIsInstance]  # user input
+        if not keys:
+            return together
+        wrong = keys[0]
+    raise CallError(f"{called} takes values by name, not {described_type(type(wrong))}", culprit=("input", 0))
 
 
 def value_names(graph: ir.Graph) -> set[str]:
@@ -40,9 +68,9 @@ def node_names(graph: ir.Graph) -> set[str]:
     return {node.name for node in graph.all_nodes() if node.name}
 
 
-def find_value(graph: ir.Graph, known: Mapping[str, ir.Value], name: object, argument: str) -> ir.Value:
+def find_value(graph: ir.Graph, known: Mapping[str, ir.Value], name: str, argument: str) -> ir.Value:
     """The value of a name; `known` are those of the graph, `argument` is where it was given."""
-    found = known.get(name) if isinstance(name, str) else None
+    found = known.get(name)
     if found is not None:
         return found
     raise unknown("value", name, known, argument, _inside(graph, name))
@@ -168,10 +196,8 @@ def _rename_value(value: ir.Value, new: Mapping[str, str]) -> None:
     name = new.get(value.name or "")
     if name is None:
         return
-    tensor, value.const_value = (
-        value.const_value,
-        None,
-    )  # onnx-ir would rename it, and it is another model's, too
+    tensor = value.const_value
+    value.const_value = None  # onnx-ir would rename the tensor, which is another model's, too
     value.name = name
     value.const_value = None if tensor is None else named_tensor(tensor, name)
 
@@ -193,6 +219,11 @@ def named_tensor(tensor: ir.TensorProtocol, name: str) -> ir.TensorProtocol:
         )
     result.name = name
     return result
+
+
+def tensor_of(array: Array, name: str) -> ir.TensorProtocol:
+    """An array that the user gave as a tensor: a small one is copied, as they may change it; a large one is not."""
+    return array_to_ir(array.copy() if array.nbytes <= _SMALL_BYTES else array, name)
 
 
 def rename_nodes(graph: ir.Graph, new: Mapping[str, str]) -> None:

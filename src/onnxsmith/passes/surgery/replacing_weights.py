@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import InputTypeError, LiteralError, WeightError, boundary
-from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
+from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.passes.surgery.holding import Held, finished, graphs_of, read
-from onnxsmith.passes.surgery.naming import named_tensor
+from onnxsmith.passes.surgery.naming import by_name, named_tensor, tensor_of
 from onnxsmith.schema.promote import Place, given_array
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import describe_shape
@@ -66,7 +66,7 @@ def replace_weights(
         made = ((name, weights(name, np.asarray(each.tensor.numpy()))) for name, each in holders.items())
         given = {name: value for name, value in made if value is not None}
     else:
-        given = dict(weights)
+        given = by_name(weights, {}, "replace_weights")
     for name in given:
         if name not in holders:
             help_text = did_you_mean(name, holders) or ("the model has no weights" if not holders else None)
@@ -100,7 +100,7 @@ def _tensor(holder: _Holder, value: object) -> ir.TensorProtocol:
     else:
         try:
             place = Place("replace_weights", f"'{name}'", remedy=f"the weight is {dtype.name}")
-            tensor = array_to_ir(given_array(value, dtype, place), name)
+            tensor = tensor_of(given_array(value, dtype, place), name)
         except (InputTypeError, LiteralError) as error:
             raise WeightError(
                 f"weight '{name}': {error.message}", help=error.help, culprit=("input", 0)

@@ -23,7 +23,7 @@ from onnxsmith.graphs.model import Model
 from onnxsmith.passes.surgery.declared_types import new_walk
 from onnxsmith.passes.surgery.dimensions import atoms, dimension_names, substitute
 from onnxsmith.passes.surgery.holding import Held, finished, graphs_of, read, required_inputs
-from onnxsmith.passes.surgery.naming import described_node
+from onnxsmith.passes.surgery.naming import by_name, described_node
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.schema.inference.merging import contradict
 from onnxsmith.types.value_types import (
@@ -57,7 +57,7 @@ def with_shapes(
     >>> model.with_shapes(a=(2, 3))
     Model(a: FLOAT[2, 3], b: FLOAT[3, 8]) -> relu: FLOAT[2, 8], 2 nodes, opset 21
     """
-    given = {**(shapes or {}), **named}
+    given = by_name(shapes, named, "with_shapes")
     if not given:
         raise CallError("with_shapes was told no shapes", help='model.with_shapes(batch="N")')
     held = read(model).copy()
@@ -195,10 +195,10 @@ def _checked(name: str, given: tuple[object, ...]) -> Shape:
 def _forget_shapes(held: Held, kept: Mapping[ir.Value, Shape]) -> None:
     """Shapes inside a model follow from its inputs; where these are others, they are worked out anew."""
     for graph in graphs_of(held.graph):
-        for node in graph:
-            for value in node.outputs:
-                if value not in kept:
-                    value.shape = None
+        carried = list(graph.inputs) if graph is not held.graph else list[ir.Value]()
+        for value in (*carried, *(each for node in graph for each in node.outputs)):
+            if value not in kept:
+                value.shape = None
 
 
 def _work_out(held: Held) -> None:
@@ -222,14 +222,15 @@ def _work_out(held: Held) -> None:
 
 def _declare_inside(walk: Walk, graph: ir.Graph) -> None:
     """The same for a nested graph, which may run on several shapes: what it declares is left where it is another."""
-    for node in graph:
-        for value in node.outputs:
-            found = walk.known.get(value)
-            if found is not None and not contradict(found.type, type_from_ir(value.type, value.shape)):
-                _declare(value, found.type)
+    for value in (*graph.inputs, *(each for node in graph for each in node.outputs)):
+        found = walk.known.get(value)
+        if found is not None and not contradict(found.type, type_from_ir(value.type, value.shape)):
+            _declare(value, found.type)
 
 
 def _declare(value: ir.Value, found: AnyValueType) -> None:
     kind, shape = type_to_ir(found)
-    if kind is not None and (value.type, value.shape) != (kind, shape):
-        value.type, value.shape = kind, shape
+    if kind is None or value.type not in (None, kind):
+        return  # nothing was found, or a body declares an optional where it is given what is there
+    value.type = kind
+    value.shape = value.shape if shape is None else shape

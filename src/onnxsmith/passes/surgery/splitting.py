@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 
 import onnx_ir as ir
 
-from onnxsmith.errors import CutError, boundary
+from onnxsmith.diagnostics import described_type
+from onnxsmith.errors import CallError, CutError, boundary
 from onnxsmith.graphs.model import Model
 from onnxsmith.passes.surgery.dependencies import needed_for, reads
-from onnxsmith.passes.surgery.extracting import names_of, port_types
+from onnxsmith.passes.surgery.extracting import port_types
 from onnxsmith.passes.surgery.holding import finished, read, required_inputs, values_by_name
-from onnxsmith.passes.surgery.naming import find_value
+from onnxsmith.passes.surgery.naming import find_value, names_of
 from onnxsmith.passes.surgery.part import part_of
 
 
@@ -44,10 +45,12 @@ def split(model: Model, at: str | Sequence[str | Sequence[str]]) -> tuple[Model,
 
 def _cuts(graph: ir.Graph, at: str | Sequence[str | Sequence[str]]) -> list[list[ir.Value]]:
     known = values_by_name(graph)
-    cuts = [
-        [find_value(graph, known, name, "at") for name in names_of(cut)]
-        for cut in ([at] if isinstance(at, str) else at)
-    ]
+    if not isinstance(at, str | Sequence):  # pyright: ignore[reportUnnecessaryIsInstance]  # user input
+        raise CallError(
+            f"at takes the names of values, not {described_type(type(at))}", culprit=("attribute", "at")
+        )
+    parts = [at] if isinstance(at, str) else at
+    cuts = [[find_value(graph, known, name, "at") for name in names_of(cut, "at")] for cut in parts]
     if not cuts or not all(cuts):
         raise CutError("a cut is at one value at least", culprit=("attribute", "at"))
     for value in (each for cut in cuts for each in cut):

@@ -6,6 +6,7 @@ Made once per function in the source, however often it is decorated or called.
 from __future__ import annotations
 
 import ast
+import types
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -132,7 +133,11 @@ def _refuse_unsupported(node: FunctionNode, file: str, name: str) -> None:
 def opset_modules(names: Iterable[str], global_names: Mapping[str, object]) -> dict[str, object]:
     """The globals among these names that are modules of operators."""
     found = {name: global_names.get(name) for name in names}
-    return {name: value for name, value in found.items() if is_opset_module(value)}
+    return {
+        name: value
+        for name, value in found.items()
+        if isinstance(value, types.ModuleType) and is_opset_module(value)
+    }
 
 
 def _parts(statements: Sequence[ast.stmt], facts: FactTable, is_shared: bool) -> Iterator[Root | Block]:

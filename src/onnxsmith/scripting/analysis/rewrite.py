@@ -349,7 +349,7 @@ class Rewriter(ast.NodeTransformer):
 
     # -- parts -----------------------------------------------------------------------------------------
 
-    def _operands(self, values: list[ast.expr], rewrite: Any) -> list[ast.expr]:
+    def _operands(self, values: list[ast.expr], rewrite: Callable[[ast.expr], ast.expr]) -> list[ast.expr]:
         """The operands of `and` or `or`: what the later ones bind, the first, and the others as functions."""
         first, *others = values
         made = [self._names(first, assigned_names([ast.Expr(each) for each in others])), rewrite(first)]

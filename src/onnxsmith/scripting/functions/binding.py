@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import wrong_call
 from onnxsmith.source import Place, span_at
 
@@ -13,10 +13,10 @@ from onnxsmith.source import Place, span_at
 def bind_call(
     name: str,
     signature: inspect.Signature,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
+    args: Sequence[UserValue],
+    kwargs: Mapping[str, UserValue],
     definition: Place | None = None,
-) -> dict[str, Any]:
+) -> dict[str, UserValue]:
     """The arguments by parameter, with defaults for the rest.
 
     Raises CallError, placed at the user's call.

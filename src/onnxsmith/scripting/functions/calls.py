@@ -13,7 +13,8 @@ from onnxsmith.core.recording import OpsetChoice, RecordedFunction
 from onnxsmith.core.semantics.number import Number, NumberKind
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import RecordingTarget, current_graph, recorded
-from onnxsmith.core.value import Value
+from onnxsmith.core.user_values import UserValue
+from onnxsmith.core.value import Array, TensorValue, Value
 from onnxsmith.errors import OnnxsmithError, RecursiveFunctionError
 from onnxsmith.graphs.carried_conditions import uncertain
 from onnxsmith.schema.definition import AttributeReference
@@ -65,15 +66,15 @@ class Result:
 
 
 def call_in_graph(
-    script: ScriptDefinition, arguments: dict[str, Any], *, given: frozenset[str] = frozenset()
-) -> Any:
+    script: ScriptDefinition, arguments: dict[str, UserValue], *, given: frozenset[str] = frozenset()
+) -> UserValue:
     """The outputs of a call, as values of the graph being made; `given` are the arguments that were named."""
     if script in _IN_PROGRESS.get():
         raise RecursiveFunctionError(
             f"'{script.name}' calls itself, and an ONNX function cannot", help="write a loop"
         )
     scope = current_graph()
-    inputs: dict[str, Any] = {}
+    inputs: dict[str, Value | None] = {}
     attributes: dict[str, Any] = {}
     for parameter in script.parameters.parameters:
         value = arguments.get(parameter.name)
@@ -90,17 +91,15 @@ def call_in_graph(
     resolve = _resolve_exactly if script.is_exact else _resolve
     body, result = resolve(script, types, attributes, scope)
     node_attributes = _node_attributes(script, body, attributes)
-    outputs: tuple[Any, ...] = scope.call_function(
-        body, _trimmed(list(inputs.values())), node_attributes, result.outputs
-    )
+    outputs = scope.call_function(body, _trimmed(list(inputs.values())), node_attributes, result.outputs)
     values = tuple(
-        each if kind is None else Number(each, kind)
+        each if kind is None else Number(cast(TensorValue, each), kind)
         for each, kind in zip(outputs, result.numbers, strict=True)
     )
     return values if result.is_tuple else values[0]
 
 
-def _inlined(script: ScriptDefinition, arguments: Mapping[str, Any]) -> Any:
+def _inlined(script: ScriptDefinition, arguments: Mapping[str, UserValue]) -> UserValue:
     with _in_progress(script):
         return run_staged(
             script.analysis,
@@ -111,7 +110,9 @@ def _inlined(script: ScriptDefinition, arguments: Mapping[str, Any]) -> Any:
         )
 
 
-def _lift(script: ScriptDefinition, parameter: ScriptParameter, value: Any, scope: RecordingTarget) -> Any:
+def _lift(
+    script: ScriptDefinition, parameter: ScriptParameter, value: UserValue, scope: RecordingTarget
+) -> Value | None:
     """An argument as a value of the graph; a literal takes the annotated element type."""
     if value is None:
         return None
@@ -119,12 +120,12 @@ def _lift(script: ScriptDefinition, parameter: ScriptParameter, value: Any, scop
     if isinstance(value, Number):
         dtype = kind.dtype if isinstance(kind, TensorType) else None
         # Refuses what a literal of this kind would be refused for, and says which element type it would have.
-        sample = input_argument(script, parameter, value.sample)
+        sample = cast(Array, input_argument(script, parameter, value.sample))
         lifted = value.as_dtype(dtype or cast(DType, DType.from_numpy(sample.dtype)))
     elif isinstance(value, Value):
         lifted = recorded(value) if value.is_symbolic else scope.lift(value)
     elif isinstance(value, Stored):
-        lifted = scope.stored(value)
+        lifted = cast(Value, scope.stored(value))
     else:
         lifted = scope.lift(input_argument(script, parameter, value))
     check_input(script, parameter, lifted.known.type, kind)

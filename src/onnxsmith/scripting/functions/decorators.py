@@ -6,30 +6,40 @@ import types
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar, cast
 
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import CallError, OnnxsmithError, boundary
 from onnxsmith.opset.custom import Opset
 from onnxsmith.opset.module import is_opset_module
 from onnxsmith.scripting.functions.debuggers import paused, resume
 from onnxsmith.scripting.functions.definition import Exactness
 from onnxsmith.scripting.functions.function import ScriptFunction
+from onnxsmith.scripting.functions.opset_choice import OpsetLike
 from onnxsmith.scripting.functions.wrapped import plain_function
+from onnxsmith.scripting.staging.script_values import Function
+
+if TYPE_CHECKING:
+    from onnxsmith.scripting.functions.jit import Jit
 
 F = TypeVar("F", bound=Callable[..., Any])
+#: What can be decorated: a function, or what Python makes of one in a class.
+Decorated: TypeAlias = "Function | classmethod[Any, ..., Any] | staticmethod[..., Any]"
+#: What a decorator makes of it.
+Made: TypeAlias = "ScriptFunction | _ClassScript | staticmethod[..., UserValue]"
 
 
 @boundary
 def script(
-    function: Any = None,
-    default_opset: Any = None,
+    function: Decorated | OpsetLike | None = None,
+    default_opset: OpsetLike | None = None,
     *,
     domain: str | None = None,
     overload: str = "",
     inline: bool = False,
     name: str | None = None,
     exact: Exactness = False,
-) -> Any:
+) -> Made | Callable[[Decorated], Made]:
     """Make a Python function an ONNX function: `@script`, `@script()`, `@script(default_opset=opset18)`.
 
     Called with arrays it runs at once; `to_model_proto()` and `to_function_proto()` are the same program in ONNX.
@@ -51,15 +61,16 @@ def script(
     if isinstance(function, Opset) and function.domain:
         domain = function.domain if domain is None else domain
         return _decorator({**options, "domain": domain, "default_opset": default_opset})
-    if function is None or isinstance(function, Opset | int) or is_opset_module(function):
+    is_module = isinstance(function, types.ModuleType) and is_opset_module(function)
+    if function is None or isinstance(function, Opset | int) or is_module:
         opset = function if default_opset is None else default_opset
         return _decorator({**options, "domain": domain, "default_opset": opset})
-    return _make(function, {**options, "domain": domain, "default_opset": default_opset})
+    return _make(cast(Decorated, function), {**options, "domain": domain, "default_opset": default_opset})
 
 
-def _decorator(options: Mapping[str, Any]) -> Callable[[Any], ScriptFunction]:
+def _decorator(options: Mapping[str, Any]) -> Callable[[Decorated], Made]:
     @boundary
-    def decorate(function: Any) -> ScriptFunction:
+    def decorate(function: Decorated) -> Made:
         return _make(function, options)
 
     return decorate
@@ -75,13 +86,17 @@ class _ClassScript:
         return self.__wrapped__.__get__(type(instance) if owner is None else owner)
 
 
-def _make(function: Any, options: Mapping[str, Any]) -> Any:
+def _make(function: Decorated, options: Mapping[str, Any]) -> Made:
     if isinstance(function, classmethod):
-        return _ClassScript(_make(cast(Any, function).__func__, options))
+        return _ClassScript(_script_of(cast(Any, function).__func__, options))
     if isinstance(function, staticmethod):
-        return staticmethod(_make(cast(Any, function).__func__, options))
+        return staticmethod(_script_of(function.__func__, options))
+    return _script_of(function, options)
+
+
+def _script_of(function: Function, options: Mapping[str, Any]) -> ScriptFunction:
     if isinstance(function, types.MethodType):
-        return _make(function.__func__, options).__get__(function.__self__)
+        return _script_of(function.__func__, options).__get__(cast(UserValue, function.__self__))
     plain = plain_function(function)
     if plain is None:
         raise CallError(
@@ -124,11 +139,11 @@ class _Broken:
     def __init__(self, error: OnnxsmithError) -> None:
         self._error = error
 
-    def __call__(self, *_: Any, **__: Any) -> Any:
+    def __call__(self, *_: UserValue, **__: UserValue) -> NoReturn:
         raise self._error
 
 
-def graph(function: Any = None) -> Any:
+def graph(function: F | None = None) -> F | Callable[[F], F]:
     """Mark a nested function as the body of `op.Loop`, `op.Scan`, `op.If` or `op.SequenceMap`.
 
     The body sees the variables around it. `@graph` and `@graph()` mean the same.
@@ -138,12 +153,12 @@ def graph(function: Any = None) -> Any:
     return _itself
 
 
-def _itself(function: Any) -> Any:
+def _itself(function: F) -> F:
     return function
 
 
 @boundary
-def jit(function: Any) -> Any:
+def jit(function: Function) -> Jit:
     """A script that runs as one model: `fast = jit(f)`, then `fast(x)`.
 
     The model is made at the first call for inputs of the same element types and ranks, from what the function refers
@@ -157,4 +172,4 @@ def jit(function: Any) -> Any:
 
     if isinstance(function, ScriptFunction):
         return Jit(function)
-    return Jit(script(function))
+    return Jit(_script_of(function, {}))

@@ -11,6 +11,7 @@ import types
 from collections.abc import Mapping
 from typing import Any, Literal, cast
 
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError, combined
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.scripting.analysis.analyze import Analysis, analyze
@@ -18,7 +19,7 @@ from onnxsmith.scripting.analysis.names import assigned_names, parameter_names
 from onnxsmith.scripting.analysis.straight import StraightCode, read_straight
 from onnxsmith.scripting.functions.binding import bind_call
 from onnxsmith.scripting.functions.kept import Kept
-from onnxsmith.scripting.functions.opset_choice import found_version, named_version
+from onnxsmith.scripting.functions.opset_choice import OpsetLike, found_version, named_version
 from onnxsmith.scripting.functions.signature import ScriptSignature, read_signature
 from onnxsmith.scripting.functions.undefined import UndefinedNames
 from onnxsmith.scripting.source.changed import refuse_if_changed
@@ -45,11 +46,11 @@ class ScriptDefinition(Script):
         *,
         domain: str | None = None,
         overload: str = "",
-        default_opset: Any = None,
+        default_opset: OpsetLike | None = None,
         inline: bool = False,
         name: str | None = None,
         exact: Exactness = False,
-        instance: Any = None,
+        instance: UserValue = None,
     ) -> None:
         functools.update_wrapper(cast(Any, self), function)
         if instance is not None:  # as a bound method: what it wraps is called without self
@@ -163,7 +164,7 @@ class ScriptDefinition(Script):
         return named_version(self._default_opset) or found_version(self.function)
 
     @property
-    def fixed_arguments(self) -> dict[str, Any]:
+    def fixed_arguments(self) -> dict[str, UserValue]:
         """`self`, for a method."""
         return {each.name: self.instance for each in self.parameters.parameters if each.role == "self"}
 
@@ -173,13 +174,13 @@ class ScriptDefinition(Script):
         returns = self.parameters.returns
         return returns is not None and len(returns) == 1 and isinstance(returns[0], SequenceType)
 
-    def completed(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def completed(self, arguments: Mapping[str, UserValue]) -> dict[str, UserValue]:
         """Arguments in the order of the signature, with defaults for the rest."""
         bound = inspect.BoundArguments(self.signature, dict(arguments))  # type: ignore[arg-type]
         bound.apply_defaults()
         return dict(bound.arguments)
 
-    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    def bind(self, args: tuple[UserValue, ...], kwargs: dict[str, UserValue]) -> dict[str, UserValue]:
         """The arguments of a call by parameter, with defaults for the rest; raises CallError."""
         fixed = () if self.instance is None else tuple(self.fixed_arguments.values())
         return bind_call(self.name, self.signature, (*fixed, *args), kwargs, self.place)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 
 from onnxsmith.core.target import ACTIVE, Target
-from onnxsmith.core.value import NumberValue, Value
+from onnxsmith.core.user_values import UserValue
+from onnxsmith.core.value import Array, NumberValue, Value
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import (
     AttributeParameterError,
@@ -22,6 +23,7 @@ from onnxsmith.errors import (
 from onnxsmith.runtime.target import EagerTarget
 from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.schema.promote import Place, given_array, number_array, refuse_past_end
+from onnxsmith.scripting.staging.script_values import T
 from onnxsmith.source import argument_span, caller_span
 from onnxsmith.types.annotations import type_of_example
 from onnxsmith.types.named_sizes import contradiction
@@ -35,16 +37,20 @@ from onnxsmith.types.value_types import (
 )
 
 E = TypeVar("E", bound=OnnxsmithError)
+#: What is given for an input: an array, a sequence of them, or a value of a graph.
+Input: TypeAlias = "Value | Array | list[Input]"
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.functions.definition import ScriptDefinition
-    from onnxsmith.scripting.functions.signature import ScriptParameter
+    from onnxsmith.scripting.functions.signature import AttributeContent, ScriptParameter
 
 #: Inside a script every result is a tensor of ours, also of operators that were given arrays or nothing.
 EAGER_TARGET = EagerTarget(wraps=True)
 
 
-def run_eagerly(script: ScriptDefinition, arguments: dict[str, Any], active: Target | None) -> Any:
+def run_eagerly(
+    script: ScriptDefinition, arguments: dict[str, UserValue], active: Target | None
+) -> UserValue:
     """Call the function with tensors; arrays in give arrays out."""
     arguments, gives_tensors = prepared(script, arguments, active)
     bound = script.signature.bind_partial()
@@ -58,8 +64,8 @@ def run_eagerly(script: ScriptDefinition, arguments: dict[str, Any], active: Tar
 
 
 def prepared(
-    script: ScriptDefinition, arguments: dict[str, Any], active: Target | None
-) -> tuple[dict[str, Any], bool]:
+    script: ScriptDefinition, arguments: dict[str, UserValue], active: Target | None
+) -> tuple[dict[str, UserValue], bool]:
     """The arguments by parameter, checked and as tensors; and whether tensors were given, so that tensors come out."""
     gives_tensors = active is not None
     for parameter in script.parameters.parameters:
@@ -73,7 +79,9 @@ def prepared(
     return {name: _extra(script, name, value) for name, value in arguments.items()}, gives_tensors
 
 
-def given_results(script: ScriptDefinition, result: Any, *, gives_tensors: bool, is_inside: bool) -> Any:
+def given_results(
+    script: ScriptDefinition, result: UserValue, *, gives_tensors: bool, is_inside: bool
+) -> UserValue:
     """What the caller gets of what the function returned."""
     annotated = script.parameters.returns or (None,)
     try:
@@ -82,22 +90,24 @@ def given_results(script: ScriptDefinition, result: Any, *, gives_tensors: bool,
         raise error.locate(script.places.returned) from None
 
 
-def _extra(script: ScriptDefinition, name: str, value: Any) -> Any:
+def _extra(script: ScriptDefinition, name: str, value: UserValue) -> UserValue:
     """What came in through `*args` and `**kwargs`."""
     known = any(each.name == name for each in script.parameters.parameters)
     if known:
         return value
     if isinstance(value, tuple):
-        return tuple(to_tensor(each) for each in cast("tuple[Any, ...]", value))
-    return {key: to_tensor(each) for key, each in cast("dict[str, Any]", value).items()}
+        return tuple(to_tensor(each) for each in value)
+    return {key: to_tensor(each) for key, each in cast("dict[str, UserValue]", value).items()}
 
 
-def to_tensor(value: Any) -> Any:
+def to_tensor(value: T) -> T | EagerTensor:
     """An array as a tensor; everything else as it is."""
     return EagerTensor(np.asarray(cast(Any, value))) if isinstance(value, np.ndarray | np.generic) else value
 
 
-def attribute_argument(script: ScriptDefinition, parameter: ScriptParameter, value: Any) -> Any:
+def attribute_argument(
+    script: ScriptDefinition, parameter: ScriptParameter, value: UserValue
+) -> AttributeContent | None:
     """The value of an attribute parameter, checked."""
     if value is None and parameter.default is None:
         return None
@@ -108,7 +118,7 @@ def attribute_argument(script: ScriptDefinition, parameter: ScriptParameter, val
         if annotation.is_list
         else described_type(annotation.scalar)
     )
-    items = cast("list[Any]", value) if annotation.is_list and isinstance(value, list | tuple) else [value]
+    items = value if annotation.is_list and isinstance(value, list | tuple) else [value]
     accepted = {
         int: (int, np.integer),
         float: (int, float, np.integer, np.floating),
@@ -116,14 +126,14 @@ def attribute_argument(script: ScriptDefinition, parameter: ScriptParameter, val
         str: str,
         np.ndarray: np.ndarray,
     }
-    if annotation.scalar is np.ndarray and hasattr(cast(object, value), "SerializeToString"):
+    if annotation.scalar is np.ndarray and hasattr(value, "SerializeToString"):
         return parameter.attribute_value(value)
     fits = all(isinstance(each, accepted[annotation.scalar]) for each in items)
     if not fits or (annotation.is_list and not isinstance(value, list | tuple)):
         is_tensor = isinstance(value, Value | np.ndarray)
         error = AttributeParameterError(
             f"'{parameter.name}' of {script.name} is an attribute, {word}, and was given "
-            + ("a tensor" if is_tensor else repr(cast(object, value))),
+            + ("a tensor" if is_tensor else repr(value)),
             help="an attribute has its value when the model is made, a tensor when it runs;\n"
             f"for a tensor, annotate '{parameter.name}' as one, or not at all"
             if is_tensor
@@ -135,33 +145,33 @@ def attribute_argument(script: ScriptDefinition, parameter: ScriptParameter, val
     return parameter.attribute_value(value)
 
 
-def _input(script: ScriptDefinition, parameter: ScriptParameter, value: Any) -> Any:
+def _input(script: ScriptDefinition, parameter: ScriptParameter, value: UserValue) -> UserValue:
     given = input_argument(script, parameter, value)
     if given is None or isinstance(given, list):
-        return given if given is None else [to_tensor(each) for each in cast("list[Any]", given)]
+        return given if given is None else [to_tensor(each) for each in given]
     return EagerTensor(np.asarray(given))  # a tensor of a graph says itself that it has no value here
 
 
-def input_argument(script: ScriptDefinition, parameter: ScriptParameter, value: Any) -> Any:
+def input_argument(script: ScriptDefinition, parameter: ScriptParameter, value: UserValue) -> Input | None:
     """What is given for an input as an array (a sequence as a list of arrays), checked against the annotation."""
     kind = parameter.type.element if isinstance(parameter.type, OptionalType) else parameter.type
-    given: Any = value.array if isinstance(value, EagerTensor) else value
-    if given is None or isinstance(given, Value):
-        return given
+    content = value.array if isinstance(value, EagerTensor) else value
+    if content is None or isinstance(content, Value):
+        return content
     try:
         given = _given(
-            given, kind, Place(script.name, f"'{parameter.name}'", remedy=_declared(parameter, kind))
+            content, kind, Place(script.name, f"'{parameter.name}'", remedy=_declared(parameter, kind))
         )
     except (InputTypeError, LiteralError) as error:
         raise _at_argument(error, script, parameter) from None
     if isinstance(given, np.ndarray):
-        check_input(script, parameter, type_of_example(cast(object, given)), kind)
-    return cast(Any, given)
+        check_input(script, parameter, type_of_example(given), kind)
+    return given
 
 
-def _given(value: Any, kind: AnyValueType, place: Place) -> Any:
+def _given(value: UserValue, kind: AnyValueType, place: Place) -> Array | list[Input]:
     if isinstance(value, list | tuple):
-        elements = cast("list[Any]", value)
+        elements = value
         if isinstance(kind, SequenceType):
             inner = kind.element if isinstance(kind.element, TensorType) else UNKNOWN_TENSOR
             return [each if isinstance(each, Value) else _given(each, inner, place) for each in elements]
@@ -178,7 +188,7 @@ def _given(value: Any, kind: AnyValueType, place: Place) -> Any:
     return array
 
 
-def holds_tensors(values: Sequence[Any]) -> bool:
+def holds_tensors(values: Sequence[UserValue]) -> bool:
     """Whether there is a tensor with dimensions among the elements of a list."""
     return any(isinstance(each, Value) or getattr(each, "ndim", 0) for each in values)
 
@@ -239,15 +249,14 @@ def _at_argument(error: E, script: ScriptDefinition, parameter: ScriptParameter)
 
 
 def _results(
-    result: Any, annotated: Sequence[AnyValueType | None], *, gives_tensors: bool, is_inside: bool
-) -> Any:
+    result: UserValue, annotated: Sequence[AnyValueType | None], *, gives_tensors: bool, is_inside: bool
+) -> UserValue:
     """What is returned to the caller: a script that calls another one goes on with tensors and Python numbers."""
     if isinstance(result, tuple | list):
-        items = cast("Sequence[Any]", result)
-        kinds = annotated if len(annotated) == len(items) else (None,) * len(items)
+        kinds = annotated if len(annotated) == len(result) else (None,) * len(result)
         made = [
             _results(each, (kind,), gives_tensors=gives_tensors, is_inside=is_inside)
-            for each, kind in zip(items, kinds, strict=True)
+            for each, kind in zip(result, kinds, strict=True)
         ]
         return tuple(made) if isinstance(result, tuple) else made
     if isinstance(result, bool | int | float):

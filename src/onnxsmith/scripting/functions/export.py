@@ -22,6 +22,7 @@ from onnxsmith.graphs.model import Model, recorded_model
 from onnxsmith.graphs.opsets import OpsetVersions, check_opset_version
 from onnxsmith.graphs.program import Program
 from onnxsmith.graphs.records import AnyFunction, GraphRecord, ModelRecord, declared
+from onnxsmith.graphs.value import SymbolicSequence, SymbolicTensor
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.inference.merging import contradict
 from onnxsmith.scripting.functions import kept
@@ -29,7 +30,7 @@ from onnxsmith.scripting.functions.calls import generic_body, variants_of
 from onnxsmith.scripting.functions.eager_call import attribute_argument
 from onnxsmith.scripting.functions.model_options import ModelOptions, check_options
 from onnxsmith.scripting.functions.stage_script import ScopeT, Staged, stage
-from onnxsmith.types.annotations import read_value_type
+from onnxsmith.types.annotations import Annotation, read_value_type
 from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType, OptionalType, SequenceType, TensorType
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ def _dissolved(model: ir.Model) -> ir.Model:
 
 
 def _input_types(
-    script: ScriptDefinition, given: Sequence[Any] | Mapping[str, Any] | None, io_types: Any
+    script: ScriptDefinition, given: Sequence[Any] | Mapping[str, Any] | None, io_types: Annotation
 ) -> dict[str, AnyValueType | None]:
     parameters = script.parameters.inputs
     named = _by_name([each.name for each in parameters], given, "input_types", script)
@@ -202,7 +203,7 @@ def _input_types(
     return types
 
 
-def _completed(script: ScriptDefinition, parameter: ScriptParameter, io_types: Any) -> AnyValueType:
+def _completed(script: ScriptDefinition, parameter: ScriptParameter, io_types: Annotation) -> AnyValueType:
     kind = parameter.type
     if _is_typed(kind):
         return kind
@@ -279,10 +280,10 @@ def _attribute_values(script: ScriptDefinition, attributes: Mapping[str, Any] | 
 def _set_output_types(
     script: ScriptDefinition, staged: Staged[GraphTarget], given: Sequence[Any] | Mapping[str, Any] | None
 ) -> None:
-    names = [each.record.name for each in staged.outputs]
+    records = [cast(SymbolicTensor | SymbolicSequence, each).record for each in staged.outputs]
+    names = [each.name for each in records]
     for name, kind in _by_name(names, given, "output_types", script).items():
-        value = staged.outputs[names.index(name)].record
-        value.type = declared(read_value_type(kind, f"the type of output '{name}'"))
+        records[names.index(name)].type = declared(read_value_type(kind, f"the type of output '{name}'"))
 
 
 def _set_value_types(graph: GraphRecord, types: Mapping[str, Any]) -> None:
@@ -293,7 +294,7 @@ def _set_value_types(graph: GraphRecord, types: Mapping[str, Any]) -> None:
         values[name].type = declared(read_value_type(kind, f"the type of '{name}'"))
 
 
-def _as_function(value: Any) -> ir.Function:
+def _as_function(value: onnx.FunctionProto | ir.Function | ScriptDefinition) -> ir.Function:
     if isinstance(value, onnx.FunctionProto):
         return ir.serde.deserialize_function(value)
     if isinstance(value, ir.Function):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 from onnxsmith.core.target import ACTIVE
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import hide_own_frames
 from onnxsmith.errors import OnnxsmithError, boundary, combined
 from onnxsmith.scripting.functions.bound_scripts import METHODS, OF_CLASSES, Methods
@@ -58,7 +59,7 @@ def _called(call: _CallT) -> _CallT:
 class ScriptFunction(ScriptDefinition):
     """A function made by `@script`."""
 
-    def __get__(self, instance: Any, owner: Any = None) -> ScriptFunction:
+    def __get__(self, instance: UserValue | type, owner: type | None = None) -> ScriptFunction:
         """A script in a class is a method: `self` is known when it is staged."""
         if instance is None:
             return self
@@ -70,7 +71,8 @@ class ScriptFunction(ScriptDefinition):
         found = cache.get(self.function)
         if found is None:
             options: dict[str, Any] = self.options
-            found = cache[self.function] = ScriptFunction(self.function, instance=instance, **options)
+            bound = cast(UserValue, instance)
+            found = cache[self.function] = ScriptFunction(self.function, instance=bound, **options)
         return found
 
     # -- copies, here and in other processes -----------------------------------------------------------
@@ -125,7 +127,7 @@ class ScriptFunction(ScriptDefinition):
 
     @_called
     @boundary
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: UserValue, **kwargs: UserValue) -> UserValue:
         """Run it: eagerly on arrays, as a call of an ONNX function where a graph is being made."""
         arguments = self.bind(args, kwargs)
         active = ACTIVE.get()

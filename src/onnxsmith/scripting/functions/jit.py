@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
+from onnxsmith.core.user_values import UserValue
+from onnxsmith.core.value import Array
 from onnxsmith.diagnostics import hide_frames_between, hide_own_frames
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.model import Model
-from onnxsmith.scripting.functions.eager_call import check_names, input_argument
+from onnxsmith.scripting.functions.eager_call import Input, check_names, input_argument
 from onnxsmith.scripting.functions.export import make_model
-from onnxsmith.types.annotations import type_of_example
+from onnxsmith.types.annotations import ExampleValue, type_of_example
 from onnxsmith.types.named_sizes import equal_sizes
 from onnxsmith.types.value_types import AnyValueType, OptionalType, TensorType
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from onnxsmith.scripting.functions.definition import ScriptDefinition
 
 _LIMIT = 256
+#: A model's session, of its inputs in order.
+Run: TypeAlias = "Callable[[Sequence[UserValue]], UserValue]"
 
 
 class Jit:
@@ -27,7 +31,7 @@ class Jit:
 
     def __init__(self, script: ScriptDefinition) -> None:
         self.script = script
-        self._runs: dict[Any, Callable[[Sequence[Any]], Any]] = {}
+        self._runs: dict[Hashable, Run] = {}
         self._input_names = [each.name for each in script.parameters.inputs]
         self._input_count = len(self._input_names)
         self._equal_sizes = equal_sizes(each.type for each in script.parameters.inputs)
@@ -35,19 +39,21 @@ class Jit:
     def __reduce__(self) -> tuple[type[Jit], tuple[ScriptDefinition]]:
         return Jit, (self.script,)  # the sessions are made anew
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: UserValue, **kwargs: UserValue) -> UserValue:
         try:
             if not kwargs and len(args) == self._input_count:
-                key: list[Any] = []
+                key: list[Hashable] = []
                 for value in args:
                     if value.__class__ is not np.ndarray:
                         return self._general(args, kwargs)
-                    key.append(value.dtype)
-                    key.append(value.ndim)
+                    array = cast(Array, value)
+                    key.append(array.dtype)
+                    key.append(array.ndim)
                 run = self._runs.get(tuple(key))
                 if run is not None:
+                    arrays = cast("tuple[Array, ...]", args)
                     for first, axis, second, other_axis in self._equal_sizes:
-                        if args[first].shape[axis] != args[second].shape[other_axis]:
+                        if arrays[first].shape[axis] != arrays[second].shape[other_axis]:
                             check_names(self.script, dict(zip(self._input_names, args, strict=True)))
                     try:
                         return run(args)
@@ -63,16 +69,16 @@ class Jit:
             hide_frames_between(error)
             raise
 
-    def _check(self, args: tuple[Any, ...]) -> None:
+    def _check(self, args: tuple[UserValue, ...]) -> None:
         """Refuse what the annotations refuse; sizes are no part of what is remembered, and show when a run fails."""
         for parameter, value in zip(self.script.parameters.inputs, args, strict=True):
             input_argument(self.script, parameter, value)
 
-    def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _general(self, args: tuple[UserValue, ...], kwargs: dict[str, UserValue]) -> UserValue:
         script = self.script
         bound = script.bind(args, kwargs)
         attributes = {each.name: bound[each.name] for each in script.parameters.attributes}
-        arrays: list[Any] = []
+        arrays: list[Input] = []
         types: dict[str, AnyValueType] = {}
         for parameter in script.parameters.inputs:
             array = input_argument(script, parameter, bound[parameter.name])
@@ -91,20 +97,21 @@ class Jit:
             self._runs[key] = run
             is_plain = not kwargs and len(args) == self._input_count == len(arrays)
             if is_plain and all(each.__class__ is np.ndarray for each in args):
-                self._runs[tuple(part for each in args for part in (each.dtype, each.ndim))] = run
+                plain = cast("tuple[Array, ...]", args)
+                self._runs[tuple(part for each in plain for part in (each.dtype, each.ndim))] = run
         return run(arrays)
 
-    def _make(
-        self, types: dict[str, AnyValueType], attributes: dict[str, Any]
-    ) -> Callable[[Sequence[Any]], Any]:
+    def _make(self, types: dict[str, AnyValueType], attributes: dict[str, UserValue]) -> Run:
         given = {name: value for name, value in attributes.items() if value is not None}
         model: Model = make_model(self.script, {"input_types": types, "attributes": given})
         return model.runner()
 
 
-def _open_type(annotated: AnyValueType, array: Any) -> AnyValueType:
+def _open_type(annotated: AnyValueType, array: Input) -> AnyValueType:
     """The type that inputs of this element type and rank share, with the dimensions that the annotation names."""
-    actual = type_of_example(array)
+    actual = type_of_example(
+        cast(ExampleValue, array)
+    )  # a tensor of a graph says itself that it has no value here
     wanted = annotated.element if isinstance(annotated, OptionalType) else annotated
     if not isinstance(actual, TensorType) or actual.shape is None:
         return actual

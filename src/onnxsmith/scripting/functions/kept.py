@@ -13,6 +13,7 @@ import numpy as np
 
 from onnxsmith.core.captures import AnyArray
 from onnxsmith.core.operator import Operator
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.scripting.functions.signature import ScriptSignature
 from onnxsmith.scripting.source.outside import has_empty_cell, outside
 from onnxsmith.scripting.staging.plain_outside import Script
@@ -68,12 +69,12 @@ class _Content(NamedTuple):
     data: bytes
 
 
-def _contents(references: dict[str, object]) -> list[_Content]:
+def _contents(references: dict[str, UserValue]) -> list[_Content]:
     arrays = map(_as_array, references.values())
     return [_Content(each.dtype, each.shape, each.tobytes()) for each in arrays if each is not None]
 
 
-def _as_array(value: object) -> AnyArray | None:
+def _as_array(value: UserValue) -> AnyArray | None:
     return cast(AnyArray, value) if type(value) is np.ndarray else None
 
 
@@ -102,7 +103,7 @@ def can_keep(function: types.FunctionType, parameters: ScriptSignature) -> bool:
     return True
 
 
-def _is_unchanging(value: object) -> bool:
+def _is_unchanging(value: UserValue) -> bool:
     if isinstance(value, types.ModuleType):
         return value.__name__.startswith(_MODULES)
     return isinstance(value, _UNCHANGING)
@@ -110,7 +111,7 @@ def _is_unchanging(value: object) -> bool:
 
 def _references(
     function: types.FunctionType, outer: tuple[types.FunctionType, ...] = ()
-) -> dict[str, object] | None:
+) -> dict[str, UserValue] | None:
     """What a function refers to, and the scripts that it calls; None where that cannot be told."""
     # What lambdas and inner functions refer to is not seen here.
     has_inner = any(isinstance(each, types.CodeType) for each in function.__code__.co_consts)

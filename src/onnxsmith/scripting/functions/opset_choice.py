@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from typing import Protocol, TypeAlias, cast
 
 from onnxsmith.core.operator import Operator
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.opset.custom import Opset
 from onnxsmith.opset.module import standard_version
 from onnxsmith.scripting.source.outside import outside
 from onnxsmith.scripting.source.user_code import is_user_code
 
+#: What says which opset is meant: an opset, the module of one, or its version.
+OpsetLike: TypeAlias = Opset | types.ModuleType | int
 
-def named_version(value: Any) -> int | None:
+
+def named_version(value: OpsetLike | Operator | UserValue) -> int | None:
     """The version of the standard domain that an opset, one of its operators, or a plain number stands for."""
     if isinstance(value, bool) or value is None:
         return None
@@ -23,7 +27,7 @@ def named_version(value: Any) -> int | None:
         return value.version if value.definition.domain == "" else None
     if isinstance(value, Opset):
         return value.version if value.domain == "" else None
-    return standard_version(value)
+    return standard_version(value) if isinstance(value, types.ModuleType) else None
 
 
 def found_version(function: types.FunctionType) -> int | None:
@@ -34,15 +38,21 @@ def found_version(function: types.FunctionType) -> int | None:
     return max(versions) if versions else None
 
 
-def _version_of_model(value: Any) -> int | None:
+def _version_of_model(value: UserValue) -> int | None:
     # Told by what its class has: importing Model would import onnx-ir with every script.
-    if not hasattr(type(cast(object, value)), "opset_imports"):
+    if not hasattr(type(value), "opset_imports"):
         return None
-    imports: Mapping[str, int] = value.opset_imports
-    return imports.get("")
+    return cast(_Importing, value).opset_imports.get("")
 
 
-def _used(function: types.FunctionType, seen: set[int]) -> Iterator[Any]:
+class _Importing(Protocol):
+    """A model, and what it imports."""
+
+    @property
+    def opset_imports(self) -> Mapping[str, int]: ...
+
+
+def _used(function: types.FunctionType, seen: set[int]) -> Iterator[UserValue]:
     """What the code of a function refers to outside it, and the code of the helpers among that."""
     if id(function) in seen:
         return

@@ -18,6 +18,7 @@ from typing import Any, cast
 
 from onnxsmith.scripting.functions.signature import with_evaluated_annotations
 from onnxsmith.scripting.source.user_code import helpers_of
+from onnxsmith.scripting.staging.plain_outside import Script
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Parcel:
         return function
 
 
-def reduce_script(script: object, function: types.FunctionType) -> Parcel | str:
+def reduce_script(script: Script, function: types.FunctionType) -> Parcel | str:
     """How pickle is to write the script of a function: the name by which it can be imported, or a parcel."""
     module, name = function.__module__, function.__qualname__
     is_importable = find(module, name) is script

@@ -6,21 +6,31 @@ import functools
 import inspect
 import types
 import typing
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
 
+from onnxsmith.core.user_values import UserValue
+from onnxsmith.core.value import Array
 from onnxsmith.diagnostics import undefined_name_help
 from onnxsmith.errors import AnnotationError, OnnxsmithError, combined
 from onnxsmith.schema.definition import AttributeType
 from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.source.places import Places
-from onnxsmith.types.annotations import AttributeAnnotation, read_attribute_annotation, read_value_type
+from onnxsmith.types.annotations import (
+    Annotation,
+    AttributeAnnotation,
+    read_attribute_annotation,
+    read_value_type,
+)
 from onnxsmith.types.named_sizes import has_repeated_names
 from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType, OptionalType
+
+if TYPE_CHECKING:
+    import onnx
 
 _ATTRIBUTE_TYPES: dict[tuple[type, bool], AttributeType] = {
     (int, False): AttributeType.INT,
@@ -33,6 +43,11 @@ _ATTRIBUTE_TYPES: dict[tuple[type, bool], AttributeType] = {
     (str, True): AttributeType.STRINGS,
     (np.ndarray, False): AttributeType.TENSOR,
 }
+
+
+#: The value of an attribute, as an eager run has it.
+AttributeScalar: TypeAlias = int | float | str | Array
+AttributeContent: TypeAlias = AttributeScalar | list[int | float | str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,31 +75,32 @@ class ScriptParameter:
         return _ATTRIBUTE_TYPES[self.attribute.scalar, self.attribute.is_list]
 
     @property
-    def example(self) -> Any:
+    def example(self) -> AttributeContent:
         """Some value of the attribute's type."""
         assert self.attribute is not None
         kind = self.attribute.scalar
         scalar = "" if kind is str else np.zeros(1, np.float32) if kind is np.ndarray else kind(1)
-        return [scalar] if self.attribute.is_list else scalar
+        return cast("list[int | float | str]", [scalar]) if self.attribute.is_list else scalar
 
-    def attribute_value(self, value: Any) -> Any:
+    def attribute_value(self, value: UserValue) -> AttributeContent:
         """A value given for the attribute, as an eager run has it: floats are rounded as ONNX keeps them."""
         assert self.attribute is not None
         scalar = self.attribute.scalar
         if self.attribute.is_list:
-            return [_attribute_scalar(scalar, each) for each in value]
+            items = [_attribute_scalar(scalar, each) for each in cast("Sequence[UserValue]", value)]
+            return cast("list[int | float | str]", items)  # there is no list of tensors
         return _attribute_scalar(scalar, value)
 
 
-def _attribute_scalar(scalar: type, value: Any) -> Any:
+def _attribute_scalar(scalar: type, value: UserValue) -> AttributeScalar:
     if scalar is float:
-        return float(np.float32(value))
+        return float(np.float32(cast(float, value)))
     if scalar is not np.ndarray:
         return scalar(value)
     if hasattr(value, "SerializeToString"):
         from onnx import numpy_helper  # heavy: only where a TensorProto is given
 
-        return numpy_helper.to_array(value)
+        return numpy_helper.to_array(cast("onnx.TensorProto", value))
     return np.asarray(value)
 
 
@@ -151,7 +167,7 @@ def _collecting(errors: list[OnnxsmithError], places: Places, name: str) -> Gene
         errors.append(error.locate(places.annotation(name)))
 
 
-def _parameter(name: str, hint: Any, default: Any) -> ScriptParameter:
+def _parameter(name: str, hint: Annotation, default: UserValue) -> ScriptParameter:
     if hint is None:
         return ScriptParameter(name, "input", default=default)
     attribute = read_attribute_annotation(hint)
@@ -167,26 +183,28 @@ def _parameter(name: str, hint: Any, default: Any) -> ScriptParameter:
     )
 
 
-def _is_any_tensor(hint: Any) -> bool:
+def _is_any_tensor(hint: Annotation) -> bool:
     """Annotations that say no more than none: Any, np.ndarray, onnxsmith.Tensor."""
     return hint is Any or hint is np.ndarray or getattr(hint, "__name__", "") == "Tensor"
 
 
-def _returns(hint: Any) -> tuple[AnyValueType, ...] | None:
-    if hint is None or _is_any_tensor(hint):
-        return None
-    if typing.get_origin(hint) is tuple or isinstance(hint, tuple):
-        # `-> (FLOAT["N"], FLOAT["N"])` is a tuple, and no type; it says the same.
-        arguments: tuple[Any, ...] = (
-            cast("tuple[Any, ...]", hint) if isinstance(hint, tuple) else typing.get_args(hint)
+def _returns(hint: Annotation | tuple[Annotation, ...]) -> tuple[AnyValueType, ...] | None:
+    if isinstance(hint, tuple):
+        results: tuple[Any, ...] = (
+            hint  # `-> (FLOAT["N"], FLOAT["N"])` is no type; it says the same as `tuple[…]`
         )
-        if len(arguments) == 2 and arguments[1] is ...:
-            return None
-        return tuple(_result_type(each) for each in arguments)
-    return (_result_type(hint),)
+    elif hint is None or _is_any_tensor(hint):
+        return None
+    elif typing.get_origin(hint) is tuple:
+        results = typing.get_args(hint)
+    else:
+        return (_result_type(hint),)
+    if len(results) == 2 and results[1] is ...:
+        return None
+    return tuple(_result_type(each) for each in results)
 
 
-def _result_type(hint: Any) -> AnyValueType:
+def _result_type(hint: Annotation) -> AnyValueType:
     return UNKNOWN_TENSOR if _is_any_tensor(hint) else read_value_type(hint, "the return annotation")
 
 
@@ -216,7 +234,7 @@ def _compiled(annotation: str) -> types.CodeType:
     return compile(annotation.strip(), "<string>", "eval", dont_inherit=True)
 
 
-def _evaluated(function: types.FunctionType, name: str, annotation: Any) -> Any:
+def _evaluated(function: types.FunctionType, name: str, annotation: Annotation) -> Annotation:
     """An annotation as an object; under `from __future__ import annotations` it is text."""
     if not isinstance(annotation, str):
         return annotation

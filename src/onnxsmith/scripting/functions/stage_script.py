@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from onnxsmith.core.recording import FormalAttribute, FunctionHead, OpsetChoice, RecordedFunction
-from onnxsmith.core.semantics.number import NumberKind, kind_of
+from onnxsmith.core.semantics.number import NumberKind, is_number, kind_of
 from onnxsmith.core.target import ACTIVE, RecordingTarget, recorded
-from onnxsmith.core.value import Value
+from onnxsmith.core.user_values import UserValue
+from onnxsmith.core.value import Operand, Value
 from onnxsmith.errors import CallError, MissingReturnError, OpsetConflictError, ReturnTypeError
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.promote import refuse_past_end
@@ -43,7 +44,7 @@ class Staged(Generic[ScopeT]):
     """A staged script: its graph is open until someone finishes it."""
 
     scope: ScopeT
-    outputs: list[Any]
+    outputs: list[Value]
     #: Which outputs are Python numbers to whoever calls the script.
     numbers: tuple[NumberKind | None, ...]
     #: Whether the script returned a tuple, so that one output in a tuple stays one.
@@ -112,7 +113,7 @@ def _stage(
         except Exception:
             pass  # the tree has all mistakes of the function, and their places
 
-    def from_tree(_: RecordingTarget, arguments: Mapping[str, Any]) -> Any:
+    def from_tree(_: RecordingTarget, arguments: Mapping[str, UserValue]) -> UserValue:
         return run_staged(
             script.analysis,
             script.function.__globals__,
@@ -130,7 +131,7 @@ def _stage_on(
     scope: ScopeT,
     types: Mapping[str, AnyValueType | None],
     attributes: Mapping[str, Any],
-    run: Callable[[RecordingTarget, Mapping[str, Any]], Any],
+    run: Callable[[RecordingTarget, Mapping[str, UserValue]], UserValue],
 ) -> Staged[ScopeT]:
     arguments = dict(script.fixed_arguments)
     if arguments and script.instance is None:
@@ -153,14 +154,14 @@ def _stage_on(
             value = attributes[parameter.name]
             arguments[parameter.name] = value if value is None else parameter.attribute_value(value)
         else:
-            arguments[parameter.name] = attribute_value(parameter)
+            arguments[parameter.name] = cast(UserValue, attribute_value(parameter))
     token = ACTIVE.set(scope)
     try:
         result = run(scope, script.completed(arguments))
         with located(None if _are_outputs(scope, result) else script.places.returned):
             if isinstance(result, list) and script.returns_sequence:
-                result = scope.sequence(cast("list[Any]", result))
-            values = list(cast("Sequence[Any]", result)) if isinstance(result, tuple | list) else [result]
+                result = cast(Value, scope.sequence(result))
+            values = list(result) if isinstance(result, tuple | list) else [result]
             outputs = _outputs(script, scope, values)
     finally:
         ACTIVE.reset(token)
@@ -169,16 +170,16 @@ def _stage_on(
     return Staged(scope, outputs, numbers, isinstance(result, tuple | list))
 
 
-def _are_outputs(scope: RecordingTarget, result: object) -> bool:
+def _are_outputs(scope: RecordingTarget, result: UserValue) -> bool:
     """Whether what a script returns can be its outputs as it is: nothing is made of it that needs a place."""
-    values = cast("Sequence[object]", result) if isinstance(result, tuple) else (result,)
+    values = result if isinstance(result, tuple) else (result,)
     return len({id(each) for each in values}) == len(values) and all(
         isinstance(each, Value) and each.is_symbolic and kind_of(each) is None and not scope.is_given(each)
         for each in values
     )
 
 
-def _default(script: ScriptDefinition, parameter: ScriptParameter, scope: RecordingTarget) -> Any:
+def _default(script: ScriptDefinition, parameter: ScriptParameter, scope: RecordingTarget) -> Operand | None:
     """The default of an input that nobody gives: a tensor of the annotated element type, as in an eager run."""
     kind = parameter.type.element if isinstance(parameter.type, OptionalType) else parameter.type
     is_typed = isinstance(kind, TensorType) and kind.dtype is not None
@@ -187,7 +188,7 @@ def _default(script: ScriptDefinition, parameter: ScriptParameter, scope: Record
     return scope.lift(input_argument(script, parameter, parameter.default))
 
 
-def _outputs(script: ScriptDefinition, scope: RecordingTarget, values: Sequence[Any]) -> list[Any]:
+def _outputs(script: ScriptDefinition, scope: RecordingTarget, values: Sequence[UserValue]) -> list[Value]:
     """What a script returns as outputs of its graph; one that is an input, or comes twice, gets an Identity."""
     returns = script.parameters.returns
     if returns is not None and len(returns) != len(values):
@@ -197,7 +198,7 @@ def _outputs(script: ScriptDefinition, scope: RecordingTarget, values: Sequence[
             help="for several results, annotate a tuple: -> tuple[FLOAT[...], INT64[...]]",
         )
         raise error.locate(script.places.returned).also(script.places.annotation("return"), "annotated here")
-    tensors: list[Any] = []
+    tensors: list[Value] = []
     for position, value in enumerate(values):
         tensor = _as_output(script, scope, value, None if returns is None else returns[position])
         if returns is not None and not script.is_exact:
@@ -212,11 +213,11 @@ def _outputs(script: ScriptDefinition, scope: RecordingTarget, values: Sequence[
 
 
 def _as_output(
-    script: ScriptDefinition, scope: RecordingTarget, value: Any, annotated: AnyValueType | None
-) -> Any:
+    script: ScriptDefinition, scope: RecordingTarget, value: UserValue, annotated: AnyValueType | None
+) -> Value:
     """A result as a tensor; a Python number takes the annotated element type, or else INT64, FLOAT or BOOL."""
     if value is None or isinstance(value, dict | set):
-        what = "nothing" if value is None else f"a {type(cast(object, value)).__name__}"
+        what = "nothing" if value is None else f"a {type(value).__name__}"
         raise MissingReturnError(
             f"'{script.name}' returns {what}",
             help="return the tensors that are the outputs, as a tuple if several",
@@ -226,17 +227,17 @@ def _as_output(
             f"'{script.name}' returns a tuple inside a tuple, and the outputs of a model are in a row",
             help="unpack it: return a, *pair",
         )
-    kind = kind_of(value)
-    if kind is None:
-        is_symbolic = isinstance(value, Value) and value.is_symbolic
-        return recorded(value) if is_symbolic else scope.lift(value)
+    if not is_number(value):
+        if isinstance(value, Value) and value.is_symbolic:
+            return recorded(value)
+        return scope.lift(cast(Operand, value))
     if isinstance(annotated, TensorType) and annotated.dtype is not None:
         return number_as(scope, value, annotated.dtype, RESULT_NAME, ReturnTypeError)
     if not isinstance(value, Value):
         refuse_past_end(value)
-    return number_as(
-        scope, value, DType.FLOAT if kind == "float" else NUMBER_DTYPES[kind], RESULT_NAME, ReturnTypeError
-    )
+    kind = kind_of(value)
+    dtype = DType.FLOAT if kind is None or kind == "float" else NUMBER_DTYPES[kind]
+    return number_as(scope, value, dtype, RESULT_NAME, ReturnTypeError)
 
 
 def _check_result(
@@ -262,7 +263,7 @@ def _check_result(
         raise error.locate(script.places.returned).also(script.places.annotation("return"), "annotated here")
 
 
-def _refined(scope: RecordingTarget, tensor: Any, annotated: AnyValueType) -> Any:
+def _refined(scope: RecordingTarget, tensor: Value, annotated: AnyValueType) -> Value:
     """An output with the dimensions that its annotation adds to what is known."""
     actual = tensor.known.type
     if not isinstance(actual, TensorType) or not isinstance(annotated, TensorType):

@@ -14,9 +14,10 @@ import types
 from collections.abc import Sequence
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from onnxsmith.core.target import ACTIVE, Target
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.scripting.functions.debuggers import paused, resume
 from onnxsmith.scripting.functions.eager_call import EAGER_TARGET, given_results, prepared
 from onnxsmith.scripting.source.location import located
@@ -39,6 +40,7 @@ class _Run:
     is_inside: bool
 
 
+NodeT = TypeVar("NodeT", bound=ast.AST)
 _runs: ContextVar[tuple[_Run, ...]] = ContextVar("onnxsmith_watched_runs", default=())
 
 
@@ -104,7 +106,7 @@ def _call(step: str, arguments: Sequence[ast.expr]) -> ast.Call:
     return ast.Call(ast.Attribute(ast.Constant(_STEPS), step, ast.Load()), list(arguments), [])
 
 
-def _placed(node: Any, like: ast.stmt | ast.expr) -> Any:
+def _placed(node: NodeT, like: ast.stmt | ast.expr) -> NodeT:
     """A node that is not the user's, on the line of one that is."""
     for each in ast.walk(node):
         if isinstance(each, ast.stmt | ast.expr) and not hasattr(each, "lineno"):
@@ -140,7 +142,7 @@ class _Steps:
 
     script: ScriptDefinition
 
-    def enter(self, *values: Any) -> tuple[Any, ...]:
+    def enter(self, *values: UserValue) -> tuple[UserValue, ...]:
         """The arguments as tensors; from here on operators run."""
         tracer = paused()
         try:
@@ -148,7 +150,9 @@ class _Steps:
         finally:
             resume(tracer)
 
-    def _entered(self, caller: types.FrameType | None, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _entered(
+        self, caller: types.FrameType | None, values: tuple[UserValue, ...]
+    ) -> tuple[UserValue, ...]:
         active = ACTIVE.get()
         place = None if caller is None else position_span(caller.f_code, caller.f_lasti, caller.f_lineno)
         arguments = dict(zip(self.script.parameters.python.parameters, values, strict=True))
@@ -158,7 +162,7 @@ class _Steps:
         _runs.set((*_runs.get(), run))
         return tuple(given[name] for name in arguments)
 
-    def give(self, result: Any) -> Any:
+    def give(self, result: UserValue) -> UserValue:
         """What the caller gets."""
         run = _runs.get()[-1]
         return given_results(self.script, result, gives_tensors=run.gives_tensors, is_inside=run.is_inside)

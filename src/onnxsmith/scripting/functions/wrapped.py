@@ -15,11 +15,12 @@ from typing import Any, TypeGuard, cast
 from onnxsmith.scripting.functions.signature import with_evaluated_annotations
 from onnxsmith.scripting.source.function_source import unwrapped
 from onnxsmith.scripting.source.user_code import is_user_code
+from onnxsmith.scripting.staging.script_values import Function
 
 _CALLED = "_called"
 
 
-def plain_function(function: object) -> types.FunctionType | None:
+def plain_function(function: Function) -> types.FunctionType | None:
     """The function to make a script of; None for what is no Python function."""
     if isinstance(function, functools.partial):
         return _with_fewer_parameters(cast("functools.partial[Any]", function))
@@ -30,7 +31,7 @@ def plain_function(function: object) -> types.FunctionType | None:
     return unwrapped(function)
 
 
-def _is_wrapper(function: object) -> TypeGuard[types.FunctionType]:
+def _is_wrapper(function: Function) -> TypeGuard[types.FunctionType]:
     """Whether a function of the user's stands around another one."""
     is_function = isinstance(function, types.FunctionType) and is_user_code(function)
     return is_function and hasattr(function, "__wrapped__")
@@ -51,7 +52,7 @@ def _with_fewer_parameters(partial: functools.partial[Any]) -> types.FunctionTyp
 
 
 def _written(
-    called: Any,
+    called: Function,
     signature: inspect.Signature,
     behind: types.FunctionType,
     given: dict[str, Any],

@@ -11,9 +11,9 @@ import inspect
 import linecache
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from onnxsmith.core.collection import collection_paused
 from onnxsmith.errors import SourceNotFoundError, UnsupportedSyntaxError
@@ -222,7 +222,7 @@ def module_level_names(file: str) -> Iterator[str]:
                     yield node.id
 
 
-def unwrapped(function: object) -> types.FunctionType | None:
+def unwrapped(function: Callable[..., Any]) -> types.FunctionType | None:
     """The plain function behind a decorator or partial that keeps it; None for what is no Python function."""
-    inner = inspect.unwrap(function) if callable(function) else function  # type: ignore[arg-type]
+    inner = inspect.unwrap(function) if callable(function) else function
     return inner if isinstance(inner, types.FunctionType) else None

@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 import collections
 import operator
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
 from onnxsmith.core.semantics.indexing import refuse_assignment
+from onnxsmith.core.sequence import TensorSequence
 from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Value
 from onnxsmith.errors import UnpackError, UnsupportedSyntaxError
 from onnxsmith.graphs.unpacking import refuse_rows_for_outputs
@@ -23,11 +25,17 @@ if TYPE_CHECKING:
     from onnxsmith.scripting.staging.stager import Stager
 
 
-def _operator(name: str) -> Callable[[Any, Any], Any]:
+#: What has elements that can be set.
+Elements: TypeAlias = "MutableMapping[Any, UserValue]"
+#: What `x += y` computes of the two.
+_InPlace: TypeAlias = Callable[[Any, Any], Any]
+
+
+def _operator(name: str) -> _InPlace:
     return getattr(operator, name)
 
 
-_IN_PLACE_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+_IN_PLACE_OPERATORS: dict[type[ast.operator], _InPlace] = {
     ast.Add: _operator("iadd"),
     ast.Sub: _operator("isub"),
     ast.Mult: _operator("imul"),
@@ -48,7 +56,7 @@ _IN_PLACE_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 _CHANGED_IN_PLACE = (list, set, dict, collections.deque, bytearray, np.ndarray)
 
 
-def assign(stager: Stager, target: ast.expr, value: Any) -> None:
+def assign(stager: Stager, target: ast.expr, value: UserValue) -> None:
     """Bind a target: a name, a pattern of names, an element of a Python container."""
     match target:
         case ast.Name(id=name):
@@ -64,7 +72,7 @@ def assign(stager: Stager, target: ast.expr, value: Any) -> None:
             )
 
 
-def _unpack(stager: Stager, target: ast.expr, elements: Sequence[ast.expr], value: Any) -> None:
+def _unpack(stager: Stager, target: ast.expr, elements: Sequence[ast.expr], value: UserValue) -> None:
     values = _elements(stager, target, elements, value)
     stars = [k for k, each in enumerate(elements) if isinstance(each, ast.Starred)]
     if stars:
@@ -78,19 +86,23 @@ def _unpack(stager: Stager, target: ast.expr, elements: Sequence[ast.expr], valu
         assign(stager, element.value if isinstance(element, ast.Starred) else element, each)
 
 
-def _elements(stager: Stager, target: ast.expr, elements: Sequence[ast.expr], value: Any) -> list[Any]:
+def _elements(
+    stager: Stager, target: ast.expr, elements: Sequence[ast.expr], value: UserValue
+) -> list[UserValue]:
     if isinstance(value, Value) and value.is_symbolic:
         with located(stager.frame.span(target)):
             return _tensor_elements(stager, target, elements, value)
     try:
-        return list(cast(Any, value))
+        return list(cast("Iterable[UserValue]", value))
     except TypeError:
         raise UnpackError(
             f"a {type(value).__name__} cannot be unpacked into {len(elements)} variables"
         ).locate(stager.frame.span(target)) from None
 
 
-def _tensor_elements(stager: Stager, target: ast.expr, elements: Sequence[ast.expr], value: Any) -> list[Any]:
+def _tensor_elements(
+    stager: Stager, target: ast.expr, elements: Sequence[ast.expr], value: Value
+) -> list[UserValue]:
     """The rows of a tensor, or the elements of a sequence: as many as are asked for, where only the model knows."""
     if isinstance(value, SymbolicTensor):
         has_star = any(isinstance(each, ast.Starred) for each in elements)
@@ -108,7 +120,8 @@ def _tensor_elements(stager: Stager, target: ast.expr, elements: Sequence[ast.ex
         count = len(elements)
     elif count < len(elements) and not any(isinstance(each, ast.Starred) for each in elements):
         raise _unpack_error(stager, target, str(len(elements)), count)
-    return [value[k] for k in range(count)]
+    rows = cast("Tensor | TensorSequence", value)
+    return [rows[k] for k in range(count)]
 
 
 def _unpack_error(stager: Stager, target: ast.expr, wanted: str, got: int) -> UnpackError:
@@ -117,14 +130,16 @@ def _unpack_error(stager: Stager, target: ast.expr, wanted: str, got: int) -> Un
     )
 
 
-def _assign_element(stager: Stager, target: ast.Subscript, container: Any, index: Any, value: Any) -> None:
+def _assign_element(
+    stager: Stager, target: ast.Subscript, container: UserValue, index: UserValue, value: UserValue
+) -> None:
     _refuse_tensor(stager, target, container)
     with located(stager.frame.span(target)):
         refuse_change(container)
-        container[index] = value
+        cast(Elements, container)[index] = value
 
 
-def _refuse_tensor(stager: Stager, target: ast.Subscript, container: Any) -> None:
+def _refuse_tensor(stager: Stager, target: ast.Subscript, container: UserValue) -> None:
     if isinstance(container, Value):
         with located(stager.frame.span(target)):
             refuse_assignment()
@@ -140,7 +155,7 @@ def assign_augmented(stager: Stager, statement: ast.AugAssign) -> None:
             right = frame.evaluate(statement.value)
             if isinstance(current, _CHANGED_IN_PLACE):
                 with located(frame.span(statement)):
-                    refuse_change(cast(object, current))
+                    refuse_change(current)
             stager.assign_name(name, _at(stager, statement, compute, current, right))
         case ast.Subscript(value=container, slice=index):
             owner, key = frame.evaluate(container), frame.evaluate(index)
@@ -148,7 +163,8 @@ def assign_augmented(stager: Stager, statement: ast.AugAssign) -> None:
             with located(frame.span(statement.target)):
                 refuse_change(owner)
             right = frame.evaluate(statement.value)
-            owner[key] = _at(stager, statement, compute, owner[key], right)
+            elements = cast(Elements, owner)
+            elements[key] = _at(stager, statement, compute, elements[key], right)
         case _:
             raise UnsupportedSyntaxError("this cannot be assigned to in a script").locate(
                 frame.span(statement.target)
@@ -156,8 +172,8 @@ def assign_augmented(stager: Stager, statement: ast.AugAssign) -> None:
 
 
 def _at(
-    stager: Stager, statement: ast.stmt, compute: Callable[[Any, Any], Any], left: Any, right: Any
-) -> Any:
+    stager: Stager, statement: ast.stmt, compute: _InPlace, left: UserValue, right: UserValue
+) -> UserValue:
     """Compute at a statement that is no expression: `x += y` has no code of its own to point at."""
     with located(stager.frame.span(statement)):
         return compute(left, right)

@@ -5,16 +5,18 @@ They pass to operators by reference, and become constants that refer to them whe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
+from typing import TYPE_CHECKING, ClassVar, NoReturn, Protocol, cast
 
 import numpy as np
 
+from onnxsmith.core.semantics.index_items import Index
 from onnxsmith.core.semantics.number import Number, NumberKind, number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import AttributeParameterError
 from onnxsmith.schema.definition import AttributeReference, AttributeType
 from onnxsmith.schema.inference.known import Known
+from onnxsmith.source import Span
 from onnxsmith.types.annotations import AttributeAnnotation
 from onnxsmith.types.dtypes import DType
 
@@ -31,6 +33,13 @@ _CONSTANT_ATTRIBUTE = {
 }
 
 
+class _OfGraph(Protocol):
+    """What a value of a graph has beyond others."""
+
+    @property
+    def span(self) -> Span | None: ...
+
+
 class AttributeParameter(Protocol):
     """What has to be known of a parameter."""
 
@@ -42,7 +51,7 @@ class AttributeParameter(Protocol):
     def attribute_type(self) -> AttributeType: ...
 
 
-def attribute_value(parameter: AttributeParameter) -> Any:
+def attribute_value(parameter: AttributeParameter) -> AttributeNumber | AttributeTensor | AttributeText:
     """What a parameter is inside the body of an ONNX function."""
     reference = AttributeReference(parameter.name, parameter.attribute_type)
     annotation = parameter.attribute
@@ -56,7 +65,7 @@ def attribute_value(parameter: AttributeParameter) -> Any:
     return AttributeNumber(reference, cast(NumberKind, annotation.scalar.__name__))
 
 
-def _constant(reference: AttributeReference, made: list[Any], kind: str) -> Any:
+def _constant(reference: AttributeReference, made: list[Tensor], kind: str) -> Tensor:
     """The constant that refers to the attribute: made once per graph, and seen from the graphs inside it."""
     scope = current_graph()
     for each in made:
@@ -66,8 +75,8 @@ def _constant(reference: AttributeReference, made: list[Any], kind: str) -> Any:
     if kind == "bool":
         value = scope.operators.Cast(value, to=DType.BOOL)
     scope.suggest_name(value, reference.name)
-    made.append(value)
-    return value
+    made.append(cast(Tensor, value))
+    return made[-1]
 
 
 class AttributeNumber(Number):
@@ -79,7 +88,7 @@ class AttributeNumber(Number):
         self.reference = reference
         self.kind = kind
         self.is_natural = False
-        self._made: list[Any] = []
+        self._made: list[Tensor] = []
 
     @property
     def tensor(self) -> Tensor:  # type: ignore[override]  # made when it is first needed
@@ -101,10 +110,10 @@ class AttributeTensor(Tensor):
 
     def __init__(self, reference: AttributeReference) -> None:
         self.reference = reference
-        self._made: list[Any] = []
+        self._made: list[Tensor] = []
 
     @property
-    def tensor(self) -> Any:
+    def tensor(self) -> Tensor:
         """The constant that holds its values."""
         return _constant(self.reference, self._made, "tensor")
 
@@ -117,8 +126,8 @@ class AttributeTensor(Tensor):
         return current_graph()
 
     @property
-    def span(self) -> Any:
-        return self.tensor.span
+    def span(self) -> Span | None:
+        return cast(_OfGraph, self.tensor).span
 
     @property
     def name(self) -> str:
@@ -133,7 +142,7 @@ class AttributeList(AttributeTensor):
 
     __slots__ = ()
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Index) -> Tensor:
         part = self.tensor[index]
         return number(part) if part.type.rank == 0 else part
 
@@ -146,7 +155,7 @@ class AttributeText:
     def __init__(self, reference: AttributeReference) -> None:
         self.reference = reference
 
-    def _refuse(self, *_: Any) -> Any:
+    def _refuse(self, *_: object) -> NoReturn:
         error = AttributeParameterError(
             f"the attribute '{self.reference.name}' has its value only when the function is called",
             help="pass it on as an attribute of an operator",
@@ -160,7 +169,7 @@ class AttributeText:
     __bool__ = __str__ = __format__ = _refuse
     __hash__ = object.__hash__
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> NoReturn:
         if hasattr(str, name) or hasattr(list, name):
             self._refuse()
         raise AttributeError(name)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, TypeGuard, cast
 
 from onnxsmith.core.recording import RecordedBody
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import RecordingTarget, current_graph, recorded
-from onnxsmith.core.value import Value
+from onnxsmith.core.value import TensorValue, Value
 from onnxsmith.errors import NestingError
 from onnxsmith.scripting.analysis.effects import Names
 from onnxsmith.scripting.source.location import located
@@ -29,6 +29,7 @@ from onnxsmith.scripting.staging.merge import (
     active,
 )
 from onnxsmith.scripting.staging.perhaps import refined
+from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.truth import Negation, is_symbolic, is_truth_value, truth, visible
 from onnxsmith.scripting.staging.watch import keep_unchanged, watch_path
 from onnxsmith.source import Span
@@ -44,7 +45,7 @@ DEEPEST = 28
 
 def branch(
     stager: Stager,
-    condition: Any,
+    condition: TensorValue,
     then: Sequence[ast.stmt],
     otherwise: Sequence[ast.stmt],
     statement: ast.stmt,
@@ -81,7 +82,7 @@ def branch(
 
 def _merge_blocks(
     stager: Stager,
-    condition: Any,
+    condition: TensorValue,
     then: Sequence[ast.stmt],
     otherwise: Sequence[ast.stmt],
     statement: ast.stmt,
@@ -125,8 +126,8 @@ SOME_PATH = "it is assigned only on some paths through this"
 
 
 def picked(
-    variables: Mapping[str, Any], names: Sequence[str], live: frozenset[str], missing: Unassigned
-) -> dict[str, Any]:
+    variables: Mapping[str, Held], names: Sequence[str], live: frozenset[str], missing: Unassigned
+) -> dict[str, Held]:
     """The values of variables; those that nobody reads any more have none."""
     return {name: variables.get(name, missing) if name in live else MISSING for name in names}
 
@@ -136,7 +137,7 @@ def dispatch(stager: Stager, side: Side, follow: Leaf, place: ast.stmt) -> Side:
     stager.frame.variables.update(
         {name: each for name, each in side.variables.items() if each is not MISSING}
     )
-    flags: Mapping[str, Any] = side.value
+    flags = side.flags
     possible = [kind for kind in KINDS if flags.get(kind, False) is not False]
     possible.sort(key=lambda kind: isinstance(flags[kind], Negation))  # the last one needs no test
 
@@ -145,11 +146,12 @@ def dispatch(stager: Stager, side: Side, follow: Leaf, place: ast.stmt) -> Side:
 
     def choose(kinds: Sequence[str]) -> Side:
         kind, *others = kinds
-        if not others or not is_symbolic(flags[kind]):
+        flag = flags[kind]
+        if not others or not is_symbolic(flag):
             return go(kind)
         return dynamic_if(
             stager,
-            truth(flags[kind]),
+            truth(flag),
             lambda: go(kind),
             lambda: choose(others),
             names_from(stager, place),
@@ -173,7 +175,7 @@ def names_from(stager: Stager, statement: ast.stmt) -> Names:
 
 def dynamic_if(
     stager: Stager,
-    condition: Any,
+    condition: TensorValue,
     then: Callable[[], Side],
     otherwise: Callable[[], Side],
     names: Names,
@@ -257,14 +259,16 @@ def dynamic_if(
 
 def _merged_cells(
     merger: Merger, cells: Sequence[Cell], after: Sequence[CellValues], span: Span | None
-) -> list[tuple[Cell, Any]]:
+) -> list[tuple[Cell, Held]]:
     """What the variables have in common that inner functions assigned on one of two sides."""
     unbound = Unassigned(span, SOME_PATH)
     sides = [(cell, after[0].get(cell, unbound), after[1].get(cell, unbound)) for cell in cells]
     return [(cell, merger.merge(then, otherwise, cell.name, strict=False)) for cell, then, otherwise in sides]
 
 
-def _as_logic(condition: Any, scopes: Sequence[RecordingTarget], sides: Sequence[Side]) -> Any:
+def _as_logic(
+    condition: TensorValue, scopes: Sequence[RecordingTarget], sides: Sequence[Side]
+) -> TensorValue | None:
     """A truth value on one side and True or False on the other: `And` or `Or`, where what was recorded is harmless."""
     then, otherwise = _decided(condition, sides[0].value, True), _decided(condition, sides[1].value, False)
     if sides[0].variables or not all(each.is_harmless for each in scopes):
@@ -283,13 +287,16 @@ def _as_logic(condition: Any, scopes: Sequence[RecordingTarget], sides: Sequence
     return Number(joined, "bool") if isinstance(open_value, Number) else joined
 
 
-def _decided(condition: Any, value: Any, is_true: bool) -> Any:
+def _decided(condition: TensorValue, value: Held, is_true: bool) -> Held:
     """What is known of a value on one side: the condition itself is true on one and false on the other."""
     return is_true if is_symbolic(value) and recorded(visible(value)) is condition else value
 
 
-def _is_one_truth(value: Any) -> bool:
-    return is_symbolic(value) and is_truth_value(value) and value.known.type.shape == ()
+def _is_one_truth(value: Held) -> TypeGuard[Value]:
+    if not is_symbolic(value) or not is_truth_value(value):
+        return False
+    kind = value.known.type
+    return isinstance(kind, TensorType) and kind.shape == ()
 
 
 #: Element types that every runtime selects, and the opset that brought `Where`.
@@ -297,7 +304,7 @@ _SELECTED = (DType.FLOAT, DType.DOUBLE, DType.INT32, DType.INT64)
 _WHERE = 9
 
 
-def _selected(outer: RecordingTarget, condition: Any, merger: Merger) -> Sequence[Any] | None:
+def _selected(outer: RecordingTarget, condition: TensorValue, merger: Merger) -> Sequence[Value] | None:
     """The outputs of a choice between single values that are there already: a `Where` for each, and no branches."""
     if not merger.is_choice or outer.operators.version < _WHERE:
         return None
@@ -315,9 +322,9 @@ def _is_single(value: Value) -> bool:
 
 
 def _emit(
-    outer: RecordingTarget, condition: Any, bodies: Sequence[RecordedBody], names: Sequence[str]
-) -> Sequence[Any]:
+    outer: RecordingTarget, condition: TensorValue, bodies: Sequence[RecordedBody], names: Sequence[str]
+) -> Sequence[Value]:
     outputs = outer.operators.If(condition, then_branch=bodies[0], else_branch=bodies[1])
-    results = cast("Sequence[Any]", outputs) if isinstance(outputs, tuple) else (outputs,)
+    results = cast("Sequence[Value]", outputs) if isinstance(outputs, tuple) else (outputs,)
     outer.name_results(results, names, [(bodies[0], "then"), (bodies[1], "else")])
     return results

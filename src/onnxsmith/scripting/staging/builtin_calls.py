@@ -12,14 +12,25 @@ import operator
 import sys
 import types
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Sequence, Sized
+from typing import Any, NoReturn, Protocol, TypeAlias, cast
 
 import numpy as np
 
 from onnxsmith.core.operands import operators_for
-from onnxsmith.core.semantics.number import Number, is_natural, kind_of, literal, number
+from onnxsmith.core.operator_protocols import StandardOperators
+from onnxsmith.core.semantics.number import (
+    AnyNumber,
+    Number,
+    is_natural,
+    is_number,
+    kind_of,
+    literal,
+    number,
+)
 from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.user_values import UserValue
+from onnxsmith.core.value import Operand, Size, TensorValue
 from onnxsmith.errors import (
     ConditionError,
     DTypeNotAllowedError,
@@ -30,11 +41,10 @@ from onnxsmith.errors import (
 )
 from onnxsmith.scripting.staging.attribute_values import AttributeList
 from onnxsmith.scripting.staging.merge import NUMBER_DTYPES
+from onnxsmith.scripting.staging.script_values import Function, T
 from onnxsmith.scripting.staging.truth import is_symbolic, truth
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import describe_shape
-
-Function = Callable[..., Any]
 
 
 class Decisions(Protocol):
@@ -45,16 +55,20 @@ class Decisions(Protocol):
         """Whether what is evaluated now is only to be printed."""
         ...
 
-    def all_true(self, bound: tuple[str, ...], first: Any, *others: Callable[[], Any]) -> Any:
+    def all_true(
+        self, bound: tuple[str, ...], first: UserValue, *others: Callable[[], UserValue]
+    ) -> UserValue:
         """`a and b` where only its truth matters."""
         ...
 
-    def any_true(self, bound: tuple[str, ...], first: Any, *others: Callable[[], Any]) -> Any:
+    def any_true(
+        self, bound: tuple[str, ...], first: UserValue, *others: Callable[[], UserValue]
+    ) -> UserValue:
         """`a or b` where only its truth matters."""
         ...
 
 
-def replacement(function: Any, hooks: Decisions) -> Function | None:
+def replacement(function: Function, hooks: Decisions) -> Function | None:
     """What to call instead of a built-in function; None for all others."""
     try:
         make = _REPLACEMENTS.get(function)
@@ -69,7 +83,7 @@ _LOGGING = frozenset(["debug", "info", "warning", "warn", "error", "critical", "
 _WRITING = frozenset(["write", "writelines", "flush"])
 
 
-def _only_tells(function: Any) -> bool:
+def _only_tells(function: Function) -> bool:
     """Whether a function tells people something, as `print` does: of `logging`, or a method of `sys.stdout`."""
     if isinstance(function, types.FunctionType | types.MethodType):
         if function.__module__ == "logging" and function.__name__ in _LOGGING:
@@ -97,7 +111,7 @@ def _always(function: Function) -> Callable[[Decisions], Function]:
 # -- sizes and numbers -------------------------------------------------------------------------------------
 
 
-def _length(value: Any) -> Any:
+def _length(value: UserValue) -> Size:
     if is_symbolic(value):
         if isinstance(value, Tensor):
             if value.type.shape == ():
@@ -106,11 +120,11 @@ def _length(value: Any) -> Any:
                 )
             return value.shape[0]
         return number(operators_for(value).SequenceLength(value))
-    return len(value)
+    return len(cast(Sized, value))
 
 
 def _converted(dtype: DType, python: Function) -> Function:
-    def convert(*args: Any, **kwargs: Any) -> Any:
+    def convert(*args: UserValue, **kwargs: UserValue) -> UserValue:
         if len(args) == 1 and is_symbolic(args[0]) and isinstance(args[0], Tensor):
             value = args[0]
             if dtype is DType.BOOL:
@@ -122,7 +136,7 @@ def _converted(dtype: DType, python: Function) -> Function:
     return convert
 
 
-def _scalar(value: Tensor, what: str) -> Any:
+def _scalar(value: Tensor, what: str) -> TensorValue:
     """A tensor of one element as a scalar."""
     if isinstance(value, Number):
         return value.tensor
@@ -135,19 +149,22 @@ def _scalar(value: Tensor, what: str) -> Any:
 def _extreme(name: str, python: Function) -> Function:
     """`min` or `max`, by Python's rule: a later value counts only if it is less, or greater; NaN never is."""
 
-    def extreme(*args: Any, **kwargs: Any) -> Any:
-        if len(args) == 1 and isinstance(args[0], Tensor) and is_symbolic(args[0]) and not kwargs:
+    def extreme(*args: UserValue, **kwargs: UserValue) -> UserValue:
+        if len(args) == 1 and is_symbolic(args[0]) and isinstance(args[0], Tensor) and not kwargs:
             return _extreme_element(name, python, args[0])
-        values = list(args[0]) if len(args) == 1 else list(args)
+        values = list(cast("Iterable[UserValue]", args[0]) if len(args) == 1 else args)
         if kwargs or not any(is_symbolic(each) for each in values) or len(values) < 2:
             return python(*([values] if len(args) == 1 else args), **kwargs)
-        kinds = [kind_of(each) for each in values]
-        if None not in kinds:
+        numbers = [each for each in values if is_number(each)]
+        if len(numbers) == len(values):
+            kinds = [kind_of(each) for each in numbers]
             dtype = NUMBER_DTYPES["float" if "float" in kinds else "int"]
             is_whole = any(map(is_natural, values)) if name == "Max" else all(map(is_natural, values))
-            found = _first_of(name, [_number_as(each, dtype) for each in values], dtype)
+            found = _first_of(name, [_number_as(each, dtype) for each in numbers], dtype)
             return Number(
-                found, "float" if "float" in kinds else "int", is_natural=is_whole and "float" not in kinds
+                cast(TensorValue, found),
+                "float" if "float" in kinds else "int",
+                is_natural=is_whole and "float" not in kinds,
             )
         for each in values:
             if isinstance(each, Tensor) and each.type.shape:
@@ -155,12 +172,13 @@ def _extreme(name: str, python: Function) -> Function:
                     f"{python.__name__}() compares single numbers; this has shape {describe_shape(each.type.shape)}",
                     help=f"op.{name}(…) compares element by element",
                 )
-        return _first_of(name, values, next(each.dtype for each in values if isinstance(each, Tensor)))
+        dtype = next(each.dtype for each in values if isinstance(each, Tensor))
+        return _first_of(name, cast("Sequence[Operand]", values), dtype)
 
     return extreme
 
 
-def _first_of(name: str, values: Sequence[Any], dtype: DType | None) -> Any:
+def _first_of(name: str, values: Sequence[Operand], dtype: DType | None) -> Operand:
     """The least or greatest of single numbers; integers need no care."""
     op = operators_for(*values)
     if dtype is not None and dtype.is_integer:
@@ -171,7 +189,7 @@ def _first_of(name: str, values: Sequence[Any], dtype: DType | None) -> Any:
     return found
 
 
-def _extreme_element(name: str, python: Function, values: Tensor) -> Any:
+def _extreme_element(name: str, python: Function, values: Tensor) -> TensorValue:
     """Of the elements of a vector. A NaN that comes first stays, others are passed over."""
     shape = values.type.shape
     if shape is not None and len(shape) != 1:
@@ -187,11 +205,11 @@ def _extreme_element(name: str, python: Function, values: Tensor) -> Any:
     return op.Where(op.IsNaN(first), first, others.max() if name == "Max" else others.min())
 
 
-def _number_as(value: Any, dtype: DType) -> Any:
+def _number_as(value: AnyNumber, dtype: DType) -> TensorValue | np.generic[Any]:
     return value.as_dtype(dtype) if isinstance(value, Number) else literal(value, dtype)
 
 
-def _total(values: Any, start: Any = 0) -> Any:
+def _total(values: UserValue, start: UserValue = 0) -> UserValue:
     starts_at_nothing = kind_of(start) == "int" and not is_symbolic(start) and start == 0
     if is_symbolic(values) and isinstance(values, Tensor):
         if values.dtype is DType.BOOL:
@@ -202,34 +220,36 @@ def _total(values: Any, start: Any = 0) -> Any:
         if isinstance(values, AttributeList):
             total = number(total)
         return total if starts_at_nothing else total + start
-    items = list(values)
+    items: list[Any] = list(cast("Iterable[Any]", values))
     if items and any(is_symbolic(each) for each in items) and starts_at_nothing:
         return functools.reduce(operator.add, items)  # 0 + x is x: no node for it
-    return sum(items, start)
+    return sum(items, cast(Any, start))
 
 
 # -- truth -------------------------------------------------------------------------------------------------
 
 
 def _any(hooks: Decisions) -> Function:
-    def any_of(values: Any) -> Any:
+    def any_of(values: UserValue) -> UserValue:
         if is_symbolic(values) and isinstance(values, Tensor):
             return number(values.astype(DType.BOOL).any())
-        return hooks.any_true((), False, *[functools.partial(_itself, each) for each in values])
+        items = cast("Iterable[UserValue]", values)
+        return hooks.any_true((), False, *[functools.partial(_itself, each) for each in items])
 
     return any_of
 
 
 def _all(hooks: Decisions) -> Function:
-    def all_of(values: Any) -> Any:
+    def all_of(values: UserValue) -> UserValue:
         if is_symbolic(values) and isinstance(values, Tensor):
             return number(values.astype(DType.BOOL).all())
-        return hooks.all_true((), True, *[functools.partial(_itself, each) for each in values])
+        items = cast("Iterable[UserValue]", values)
+        return hooks.all_true((), True, *[functools.partial(_itself, each) for each in items])
 
     return all_of
 
 
-def _itself(value: Any) -> Any:
+def _itself(value: T) -> T:
     return value
 
 
@@ -238,7 +258,7 @@ def _itself(value: Any) -> Any:
 
 def _textual(python: Function) -> Callable[[Decisions], Function]:
     def make(hooks: Decisions) -> Function:
-        def convert(*args: Any, **kwargs: Any) -> Any:
+        def convert(*args: UserValue, **kwargs: UserValue) -> str:
             if args and is_symbolic(args[0]) and not hooks.is_printing:
                 raise text_error()
             return python(*args, **kwargs)
@@ -248,12 +268,12 @@ def _textual(python: Function) -> Callable[[Decisions], Function]:
     return make
 
 
-def _nothing(*_: Any, **__: Any) -> None:
+def _nothing(*_: UserValue, **__: UserValue) -> None:
     """A model does not print and does not stop; the eager run does."""
 
 
 def _refused(python: Function, instead: str) -> Callable[[Decisions], Function]:
-    def refuse(*_: Any, **__: Any) -> Any:
+    def refuse(*_: UserValue, **__: UserValue) -> NoReturn:
         raise UnsupportedSyntaxError(f"a script cannot call {python.__name__}()", help=instead)
 
     return _always(refuse)
@@ -261,11 +281,14 @@ def _refused(python: Function, instead: str) -> Callable[[Decisions], Function]:
 
 # -- mathematics -------------------------------------------------------------------------------------------
 
+#: What a function of `math` is in operators, of its operands.
+Mathematics: TypeAlias = Callable[[StandardOperators, Sequence[Operand]], TensorValue]
 
-def _computed(python: Function, compute: Callable[[Any, Any], Any]) -> Function:
+
+def _computed(python: Function, compute: Mathematics) -> Function:
     """A function of `math`: it computes in Python's floats, also where only the model knows them."""
 
-    def function(*args: Any) -> Any:
+    def function(*args: UserValue) -> UserValue:
         if not any(is_symbolic(each) for each in args):
             return python(*args)
         given = [
@@ -280,7 +303,7 @@ def _computed(python: Function, compute: Callable[[Any, Any], Any]) -> Function:
 
 
 _UNARY = ("sqrt", "exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "erf")
-_MATHEMATICS: dict[Function, Callable[[Any, Any], Any]] = {
+_MATHEMATICS: dict[Function, Mathematics] = {
     **{getattr(math, name): lambda op, x, name=name: getattr(op, name.capitalize())(*x) for name in _UNARY},
     math.fabs: lambda op, x: op.Abs(*x),
     math.pow: lambda op, x: op.Pow(*x),

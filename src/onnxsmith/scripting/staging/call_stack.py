@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from contextvars import ContextVar, Token
-from types import TracebackType
-from typing import Any
+from types import CodeType, TracebackType
+from typing import TypeAlias
 
 from onnxsmith.errors import RecursiveFunctionError
 
@@ -17,11 +18,13 @@ _ROOMY_CALLS, _MOST_CALLS, _FRAMES_PER_CALL = 20, 300, 40
 #: As often in itself, a function that nests conditions too deeply does so because it calls itself.
 _CERTAINLY_RECURSIVE = 5
 
-#: The syntax trees of the functions, the innermost last.
-_CALLS: ContextVar[tuple[Any, ...]] = ContextVar("onnxsmith_staged_calls", default=())
+#: What a function is known by: its syntax tree, or its code where that is all that is needed.
+_Known: TypeAlias = ast.AST | CodeType
+#: The functions, the innermost last.
+_CALLS: ContextVar[tuple[_Known, ...]] = ContextVar("onnxsmith_staged_calls", default=())
 
 
-def is_recursive(node: Any) -> bool:
+def is_recursive(node: _Known) -> bool:
     """Whether a function is being staged inside itself, again and again."""
     return _CALLS.get().count(node) >= _CERTAINLY_RECURSIVE
 
@@ -39,7 +42,7 @@ class staging:
 
     __slots__ = ("_limit", "_name", "_node", "_token")
 
-    def __init__(self, node: Any, name: str) -> None:
+    def __init__(self, node: _Known, name: str) -> None:
         self._node = node
         self._name = name
 
@@ -50,7 +53,7 @@ class staging:
         self._limit = sys.getrecursionlimit()
         if _ROOMY_CALLS <= len(calls) < _MOST_CALLS:
             sys.setrecursionlimit(self._limit + _FRAMES_PER_CALL)
-        self._token: Token[tuple[Any, ...]] = _CALLS.set((*calls, self._node))
+        self._token: Token[tuple[_Known, ...]] = _CALLS.set((*calls, self._node))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None

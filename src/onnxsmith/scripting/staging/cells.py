@@ -9,14 +9,15 @@ from __future__ import annotations
 import weakref
 from collections.abc import Sequence
 from contextvars import ContextVar, Token
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from onnxsmith.scripting.staging.perhaps import Fact, refined
+from onnxsmith.scripting.staging.script_values import Held, Marker
 
 _ABSENT = object()
 
 
-class Cells(dict[str, Any]):
+class Cells(dict[str, Held]):
     """The values of one call's variables that inner functions assign."""
 
     __slots__ = ("__weakref__",)
@@ -90,7 +91,7 @@ class CellValues:
             if before.get(name, _ABSENT) is not values.get(name, _ABSENT)
         ]
 
-    def get(self, cell: Cell, default: object) -> Any:
+    def get(self, cell: Cell, default: Marker) -> Held:
         """What a cell held."""
         return next(
             (values.get(cell.name, default) for home, values in self._held if home is cell.home), default

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from onnxsmith.core.target import current_graph
 from onnxsmith.scripting.analysis.names import assigned_names
@@ -17,6 +17,7 @@ from onnxsmith.scripting.staging.branches import SOME_PATH, dispatch, dynamic_if
 from onnxsmith.scripting.staging.growing import grown_names
 from onnxsmith.scripting.staging.jumps import NEXT, Jump, Leaf, Side, record
 from onnxsmith.scripting.staging.merge import MISSING, RESULT_NAME, Unassigned
+from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.truth import is_symbolic, truth
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def _in_turn(stager: Stager, groups: Sequence[Group], place: ast.stmt) -> Side:
     frame = stager.frame
     side = groups[0]()
     for group in groups[1:]:
-        pending = side.value[_PENDING]
+        pending = side.flags[_PENDING]
         if not is_symbolic(pending) and not pending:
             break
         frame.variables.update(_values(side))
@@ -152,13 +153,13 @@ def _in_turn(stager: Stager, groups: Sequence[Group], place: ast.stmt) -> Side:
             continue
 
         def stay(before: Side = side) -> Side:
-            return Side({**before.value, _PENDING: False}, before.variables)
+            return Side({**before.flags, _PENDING: False}, before.variables)
 
         side = dynamic_if(
             stager, truth(pending), group, stay, names_from(stager, place), name=RESULT_NAME, place=place
         )
-    return Side({key: value for key, value in side.value.items() if key != _PENDING}, side.variables)
+    return Side({key: value for key, value in side.flags.items() if key != _PENDING}, side.variables)
 
 
-def _values(side: Side) -> dict[str, Any]:
+def _values(side: Side) -> dict[str, Held]:
     return {name: each for name, each in side.variables.items() if each is not MISSING}

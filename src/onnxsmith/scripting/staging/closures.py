@@ -11,10 +11,11 @@ import functools
 import inspect
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from onnxsmith.core.target import current_graph
+from onnxsmith.core.user_values import Opaque, UserValue
 from onnxsmith.core.value import Value
 from onnxsmith.errors import SourceNotFoundError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.analyze import Analysis, analyze
@@ -29,9 +30,10 @@ from onnxsmith.scripting.staging.call_stack import staging
 from onnxsmith.scripting.staging.cells import CellScope
 from onnxsmith.scripting.staging.frame import Frame, Run
 from onnxsmith.scripting.staging.mistakes import Mistakes
+from onnxsmith.scripting.staging.script_values import Function
 from onnxsmith.scripting.staging.watch import Captures, call_as_it_is, values_of, watch_call
 from onnxsmith.source import Span
-from onnxsmith.types.annotations import read_value_type
+from onnxsmith.types.annotations import Annotation, read_value_type
 from onnxsmith.types.value_types import AnyValueType
 
 
@@ -83,7 +85,7 @@ class StagedClosure:
             return None
         return read_value_type(self._evaluated(annotation), f"an annotation of '{self.__name__}'")
 
-    def _evaluated(self, annotation: ast.expr) -> Any:
+    def _evaluated(self, annotation: ast.expr) -> Annotation:
         """An annotation as Python would evaluate it where the function is defined."""
         frame = self.frame
         code = compile(ast.fix_missing_locations(ast.Expression(annotation)), frame.analysis.file, "eval")
@@ -97,7 +99,7 @@ class StagedClosure:
         defaults = {name: each.default for name, each in self.signature.parameters.items()}
         return names, {**values_of(self.frame, names.variables), **defaults}
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: UserValue, **kwargs: UserValue) -> UserValue:
         arguments = bind_call(self.__name__, self.signature, args, kwargs, self.span)
         frame = self.frame
         return run_staged(self.analysis, frame.globals, frame.closure, arguments, frame, run=frame.run)
@@ -141,7 +143,7 @@ def run_staged(
     mistakes: Mistakes | None = None,
     *,
     run: Run,
-) -> Any:
+) -> UserValue:
     """Stage one call of a function and give what it returns; `mistakes` collects those of several statements.
 
     `run` is the stager's: it stages a frame, and all that is called from there is staged by it, too.
@@ -159,12 +161,12 @@ def run_staged(
             return run(frame)
 
 
-def in_place(function: Any, run: Run) -> Any:
+def in_place(function: Function, run: Run) -> Function:
     """What to call instead of `function` in a staged function."""
     if isinstance(function, types.MethodType):
         inner = function.__func__
         if isinstance(inner, types.FunctionType) and is_user_code(inner):
-            return _InPlace(inner, (function.__self__,), run)
+            return _InPlace(inner, (cast(UserValue, function.__self__),), run)
         return function
     if isinstance(function, types.FunctionType):
         if HOOKS in function.__code__.co_freevars:
@@ -177,11 +179,11 @@ def in_place(function: Any, run: Run) -> Any:
         return cast(Any, function)
     inner = getattr(cast(Any, type(function)), "__call__", None)  # noqa: B004  # the function itself is wanted
     if isinstance(inner, types.FunctionType) and is_user_code(inner):
-        return _InPlace(inner, (function,), run)
+        return _InPlace(inner, (cast(Opaque, function),), run)
     return function
 
 
-def has_symbolic(values: Any, depth: int = 3) -> bool:
+def has_symbolic(values: Iterable[UserValue], depth: int = 3) -> bool:
     """Whether symbolic values are among these, or in the containers among these."""
     for value in values:
         if isinstance(value, Value):
@@ -204,12 +206,12 @@ class _InPlace:
 
     __slots__ = ("_bound", "_function", "_run")
 
-    def __init__(self, function: types.FunctionType, bound: tuple[Any, ...], run: Run) -> None:
+    def __init__(self, function: types.FunctionType, bound: tuple[UserValue, ...], run: Run) -> None:
         self._function = function
         self._bound = bound
         self._run = run
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: UserValue, **kwargs: UserValue) -> UserValue:
         function, args = self._function, (*self._bound, *args)
         if not has_symbolic((*args, *kwargs.values())):
             return call_as_it_is(function, *args, **kwargs)

@@ -15,10 +15,10 @@ import numpy as np
 
 from onnxsmith.core.call import constant_like
 from onnxsmith.core.recording import RecordedBody
-from onnxsmith.core.semantics.number import Number, kind_of, literal
+from onnxsmith.core.semantics.number import Number, is_number, kind_of, literal
 from onnxsmith.core.target import RecordingTarget, current_graph
-from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import Value
+from onnxsmith.core.user_values import UserValue
+from onnxsmith.core.value import TensorValue, Value
 from onnxsmith.errors import LoopTypeError, NestingError
 from onnxsmith.scripting.analysis.flow import is_endless
 from onnxsmith.scripting.source.location import located
@@ -48,6 +48,7 @@ from onnxsmith.scripting.staging.merge import (
     needs_types,
     number_as,
 )
+from onnxsmith.scripting.staging.script_values import Held, TensorLike
 from onnxsmith.scripting.staging.structure import containers_in, flatten, unflatten
 from onnxsmith.scripting.staging.truth import is_symbolic, truth
 from onnxsmith.scripting.staging.watch import keep_unchanged, watch_path
@@ -65,9 +66,9 @@ _ONLY_INSIDE = "it is assigned only in this loop, which may run zero times"
 class Ended(NamedTuple):
     """How a loop ended: whether by break, whether by return, and what was returned."""
 
-    breaks: Any = False
-    returns: Any = False
-    value: Any = MISSING
+    breaks: Held = False
+    returns: Held = False
+    value: Held = MISSING
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +76,15 @@ class _Attempt:
     """A staged body: how an iteration ends, and whether another one follows."""
 
     scope: RecordingTarget
-    inputs: list[Any]
+    inputs: list[Value]
     side: Side
-    go_on: Any
+    go_on: Number | bool
     #: The input that says whether the iteration before wanted this one.
-    goes_on_before: Any
+    goes_on_before: Value
     #: What inner functions have assigned.
     cells: CellValues
 
-    def result(self, state: State) -> Any:
+    def result(self, state: State) -> Held:
         """What an iteration leaves a variable."""
         if state.cell is not None:
             return self.cells.get(state.cell, MISSING)
@@ -95,8 +96,8 @@ def stage_loop(
     statement: ast.For | ast.While,
     source: Iteration,
     leaf: Leaf,
-    test: Callable[[], Any] | None,
-    first_test: Any,
+    test: Callable[[], UserValue] | None,
+    first_test: UserValue,
     *,
     at_least_once: bool,
 ) -> Ended:
@@ -139,10 +140,10 @@ def stage_loop(
         frame.variables = before
         cells.put_back()
     flags = _flags(stager, statement)
-    extra: list[tuple[str, Any]] = []
-    forms = {flag: flatten(attempt.side.value[flag], flag, extra) for flag in flags}
+    extra: list[tuple[str, TensorLike]] = []
+    forms = {flag: flatten(attempt.side.flags[flag], flag, extra) for flag in flags}
     names = [leaf.name for each in states for leaf in each.leaves]
-    outputs: Sequence[Any] = ()
+    outputs: Sequence[Value] = ()
     if not names and not extra:
         attempt.scope.discard()  # nobody uses what it computes, and a Loop without outputs is not valid
     else:
@@ -163,7 +164,7 @@ def _try_body(
     statement: ast.For | ast.While,
     source: Iteration,
     leaf: Leaf,
-    test: Callable[[], Any] | None,
+    test: Callable[[], UserValue] | None,
     at_least_once: bool,
 ) -> None:
     """Stage the body once, and take all of it back."""
@@ -190,14 +191,14 @@ def _flags(stager: Stager, statement: ast.For | ast.While) -> list[str]:
     return flags
 
 
-def _told(side: Side, flags: Sequence[str]) -> dict[str, Any]:
+def _told(side: Side, flags: Sequence[str]) -> dict[str, Held]:
     """Of how an iteration ended, what somebody asks for after the loop."""
-    return {flag: side.value[flag] for flag in flags}
+    return {flag: side.flags[flag] for flag in flags}
 
 
-def _like(example: Any, output: Any) -> Any:
+def _like(example: TensorLike, output: Value) -> Value:
     kind = kind_of(example)
-    return output if kind is None else Number(output, kind)
+    return output if kind is None else Number(cast(TensorValue, output), kind)
 
 
 def _stage_body(
@@ -205,7 +206,7 @@ def _stage_body(
     statement: ast.For | ast.While,
     source: Iteration,
     leaf: Leaf,
-    test: Callable[[], Any] | None,
+    test: Callable[[], UserValue] | None,
     states: Sequence[State],
 ) -> _Attempt:
     outer = current_graph()
@@ -254,7 +255,9 @@ def _stage_body(
             if last is None
             else _run_to_break(stager, statement, last, leaf)
         )
-    return _Attempt(scope, every, side, side.value["go_on"], goes_on_before, CellValues())
+    return _Attempt(
+        scope, every, side, cast("Number | bool", side.flags["go_on"]), goes_on_before, CellValues()
+    )
 
 
 def _counter_name(statement: ast.For | ast.While) -> str:
@@ -282,13 +285,13 @@ def _run_to_break(stager: Stager, statement: ast.For | ast.While, last: ast.If, 
     if isinstance(operand, ast.Name):
         go_on = frame.read(operand.id, operand)
         with located(frame.span(operand)):
-            goes_on: Any = truth(go_on) if is_symbolic(go_on) else bool(go_on)
+            goes_on = truth(go_on) if is_symbolic(go_on) else bool(go_on)
     else:
         value = frame.evaluate(test)
         with located(frame.span(test)):
             goes_on = current_graph().operators.Not(truth(value)) if is_symbolic(value) else not value
-    if isinstance(goes_on, Value) and not isinstance(goes_on, Number):
-        goes_on = Number(cast(Tensor, goes_on), "bool")
+    if isinstance(goes_on, TensorValue) and not isinstance(goes_on, Number):
+        goes_on = Number(goes_on, "bool")
     following, leaving = leaf(Jump("next")), leaf(Jump("break"))
     variables = {
         name: leaving.variables[name] if value is MISSING else value
@@ -297,13 +300,13 @@ def _run_to_break(stager: Stager, statement: ast.For | ast.While, last: ast.If, 
     return Side({**_told(following, _flags(stager, statement)), "go_on": goes_on}, variables)
 
 
-def _finish(attempt: _Attempt, states: Sequence[State], extra: Sequence[Any]) -> RecordedBody:
+def _finish(attempt: _Attempt, states: Sequence[State], extra: Sequence[TensorLike]) -> RecordedBody:
     """The body's graph: whether to go on, the carried values, then what must be known after the loop."""
     scope = attempt.scope
     inputs = attempt.inputs
     with active(scope):
         is_endless_body = scope.is_exact and attempt.go_on is True
-        outputs: list[Any] = [
+        outputs: list[Value] = [
             attempt.goes_on_before if is_endless_body else _tensor(scope, attempt.go_on, DType.BOOL)
         ]
         for state in states:
@@ -313,7 +316,7 @@ def _finish(attempt: _Attempt, states: Sequence[State], extra: Sequence[Any]) ->
     return scope.finish_body(outputs, "loop_body")
 
 
-def _tensor(scope: RecordingTarget, value: Any, dtype: DType | None) -> Any:
+def _tensor(scope: RecordingTarget, value: TensorLike, dtype: DType | None) -> Value:
     if isinstance(value, Number):
         return value.tensor if dtype is None or scope.is_exact else value.as_dtype(dtype)
     if isinstance(value, Value):
@@ -321,14 +324,16 @@ def _tensor(scope: RecordingTarget, value: Any, dtype: DType | None) -> Any:
     kind = kind_of(value)
     if dtype is None and kind is not None:
         dtype = NUMBER_DTYPES[kind]
-    return scope.constant(np.asarray(value if dtype is None else literal(value, dtype)))
+    return scope.constant(np.asarray(value if dtype is None else literal(cast(float, value), dtype)))
 
 
-def _as_carried(scope: RecordingTarget, leaf: StateLeaf, value: Any, like: Any) -> Any:
+def _as_carried(
+    scope: RecordingTarget, leaf: StateLeaf, value: TensorLike | Missing, like: Value | None
+) -> Value:
     """A value of the state as the tensor that it is at every iteration; `like` is one of its type, or None."""
     if isinstance(value, Missing):
         return make_dummy(scope, leaf.type, leaf.name) if like is None else like
-    if kind_of(value) is None or not isinstance(leaf.type, TensorType):
+    if not is_number(value) or not isinstance(leaf.type, TensorType):
         return _tensor(scope, value, None)
     if leaf.type.dtype is not None:
         return number_as(scope, value, leaf.type.dtype, leaf.name, LoopTypeError)
@@ -338,8 +343,12 @@ def _as_carried(scope: RecordingTarget, leaf: StateLeaf, value: Any, like: Any) 
 
 
 def _emit(
-    outer: RecordingTarget, source: Iteration, first_test: Any, states: Sequence[State], body: RecordedBody
-) -> Sequence[Any]:
+    outer: RecordingTarget,
+    source: Iteration,
+    first_test: UserValue,
+    states: Sequence[State],
+    body: RecordedBody,
+) -> Sequence[Value]:
     count = None if source.count is None else _tensor(outer, source.count, DType.INT64)
     condition = truth(first_test) if is_symbolic(first_test) else outer.constant(np.array(bool(first_test)))
     if outer.is_exact and first_test is True:
@@ -350,11 +359,11 @@ def _emit(
         initial.append(make_dummy(outer, extra.type, RESULT_NAME))
         body.add_unused_input(open_shape(extra.type))
     outputs = outer.operators.Loop(count, condition, *initial, body=body)
-    return cast("Sequence[Any]", outputs) if isinstance(outputs, tuple) else (outputs,)
+    return cast("Sequence[Value]", outputs) if isinstance(outputs, tuple) else (outputs,)
 
 
 def _assign_variables(
-    stager: Stager, statement: ast.For | ast.While, states: Sequence[State], outputs: Sequence[Any]
+    stager: Stager, statement: ast.For | ast.While, states: Sequence[State], outputs: Sequence[Value]
 ) -> None:
     """Give the variables their values after the loop; those that only an iteration assigns may have none."""
     variables = stager.frame.variables
@@ -366,7 +375,7 @@ def _assign_variables(
         if state.cell is None:
             carried.add(state.name)
         values = [
-            value if each.number is None else Number(value, each.number)
+            value if each.number is None else Number(cast(TensorValue, value), each.number)
             for each, value in zip(state.leaves, rest, strict=False)
         ]
         home = variables if state.cell is None else state.cell.home

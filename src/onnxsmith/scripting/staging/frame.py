@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn, TypeAlias, cast
 
 from onnxsmith.core.semantics.unknown_method import unknown_method
 from onnxsmith.core.target import ACTIVE, current_graph
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import did_you_mean, undefined_name_help
 from onnxsmith.errors import (
     DynamicPythonValueError,
@@ -24,9 +25,15 @@ from onnxsmith.scripting.staging.merge import Differing, Unassigned
 from onnxsmith.scripting.staging.mistakes import Mistakes
 from onnxsmith.scripting.staging.naming_targets import CallNaming
 from onnxsmith.scripting.staging.perhaps import Implications, Perhaps
+from onnxsmith.scripting.staging.script_values import Held, Marker
 from onnxsmith.source import UNPACKED, Span, caller_span, position_span
 
-_ABSENT = object()
+
+class Absent(Marker):
+    """No variable of this name."""
+
+
+_ABSENT = Absent()
 _NO_CELLS = Cells()
 #: What stands for a variable that cannot be read as it is.
 _MARKS = frozenset([Unassigned, Differing, Perhaps])
@@ -38,10 +45,10 @@ class Tainted(Exception):
     """A statement uses a variable whose assignment was a mistake; nothing can be said about it."""
 
 
-Run = Callable[["Frame"], Any]
+Run: TypeAlias = Callable[["Frame"], UserValue]
 
 
-def _not_run(frame: Frame) -> Any:
+def _not_run(frame: Frame) -> NoReturn:
     raise AssertionError(f"{frame.analysis.name} is not being staged")
 
 
@@ -59,7 +66,7 @@ class Frame:
         self.globals = global_names
         self.closure = closure
         self.outer = outer
-        self.variables: dict[str, Any] = {}
+        self.variables: dict[str, Held] = {}
         #: The variables that inner functions assign; they are not among the others.
         self.cells = new_cells() if analysis.cell_names else _NO_CELLS
         #: What is known where a truth value of the model is.
@@ -76,7 +83,7 @@ class Frame:
         #: Expressions of statements that stand in a block, and are needed one by one after a mistake.
         self._late: dict[int, tuple[Evaluate, tuple[str, ...]]] = {}
 
-    def assign(self, name: str, value: Any) -> None:
+    def assign(self, name: str, value: Held) -> None:
         """Bind a variable."""
         self._home(name)[name] = value
 
@@ -85,7 +92,7 @@ class Frame:
         self.read(name, place)
         del self._home(name)[name]
 
-    def _home(self, name: str) -> dict[str, Any]:
+    def _home(self, name: str) -> dict[str, Held]:
         """Where a variable is kept that this function assigns."""
         if name in self.analysis.cell_names:
             return self.cells
@@ -97,7 +104,7 @@ class Frame:
         assert frame is not None  # the subset check has seen to it
         return frame.cells
 
-    def evaluate(self, root: ast.AST) -> Any:
+    def evaluate(self, root: ast.AST) -> UserValue:
         """The value of an expression, computed by Python at the user's own position."""
         if isinstance(root, ast.Constant):
             return root.value
@@ -171,7 +178,7 @@ class Frame:
         ends = [(each.end_lineno or each.lineno, each.end_col_offset or 0) for each in block.statements]
         return next((k for k, end in enumerate(ends) if (span.line, span.column) < end), len(ends) - 1)
 
-    def evaluate_for(self, root: ast.AST, targets: Sequence[ast.expr]) -> Any:
+    def evaluate_for(self, root: ast.AST, targets: Sequence[ast.expr]) -> UserValue:
         """The value of an expression that is assigned: an operator gives as many outputs as are unpacked."""
         first = targets[0]
         if not isinstance(root, ast.Call) or not isinstance(first, ast.Tuple | ast.List):
@@ -185,12 +192,12 @@ class Frame:
         finally:
             UNPACKED.reset(token)
 
-    def read(self, name: str, place: ast.AST | None = None) -> Any:
+    def read(self, name: str, place: ast.AST | None = None) -> UserValue:
         """The value of a variable that is used at `place`, or in the expression that runs now."""
         value = self.variables.get(name, _ABSENT)
         if value is _ABSENT or value.__class__ in _MARKS:
-            value = self._look_further(name, value, place)
-        return value
+            return self._look_further(name, value, place)
+        return cast(UserValue, value)
 
     def perhaps(self, name: str) -> Perhaps | None:
         """A variable of which only the model knows whether it is None; None for any other."""
@@ -204,18 +211,18 @@ class Frame:
         """Where a node stands."""
         return head_span(node, self.analysis.file, self.analysis.name)
 
-    def _look_further(self, name: str, value: Any, place: ast.AST | None) -> Any:
+    def _look_further(self, name: str, value: Held, place: ast.AST | None) -> UserValue:
         if value is _ABSENT and name not in self.analysis.local_names:
             found = self._outside(name, place)
-            if found is not _ABSENT:
+            if not isinstance(found, Absent):
                 return found
         if value is _ABSENT:
             value = self.cells.get(name, _ABSENT)
             if value is not _ABSENT and value.__class__ not in _MARKS:
-                return value
+                return cast(UserValue, value)
         raise self._mistake(name, value, place)
 
-    def _outside(self, name: str, place: ast.AST | None) -> Any:
+    def _outside(self, name: str, place: ast.AST | None) -> UserValue | Absent:
         frame = self.outer
         while frame is not None:
             if name in frame.analysis.local_names:
@@ -229,7 +236,7 @@ class Frame:
             return self.globals[name]
         return getattr(builtins, name, _ABSENT)
 
-    def _mistake(self, name: str, value: Any, place: ast.AST | None) -> Exception:
+    def _mistake(self, name: str, value: Held, place: ast.AST | None) -> Exception:
         if value is BROKEN:
             return Tainted()
         span = caller_span() if place is None else self._use_span(name, place)
@@ -294,6 +301,6 @@ def _run_calls(function: Evaluate, variables: Sequence[str], arguments: tuple[An
     return results
 
 
-def _shown(value: object) -> str:
+def _shown(value: Held) -> str:
     text = repr(value)
     return text if len(text) <= 40 else f"a {type(value).__name__}"

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Any
+from typing import cast
 
 from onnxsmith.core.semantics.unknown_method import unknown_method
 from onnxsmith.core.target import current_graph
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Value
 from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.expressions import BlockSite
@@ -25,7 +26,7 @@ from onnxsmith.scripting.staging.jumps import NEXT, NOTHING, RESULT, Leaf, Side
 from onnxsmith.scripting.staging.statement_kind import StatementKind
 
 
-def stage_frame(frame: Frame) -> Any:
+def stage_frame(frame: Frame) -> UserValue:
     """Stage one call of a function: what it returns."""
     return FunctionStager(frame).call()
 
@@ -38,13 +39,13 @@ class FunctionStager:
         self.flow = frame.analysis.flow
         frame.hooks = Hooks(frame, self)
 
-    def call(self) -> Any:
+    def call(self) -> UserValue:
         """What the function returns."""
         mistakes = self.frame.mistakes
         if mistakes is None:
-            return self.run(self.frame.analysis.body, RESULT).value
+            return cast(UserValue, self.run(self.frame.analysis.body, RESULT).value)
         try:
-            result = self.run(self.frame.analysis.body, RESULT).value
+            result = cast(UserValue, self.run(self.frame.analysis.body, RESULT).value)
         except OnnxsmithError as error:
             mistakes.add(error)
         except Exception:
@@ -145,7 +146,7 @@ class FunctionStager:
             )
         return kind.stage(self, statement, follow)
 
-    def assign_name(self, name: str, value: Any) -> None:
+    def assign_name(self, name: str, value: UserValue) -> None:
         """Bind a variable; a new value of the graph takes its name."""
         self.frame.assign(name, value)
         if isinstance(value, Value) and value.is_symbolic:

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.number import kind_of
+from onnxsmith.core.sequence import TensorSequence
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import Value
+from onnxsmith.core.user_values import UserValue
+from onnxsmith.core.value import Array, Size, Value
 from onnxsmith.errors import MutationError, TracedValueError
 from onnxsmith.scripting.analysis.effects import appended_name
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.source.trees import walk
 from onnxsmith.scripting.staging.reach import Reach
+from onnxsmith.scripting.staging.script_values import Held, Marker
 from onnxsmith.scripting.staging.structure import parts
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import SequenceType
@@ -29,13 +32,13 @@ if TYPE_CHECKING:
     from onnxsmith.scripting.staging.stager import Stager
 
 
-class _Probe:
+class _Probe(Marker):
     """Stands for an empty list while a loop's body is tried, to learn what is appended to it."""
 
     def __init__(self) -> None:
-        self.taken: list[object] = []
+        self.taken: list[UserValue] = []
 
-    def append(self, item: object) -> None:
+    def append(self, item: UserValue) -> None:
         """Note what the list would take."""
         self.taken.append(item)
 
@@ -43,11 +46,11 @@ class _Probe:
 class _Taker(_Probe):
     """Stands for a sequence while `out.append(v)` is evaluated; `v` may read the sequence."""
 
-    def __init__(self, sequence: Any) -> None:
+    def __init__(self, sequence: TensorSequence) -> None:
         super().__init__()
         self._sequence = sequence
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Size | Array | slice[Any, Any, Any]) -> Value:
         return self._sequence[index]
 
     def __len__(self) -> int:
@@ -76,7 +79,7 @@ def _appended(frame: Frame, statements: Iterable[ast.stmt]) -> Iterator[str]:
     return iter(sorted(found))
 
 
-def _is_sequence(value: object) -> bool:
+def _is_sequence(value: Held) -> TypeGuard[TensorSequence]:
     return isinstance(value, Value) and value.is_symbolic and isinstance(value.known.type, SequenceType)
 
 
@@ -84,7 +87,7 @@ def append(stager: Stager, call: ast.expr) -> bool:
     """Carry out `out.append(v)` where `out` is a sequence: the variable gets a longer one. False for all else."""
     name = appended_name(call)
     frame = stager.frame
-    sequence: Any = None if name is None else frame.variables.get(name)
+    sequence: Held = None if name is None else frame.variables.get(name)
     if name is None or not _is_sequence(sequence):
         return False
     taker = _Taker(sequence)
@@ -110,12 +113,12 @@ def append(stager: Stager, call: ast.expr) -> bool:
     return True
 
 
-def _described(item: object) -> str:
+def _described(item: UserValue) -> str:
     kind = kind_of(item)
     return f"a Python {kind}" if kind is not None else f"a {type(item).__name__}"
 
 
-def _is_shared(frame: Frame, name: str, sequence: object) -> bool:
+def _is_shared(frame: Frame, name: str, sequence: Value) -> bool:
     here: Frame | None = frame
     while here is not None:
         for other, value in (*here.variables.items(), *here.cells.items()):
@@ -125,7 +128,7 @@ def _is_shared(frame: Frame, name: str, sequence: object) -> bool:
     return False
 
 
-def _holds(value: object, wanted: object) -> bool:
+def _holds(value: Held, wanted: Value) -> bool:
     if value is wanted:
         return True
     return any(_holds(each, wanted) for _, each in parts(value) or ())
@@ -134,8 +137,10 @@ def _holds(value: object, wanted: object) -> bool:
 def begin(stager: Stager, statement: ast.For | ast.While, trial: Callable[[], object]) -> None:
     """Turn lists that a loop appends to into sequences, where that can be; `trial` stages the body once."""
     frame = stager.frame
-    lists: dict[str, list[object]] = {
-        name: frame.variables[name] for name in _appended(frame, statement.body) if _is_own(frame, name)
+    lists = {
+        name: cast("list[UserValue]", frame.variables[name])
+        for name in _appended(frame, statement.body)
+        if _is_own(frame, name)
     }
     if not lists:
         return
@@ -154,7 +159,7 @@ def begin(stager: Stager, statement: ast.For | ast.While, trial: Callable[[], ob
         stager.assign_name(name, made)
 
 
-def _tried(stager: Stager, names: list[str], trial: Callable[[], object]) -> dict[str, list[object]]:
+def _tried(stager: Stager, names: list[str], trial: Callable[[], object]) -> dict[str, list[UserValue]]:
     """What a loop appends to empty lists in one iteration."""
     if not names:
         return {}
@@ -170,7 +175,7 @@ def _tried(stager: Stager, names: list[str], trial: Callable[[], object]) -> dic
     return {name: each.taken for name, each in probes.items()}
 
 
-def _dtype_of(item: object) -> DType | None:
+def _dtype_of(item: UserValue) -> DType | None:
     """The element type of a tensor; None for numbers, for what is no tensor, and where it is not known."""
     if kind_of(item) is not None or not isinstance(item, Tensor):
         return None

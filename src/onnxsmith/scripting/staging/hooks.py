@@ -8,16 +8,18 @@ from __future__ import annotations
 import builtins
 import functools
 import operator
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Container, Iterable
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
 from onnxsmith.core.operands import operators_for
+from onnxsmith.core.semantics.index_items import Index
 from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import Value
+from onnxsmith.core.user_values import UserValue
+from onnxsmith.core.value import Array, TensorValue, Value
 from onnxsmith.errors import DTypeNotAllowedError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.effects import NO_NAMES, Names
 from onnxsmith.scripting.staging.branches import dynamic_if
@@ -25,6 +27,7 @@ from onnxsmith.scripting.staging.builtin_calls import replacement, text_error
 from onnxsmith.scripting.staging.closures import has_symbolic, in_place
 from onnxsmith.scripting.staging.jumps import Side
 from onnxsmith.scripting.staging.merge import CHOICE, Unassigned, active
+from onnxsmith.scripting.staging.script_values import Function, Held, T
 from onnxsmith.scripting.staging.truth import Negation, is_symbolic, truth
 from onnxsmith.scripting.staging.watch import names_of, values_of, watched
 from onnxsmith.source import caller_span
@@ -34,7 +37,9 @@ if TYPE_CHECKING:
     from onnxsmith.scripting.staging.frame import Frame
     from onnxsmith.scripting.staging.stager import Stager
 
-Thunk = Callable[[], Any]
+Slice: TypeAlias = "slice[Any, Any, Any]"
+#: An operand that is evaluated only where it is needed.
+Thunk: TypeAlias = Callable[[], UserValue]
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "Eq": operator.eq,
@@ -56,17 +61,17 @@ class Hooks:
 
     # -- truth -----------------------------------------------------------------------------------------
 
-    def all_true(self, bound: tuple[str, ...], first: Any, *others: Thunk) -> Any:
+    def all_true(self, bound: tuple[str, ...], first: UserValue, *others: Thunk) -> UserValue:
         """`a and b` where only its truth matters."""
         return self._truth_of(bound, first, others, stops_at=False)
 
-    def any_true(self, bound: tuple[str, ...], first: Any, *others: Thunk) -> Any:
+    def any_true(self, bound: tuple[str, ...], first: UserValue, *others: Thunk) -> UserValue:
         """`a or b` where only its truth matters."""
         return self._truth_of(bound, first, others, stops_at=True)
 
     def _truth_of(
-        self, bound: tuple[str, ...], first: Any, others: tuple[Thunk, ...], *, stops_at: bool
-    ) -> Any:
+        self, bound: tuple[str, ...], first: UserValue, others: tuple[Thunk, ...], *, stops_at: bool
+    ) -> UserValue:
         """What decides stays as it is where Python knows it; the rest is looked at only where that is not enough."""
         value = first
         for position, operand in enumerate(others):
@@ -78,12 +83,12 @@ class Hooks:
         return value if not is_symbolic(value) else self._one_truth(value, stops_at)
 
     def _open_truth(
-        self, bound: tuple[str, ...], first: Any, others: tuple[Thunk, ...], stops_at: bool
-    ) -> Any:
+        self, bound: tuple[str, ...], first: Value, others: tuple[Thunk, ...], stops_at: bool
+    ) -> UserValue:
         collected, has_tensor = self._one_truth(first, stops_at), not isinstance(first, Number)
         for operand in others:
 
-            def look(operand: Thunk = operand) -> Any:
+            def look(operand: Thunk = operand) -> bool | Number:
                 nonlocal has_tensor
                 value = operand()
                 if not is_symbolic(value):
@@ -98,24 +103,24 @@ class Hooks:
             chosen = self.choose(bound, collected, *sides)
             if not is_symbolic(chosen):
                 return chosen
-            collected = chosen.tensor if isinstance(chosen, Number) else chosen
+            collected = chosen.tensor if isinstance(chosen, Number) else cast(TensorValue, chosen)
         return collected if has_tensor else number(collected)
 
-    def _one_truth(self, value: Any, stops_at: bool) -> Any:
+    def _one_truth(self, value: Value, stops_at: bool) -> TensorValue:
         word, symbol = ("or", "|") if stops_at else ("and", "&")
         return truth(value, f"an operand of '{word}'", f"; for each element: (…) {symbol} (…)")
 
-    def both(self, bound: tuple[str, ...], first: Any, *others: Thunk) -> Any:
+    def both(self, bound: tuple[str, ...], first: UserValue, *others: Thunk) -> UserValue:
         """`a and b` as a value: one of its operands."""
         return self._operand_of(bound, first, others, stops_at=False)
 
-    def either(self, bound: tuple[str, ...], first: Any, *others: Thunk) -> Any:
+    def either(self, bound: tuple[str, ...], first: UserValue, *others: Thunk) -> UserValue:
         """`a or b` as a value: one of its operands."""
         return self._operand_of(bound, first, others, stops_at=True)
 
     def _operand_of(
-        self, bound: tuple[str, ...], first: Any, others: tuple[Thunk, ...], *, stops_at: bool
-    ) -> Any:
+        self, bound: tuple[str, ...], first: UserValue, others: tuple[Thunk, ...], *, stops_at: bool
+    ) -> UserValue:
         if not others:
             return first
         if not is_symbolic(first):
@@ -123,16 +128,16 @@ class Hooks:
                 return first
             return self._operand_of(bound, others[0](), others[1:], stops_at=stops_at)
 
-        def rest() -> Any:
+        def rest() -> UserValue:
             return self._operand_of(bound, others[0](), others[1:], stops_at=stops_at)
 
-        def keep() -> Any:
+        def keep() -> UserValue:
             return first
 
         test = self._one_truth(first, stops_at)
         return self.choose(bound, test, keep, rest) if stops_at else self.choose(bound, test, rest, keep)
 
-    def negated(self, value: Any) -> Any:
+    def negated(self, value: UserValue) -> bool | Number:
         """`not a`"""
         if not is_symbolic(value):
             return not value
@@ -141,11 +146,11 @@ class Hooks:
         scalar = truth(value, "the operand of 'not'", "; for each element: ~(…)")
         return number(operators_for(scalar).Not(scalar))
 
-    def condition(self, value: Any) -> Any:
+    def condition(self, value: T) -> T | TensorValue:
         """The condition of a conditional expression, as one truth value."""
         return truth(value) if is_symbolic(value) else value
 
-    def choose(self, bound: tuple[str, ...], test: Any, then: Thunk, otherwise: Thunk) -> Any:
+    def choose(self, bound: tuple[str, ...], test: UserValue, then: Thunk, otherwise: Thunk) -> UserValue:
         """`then if test else otherwise`; `bound` are the variables that a walrus in them may assign."""
         if not is_symbolic(test):
             return then() if test else otherwise()
@@ -163,11 +168,11 @@ class Hooks:
         names = names_of(then, otherwise)
         chosen = dynamic_if(self._stager, truth(test), side(then), side(otherwise), names, name=CHOICE)
         frame.variables.update(chosen.variables)
-        return chosen.value
+        return cast(UserValue, chosen.value)
 
     # -- comparisons -----------------------------------------------------------------------------------
 
-    def chained(self, names: tuple[str, ...], left: Any, *operands: Thunk) -> Any:
+    def chained(self, names: tuple[str, ...], left: UserValue, *operands: Thunk) -> UserValue:
         """`a < b < c`"""
         after = operands[0]()
         value = self._compare(names[0], left, after)
@@ -176,11 +181,11 @@ class Hooks:
         rest = functools.partial(self.chained, names[1:], after, *operands[1:])
         return self._truth_of((), value, (rest,), stops_at=False)
 
-    def _compare(self, name: str, a: Any, b: Any) -> Any:
+    def _compare(self, name: str, a: UserValue, b: UserValue) -> UserValue:
         special = {"In": self.contains, "NotIn": self.lacks, "Is": self.same, "IsNot": self.different}
         return (special.get(name) or _COMPARISONS[name])(a, b)
 
-    def same(self, a: Any, b: Any) -> Any:
+    def same(self, a: UserValue, b: UserValue) -> bool | Number:
         """`a is b`; an optional input that only the model knows may be None."""
         for value, other in ((a, b), (b, a)):
             if other is None and is_symbolic(value) and isinstance(value.known.type, OptionalType):
@@ -188,26 +193,26 @@ class Hooks:
                 return number(op.Not(op.OptionalHasElement(value)))
         return a is b
 
-    def different(self, a: Any, b: Any) -> Any:
+    def different(self, a: UserValue, b: UserValue) -> bool | Number:
         """`a is not b`"""
         return self.negated(self.same(a, b))
 
-    def is_none(self, name: str) -> Any:
+    def is_none(self, name: str) -> bool | Number:
         """`name is None`, for a variable"""
         perhaps = self._frame.perhaps(name)
         return self.same(self._frame.read(name), None) if perhaps is None else perhaps.is_none
 
-    def is_not_none(self, name: str) -> Any:
+    def is_not_none(self, name: str) -> Held:
         """`name is not None`, for a variable"""
         perhaps = self._frame.perhaps(name)
         return self.different(self._frame.read(name), None) if perhaps is None else perhaps.is_there
 
-    def contains(self, item: Any, container: Any) -> Any:
+    def contains(self, item: UserValue, container: UserValue) -> UserValue:
         """`item in container`"""
         if is_symbolic(container) and isinstance(container, Tensor):
-            return number((container == item).any())
+            return number(cast(Tensor, container == item).any())
         if isinstance(container, tuple | list | range | set | frozenset | dict):
-            options = list(cast("Iterable[Any]", container))
+            options = list(cast("Iterable[UserValue]", container))
             if is_symbolic(item) or has_symbolic(options, 0):
                 if any(each is item for each in options):
                     return True
@@ -215,32 +220,32 @@ class Hooks:
                     options.sort(key=repr)  # the order of a set is not the same in every run
                 equal = [functools.partial(operator.eq, item, each) for each in options]
                 return self._truth_of((), False, tuple(equal), stops_at=True)
-        return item in container
+        return item in cast("Container[UserValue]", container)
 
-    def lacks(self, item: Any, container: Any) -> Any:
+    def lacks(self, item: UserValue, container: UserValue) -> bool | Number:
         """`item not in container`"""
         return self.negated(self.contains(item, container))
 
     # -- variables -------------------------------------------------------------------------------------
 
-    def named(self, name: str, value: Any) -> Any:
+    def named(self, name: str, value: T) -> T:
         """What is assigned to a variable of a block: a new value of the graph takes its name."""
         if isinstance(value, Value) and value.is_symbolic:
             current_graph().suggest_name(value, name)
         return value
 
-    def bind(self, name: str, value: Any) -> Any:
+    def bind(self, name: str, value: UserValue) -> UserValue:
         """`name := value`"""
         self._stager.assign_name(name, value)
         return value
 
-    def load(self, name: str) -> Any:
+    def load(self, name: str) -> UserValue:
         """A variable, when it is needed: in a lambda, or in an operand that may be skipped."""
         return self._frame.read(name)
 
     # -- generators ------------------------------------------------------------------------------------
 
-    def known_test(self, value: Any) -> Any:
+    def known_test(self, value: T) -> T:
         """What decides in a generator, which Python runs."""
         if is_symbolic(value):
             raise UnsupportedSyntaxError(
@@ -249,13 +254,13 @@ class Hooks:
             ).locate_at_caller()
         return value
 
-    def assumed(self, value: Any) -> Any:
+    def assumed(self, value: T) -> T | bool:
         """What a generator asserts; a model does not check it."""
         return True if is_symbolic(value) else value
 
     # -- text ------------------------------------------------------------------------------------------
 
-    def formatted(self, value: Any) -> Any:
+    def formatted(self, value: T) -> T | _Shown:
         """A value in an f-string."""
         if not is_symbolic(value):
             return value
@@ -263,7 +268,7 @@ class Hooks:
             raise text_error()
         return _Shown(value)
 
-    def printed(self, bound: tuple[str, ...], function: Any, call: Thunk) -> Any:
+    def printed(self, bound: tuple[str, ...], function: Function, call: Thunk) -> UserValue:
         """A call of `print`: the eager run prints. What is computed for it only is not part of the model."""
         if function is not builtins.print or self._is_printing:
             return call()
@@ -281,16 +286,16 @@ class Hooks:
 
     # -- calls and indices -----------------------------------------------------------------------------
 
-    def callee(self, function: Any) -> Any:
+    def callee(self, function: Function) -> Function:
         """What is called when the user's code calls `function`."""
         found = replacement(function, self)
         return watched(function, in_place(function, self._frame.run) if found is None else found)
 
-    def container(self, value: Any) -> Any:
+    def container(self, value: T) -> T | _Indexed:
         """What is indexed when the user's code indexes `value`: an array meets symbolic indices as a tensor does."""
-        return _Indexed(value) if value.__class__ is np.ndarray else value
+        return _Indexed(cast(Array, value)) if value.__class__ is np.ndarray else value
 
-    def typed(self, value: Any) -> Any:
+    def typed(self, value: T) -> T:
         """What the user's code asks the element type of: a function that is made for any types does not know it."""
         if is_symbolic(value) and isinstance(value, Tensor) and value.dtype is None:
             raise DTypeNotAllowedError(
@@ -313,7 +318,7 @@ class _Shown:
 
     __slots__ = ("_value",)
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Value) -> None:
         self._value = value
 
     def __format__(self, spec: str) -> str:
@@ -325,17 +330,17 @@ class _Indexed:
 
     __slots__ = ("_array",)
 
-    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+    def __init__(self, array: Array) -> None:
         self._array = array
 
-    def __getitem__(self, index: Any) -> Any:
-        items = cast("tuple[Any, ...]", index) if isinstance(index, tuple) else (index,)
+    def __getitem__(self, index: Index) -> Tensor | Array | np.generic[Any]:
+        items = index if isinstance(index, tuple) else (index,)
         if any(
-            is_symbolic(each) or (isinstance(each, slice) and _is_open(cast(Any, each))) for each in items
+            is_symbolic(each) or (isinstance(each, slice) and _is_open(cast("Slice", each))) for each in items
         ):
             return current_graph().constant(self._array)[index]
-        return self._array[index]
+        return self._array[cast(Any, index)]  # numpy's own type for this does not nest
 
 
-def _is_open(each: slice) -> bool:
+def _is_open(each: Slice) -> bool:
     return any(is_symbolic(bound) for bound in (each.start, each.stop, each.step))

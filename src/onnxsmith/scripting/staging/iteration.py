@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
 from onnxsmith.core.operands import operators_for
-from onnxsmith.core.semantics.number import Number, kind_of, literal, number
+from onnxsmith.core.semantics.number import AnyNumber, Number, kind_of, literal, number
+from onnxsmith.core.sequence import TensorSequence
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.user_values import UserValue
+from onnxsmith.core.value import Array, TensorValue
 from onnxsmith.errors import LoopTypeError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.iterated import is_taken_apart
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging.merge import NUMBER_DTYPES
+from onnxsmith.scripting.staging.script_values import Function
 from onnxsmith.scripting.staging.truth import is_symbolic
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import SequenceType, describe_shape
@@ -25,36 +29,45 @@ if TYPE_CHECKING:
     from onnxsmith.scripting.staging.stager import Stager
 
 
+#: Where an element stands: known, or counted by the model.
+Position: TypeAlias = Tensor | int
+
+
 @dataclass(frozen=True, slots=True)
 class Iteration:
     """What the model runs over: how many elements (None: a test decides), and the one at a position."""
 
-    count: Any
-    element: Callable[[Any], Any] | None
+    count: Position | None
+    element: Callable[[Position], UserValue] | None
 
-    def first(self) -> Any:
+    def first(self) -> UserValue:
         """The first element, of one or more."""
         assert self.element is not None  # only a `while` has none
         return self.element(0)
 
     def from_second(self) -> Iteration:
         """All elements but the first, where their number is known."""
-        element = self.element
+        element, count = self.element, self.count
         assert element is not None
-        return Iteration(self.count - 1, lambda i: element(i + 1))
+        assert count is not None
+        return Iteration(count - 1, lambda i: element(i + 1))
 
 
-def iteration_source(stager: Stager, statement: ast.For) -> Any:
+#: What a `for` is written over: an iteration that the model performs, or what Python can iterate over, if it can.
+Source: TypeAlias = "Iteration | UserValue"
+
+
+def iteration_source(stager: Stager, statement: ast.For) -> Source:
     """A range, an Iteration that the model performs, or a Python iterable."""
     source = _source(stager, statement.iter)
     with located(stager.frame.span(statement.iter)):
         return _over(source)
 
 
-def _source(stager: Stager, node: ast.expr) -> Any:
+def _source(stager: Stager, node: ast.expr) -> Source:
     if not is_taken_apart(node):
         return stager.frame.evaluate(node)
-    function: Any = stager.frame.evaluate(node.func)
+    function = cast(Function, stager.frame.evaluate(node.func))
     arguments = [_source(stager, each) for each in node.args]
     options = {cast(str, each.arg): _source(stager, each.value) for each in node.keywords}
     with located(stager.frame.span(node)):
@@ -63,15 +76,15 @@ def _source(stager: Stager, node: ast.expr) -> Any:
         if not any(
             is_symbolic(each) or isinstance(each, Iteration) for each in (*arguments, *options.values())
         ):
-            return cast(Any, function(*arguments, **options))
+            return function(*arguments, **options)
         make = _ITERATIONS.get(function)
-        return cast(Any, function(*arguments, **options) if make is None else make(*arguments, **options))
+        return function(*arguments, **options) if make is None else make(*arguments, **options)
 
 
 def range_iteration(bounds: range) -> Iteration:
     """A range whose bounds are known, for the model to count."""
 
-    def element(i: Any) -> Any:
+    def element(i: Position) -> UserValue:
         scaled = i if bounds.step == 1 else i * bounds.step
         return scaled if bounds.start == 0 else scaled + bounds.start
 
@@ -80,7 +93,7 @@ def range_iteration(bounds: range) -> Iteration:
     return Iteration(len(bounds), element)
 
 
-def _over(value: Any) -> Any:
+def _over(value: Source) -> Source:
     """A tensor is run over along its first dimension, a sequence element by element."""
     if not is_symbolic(value):
         return value  # also an Iteration
@@ -90,37 +103,41 @@ def _over(value: Any) -> Any:
         return Iteration(value.shape[0], lambda i: value[i])
     if not isinstance(value.known.type, SequenceType):
         raise LoopTypeError(f"a value of type {value.known.type!r} cannot be looped over")
-    return Iteration(number(operators_for(value).SequenceLength(value)), lambda i: value[i])
+    sequence = cast(TensorSequence, value)
+    return Iteration(number(operators_for(sequence).SequenceLength(sequence)), lambda i: sequence[i])
 
 
-def _enumerated(iterable: Any, start: Any = 0) -> Any:
+def _enumerated(
+    iterable: Source, start: AnyNumber | Tensor = 0
+) -> Iteration | Iterator[tuple[AnyNumber | Tensor, UserValue]]:
     inner = _over(iterable)
     if not isinstance(inner, Iteration):  # only the start is the model's: the loop runs now
-        return ((start + k, each) for k, each in enumerate(inner))
+        return ((start + k, each) for k, each in enumerate(cast("Iterable[UserValue]", inner)))
     element = inner.element
     assert element is not None
     return Iteration(inner.count, lambda i: (i + start, element(i)))
 
 
-def _reversed(items: Any) -> Any:
+def _reversed(items: Source) -> Iteration | Iterator[UserValue]:
     inner = _over(items)
     if not isinstance(inner, Iteration):
-        return reversed(inner)
-    element = inner.element
+        return reversed(cast("Sequence[UserValue]", inner))
+    element, count = inner.element, inner.count
     assert element is not None
-    return Iteration(inner.count, lambda i: element(inner.count - 1 - i))
+    assert count is not None
+    return Iteration(count, lambda i: element(count - 1 - i))
 
 
-def _zipped(*items: Any, strict: bool = False) -> Iteration:
+def _zipped(*items: Source, strict: bool = False) -> Iteration:
     """zip of tensors: as long as the shortest, as Python's; that all are as long is checked eagerly."""
     counts: list[Any] = []
-    elements: list[Callable[[Any], Any]] = []
+    elements: list[Callable[[Position], UserValue]] = []
     for each in items:
         source = _over(each)
         if isinstance(source, range):
             source = range_iteration(source)
         elif isinstance(source, list | tuple):
-            source = _of_numbers(cast("list[Any]", source))
+            source = _of_numbers(source)
         if not isinstance(source, Iteration) or source.element is None:
             raise UnsupportedSyntaxError(
                 "zip cannot mix tensors with Python iterables",
@@ -138,35 +155,35 @@ def _zipped(*items: Any, strict: bool = False) -> Iteration:
     return Iteration(shortest, lambda i: tuple(element(i) for element in elements))
 
 
-def _of_numbers(values: Sequence[Any]) -> Iteration | None:
+def _of_numbers(values: Sequence[UserValue]) -> Iteration | None:
     """Python numbers of one kind, for the model to take one by one; None for other lists."""
     kind = kind_of(values[0]) if values else None
     if kind is None or any(is_symbolic(each) or kind_of(each) != kind for each in values):
         return None
-    array = np.array([literal(each, NUMBER_DTYPES[kind]) for each in values])
+    array = np.array([literal(cast(float, each), NUMBER_DTYPES[kind]) for each in values])
     return Iteration(len(values), lambda i: Number(current_graph().constant(array)[i], kind))
 
 
-def _int64(value: Any) -> Any:
+def _int64(value: AnyNumber) -> TensorValue | Array:
     return (
         value.as_dtype(DType.INT64) if isinstance(value, Number) else np.asarray(literal(value, DType.INT64))
     )
 
 
-def _dynamic_range(*arguments: Any) -> Iteration:
+def _dynamic_range(*arguments: UserValue) -> Iteration:
     values: list[Any] = [each if isinstance(each, Number | int) else _as_number(each) for each in arguments]
     start, stop, step = (0, values[0], 1) if len(values) == 1 else (*values, 1)[:3]
     distance: Any = stop if _is(start, 0) else stop - start
     count: Any = distance if _is(step, 1) else -((-distance) // step)
 
-    def element(i: Any) -> Any:
+    def element(i: Position) -> UserValue:
         scaled = i if _is(step, 1) else i * step
         return scaled if _is(start, 0) else scaled + start
 
     return Iteration(count, element)
 
 
-def _as_number(value: Any) -> Number:
+def _as_number(value: UserValue) -> Number:
     if not isinstance(value, Tensor) or (value.dtype is not None and not value.dtype.is_integer):
         shown = value.type.described if isinstance(value, Tensor) else type(value).__name__
         raise LoopTypeError(f"range needs integers, not {shown}", help="convert it with int(…)")
@@ -183,7 +200,7 @@ def _as_number(value: Any) -> Number:
     return number(scalar)
 
 
-def _is(value: Any, wanted: int) -> bool:
+def _is(value: AnyNumber, wanted: int) -> bool:
     return isinstance(value, int) and value == wanted
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
 from onnxsmith.scripting.staging.merge import MISSING
+from onnxsmith.scripting.staging.script_values import Held
 
 
 class Jump(NamedTuple):
     """Where a path goes on: after the block ("next"), after or at the head of a loop, or in the caller."""
 
     kind: str
-    value: Any = None
+    value: Held = None
 
 
 NEXT, BREAK, CONTINUE = Jump("next"), Jump("break"), Jump("continue")
@@ -24,8 +25,13 @@ KINDS = ("next", "return", "break", "continue")
 class Side:
     """What one side of a branch leaves: a result that must fit the other side's, and variables that may differ."""
 
-    value: Any
-    variables: dict[str, Any] = field(default_factory=dict[str, Any])
+    value: Held
+    variables: dict[str, Held] = field(default_factory=dict[str, Held])
+
+    @property
+    def flags(self) -> Mapping[str, Held]:
+        """How the path ended, where its leaf has made that data: the result then is what `record` makes of a jump."""
+        return cast("Mapping[str, Held]", self.value)
 
 
 class Leaf:
@@ -47,7 +53,7 @@ NOTHING = Leaf(lambda _: Side(None))
 RESULT = Leaf(lambda jump: Side(jump.value))
 
 
-def record(jump: Jump) -> dict[str, Any]:
+def record(jump: Jump) -> dict[str, Held]:
     """A jump as data, which can be merged with that of another path."""
-    flags: dict[str, Any] = {kind: jump.kind == kind for kind in KINDS}
+    flags: dict[str, Held] = {kind: jump.kind == kind for kind in KINDS}
     return {**flags, "value": jump.value if jump.kind == "return" else MISSING}

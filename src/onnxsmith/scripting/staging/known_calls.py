@@ -9,12 +9,16 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Callable, Iterable
-from typing import Any, TypeGuard
+from typing import ParamSpec, TypeGuard, TypeVar, cast
 
 import numpy as np
 
 from onnxsmith.errors import LastingChangeError, OnnxsmithError, UnseenStateError
+from onnxsmith.scripting.staging.script_values import Function
 from onnxsmith.source import Span, is_library, position_span
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _CLOCKS = ("time", "monotonic", "perf_counter", "process_time", "thread_time", "clock_gettime")
 #: What gives something else each time, by module.
@@ -137,7 +141,7 @@ NAMES = frozenset(
 )
 
 
-def refusal_of(function: object) -> OnnxsmithError | None:
+def refusal_of(function: Function) -> OnnxsmithError | None:
     """The error for a call of a function that no model can call, whatever it is given."""
     if not _is_function(function):
         return None
@@ -159,7 +163,7 @@ def _refusal(key: tuple[str, str]) -> OnnxsmithError | None:
     return _writing(key) if name in _WRITING.get(module, ()) else None
 
 
-def checked(function: object, replaced: Callable[..., Any]) -> Callable[..., Any]:
+def checked(function: Function, replaced: Callable[P, R]) -> Callable[P, R]:
     """What to call in place of a function; one that opens files refuses to open them for writing."""
     if not _is_function(function) or function.__name__ != "open":
         return replaced
@@ -167,7 +171,7 @@ def checked(function: object, replaced: Callable[..., Any]) -> Callable[..., Any
     if position is None:
         return replaced
 
-    def open_file(*args: Any, **kwargs: Any) -> Any:
+    def open_file(*args: P.args, **kwargs: P.kwargs) -> R:
         mode: object = args[position] if len(args) > position else kwargs.get("mode", "r")
         if isinstance(mode, str) and set(mode) & set("wax+"):
             raise _writing(("io", "open")).locate_at_caller()
@@ -188,7 +192,7 @@ def _shown(key: tuple[str, str]) -> str:
     return name if "." in name else f"{module}.{name}"
 
 
-def _is_function(value: object) -> TypeGuard[_Function]:
+def _is_function(value: Function) -> TypeGuard[_Function]:
     return isinstance(value, _FUNCTIONS)
 
 
@@ -233,7 +237,8 @@ def _look(frame: types.FrameType, event: str, called: object) -> None:
     error: OnnxsmithError | None = None
     is_own = not is_library(frame.f_code.co_filename)
     if event == "c_call" and is_own:
-        error = refusal_of(called) or _opening(called)
+        function = cast(Function, called)
+        error = refusal_of(function) or _opening(function)
     elif event == "call" and not is_own:
         error = _of_library(frame)
     if error is not None:
@@ -249,7 +254,7 @@ def _own_span(frame: types.FrameType) -> Span | None:
     return None if here is None else position_span(here.f_code, here.f_lasti, here.f_lineno)
 
 
-def _opening(function: object) -> OnnxsmithError | None:
+def _opening(function: Function) -> OnnxsmithError | None:
     """What a file is opened for cannot be seen from here."""
     key = _key(function) if _is_function(function) else None
     return _writing(key) if key is not None and key in _OPENING else None

@@ -25,6 +25,7 @@ from onnxsmith.scripting.staging.merge import (
     Unassigned,
 )
 from onnxsmith.scripting.staging.perhaps import Perhaps
+from onnxsmith.scripting.staging.script_values import Held, TensorLike
 from onnxsmith.scripting.staging.structure import Slot, flatten, is_same_form, joined, unflatten
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
@@ -39,7 +40,7 @@ class StateLeaf:
     """One tensor or number of the state."""
 
     name: str
-    initial: Any
+    initial: TensorLike | Missing
     type: AnyValueType
     number: NumberKind | None
 
@@ -58,7 +59,7 @@ class State:
     """
 
     name: str
-    form: Any
+    form: Held
     leaves: tuple[StateLeaf, ...]
     #: Where it is kept, if inner functions assign it.
     cell: Cell | None = None
@@ -66,7 +67,7 @@ class State:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, State) and self.leaves == other.leaves and self._has_form(other.form)
 
-    def _has_form(self, form: Any) -> bool:
+    def _has_form(self, form: Held) -> bool:
         return self.form is form or is_same_form(self.form, form)
 
     __hash__ = None  # type: ignore[assignment]
@@ -99,7 +100,7 @@ def carried_states(stager: Stager, statement: ast.For | ast.While, *, at_least_o
     return states
 
 
-def cell_state(cell: Cell, value: Any, *, at_least_once: bool) -> State | None:
+def cell_state(cell: Cell, value: Held, *, at_least_once: bool) -> State | None:
     """A variable that inner functions assign in a loop; None for one that has a value only in an iteration."""
     if not isinstance(value, Missing | Unassigned):
         return replace(_state(cell.name, value), cell=cell)
@@ -114,13 +115,13 @@ def _is_condition(statement: ast.For | ast.While, name: str) -> bool:
     )
 
 
-def _state(name: str, value: Any) -> State:
-    leaves: list[tuple[str, Any]] = []
+def _state(name: str, value: Held) -> State:
+    leaves: list[tuple[str, TensorLike]] = []
     form = flatten(value, name, leaves)
     return State(name, form, tuple(_leaf(*each) for each in leaves))
 
 
-def _leaf(name: str, value: Any) -> StateLeaf:
+def _leaf(name: str, value: TensorLike) -> StateLeaf:
     kind = kind_of(value)
     if kind is not None:
         return StateLeaf(name, value, TensorType(NUMBER_DTYPES[kind], ()), kind)
@@ -130,7 +131,7 @@ def _leaf(name: str, value: Any) -> StateLeaf:
     return StateLeaf(name, array, TensorType(DType.from_numpy(array.dtype), array.shape), None)
 
 
-def widened(state: State, result: Any, place: Span) -> State:
+def widened(state: State, result: Held, place: Span) -> State:
     """The state whose types hold going into an iteration and coming out of it."""
     if isinstance(result, Missing):
         return state
@@ -162,14 +163,14 @@ def widened(state: State, result: Any, place: Span) -> State:
     return replace(state, leaves=tuple(_wider(before, leaf, place) for before, leaf in pairs))
 
 
-def _sample(state: State) -> Any:
+def _sample(state: State) -> Held:
     """A value of a state's form; numbers stand for what it does not start from."""
     if isinstance(state.form, Missing):
         return MISSING
     return unflatten(state.form, [0 if each.initial is MISSING else each.initial for each in state.leaves])
 
 
-def _beside_none(state: State, result: Any) -> State:
+def _beside_none(state: State, result: Held) -> State:
     """A state that is None at some iterations: whether it is there goes with it."""
     if isinstance(state.form, Perhaps):
         return state
@@ -184,14 +185,14 @@ def _beside_none(state: State, result: Any) -> State:
     return replace(state, form=form, leaves=(flag, *state.leaves))
 
 
-def result_leaves(state: State, result: Any) -> list[Any]:
+def result_leaves(state: State, result: Held) -> list[TensorLike | Missing]:
     """The values of a state's leaves in what an iteration leaves it; MISSING for those that nobody reads."""
     if isinstance(state.form, Perhaps):
         result = Perhaps(*perhaps.taken_apart(result, MISSING))
-    leaves: list[tuple[str, Any]] = []
+    leaves: list[tuple[str, TensorLike]] = []
     if not isinstance(result, Missing):
         flatten(result, state.name, leaves)
-    values = [value for _, value in leaves]
+    values: list[TensorLike | Missing] = [value for _, value in leaves]
     return values + [MISSING] * (len(state.leaves) - len(values))
 
 
@@ -258,7 +259,7 @@ def _shown(state: State) -> str:
         leaf = state.leaves[0]
         return f"a Python {leaf.number}" if leaf.number is not None else f"a {leaf.type.described}"
     return (
-        f"a {type(cast(object, form)).__name__} of {len(cast('list[Any]', form))}"
+        f"a {type(form).__name__} of {len(form)}"
         if isinstance(form, tuple | list | dict)
         else f"a {type(form).__name__}"
     )

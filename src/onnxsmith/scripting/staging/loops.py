@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from onnxsmith.core.target import current_graph
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import LoopTypeError, MutationError, OnnxsmithError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.flow import is_endless
@@ -18,10 +19,11 @@ from onnxsmith.scripting.staging.branches import branch, dynamic_if, names_from,
 from onnxsmith.scripting.staging.cells import CellValues
 from onnxsmith.scripting.staging.dynamic_loop import Ended, stage_loop
 from onnxsmith.scripting.staging.growing import grown_names
-from onnxsmith.scripting.staging.iteration import Iteration, iteration_source, range_iteration
+from onnxsmith.scripting.staging.iteration import Iteration, Source, iteration_source, range_iteration
 from onnxsmith.scripting.staging.jumps import NEXT, NOTHING, Jump, Leaf, Side, record
 from onnxsmith.scripting.staging.merge import MISSING, Unassigned, active
 from onnxsmith.scripting.staging.mistakes import CURED_BY_VALUES
+from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.truth import is_symbolic, truth
 from onnxsmith.scripting.staging.watch import Attempt, watch_path
 
@@ -61,24 +63,30 @@ def run_loop(stager: Stager, statement: ast.For | ast.While, follow: Leaf) -> Si
     return _unrolled(stager, statement, source, follow)
 
 
-def _after_first(stager: Stager, statement: ast.For, source: Any) -> Any:
+def _after_first(stager: Stager, statement: ast.For, source: Source) -> Source:
     """What is left to run over after an iteration that is carried out now: one that gives a variable a value.
 
     Where a variable is None before a loop that surely runs, it is something else from the second iteration on.
     """
-    count = (
-        len(source) if isinstance(source, range) else source.count if isinstance(source, Iteration) else None
-    )
+    if isinstance(source, Iteration):
+        surely_runs = isinstance(source.count, int) and source.count >= 1
+    else:
+        surely_runs = isinstance(source, range) and bool(source)  # Python counts no more than 64 bits
     live, variables = stager.flow.live_in_loop(statement), stager.frame.variables
-    if not isinstance(count, int) or count < 1 or stager.flow.block_jumps(statement.body):
+    if not surely_runs or stager.flow.block_jumps(statement.body):
         return source
     if not any(
         variables.get(each, MISSING) is None and each in live for each in stager.flow.loop_names(statement)
     ):
         return source
-    assign(stager, statement.target, source[0] if isinstance(source, range) else source.first())
+    if isinstance(source, range):
+        first, rest = source[0], source[1:]
+    else:
+        iteration = cast(Iteration, source)
+        first, rest = iteration.first(), iteration.from_second()
+    assign(stager, statement.target, first)
     stager.run(statement.body, NOTHING)
-    return source[1:] if isinstance(source, range) else source.from_second()
+    return rest
 
 
 def _stage(stager: Stager, statement: ast.For, source: Iteration, *, at_least_once: bool = False) -> Ended:
@@ -113,7 +121,7 @@ def _needs_python_value(error: Exception) -> bool:
     return not isinstance(error, OnnxsmithError) or error.code in CURED_BY_VALUES
 
 
-def _unrolled(stager: Stager, statement: ast.For, items: Iterable[Any], follow: Leaf) -> Side:
+def _unrolled(stager: Stager, statement: ast.For, items: UserValue, follow: Leaf) -> Side:
     """Run the loop now, one copy of the body per element."""
     has_jumps = bool(stager.flow.block_jumps(statement.body))
     leaf = _ends_of(stager, statement)
@@ -126,13 +134,13 @@ def _unrolled(stager: Stager, statement: ast.For, items: Iterable[Any], follow: 
             stager.run(statement.body, NOTHING)
             continue
         side = stager.run(statement.body, leaf)
-        if not _is_known(side.value):
+        if not _is_known(side.flags):
             # Only the model knows whether the loop goes on: the iterations that are left are guarded by it.
             return _guarded_rest(stager, statement, side, iterator, follow)
         _take(stager, side)
-        if side.value["return"]:
-            return follow(Jump("return", side.value["value"]))
-        if side.value["break"]:
+        if side.flags["return"]:
+            return follow(Jump("return", side.flags["value"]))
+        if side.flags["break"]:
             return follow(NEXT)
     return _finished(stager, statement, follow)
 
@@ -149,31 +157,33 @@ def _finished(stager: Stager, statement: ast.For | ast.While, follow: Leaf) -> S
     return stager.run(statement.orelse, follow)
 
 
-def _iterator(stager: Stager, statement: ast.For, items: Any) -> Iterator[Any]:
+def _iterator(stager: Stager, statement: ast.For, items: UserValue) -> Iterator[UserValue]:
     try:
-        return iter(items)
+        return iter(cast("Iterable[UserValue]", items))
     except TypeError:
         instead = f"range({items})" if isinstance(items, int) else None
-        raise LoopTypeError(
-            f"{described_type(type(cast(object, items)))} cannot be looped over", help=instead
-        ).locate(stager.frame.span(statement.iter)) from None
+        raise LoopTypeError(f"{described_type(type(items))} cannot be looped over", help=instead).locate(
+            stager.frame.span(statement.iter)
+        ) from None
 
 
-def _guarded_rest(stager: Stager, statement: ast.For, side: Side, left: Iterator[Any], follow: Leaf) -> Side:
+def _guarded_rest(
+    stager: Stager, statement: ast.For, side: Side, left: Iterator[UserValue], follow: Leaf
+) -> Side:
     """The iterations after one that may have left the loop: each is an `If` on whether the loop still runs."""
     frame = stager.frame
     leaf = _ends_of(stager, statement)
     _take(stager, side)
     for item in _drawn(stager, statement, left):
 
-        def one_more(item: Any = item) -> Side:
+        def one_more(item: UserValue = item) -> Side:
             assign(stager, statement.target, item)
             return stager.run(statement.body, leaf)
 
         def stay(before: Side = side) -> Side:
             return Side(before.value, {name: frame.variables.get(name, MISSING) for name in before.variables})
 
-        goes_on = side.value["next"]
+        goes_on = side.flags["next"]
         if is_symbolic(goes_on):
             names = stager.frame.analysis.facts.names([statement])
             side = dynamic_if(stager, truth(goes_on), one_more, stay, names, place=statement)
@@ -183,7 +193,7 @@ def _guarded_rest(stager: Stager, statement: ast.For, side: Side, left: Iterator
             break
         _take(stager, side)
     return _after(
-        stager, statement, Ended(side.value["break"], side.value["return"], side.value["value"]), follow
+        stager, statement, Ended(side.flags["break"], side.flags["return"], side.flags["value"]), follow
     )
 
 
@@ -240,7 +250,7 @@ def _ends_of(stager: Stager, statement: ast.For | ast.While) -> Leaf:
     return Leaf(end)
 
 
-def _is_known(flags: dict[str, Any]) -> bool:
+def _is_known(flags: Mapping[str, Held]) -> bool:
     return not any(is_symbolic(flags[each]) for each in ("next", "break", "return"))
 
 
@@ -250,7 +260,7 @@ def _while(stager: Stager, statement: ast.While, follow: Leaf) -> Side:
     leaf = _ends_of(stager, statement)
     has_jumps = bool(stager.flow.block_jumps(statement.body))
 
-    def test() -> Any:
+    def test() -> UserValue:
         return frame.evaluate(statement.test)
 
     for _ in range(_MOST_ITERATIONS):
@@ -263,12 +273,12 @@ def _while(stager: Stager, statement: ast.While, follow: Leaf) -> Side:
                 side = None
             else:
                 side = stager.run(statement.body, leaf)
-        if side is not None and _is_known(side.value):
+        if side is not None and _is_known(side.flags):
             draft.keep()
             _take(stager, side)
-            if side.value["return"]:
-                return follow(Jump("return", side.value["value"]))
-            if side.value["break"]:
+            if side.flags["return"]:
+                return follow(Jump("return", side.flags["value"]))
+            if side.flags["break"]:
                 return follow(NEXT)
             continue
         if side is None:

@@ -14,14 +14,15 @@ from typing import Any, cast
 import numpy as np
 
 from onnxsmith.core.call import constant_like
-from onnxsmith.core.semantics.number import Number, NumberKind, kind_of, literal
+from onnxsmith.core.semantics.number import AnyNumber, Number, NumberKind, is_number, kind_of, literal
 from onnxsmith.core.target import ACTIVE, RecordingTarget
-from onnxsmith.core.value import Value
+from onnxsmith.core.value import Array, TensorValue, Value
 from onnxsmith.errors import BranchTypeError, DynamicPythonValueError, MissingReturnError, OnnxsmithError
 from onnxsmith.schema.inference.merging import Different, merge_types
 from onnxsmith.schema.promote import number_array, refuse_loss
 from onnxsmith.scripting.staging import perhaps
 from onnxsmith.scripting.staging.perhaps import Perhaps
+from onnxsmith.scripting.staging.script_values import Held, Marker, TensorLike
 from onnxsmith.scripting.staging.structure import is_plain, is_tensor_like, joined, parts, rebuilt
 from onnxsmith.scripting.staging.truth import Negation, visible
 from onnxsmith.source import Span
@@ -34,7 +35,7 @@ NUMBER_DTYPES: dict[NumberKind, DType] = {"int": DType.INT64, "float": DType.DOU
 _LARGEST_DUMMY = 256
 
 
-class Missing:
+class Missing(Marker):
     """No value on this path, and none is needed: whoever reads it has checked another value first."""
 
 
@@ -42,7 +43,7 @@ MISSING = Missing()
 
 
 @dataclass(frozen=True, slots=True)
-class Unassigned:
+class Unassigned(Marker):
     """A variable without a value on some path; using it is the mistake."""
 
     span: Span | None
@@ -50,15 +51,15 @@ class Unassigned:
 
 
 @dataclass(frozen=True, slots=True)
-class Differing:
+class Differing(Marker):
     """A Python value that hangs on a condition only the model knows; using it is the mistake."""
 
-    then: object
-    otherwise: object
+    then: Held
+    otherwise: Held
 
 
 @dataclass(frozen=True, slots=True)
-class _Output:
+class _Output(Marker):
     """Stands for an output in the merged structure; a number stays a number."""
 
     position: int
@@ -74,10 +75,10 @@ LOOP_PATHS = ("on one path", "on another")
 class _Merged:
     """Two containers, what they have in common, and that filled with outputs."""
 
-    then: Any
-    otherwise: Any
-    template: Any
-    filled: Any = None
+    then: Held
+    otherwise: Held
+    template: Held
+    filled: Held = None
 
 
 @dataclass(slots=True)
@@ -87,20 +88,20 @@ class Merger:
     then_scope: RecordingTarget
     else_scope: RecordingTarget
     #: What decides, where truth values that differ need no output: they are the condition or its opposite.
-    condition: Any = None
+    condition: TensorValue | None = None
     #: Whether nothing was recorded on either side: both are the graph around them.
     is_choice: bool = False
     #: What an error calls the two.
     paths: tuple[str, str] = BRANCHES
-    then_outputs: list[Any] = field(default_factory=list[Any])
-    else_outputs: list[Any] = field(default_factory=list[Any])
+    then_outputs: list[Value] = field(default_factory=list[Value])
+    else_outputs: list[Value] = field(default_factory=list[Value])
     names: list[str] = field(default_factory=list[str])
     _positions: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
     #: The containers that were merged, by the identity of both: what two variables share, they share afterwards.
     _containers: dict[tuple[int, int], _Merged] = field(default_factory=dict[tuple[int, int], _Merged])
     _templates: dict[int, _Merged] = field(default_factory=dict[int, _Merged])
 
-    def merge(self, then: Any, otherwise: Any, name: str, *, strict: bool) -> Any:
+    def merge(self, then: Held, otherwise: Held, name: str, *, strict: bool) -> Held:
         """The structure both sides have in common, to be filled with outputs. `strict` reports what differs."""
         if then is otherwise and not self._is_inside(then):
             return then
@@ -142,7 +143,7 @@ class Merger:
             help="give the same kind of value, and as many, in both cases",
         )
 
-    def _perhaps(self, then: Any, otherwise: Any, name: str) -> Any:
+    def _perhaps(self, then: Held, otherwise: Held, name: str) -> Perhaps:
         """None on one side and a value on the other: the value, and whether it is there."""
         first, second = (perhaps.taken_apart(each, MISSING) for each in (then, otherwise))
         is_there = self.merge(first[0], second[0], joined(name, "is_there"), strict=False)
@@ -150,16 +151,16 @@ class Merger:
         self._templates[id(template)] = _Merged(then, otherwise, template)
         return template
 
-    def _template(self, then: Any, otherwise: Any, template: Any) -> Any:
+    def _template(self, then: Held, otherwise: Held, template: Held) -> Held:
         merged = _Merged(then, otherwise, template)
         self._containers[id(then), id(otherwise)] = self._templates[id(template)] = merged
         return template
 
-    def fill(self, template: Any, outputs: Sequence[Any]) -> Any:
+    def fill(self, template: Held, outputs: Sequence[Value]) -> Held:
         """The merged structure with the outputs in it. What was the same object on both sides stays that object."""
         if isinstance(template, _Output):
             value = outputs[template.position]
-            return value if template.number is None else Number(value, template.number)
+            return value if template.number is None else Number(cast(TensorValue, value), template.number)
         merged = self._templates.get(id(template))
         if merged is None:
             return template
@@ -168,7 +169,7 @@ class Merger:
             merged.filled = rebuilt(template, items)
         return merged.filled
 
-    def ambiguous(self, existed: Container[object]) -> list[Any]:
+    def ambiguous(self, existed: Container[object]) -> list[Held]:
         """Containers that may be the same object as others, or not: only the model knows.
 
         Such is a container that is one from before on one side and another on the other, or that two variables share
@@ -176,20 +177,20 @@ class Merger:
         """
         every = [each for each in self._containers.values() if not isinstance(each.filled, tuple)]
         counts = collections.Counter(id(side) for each in every for side in (each.then, each.otherwise))
-        found: list[Any] = []
+        found: list[Held] = []
         for each in every:
             sides = [side for side in (each.then, each.otherwise) if not isinstance(side, Missing)]
             if any(side in existed or counts[id(side)] > 1 for side in sides):
                 found += (each.filled, *sides)
         return found
 
-    def _is_inside(self, value: Any) -> bool:
+    def _is_inside(self, value: Held) -> bool:
         if self.is_choice or not isinstance(value, Value) or not value.is_symbolic:
             return False
         value = visible(value)
         return self.then_scope.owns(value) or self.else_scope.owns(value)
 
-    def _with_dummy(self, is_then: bool, present: Any, name: str) -> Any:
+    def _with_dummy(self, is_then: bool, present: Held, name: str) -> Held:
         """One side has nothing to say: a value of the same type, which nobody reads, stands there."""
         inner = parts(present) if not isinstance(present, Unassigned | Differing) else None
         if inner is not None:
@@ -210,9 +211,8 @@ class Merger:
         pair = (dummy, present) if is_then else (present, dummy)
         return self._output(*pair, name, kind_of(present))
 
-    def _tensors(self, then: Any, otherwise: Any, name: str) -> Any:
-        kinds = kind_of(then), kind_of(otherwise)
-        if kinds[0] is not None and kinds[1] is not None:
+    def _tensors(self, then: TensorLike, otherwise: TensorLike, name: str) -> Held:
+        if is_number(then) and is_number(otherwise):
             if (
                 not isinstance(then, Value)
                 and not isinstance(otherwise, Value)
@@ -221,12 +221,12 @@ class Merger:
                 return then
             if self.condition is not None and then is not otherwise and _are_truths(then, otherwise):
                 return Number(self.condition, "bool") if then else Negation(self.condition)
-            return self._numbers(then, otherwise, kinds, name)
+            return self._numbers(then, otherwise, name)
         sides = [
             _as_tensor(then, otherwise, self.then_scope, name),
             _as_tensor(otherwise, then, self.else_scope, name),
         ]
-        first, second = (cast(AnyValueType, each.known.type) for each in sides)
+        first, second = (each.known.type for each in sides)
         try:
             merge_types(first, second)
         except Different:
@@ -235,13 +235,14 @@ class Merger:
             raise _differing_types(first, second, then, otherwise, name, self.paths)
         return self._output(sides[0], sides[1], name, None)
 
-    def _numbers(self, then: Any, otherwise: Any, kinds: tuple[Any, Any], name: str) -> Any:
+    def _numbers(self, then: AnyNumber, otherwise: AnyNumber, name: str) -> _Output:
+        kinds = kind_of(then), kind_of(otherwise)
         kind: NumberKind = "float" if "float" in kinds else "int" if kinds != ("bool", "bool") else "bool"
         key = (kind, _identity(then), _identity(otherwise))
         if key in self._positions:
             return _Output(self._positions[key], kind)
         dtype = NUMBER_DTYPES[kind]
-        sides: list[Any] = []
+        sides: list[Value] = []
         for value, scope in ((then, self.then_scope), (otherwise, self.else_scope)):
             with active(scope):
                 if isinstance(value, Number):
@@ -251,18 +252,18 @@ class Merger:
         self._positions[key] = len(self.names)
         return self._output(sides[0], sides[1], name, kind)
 
-    def _output(self, then: Any, otherwise: Any, name: str, number: NumberKind | None) -> _Output:
+    def _output(self, then: Value, otherwise: Value, name: str, number: NumberKind | None) -> _Output:
         self.then_outputs.append(then)
         self.else_outputs.append(otherwise)
         self.names.append(name)
         return _Output(len(self.then_outputs) - 1, number)
 
 
-def _are_truths(then: Any, otherwise: Any) -> bool:
+def _are_truths(then: AnyNumber, otherwise: AnyNumber) -> bool:
     return isinstance(then, bool) and isinstance(otherwise, bool)
 
 
-def _identity(value: Any) -> Hashable:
+def _identity(value: AnyNumber) -> Hashable:
     """What two numbers must have in common to be the same output."""
     if isinstance(value, Negation):
         return "not", id(value.opposite)
@@ -272,8 +273,8 @@ def _identity(value: Any) -> Hashable:
 def _differing_types(
     first: AnyValueType,
     second: AnyValueType,
-    then: Any,
-    otherwise: Any,
+    then: TensorLike,
+    otherwise: TensorLike,
     name: str,
     paths: tuple[str, str],
 ) -> BranchTypeError:
@@ -301,9 +302,10 @@ def _differing_types(
     return error
 
 
-def _is_input(value: Any) -> bool:
-    is_tensor = isinstance(value, Value) and not isinstance(value, Number)
-    recording = value.target.recording if is_tensor else None
+def _is_input(value: TensorLike) -> bool:
+    if not isinstance(value, Value) or isinstance(value, Number):
+        return False
+    recording = value.target.recording
     return recording is not None and recording.is_given(value)
 
 
@@ -323,7 +325,7 @@ class active:
         ACTIVE.reset(self._token)
 
 
-def make_dummy(scope: RecordingTarget, kind: AnyValueType, name: str) -> Any:
+def make_dummy(scope: RecordingTarget, kind: AnyValueType, name: str) -> Value:
     """A value of a type that nobody will read: zeros, with open dimensions empty."""
     with active(scope):
         if not isinstance(kind, TensorType):
@@ -346,18 +348,19 @@ def make_dummy(scope: RecordingTarget, kind: AnyValueType, name: str) -> Any:
         return scope.constant(np.zeros(shape, dtype.numpy))
 
 
-def _as_tensor(value: Any, other: Any, scope: RecordingTarget, name: str) -> Any:
+def _as_tensor(value: TensorLike, other: TensorLike, scope: RecordingTarget, name: str) -> Value:
     """A side of a merge as a tensor; a number takes the element type of the tensor on the other side."""
     if isinstance(value, Value) and not isinstance(value, Number):
         return value
     with active(scope):
-        if kind_of(value) is None:
+        if not is_number(value):
             return scope.lift(value)
         other_type = other.known.type if isinstance(other, Value) else type_of_array(other)
         if not isinstance(other_type, TensorType):
             return value.tensor if isinstance(value, Number) else scope.lift(value)
         if other_type.dtype is not None:
             return number_as(scope, value, other_type.dtype, name, BranchTypeError)
+        assert isinstance(other, Value)  # the element type of an array is known
         if not scope.sees(visible(other)):
             raise needs_types(BranchTypeError, name)
         return (
@@ -367,15 +370,15 @@ def _as_tensor(value: Any, other: Any, scope: RecordingTarget, name: str) -> Any
         )
 
 
-def type_of_array(value: Any) -> TensorType:
+def type_of_array(value: Array | np.generic[Any] | float) -> TensorType:
     """The type of an array or numpy scalar."""
     array = np.asarray(value)
     return TensorType(DType.from_numpy(array.dtype), array.shape)
 
 
 def number_as(
-    scope: RecordingTarget, value: Any, dtype: DType, name: str, error: type[OnnxsmithError]
-) -> Any:
+    scope: RecordingTarget, value: AnyNumber, dtype: DType, name: str, error: type[OnnxsmithError]
+) -> Value:
     """A number, known or not, as a scalar of an element type; refused where a literal would be."""
     if isinstance(value, Number):
         refuse_loss(value.sample, dtype, _called(name), f"a Python {value.kind}", error)
@@ -394,7 +397,7 @@ def needs_types(error: type[OnnxsmithError], name: str) -> OnnxsmithError:
     return raised
 
 
-def _is_same_literal(a: Any, b: Any) -> bool:
+def _is_same_literal(a: AnyNumber, b: AnyNumber) -> bool:
     return type(a) is type(b) and (a == b) and (not isinstance(a, float) or repr(a) == repr(b))
 
 
@@ -409,11 +412,11 @@ def _called(name: str) -> str:
     return "the result" if name.startswith(RESULT_NAME) else f"'{name}'"
 
 
-def _described(value: Any) -> str:
+def _described(value: Held) -> str:
     if value is None:
         return "None"
     if isinstance(value, Value):
         return f"a {value.known.type.described}"
     if isinstance(value, tuple | list):
-        return f"a {type(cast(object, value)).__name__} of {len(cast('Sequence[Any]', value))}"
+        return f"a {type(value).__name__} of {len(value)}"
     return f"a {type(value).__name__}"

@@ -9,14 +9,13 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, cast
-
-import numpy as np
+from typing import ClassVar
 
 from onnxsmith.core.operator_protocols import AnyOperator, StandardOperators
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import RecordingTarget
-from onnxsmith.core.value import Operand, Value
+from onnxsmith.core.user_values import UserValue
+from onnxsmith.core.value import Array, Operand, Value
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.scripting.analysis.straight import Argument, Store
@@ -45,7 +44,7 @@ class NamingTarget:
         """Name what was stored before an instruction that the code has come to."""
         raise NotImplementedError
 
-    def _take(self, made: tuple[Operand, ...]) -> None:
+    def _take(self, made: tuple[UserValue, ...]) -> None:
         """Take note of what the instruction gives that the code stands at."""
         raise NotImplementedError
 
@@ -53,12 +52,10 @@ class NamingTarget:
         """Give the last names."""
         self._reach(sys.maxsize)
 
-    def note(self, result: object) -> None:
+    def note(self, result: UserValue) -> None:
         """Take note of what a script that the user's code calls now gives."""
         self._advance()
-        self._take(
-            cast("tuple[Operand, ...]", result) if isinstance(result, tuple) else (cast(Operand, result),)
-        )
+        self._take(result if isinstance(result, tuple) else (result,))
 
     def _advance(self) -> None:
         frame: types.FrameType | None = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # the documented way to read the stack cheaply
@@ -84,15 +81,15 @@ class NamingTarget:
     def operators(self) -> StandardOperators:
         return self._scope.operators
 
-    def constant(self, array: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> object:
+    def constant(self, array: Array) -> Value:
         self._advance()
         return self._scope.constant(array)
 
-    def stored(self, value: Stored) -> object:
+    def stored(self, value: Stored) -> Value:
         self._advance()
         return self._scope.stored(value)
 
-    def sequence(self, elements: Sequence[object]) -> object:
+    def sequence(self, elements: Sequence[object]) -> Value:
         self._advance()
         return self._scope.sequence(elements)
 
@@ -137,7 +134,7 @@ class StoreNaming(NamingTarget):
         scope: RecordingTarget,
         code: types.CodeType,
         stores: Sequence[Store],
-        arguments: Mapping[str, object],
+        arguments: Mapping[str, UserValue],
     ) -> None:
         super().__init__(scope, code)
         self._arguments = arguments
@@ -145,9 +142,9 @@ class StoreNaming(NamingTarget):
         self._next = 0
         self._next_offset = stores[0].offset if stores else sys.maxsize
         #: What instructions gave whose value gets a name, by offset.
-        self._results: dict[int, tuple[Operand, ...]] = {}
+        self._results: dict[int, tuple[UserValue, ...]] = {}
 
-    def _take(self, made: tuple[Operand, ...]) -> None:
+    def _take(self, made: tuple[UserValue, ...]) -> None:
         self._results[self._offset] = made
 
     def _reach(self, offset: int) -> None:
@@ -160,7 +157,7 @@ class StoreNaming(NamingTarget):
             self._next += 1
             self._next_offset = stores[self._next].offset if self._next < len(stores) else sys.maxsize
 
-    def _value_of(self, store: Store) -> object:
+    def _value_of(self, store: Store) -> UserValue:
         origin = store.origin
         if isinstance(origin, Argument):
             return self._arguments[origin.name]
@@ -182,9 +179,9 @@ class CallNaming(NamingTarget):
     def __init__(self, scope: RecordingTarget, code: types.CodeType, variables: Sequence[str]) -> None:
         super().__init__(scope, code)
         self._variables = iter(variables)
-        self._made: tuple[Operand, ...] = ()
+        self._made: tuple[UserValue, ...] = ()
 
-    def _take(self, made: tuple[Operand, ...]) -> None:
+    def _take(self, made: tuple[UserValue, ...]) -> None:
         self._made = made
 
     def _reach(self, offset: int) -> None:

@@ -7,30 +7,31 @@ on it, the variable is what it then must be. Anywhere else reading it is a mista
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import TypeAlias, cast
 
 import numpy as np
 
 from onnxsmith.core.semantics.number import Number, kind_of
 from onnxsmith.core.target import recorded
-from onnxsmith.core.value import Value
+from onnxsmith.core.value import TensorValue, Value
+from onnxsmith.scripting.staging.script_values import Held, Marker
 from onnxsmith.scripting.staging.truth import Negation
 
 
-class Perhaps:
+class Perhaps(Marker):
     """None, or a value: which one, the model knows."""
 
     __slots__ = ("_absent", "is_there", "value")
 
-    def __init__(self, is_there: Any, value: Any) -> None:
+    def __init__(self, is_there: Held, value: Held) -> None:
         #: A truth value: of the model, or known.
         self.is_there = is_there
         #: A tensor, a number, or a tuple of them; nobody reads it where it is not there.
         self.value = value
-        self._absent: Any = None
+        self._absent: Number | bool | None = None
 
     @property
-    def is_none(self) -> Any:
+    def is_none(self) -> Number | bool:
         """The opposite of `is_there`, the same value each time."""
         flag = self.is_there
         if self._absent is None:
@@ -39,10 +40,10 @@ class Perhaps:
             elif isinstance(flag, Negation):
                 self._absent = Number(flag.opposite, "bool")
             else:
-                self._absent = Negation(recorded(flag))
+                self._absent = Negation(cast(TensorValue, recorded(cast(Value, flag))))
         return self._absent
 
-    def known_under(self, condition: Any) -> bool | None:
+    def known_under(self, condition: Value) -> bool | None:
         """Whether it is there where a condition is true; None where the condition does not tell."""
         for flag, is_there in ((self.is_there, True), (self.is_none, False)):
             made = (
@@ -56,16 +57,16 @@ class Perhaps:
                 return is_there
         return None
 
-    def given(self, is_there: bool) -> Any:
+    def given(self, is_there: bool) -> Held:
         """What it is where it is known whether it is there."""
         return self.value if is_there else None
 
 
 #: A truth value of the model, and what it is known to be.
-Fact = tuple[Any, bool]
+Fact: TypeAlias = tuple[Value, bool]
 
 
-def refined(variables: Mapping[str, Any], facts: Sequence[Fact]) -> dict[str, Any]:
+def refined(variables: Mapping[str, Held], facts: Sequence[Fact]) -> dict[str, Held]:
     """Variables where facts are known: those of which they decide whether they are None are so, or are not."""
     result = dict(variables)
     for name, value in variables.items():
@@ -84,9 +85,9 @@ class Implications:
 
     def __init__(self) -> None:
         # By the id of a value, which the entry keeps alive.
-        self._known: dict[int, tuple[Any, dict[bool, list[Fact]]]] = {}
+        self._known: dict[int, tuple[Value, dict[bool, list[Fact]]]] = {}
 
-    def note(self, result: Any, condition: Any, then: Any, otherwise: Any) -> None:
+    def note(self, result: Held, condition: Value, then: Held, otherwise: Held) -> None:
         """Take note of what was chosen by a condition: where one of the two is known, it tells from the other."""
         if not isinstance(result, Value):
             return
@@ -99,7 +100,7 @@ class Implications:
                 by_truth = self._known.setdefault(id(key), (key, {}))[1]
                 by_truth.setdefault(is_same is not known, []).extend(facts)
 
-    def of(self, condition: Any, *, is_true: bool) -> list[Fact]:
+    def of(self, condition: Value, *, is_true: bool) -> list[Fact]:
         """All that is known where a condition is true, or false."""
         found: dict[tuple[int, bool], Fact] = {}
         waiting: list[Fact] = [(condition, is_true)]
@@ -108,7 +109,7 @@ class Implications:
             value, truth = fact
             if (id(value), truth) not in found:
                 found[id(value), truth] = fact
-                _, known = self._known.get(id(value), (None, {}))
+                _, known = self._known.get(id(value), (value, {}))
                 waiting += known.get(truth, ())
         return list(found.values())
 
@@ -118,14 +119,14 @@ def _fact(value: Value, is_true: bool) -> Fact:
     return (value.opposite, not is_true) if isinstance(value, Negation) else (recorded(value), is_true)
 
 
-def may_be_absent(value: Any) -> bool:
+def may_be_absent(value: Held) -> bool:
     """Whether a value can be in the model beside None: a tensor, a number, or a tuple of them."""
     if isinstance(value, tuple):
-        return all(may_be_absent(each) for each in cast("tuple[Any, ...]", value))
+        return all(may_be_absent(each) for each in value)
     return isinstance(value, Value | np.ndarray | np.generic) or kind_of(value) is not None
 
 
-def is_one(then: Any, otherwise: Any) -> bool:
+def is_one(then: Held, otherwise: Held) -> bool:
     """Whether two values, one for each path, are None on some path and a value that may be absent on another."""
     sides = [each.value if isinstance(each, Perhaps) else each for each in (then, otherwise)]
     has_none = any(each is None or isinstance(each, Perhaps) for each in (then, otherwise))
@@ -133,7 +134,7 @@ def is_one(then: Any, otherwise: Any) -> bool:
     return has_none and bool(values) and all(map(may_be_absent, values))
 
 
-def taken_apart(value: Any, missing: object) -> tuple[Any, Any]:
+def taken_apart(value: Held, missing: Marker) -> tuple[Held, Held]:
     """Whether a value is there, and what it is; `missing` stands for what None is."""
     if isinstance(value, Perhaps):
         return value.is_there, value.value

@@ -14,24 +14,26 @@ import io
 import operator
 import types
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, ClassVar, cast
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeAlias, TypeVar, cast
 
 import numpy as np
 
 from onnxsmith.scripting.functions.bound_scripts import METHODS
+from onnxsmith.scripting.staging.script_values import T
 
 if TYPE_CHECKING:
     import random
 
 _ABSENT = object()
 _ALL = slice(None)
-Part = tuple[object, object]
+#: Something that an object holds, and what it is found by there: a position, a name, a key, or nothing.
+Part: TypeAlias = tuple[Hashable, object]
 # The methods of these types are called by name, so that those of a user's subclass are not.
 _List = list[object]
-_Dict = dict[object, object]
-_OrderedDict = collections.OrderedDict[object, object]
-_Set = set[object]
+_Dict = dict[Hashable, object]
+_OrderedDict = collections.OrderedDict[Hashable, object]
+_Set = set[Hashable]
 _ORDERED: type = collections.OrderedDict
 
 
@@ -62,7 +64,7 @@ class Picture(ABC):
         """What it held, each with the key it is found by."""
         return ()
 
-    def name_of_part(self, name: str, key: object) -> str:
+    def name_of_part(self, name: str, key: Hashable) -> str:
         """How the user would write a part, given how they write the object."""
         return f"{name}[{key!r}]".replace("'", '"')
 
@@ -120,15 +122,15 @@ class DictPicture(Picture):
 
     __slots__ = ("_items",)
 
-    def __init__(self, owner: dict[object, object]) -> None:
+    def __init__(self, owner: dict[Hashable, object]) -> None:
         super().__init__(owner)
         self._items = self._read()
 
     def _read(self) -> list[Part]:
         if isinstance(self.owner, _ORDERED):  # which has an order of its own
-            ordered = cast("collections.OrderedDict[object, object]", self.owner)
+            ordered = cast("_OrderedDict", self.owner)
             return list(_OrderedDict.items(ordered))
-        return list(_Dict.items(cast("dict[object, object]", self.owner)))
+        return list(_Dict.items(cast("_Dict", self.owner)))
 
     def is_changed(self) -> bool:
         """Whether there are other keys or values, or the keys have another order."""
@@ -162,17 +164,17 @@ class SetPicture(Picture):
 
     __slots__ = ("_items",)
 
-    def __init__(self, owner: set[object]) -> None:
+    def __init__(self, owner: set[Hashable]) -> None:
         super().__init__(owner)
         self._items = _Set.copy(owner)
 
     def is_changed(self) -> bool:
         """Whether there are other members."""
-        return set(map(id, self._items)) != set(map(id, _Set.__iter__(cast("set[object]", self.owner))))
+        return set(map(id, self._items)) != set(map(id, _Set.__iter__(cast("_Set", self.owner))))
 
     def put_back(self) -> None:
         """All members."""
-        owner = cast("set[object]", self.owner)
+        owner = cast("_Set", self.owner)
         _Set.clear(owner)
         _Set.update(owner, self._items)
 
@@ -180,7 +182,7 @@ class SetPicture(Picture):
         """The members."""
         return ((each, each) for each in self._items)
 
-    def name_of_part(self, name: str, key: object) -> str:
+    def name_of_part(self, name: str, key: Hashable) -> str:
         """A member has no name of its own."""
         return name
 
@@ -245,7 +247,7 @@ class AttributesPicture(Picture):
         """The values by name."""
         return self._items.items()
 
-    def name_of_part(self, name: str, key: object) -> str:
+    def name_of_part(self, name: str, key: Hashable) -> str:
         """`m.n`"""
         return f"{name}.{key}"
 
@@ -284,7 +286,7 @@ class SlotsPicture(Picture):
         """The values by name."""
         return ((name, value) for name, value in self._items.items() if value is not _ABSENT)
 
-    def name_of_part(self, name: str, key: object) -> str:
+    def name_of_part(self, name: str, key: Hashable) -> str:
         """`m.n`"""
         return f"{name}.{key}"
 
@@ -325,7 +327,7 @@ class ClassPicture(Picture):
         """The values by name."""
         return self._items.items()
 
-    def name_of_part(self, name: str, key: object) -> str:
+    def name_of_part(self, name: str, key: Hashable) -> str:
         """`Meter.total`"""
         return f"{cast(type, self.owner).__name__}.{key}"
 
@@ -357,7 +359,7 @@ class BindingsPicture(Picture):
         """The values by name."""
         return ((name, value) for name, value in self._items.items() if value is not _ABSENT)
 
-    def name_of_part(self, name: str, key: object) -> str:
+    def name_of_part(self, name: str, key: Hashable) -> str:
         """A name is written as it is."""
         return str(key)
 
@@ -402,7 +404,7 @@ class FunctionPicture(Picture):
             if value is not _ABSENT:
                 yield name, value
 
-    def name_of_part(self, name: str, key: object) -> str:
+    def name_of_part(self, name: str, key: Hashable) -> str:
         """A variable is written as it is."""
         return str(key)
 
@@ -415,12 +417,16 @@ def content_of(cell: types.CellType) -> object:
         return _ABSENT
 
 
-class StatePicture(Picture):
+#: A state as an object tells it.
+S = TypeVar("S")
+
+
+class StatePicture(Picture, Generic[S]):
     """An object that tells its state itself, and takes it back: random generators, StringIO, context variables."""
 
     __slots__ = ("_read", "_state", "_write")
 
-    def __init__(self, owner: object, read: Callable[[], object], write: Callable[[object], object]) -> None:
+    def __init__(self, owner: object, read: Callable[[], S], write: Callable[[S], object]) -> None:
         super().__init__(owner)
         self._read, self._write = read, write
         self._state = read()
@@ -434,7 +440,7 @@ class StatePicture(Picture):
         self._write(self._state)
 
 
-def _is_equal_state(a: object, b: object) -> bool:
+def _is_equal_state(a: S, b: S) -> bool:
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return bool(
             np.array_equal(
@@ -468,7 +474,7 @@ class Holder(Picture):
         """What it holds."""
         return self._held
 
-    def name_of_part(self, name: str, key: object) -> str:
+    def name_of_part(self, name: str, key: Hashable) -> str:
         """`t[0]`, or the variable that is held; what has no key is called as its holder is."""
         if isinstance(key, int):
             return f"{name}[{key}]"
@@ -478,35 +484,33 @@ class Holder(Picture):
 # -- objects that tell their state -------------------------------------------------------------------------
 
 
-def picture_of_random(owner: random.Random) -> StatePicture:
+def picture_of_random(owner: random.Random) -> StatePicture[tuple[object, ...]]:
     """A generator of the random module."""
-    return StatePicture(
-        owner, owner.getstate, lambda state: owner.setstate(cast("tuple[object, ...]", state))
-    )
+    return StatePicture(owner, owner.getstate, owner.setstate)
 
 
-def picture_of_bits(owner: np.random.BitGenerator) -> StatePicture:
+def picture_of_bits(owner: np.random.BitGenerator) -> StatePicture[Mapping[str, object]]:
     """What numpy's generators take their bits from."""
 
-    def write(state: object) -> None:
-        owner.state = cast("Mapping[str, object]", state)
+    def write(state: Mapping[str, object]) -> None:
+        owner.state = state
 
     return StatePicture(owner, lambda: owner.state, write)
 
 
-def picture_of_text(owner: io.StringIO | io.BytesIO) -> StatePicture:
+def picture_of_text(owner: io.StringIO | io.BytesIO) -> StatePicture[tuple[object, ...] | None]:
     """A file in memory: its content and position."""
 
-    def read() -> object:
-        return None if owner.closed else owner.__getstate__()
+    def read() -> tuple[object, ...] | None:
+        return None if owner.closed else cast("tuple[object, ...]", owner.__getstate__())
 
-    def write(state: object) -> None:
+    def write(state: tuple[object, ...] | None) -> None:
         if state is not None and not owner.closed:
             getattr(owner, "__setstate__")(state)  # noqa: B009  # which the stubs do not know
 
     return StatePicture(owner, read, write)
 
 
-def picture_of_variable(owner: contextvars.ContextVar[object]) -> StatePicture:
+def picture_of_variable(owner: contextvars.ContextVar[T]) -> StatePicture[T]:
     """A context variable that has a value, or a default; setting it to its default is as good as not setting it."""
     return StatePicture(owner, owner.get, owner.set)

@@ -13,7 +13,8 @@ from typing import cast
 import numpy as np
 
 from onnxsmith.core.operator import Operator
-from onnxsmith.core.value import Value
+from onnxsmith.core.user_values import UserValue
+from onnxsmith.core.value import Array, Value
 from onnxsmith.opset.custom import Opset
 from onnxsmith.scripting.analysis.straight import Chain, StraightCode
 from onnxsmith.scripting.source.outside import outside
@@ -32,10 +33,10 @@ class Script:
     __slots__ = ()
 
 
-def resolve(straight: StraightCode, function: types.FunctionType) -> dict[Chain, object] | None:
+def resolve(straight: StraightCode, function: types.FunctionType) -> dict[Chain, UserValue] | None:
     """What the function takes from outside, as it is now; None where something is not defined."""
     around = outside(function)
-    found: dict[Chain, object] = {}
+    found: dict[Chain, UserValue] = {}
     for chain in straight.loaded:
         if len(chain) == 1:
             name = chain[0]
@@ -53,29 +54,29 @@ def resolve(straight: StraightCode, function: types.FunctionType) -> dict[Chain,
     return found
 
 
-def _has_plain_attribute(owner: object, name: str) -> bool:
+def _has_plain_attribute(owner: UserValue, name: str) -> bool:
     """Whether taking an attribute runs nobody's code but ours; modules may compute what they do not have yet."""
     if isinstance(owner, types.ModuleType):
         return name in vars(owner) or owner.__name__.partition(".")[0] == "onnxsmith"
     return isinstance(owner, Opset)
 
 
-def is_plain_callee(callee: object) -> bool:
+def is_plain_callee(callee: UserValue) -> bool:
     """Whether a call does nothing but make nodes, or a value of a type of ours or NumPy's."""
     if isinstance(callee, type):
         return _is_number_type(callee) or (_is_ours(callee) and not issubclass(callee, Value))
     return isinstance(callee, Operator | Script)
 
 
-def is_harmless(value: object, depth: int = _DEPTH) -> bool:
+def is_harmless(value: UserValue, depth: int = _DEPTH) -> bool:
     """Whether reading a value, and computing with it, changes nothing and calls nobody's code but ours."""
     kind = type(value)
     if kind in _PLAIN or isinstance(value, Operator | Script | Opset | types.ModuleType):
         return True
     if kind is np.ndarray:
-        return not cast("np.ndarray[tuple[int, ...], np.dtype[np.generic]]", value).dtype.hasobject
+        return not cast(Array, value).dtype.hasobject
     if kind is tuple or kind is list:
-        return depth > 0 and all(is_harmless(each, depth - 1) for each in cast("Sequence[object]", value))
+        return depth > 0 and all(is_harmless(each, depth - 1) for each in cast("Sequence[UserValue]", value))
     return kind is type or _is_number_type(kind) or _is_ours(kind)
 
 

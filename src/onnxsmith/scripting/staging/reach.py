@@ -15,8 +15,17 @@ import os
 import sys
 import types
 import weakref
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Protocol, cast
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Coroutine,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+)
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 import numpy as np
 
@@ -38,6 +47,7 @@ from onnxsmith.scripting.staging.known_types import (
     names_its_attributes,
 )
 from onnxsmith.scripting.staging.pictures import Picture
+from onnxsmith.scripting.staging.plain_outside import Script
 from onnxsmith.source import is_library
 
 if TYPE_CHECKING:
@@ -51,6 +61,11 @@ class Staged(Protocol):
         """What its code names, and the values of variables that it can read."""
         ...
 
+
+#: What moves on when it is used.
+Moving: TypeAlias = "Iterator[object] | Coroutine[object, object, object] | AsyncIterator[object]"
+#: Random generators of numpy, and what they take their bits from.
+NumpyRandom: TypeAlias = "np.random.Generator | np.random.RandomState | np.random.BitGenerator"
 
 #: Methods that run when an object is made: by code that names the class, or asks an object for it.
 _MAKING = frozenset(["__init__", "__new__", "__post_init__", "__init_subclass__"])
@@ -130,14 +145,14 @@ class Reach:
         #: Arrays that can be made read-only for a while, each after the one whose memory it shows.
         self.arrays: list[AnyArray] = []
         #: Iterators and generators with something left.
-        self.iterators: list[object] = []
+        self.iterators: list[Moving] = []
         #: Objects of C code whose state nobody can read: files, cursors.
         self.opaque: list[object] = []
         #: id -> the object, and how it was reached: from which picture, under which key. It keeps all alive.
-        self._seen: dict[int, tuple[object, Picture | None, object]] = {}
+        self._seen: dict[int, tuple[object, Picture | None, Hashable]] = {}
         self._waiting: list[object] = []
         self._names: set[str] = set()
-        self._unnamed: dict[str, list[tuple[object, Picture, object]]] = {}
+        self._unnamed: dict[str, list[tuple[object, Picture, Hashable]]] = {}
         self._libraries: list[types.ModuleType] = []
         self._has_any_name = False
         self._add_names(names)
@@ -160,7 +175,7 @@ class Reach:
         """How the user's code would write an object that was reached."""
         if isinstance(value, type):
             return value.__name__
-        keys: list[tuple[Picture | None, object]] = []
+        keys: list[tuple[Picture | None, Hashable]] = []
         while True:
             _, picture, key = self._seen[id(value)]
             keys.append((picture, key))
@@ -178,7 +193,7 @@ class Reach:
             value = picture.owner
         return str(self._seen[id(value)][2])
 
-    def _meet(self, value: object, picture: Picture | None, key: object) -> None:
+    def _meet(self, value: object, picture: Picture | None, key: Hashable) -> None:
         kind = type(value)
         if not is_plain(kind) and id(value) not in self._seen:
             self._seen[id(value)] = (value, picture, key)
@@ -266,13 +281,13 @@ class Reach:
                 pictures.Holder(value, [(each, variables[each]) for each in variables if each in self._names])
             ]
         if is_script(kind):
-            return _script(value)
+            return _script(cast(Script, value))
         if is_torch_tensor(kind):
-            return [shared_state.TorchPicture(value), *self._instance(value)]
+            return [shared_state.TorchPicture(cast(shared_state.TorchTensor, value)), *self._instance(value)]
         if is_torch_generator(kind):
-            return [shared_state.picture_of_torch_generator(value)]
+            return [shared_state.picture_of_torch_generator(cast(shared_state.TorchGenerator, value))]
         if kind.__module__.startswith("numpy.random"):
-            return _of_numpy_random(value)
+            return _of_numpy_random(cast("NumpyRandom", value))
         if "random" in sys.modules and isinstance(value, sys.modules["random"].Random):
             if isinstance(value, sys.modules["random"].SystemRandom):  # it has no state: the system's is used
                 return self._instance(value)
@@ -283,9 +298,7 @@ class Reach:
             self.opaque.append(value)
             return ()
         if is_iterator(kind):
-            if _has_more(value):
-                self.iterators.append(value)
-            return ()
+            return self._generator(cast("Iterator[object]", value))
         return self._instance(value)
 
     def _instance(self, value: object) -> Iterable[Picture]:
@@ -314,8 +327,7 @@ class Reach:
         bases = [(None, base) for base in value.__mro__[1:]]
         return [pictures.ClassPicture(value), pictures.Holder(value, bases)]
 
-    def _function(self, value: object) -> Iterable[Picture]:
-        function = cast("types.FunctionType", value)
+    def _function(self, function: types.FunctionType) -> Iterable[Picture]:
         if function.__code__.co_filename == _FUNCTOOLS:
             return [pictures.Holder(function, _dispatched(function))]
         found: list[Picture] = [pictures.FunctionPicture(function)]
@@ -329,8 +341,7 @@ class Reach:
             found.append(pictures.BindingsPicture(function, space, bound))
         return found
 
-    def _module(self, value: object) -> Iterable[Picture]:
-        module = cast("types.ModuleType", value)
+    def _module(self, module: types.ModuleType) -> Iterable[Picture]:
         if is_library_module(module.__name__):
             self._libraries.append(module)
             return ()
@@ -345,7 +356,7 @@ class Reach:
             return ()
         return [pictures.Holder(value, enumerate(cast("list[object]", value.ravel().tolist())))]
 
-    def _generator(self, value: object) -> Iterable[Picture]:
+    def _generator(self, value: Moving) -> Iterable[Picture]:
         if _has_more(value):
             self.iterators.append(value)
         return ()
@@ -384,7 +395,7 @@ def chain_of(value: AnyArray) -> list[AnyArray]:
     return chain[::-1] if is_known else []
 
 
-def _has_more(iterator: object) -> bool:
+def _has_more(iterator: Moving) -> bool:
     """Whether an iterator is not at its end."""
     for frame in ("gi_frame", "cr_frame", "ag_frame"):
         if hasattr(iterator, frame):
@@ -397,13 +408,13 @@ def _has_more(iterator: object) -> bool:
 def content_of_array(value: AnyArray) -> Picture:
     """A picture of an array that is not read-only meanwhile: a copy."""
 
-    def write(state: object) -> None:
-        value[...] = cast("AnyArray", state)
+    def write(state: AnyArray) -> None:
+        value[...] = state
 
     return pictures.StatePicture(value, value.copy, write)
 
 
-def _script(value: object) -> list[Picture]:
+def _script(value: Script) -> list[Picture]:
     """A script that is staged in the place of its call; any other is watched by itself."""
     function = getattr(value, "function", None)
     fixed = getattr(value, "fixed_arguments", None)
@@ -420,35 +431,31 @@ def _held_by(*attributes: str) -> Callable[[Reach, object], Iterable[Picture]]:
     return look
 
 
-def _elements(_: Reach, value: object) -> Iterable[Picture]:
-    return [pictures.Holder(value, enumerate(cast("Iterable[object]", value)))]
+def _elements(_: Reach, value: Iterable[object]) -> Iterable[Picture]:
+    return [pictures.Holder(value, enumerate(value))]
 
 
-def _target(_: Reach, value: object) -> Iterable[Picture]:
-    return [pictures.Holder(value, [(None, cast("weakref.ref[object]", value)())])]
+def _target(_: Reach, value: weakref.ref[object]) -> Iterable[Picture]:
+    return [pictures.Holder(value, [(None, value())])]
 
 
-def _values(_: Reach, value: object) -> Iterable[Picture]:
-    return [pictures.Holder(value, cast("types.MappingProxyType[object, object]", value).items())]
+def _values(_: Reach, value: types.MappingProxyType[Hashable, object]) -> Iterable[Picture]:
+    return [pictures.Holder(value, value.items())]
 
 
-def _of_numpy_random(value: object) -> Iterable[Picture]:
+def _of_numpy_random(value: NumpyRandom) -> Iterable[Picture]:
     """A generator of numpy's; its module takes long to import, and is not needed for it."""
     if hasattr(value, "bit_generator"):
         return [pictures.Holder(value, [(None, cast("np.random.Generator", value).bit_generator)])]
     if hasattr(value, "get_state"):
         old = cast("np.random.RandomState", value)
-        read = functools.partial(old.get_state, legacy=False)
-        return [
-            pictures.StatePicture(old, read, lambda state: old.set_state(cast("dict[str, object]", state)))
-        ]
+        return [pictures.StatePicture(old, functools.partial(old.get_state, legacy=False), old.set_state)]
     if hasattr(value, "random_raw"):
         return [pictures.picture_of_bits(cast("np.random.BitGenerator", value))]
     return ()
 
 
-def _variable(reach: Reach, value: object) -> Iterable[Picture]:
-    variable = cast("contextvars.ContextVar[object]", value)
+def _variable(reach: Reach, variable: contextvars.ContextVar[object]) -> Iterable[Picture]:
     try:
         variable.get()
     except LookupError:  # once it has a value, it cannot be without one again
@@ -457,7 +464,7 @@ def _variable(reach: Reach, value: object) -> Iterable[Picture]:
     return [pictures.picture_of_variable(variable)]
 
 
-def _environment(_: Reach, value: object) -> Iterable[Picture]:
+def _environment(_: Reach, value: MutableMapping[str, str]) -> Iterable[Picture]:
     return [shared_state.picture_of_environment(value)]
 
 
@@ -466,7 +473,7 @@ def _nothing(_: Reach, value: object) -> Iterable[Picture]:
 
 
 #: How an object of exactly this type is looked into.
-_LOOKS: dict[type, Callable[[Reach, object], Iterable[Picture]]] = {
+_LOOKS: dict[type, Callable[[Reach, Any], Iterable[Picture]]] = {
     types.FunctionType: Reach._function,  # pyright: ignore[reportPrivateUsage]
     types.ModuleType: Reach._module,  # pyright: ignore[reportPrivateUsage]
     types.GeneratorType: Reach._generator,  # pyright: ignore[reportPrivateUsage]
@@ -495,8 +502,8 @@ STATE_OF_LIBRARIES = frozenset([list, dict, set, collections.deque, type(os.envi
 #: What a class of the user's, too, may be a kind of.
 _CONTAINERS: dict[type, Callable[[object], Picture]] = {
     list: lambda value: pictures.ListPicture(cast("list[object]", value)),
-    dict: lambda value: pictures.DictPicture(cast("dict[object, object]", value)),
-    set: lambda value: pictures.SetPicture(cast("set[object]", value)),
+    dict: lambda value: pictures.DictPicture(cast("dict[Hashable, object]", value)),
+    set: lambda value: pictures.SetPicture(cast("set[Hashable]", value)),
     collections.deque: lambda value: pictures.DequePicture(cast("collections.deque[object]", value)),
     bytearray: lambda value: pictures.BufferPicture(cast(bytearray, value)),
     array.array: lambda value: pictures.BufferPicture(cast("array.array[int]", value)),
@@ -534,7 +541,7 @@ def is_harmless(value: object, names: frozenset[str]) -> bool:
         return is_library_class(value)
     if kind is tuple:
         return all(is_plain(type(each)) for each in cast("tuple[object, ...]", value))
-    return is_script(kind) and not _script(value)
+    return is_script(kind) and not _script(cast(Script, value))
 
 
 def _names_state_of(module: types.ModuleType, names: frozenset[str]) -> bool:

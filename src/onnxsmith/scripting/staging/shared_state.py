@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import sys
 import types
-from collections.abc import Collection, Iterable, Iterator
-from typing import TYPE_CHECKING, Protocol, cast
+from collections.abc import Collection, Iterable, Iterator, MutableMapping
+from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
+from onnxsmith.core.value import Array
 from onnxsmith.scripting.staging.pictures import Picture, StatePicture
 
 if TYPE_CHECKING:
@@ -21,18 +22,35 @@ if TYPE_CHECKING:
 _COPIED = 1 << 16
 #: What decimal computes by. Its flags are left out: they say what happened, and decide nothing.
 _DECIMAL = ("prec", "rounding", "Emin", "Emax", "capitals", "clamp")
+#: A context of decimal, its settings, and what it raises.
+_Decimal: TypeAlias = (
+    "tuple[decimal.Context, dict[str, int | str], dict[type[decimal.DecimalException], bool]]"
+)
 
 
-class _TorchTensor(Protocol):
+class TorchTensor(Protocol):
     """What is asked of a tensor of PyTorch."""
 
     @property
     def _version(self) -> int: ...
     @property
-    def data(self) -> _TorchTensor: ...
+    def data(self) -> TorchTensor: ...
     def numel(self) -> int: ...
-    def clone(self) -> _TorchTensor: ...
-    def copy_(self, other: _TorchTensor) -> object: ...
+    def clone(self) -> TorchTensor: ...
+    def copy_(self, other: TorchTensor) -> TorchTensor: ...
+
+
+class TorchGenerator(Protocol):
+    """What is asked of a random generator of PyTorch."""
+
+    def get_state(self) -> _State: ...
+    def set_state(self, state: _State) -> TorchGenerator: ...
+
+
+class _State(Protocol):
+    """A tensor of bytes."""
+
+    def numpy(self) -> Array: ...
 
 
 class TorchPicture(Picture):
@@ -40,15 +58,14 @@ class TorchPicture(Picture):
 
     __slots__ = ("_content", "_version")
 
-    def __init__(self, owner: object) -> None:
+    def __init__(self, owner: TorchTensor) -> None:
         super().__init__(owner)
-        tensor = cast(_TorchTensor, owner)
         self._version = self._count()
-        self._content = tensor.data.clone() if tensor.numel() <= _COPIED else None
+        self._content = owner.data.clone() if owner.numel() <= _COPIED else None
 
     def _count(self) -> int | None:
         try:
-            return cast(_TorchTensor, self.owner)._version  # pyright: ignore[reportPrivateUsage]  # PyTorch's only name for it
+            return cast(TorchTensor, self.owner)._version  # pyright: ignore[reportPrivateUsage]  # PyTorch's only name for it
         except RuntimeError:  # one made in inference mode does not count
             return None
 
@@ -59,15 +76,14 @@ class TorchPicture(Picture):
     def put_back(self) -> None:
         """The content; the count stays, and is what is compared with from now on."""
         if self._content is not None:
-            cast(_TorchTensor, self.owner).data.copy_(self._content)
+            cast(TorchTensor, self.owner).data.copy_(self._content)
         self._version = self._count()
 
 
-def picture_of_environment(owner: object) -> StatePicture:
+def picture_of_environment(owner: MutableMapping[str, str]) -> StatePicture[dict[str, str]]:
     """The environment variables; put back where other programs see them, too."""
 
-    def write(state: object) -> None:
-        before = cast("dict[str, str]", state)
+    def write(before: dict[str, str]) -> None:
         for name in [each for each in os.environ if each not in before]:
             del os.environ[name]
         os.environ.update(before)
@@ -91,35 +107,34 @@ def _is_of_torch(value: object) -> bool:
     return name.partition(".")[0] == "torch"
 
 
-def picture_of_torch_generator(owner: object) -> StatePicture:
+def picture_of_torch_generator(owner: TorchGenerator) -> StatePicture[bytes]:
     """A random generator of PyTorch."""
 
-    def read() -> object:
-        return bytes(getattr(owner, "get_state")().numpy())  # noqa: B009  # PyTorch may be missing, and its types with it
+    def read() -> bytes:
+        return owner.get_state().numpy().tobytes()
 
-    def write(state: object) -> None:
+    def write(state: bytes) -> None:
         torch = sys.modules["torch"]
-        content = torch.frombuffer(bytearray(cast(bytes, state)), dtype=torch.uint8)
-        getattr(owner, "set_state")(content)  # noqa: B009
+        owner.set_state(torch.frombuffer(bytearray(state), dtype=torch.uint8))
 
     return StatePicture(owner, read, write)
 
 
-def picture_of_decimal(names: Collection[str]) -> StatePicture | None:
+def picture_of_decimal(names: Collection[str]) -> StatePicture[_Decimal] | None:
     """What decimal computes by, where code names what changes that."""
     module = sys.modules.get("decimal")
     if module is None or not {"getcontext", "setcontext"} & set(names):
         return None
 
-    def read() -> object:
+    def read() -> _Decimal:
         context = cast("decimal.Context", module.getcontext())
         return context, {name: getattr(context, name) for name in _DECIMAL}, dict(context.traps)
 
-    def write(state: object) -> None:
-        context, settings, traps = cast("tuple[decimal.Context, dict[str, int], dict[type, bool]]", state)
+    def write(state: _Decimal) -> None:
+        context, settings, traps = state
         for name, value in settings.items():
             setattr(context, name, value)
-        context.traps.update(traps)  # pyright: ignore[reportArgumentType, reportCallIssue]
+        context.traps.update(traps)
         module.setcontext(context)
 
     return StatePicture(module, read, write)

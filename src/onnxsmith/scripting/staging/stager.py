@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.scripting.analysis.flow import Flow
 from onnxsmith.scripting.staging.frame import Frame
 from onnxsmith.scripting.staging.jumps import Leaf, Side
@@ -21,6 +22,6 @@ class Stager(Protocol):
         """Carry out statements; the result is what the leaf makes of the end."""
         ...
 
-    def assign_name(self, name: str, value: Any) -> None:
+    def assign_name(self, name: str, value: UserValue) -> None:
         """Bind a variable; a new value of the graph takes its name."""
         ...

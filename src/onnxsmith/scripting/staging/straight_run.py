@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from onnxsmith.core.operator import Operator
 from onnxsmith.core.target import ACTIVE, RecordingTarget
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.scripting.analysis.straight import Argument, Chain, Store, StraightCode
 from onnxsmith.scripting.staging.call_stack import staging
 from onnxsmith.scripting.staging.naming_targets import Misjudged, StoreNaming
@@ -27,7 +28,7 @@ class StraightCall:
     stores: tuple[Store, ...]
     code: StraightCode
 
-    def run(self, scope: RecordingTarget, arguments: Mapping[str, object]) -> object:
+    def run(self, scope: RecordingTarget, arguments: Mapping[str, UserValue]) -> UserValue:
         """What the function returns for these arguments; its operators go to `scope`."""
         self._check(arguments)
         code = self.function.__code__
@@ -45,7 +46,7 @@ class StraightCall:
             ACTIVE.reset(token)
         return result
 
-    def _check(self, arguments: Mapping[str, object]) -> None:
+    def _check(self, arguments: Mapping[str, UserValue]) -> None:
         """Refuse arguments whose use may change them, or do something: `self`, defaults."""
         if not all(is_harmless(arguments[name]) for name in self.code.arguments) or any(
             isinstance(arguments[name], CHANGEABLE) for name in self.code.changed_arguments
@@ -71,7 +72,7 @@ def straight_call(straight: StraightCode | None, function: types.FunctionType) -
     return StraightCall(function, stores, straight)
 
 
-def _may_be_value(store: Store, found: Mapping[Chain, object]) -> bool:
+def _may_be_value(store: Store, found: Mapping[Chain, UserValue]) -> bool:
     """Whether a variable may get a tensor; what a class makes is none, whatever it does on the way."""
     callee = None if isinstance(store.origin, Argument) else store.origin.callee
     return callee is None or not isinstance(found[callee], type)

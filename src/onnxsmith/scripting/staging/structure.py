@@ -3,36 +3,38 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from onnxsmith.core.semantics.number import kind_of
 from onnxsmith.core.value import Value
 from onnxsmith.scripting.staging.perhaps import Perhaps
+from onnxsmith.scripting.staging.script_values import Held, Marker, TensorLike
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(Marker):
     """Stands for one of the values that were taken out."""
 
     position: int
 
 
-def is_tensor_like(value: Any) -> bool:
+def is_tensor_like(value: Held) -> TypeIs[TensorLike]:
     """Whether a value can be a tensor of the model: a tensor, an array, a number."""
     return isinstance(value, Value | np.ndarray | np.generic) or kind_of(value) is not None
 
 
-def parts(value: Any) -> list[tuple[Any, Any]] | None:
+def parts(value: Held) -> list[tuple[Any, Held]] | None:
     """What a container holds, with the key of each; None for what is no container."""
     if isinstance(value, tuple | list):
-        names: Sequence[Any] = getattr(
-            cast(object, value), "_fields", range(len(cast("Sequence[Any]", value)))
-        )
-        return list(zip(names, cast("Sequence[Any]", value), strict=True))
+        names: Sequence[Any] = getattr(value, "_fields", range(len(value)))
+        return list(zip(names, value, strict=True))
     if type(value) is dict:
         return list(cast("dict[Any, Any]", value).items())
     if isinstance(value, Perhaps):
@@ -46,12 +48,12 @@ def parts(value: Any) -> list[tuple[Any, Any]] | None:
     return None
 
 
-def rebuilt(like: Any, items: Sequence[Any]) -> Any:
+def rebuilt(like: Held, items: Sequence[Held]) -> Held:
     """A container of the same form with other content."""
     if isinstance(like, list):
         return list(items)
     if isinstance(like, tuple):
-        kind = cast(Any, type(cast(object, like)))
+        kind: Any = type(like)
         return kind(*items) if hasattr(kind, "_fields") else tuple(items)
     if type(like) is dict:
         return dict(zip(cast("dict[Any, Any]", like), items, strict=True))
@@ -63,7 +65,7 @@ def rebuilt(like: Any, items: Sequence[Any]) -> Any:
     return made
 
 
-def flatten(value: Any, name: str, leaves: list[tuple[str, Any]]) -> Any:
+def flatten(value: Held, name: str, leaves: list[tuple[str, TensorLike]]) -> Held:
     """The form of a value, with a Slot for each tensor in it; the tensors are added to `leaves`, with names."""
     if is_tensor_like(value):
         leaves.append((name, value))
@@ -74,7 +76,7 @@ def flatten(value: Any, name: str, leaves: list[tuple[str, Any]]) -> Any:
     return rebuilt(value, [flatten(each, joined(name, key), leaves) for key, each in inner])
 
 
-def unflatten(form: Any, values: Sequence[Any]) -> Any:
+def unflatten(form: Held, values: Sequence[Held]) -> Held:
     """A value of this form, with the values in its slots."""
     if isinstance(form, Slot):
         return values[form.position]
@@ -82,7 +84,7 @@ def unflatten(form: Any, values: Sequence[Any]) -> Any:
     return form if inner is None else rebuilt(form, [unflatten(each, values) for _, each in inner])
 
 
-def containers_in(value: Any) -> Iterator[Any]:
+def containers_in(value: Held) -> Iterator[Held]:
     """The containers in a value that can change, and itself if it is one."""
     inner = parts(value)
     if inner is None:
@@ -93,7 +95,7 @@ def containers_in(value: Any) -> Iterator[Any]:
         yield from containers_in(each)
 
 
-def is_same_form(a: Any, b: Any) -> bool:
+def is_same_form(a: Held, b: Held) -> bool:
     """Whether two forms have their slots in the same places, and the same Python values elsewhere."""
     if isinstance(a, Slot) or isinstance(b, Slot):
         return a == b
@@ -107,11 +109,11 @@ def is_same_form(a: Any, b: Any) -> bool:
     )
 
 
-def is_plain(value: Any) -> bool:
+def is_plain(value: Held) -> bool:
     """Whether a value is one of those that are the same wherever they are equal."""
     return isinstance(value, str | bytes | int | float | complex | type(None) | frozenset | type)
 
 
-def joined(name: str, part: Any) -> str:
+def joined(name: str, part: Hashable) -> str:
     """The name of a part: `state_0`, `state_hidden`."""
     return f"{name}_{part}" if name else str(part)

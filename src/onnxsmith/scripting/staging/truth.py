@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, TypeGuard, cast
 
 import numpy as np
 
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
-from onnxsmith.core.value import Value
+from onnxsmith.core.value import TensorValue, Value
 from onnxsmith.errors import ConditionError, DTypeNotAllowedError
 from onnxsmith.schema.inference.known import Known
+from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import OptionalType, SequenceType, TensorType, describe_shape
 
+if TYPE_CHECKING:
+    from onnxsmith.core.target import Target
 
-def is_symbolic(value: Any) -> bool:
+
+def is_symbolic(value: object) -> TypeGuard[Value]:
     """Whether a value is known only when the model runs."""
     return isinstance(value, Value) and value.is_symbolic
 
 
-def truth(value: Any, what: str = "the condition", elementwise: str = "") -> Any:
+def truth(value: Value, what: str = "the condition", elementwise: str = "") -> TensorValue:
     """A symbolic value as a scalar BOOL tensor, if it can have one truth value."""
     kind = value.known.type
     if value.target.is_exact and not isinstance(value, Number):
-        return value  # a given model is taken as it is
+        return cast(TensorValue, value)  # a given model is taken as it is
     if isinstance(kind, SequenceType):
         op = operators_for(value)
         return op.Greater(op.SequenceLength(value), np.array(0, np.int64))
@@ -42,6 +46,7 @@ def truth(value: Any, what: str = "the condition", elementwise: str = "") -> Any
                 f"{what} has shape {describe_shape(kind.shape)}; it must be one truth value",
                 help=f"say which is meant: (…).all() or (…).any(){elementwise}",
             )
+    assert isinstance(value, TensorValue)
     tensor = value.tensor if isinstance(value, Number) else value
     if kind.dtype is not DType.BOOL:
         tensor = operators_for(tensor).Cast(tensor, to=DType.BOOL)
@@ -55,27 +60,27 @@ class Negation(Number):
 
     __slots__ = ("_made", "opposite")
 
-    def __init__(self, opposite: Any) -> None:
+    def __init__(self, opposite: TensorValue) -> None:
         self.opposite = opposite
         self.kind = "bool"
         self.is_natural = False
-        self._made: list[Any] = []
+        self._made: list[TensorValue] = []
 
     @property
     def known(self) -> Known:
         return Known(TensorType(DType.BOOL, ()))
 
     @property
-    def target(self) -> Any:
+    def target(self) -> Target:
         return self.opposite.target
 
     @property
-    def made(self) -> list[Any]:
+    def made(self) -> list[TensorValue]:
         """The values that were made of it, one for each graph that needed it."""
         return self._made
 
     @property
-    def tensor(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]  # made on demand
+    def tensor(self) -> TensorValue:  # pyright: ignore[reportIncompatibleVariableOverride]  # made on demand
         graph = current_graph()
         for each in self._made:
             if graph.sees(each):
@@ -89,7 +94,7 @@ def visible(value: Value) -> Value:
     return value.opposite if isinstance(value, Negation) else value
 
 
-def is_truth_value(value: Any) -> bool:
+def is_truth_value(value: Held) -> bool:
     """Whether a value is True or False, now or in the model."""
     if isinstance(value, Number):
         return value.kind == "bool"

@@ -13,9 +13,10 @@ import functools
 import types
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar, Token
-from typing import Any, Protocol, TypeGuard, cast
+from typing import ParamSpec, Protocol, TypeGuard, TypeVar, cast
 
 from onnxsmith.core.captures import ON_CAPTURE, AnyArray
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LastingChangeError, MutationError, OnnxsmithError, UnseenStateError
 from onnxsmith.scripting.analysis.analyze import Analysis
@@ -24,6 +25,7 @@ from onnxsmith.scripting.source.trees import walk
 from onnxsmith.scripting.staging.known_calls import Guard, are_named, checked, refusal_of
 from onnxsmith.scripting.staging.pictures import Picture, content_of
 from onnxsmith.scripting.staging.reach import (
+    Moving,
     Reach,
     chain_of,
     code_names,
@@ -31,7 +33,11 @@ from onnxsmith.scripting.staging.reach import (
     is_harmless,
     pictures_of,
 )
+from onnxsmith.scripting.staging.script_values import Function, Held
 from onnxsmith.source import PACKAGE_DIRECTORY, Span, traceback_span
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _ABSENT = object()
 #: The watches that are open, the innermost last.
@@ -115,14 +121,14 @@ class Captures:
         if error is None and any(each.is_changed() for _, held in self._shared.values() for each in held):
             raise _shared_error()
 
-    def refuse_change_of(self, value: object) -> None:
+    def refuse_change_of(self, value: UserValue) -> None:
         """Refuse that an array is changed, or what may be the same object as another, before it happens."""
         if id(value) in self._taken:
             raise self._error().locate_at_caller()
         if id(value) in self._shared:
             raise _shared_error().locate_at_caller()
 
-    def keep_unchanged(self, value: object) -> None:
+    def keep_unchanged(self, value: Held) -> None:
         """From now on an object may not be changed."""
         if id(value) not in self._shared:
             self._shared[id(value)] = (value, pictures_of(value))
@@ -153,7 +159,7 @@ class Captures:
 _CAPTURES: ContextVar[Captures | None] = ContextVar("onnxsmith_captures", default=None)
 
 
-def keep_unchanged(values: Iterable[object]) -> None:
+def keep_unchanged(values: Iterable[Held]) -> None:
     """Objects that may be the same as others, which only the model knows, may not be changed any more."""
     captures = _CAPTURES.get()
     if captures is not None:
@@ -235,7 +241,7 @@ class _Path:
 
     # -- before it happens -------------------------------------------------------------------------
 
-    def refuse_change_of(self, value: object) -> None:
+    def refuse_change_of(self, value: UserValue) -> None:
         """Refuse that an object is changed, before it happens."""
         if value in self._reach:
             error = self._error(self._reach.name_of(value), None)
@@ -260,7 +266,7 @@ class _Path:
 
     # -- errors ------------------------------------------------------------------------------------
 
-    def _moving(self, iterator: object) -> OnnxsmithError:
+    def _moving(self, iterator: Moving) -> OnnxsmithError:
         name, root = self._reach.name_of(iterator), self._reach.root_of(iterator)
         kind = type(iterator).__name__.replace("_", " ")
         if self._is_call:
@@ -395,13 +401,13 @@ def _value_of(frame: Scope, name: str) -> object:
     return frame.globals.get(name, _ABSENT)
 
 
-def names_of(*functions: object) -> Names:
+def names_of(*functions: Function) -> Names:
     """What the code of the user's names in functions, such as the operands of a conditional expression.
 
     Functions of ours around it are looked through.
     """
     found = NO_NAMES
-    waiting = list(functions)
+    waiting: list[object] = list(functions)
     while waiting:
         each = waiting.pop()
         if isinstance(each, functools.partial):
@@ -421,7 +427,7 @@ def names_of(*functions: object) -> Names:
 # -- while a path is staged --------------------------------------------------------------------------------
 
 
-def refuse_change(value: object) -> None:
+def refuse_change(value: UserValue) -> None:
     """Refuse to change an object that lives longer than a path which is being staged."""
     for each in reversed(_OPEN.get()):
         each.refuse_change_of(value)
@@ -430,7 +436,7 @@ def refuse_change(value: object) -> None:
         captures.refuse_change_of(value)
 
 
-def watched(function: object, replaced: Any) -> Any:
+def watched(function: Function, replaced: Function) -> Function:
     """What is called when the user's code calls `function`; refused where that changes what it must not.
 
     `replaced` is what staging calls in its place.
@@ -440,7 +446,7 @@ def watched(function: object, replaced: Any) -> Any:
         raise error.locate_at_caller()
     replaced = checked(function, replaced)
     if isinstance(function, types.BuiltinMethodType) and function.__name__ in _CHANGING:
-        refuse_change(function.__self__)
+        refuse_change(cast(UserValue, function.__self__))
     watches = _OPEN.get()
     if not watches:
         return replaced
@@ -452,7 +458,7 @@ def watched(function: object, replaced: Any) -> Any:
     for each in blind:
         each.refuse_unseen([function])
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: UserValue, **kwargs: UserValue) -> UserValue:
         for each in blind:
             each.refuse_unseen([*args, *kwargs.values()])
         return replaced(*args, **kwargs)
@@ -460,13 +466,13 @@ def watched(function: object, replaced: Any) -> Any:
     return call
 
 
-def _is_own(function: object) -> bool:
+def _is_own(function: Function) -> bool:
     """Whether a function is one of this package, such as an operator."""
     module: object = getattr(type(function) if isinstance(function, Value) else function, "__module__", None)
     return isinstance(module, str) and module.partition(".")[0] == "onnxsmith"
 
 
-def call_as_it_is(function: Any, *args: Any, **kwargs: Any) -> Any:
+def call_as_it_is(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """Call what is not staged; what it calls in turn is looked at where some code names what no model can call."""
     if not any(each.is_guarded for each in _OPEN.get()):
         return function(*args, **kwargs)

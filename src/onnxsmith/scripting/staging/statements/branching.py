@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 from onnxsmith.scripting.analysis.kinds import FlowQuestions, Names, Root, Targets
 from onnxsmith.scripting.analysis.names import free_names, pattern_reads
@@ -73,7 +73,8 @@ class Matching(StatementKind):
 
     def stage(self, stager: Stager, statement: ast.stmt, follow: Leaf) -> Side:
         assert isinstance(statement, ast.Match)
-        chosen: tuple[int, dict[str, Any]] | None = stager.frame.evaluate(statement)
+        # The subject with all patterns is one expression of ours: which case it is, and what that binds.
+        chosen = cast("tuple[int, dict[str, Any]] | None", stager.frame.evaluate(statement))
         if chosen is None:
             return stager.run((), follow)
         position, bound = chosen

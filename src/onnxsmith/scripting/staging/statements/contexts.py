@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
+from typing import cast
 
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.scripting.analysis.kinds import FlowQuestions, Names, Root, Targets, names_bound, target_roots
 from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import dispatch, recording
@@ -52,7 +54,8 @@ class Within(StatementKind):
     def _run(self, stager: Stager, statement: ast.With, leaf: Leaf) -> Side:
         with ExitStack() as stack:
             for item in statement.items:
-                value = stack.enter_context(stager.frame.evaluate(item.context_expr))
+                context = cast("AbstractContextManager[UserValue]", stager.frame.evaluate(item.context_expr))
+                value = stack.enter_context(context)
                 if item.optional_vars is not None:
                     assign(stager, item.optional_vars, value)
             return stager.run(statement.body, leaf)

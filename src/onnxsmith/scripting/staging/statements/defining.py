@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, cast
 
+from onnxsmith.core.user_values import Opaque
 from onnxsmith.scripting.analysis.kinds import Root
 from onnxsmith.scripting.analysis.names import assigned_names, is_generator
 from onnxsmith.scripting.staging.closures import StagedClosure
+from onnxsmith.scripting.staging.script_values import Function
 from onnxsmith.scripting.staging.stager import Stager
 from onnxsmith.scripting.staging.statement_kind import PlainKind, statement_kind
 
@@ -33,12 +35,14 @@ class Definition(PlainKind):
         assert isinstance(statement, ast.FunctionDef)
         # A generator runs when it is asked for a value, between other statements: that is for Python to do.
         is_yielding = is_generator(statement)
-        function: Any = (
-            stager.frame.evaluate(statement) if is_yielding else StagedClosure(stager.frame, statement)
+        function: Function = (
+            cast(Function, stager.frame.evaluate(statement))
+            if is_yielding
+            else StagedClosure(stager.frame, statement)
         )
         for decorator in reversed(statement.decorator_list):
-            function = stager.frame.evaluate(decorator)(function)
-        stager.frame.assign(statement.name, function)
+            function = cast(Function, stager.frame.evaluate(decorator))(function)
+        stager.frame.assign(statement.name, cast(Opaque, function))
 
 
 @statement_kind(ast.Import, ast.ImportFrom)

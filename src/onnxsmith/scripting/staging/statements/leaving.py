@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import cast
 
 from onnxsmith.core.target import current_graph
 from onnxsmith.errors import UnsupportedSyntaxError
@@ -78,4 +79,4 @@ class Raising(PlainKind):
             ).locate(frame.span(statement))
         if statement.exc is None:
             raise UnsupportedSyntaxError("there is no error to raise again").locate(frame.span(statement))
-        raise frame.evaluate(statement.exc)
+        raise cast(BaseException, frame.evaluate(statement.exc))

@@ -1,0 +1,143 @@
+"""Runs a model as it was and as passes made it, on the same inputs, and compares what comes out.
+
+Inputs are given, or made up: small integers, ones for masks, and dimensions of one name of one size. Where the model
+cannot run as it was, nothing is verified, and the verdict says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, cast
+
+import numpy as np
+import onnx_ir as ir
+
+from onnxsmith.diagnostics import clipped
+from onnxsmith.errors import OnnxsmithError
+from onnxsmith.graphs.model import Model, Port
+from onnxsmith.graphs.run_values import RunValue
+from onnxsmith.passes.values import Array
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import SequenceType, TensorType
+
+#: Inputs by name, or in order.
+GivenInputs: TypeAlias = "Mapping[str, RunValue] | Sequence[RunValue]"
+
+#: Sizes that open dimensions are tried with, one after the other.
+_SIZES = (2, 1, 8, 3, 16)
+#: How far results may be apart, as a part of the largest number among them.
+_TOLERANCES = {2: 2e-2, 4: 1e-4, 8: 1e-8}
+_LONGEST_REASON = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether two models gave the same."""
+
+    #: None where it could not be found out.
+    is_equal: bool | None
+    text: str
+
+
+def verdict_on(before: Model, after: Model, given: GivenInputs | None = None) -> Verdict:
+    """Run both and compare."""
+    reason = "there are no inputs to try it with"
+    for inputs in _tried(before, given):
+        try:
+            wanted = _results(before, inputs)
+        except OnnxsmithError as error:
+            reason = clipped(error.message, _LONGEST_REASON)
+            continue
+        try:
+            found = _results(after, inputs)
+        except OnnxsmithError as error:
+            return Verdict(False, f"it cannot run any more: {clipped(error.message, _LONGEST_REASON)}")
+        difference = _difference(before, wanted, found)
+        if difference is not None:
+            return Verdict(False, difference)
+        arrays = {name: each for name, each in inputs.items() if isinstance(each, np.ndarray)}
+        shapes = ", ".join(f"{name} {list(each.shape)}" for name, each in arrays.items())
+        return Verdict(True, f"verified: equal results for {shapes}" if shapes else "verified: equal results")
+    return Verdict(None, f"not verified: the model cannot run as it was: {reason}")
+
+
+def _tried(model: Model, given: GivenInputs | None) -> Iterator[Mapping[str, RunValue]]:
+    if given is not None:
+        names = [port.name for port in model.inputs]
+        yield dict(given) if isinstance(given, Mapping) else dict(zip(names, given, strict=True))
+        return
+    for size in _SIZES:
+        generator = np.random.default_rng(0)
+        made = {port.name: _made_up(port, size, generator) for port in model.inputs}
+        inputs = {name: value for name, value in made.items() if value is not None}
+        if len(inputs) == len(made):
+            yield inputs
+        if not any(_is_open(port) for port in model.inputs):
+            return
+
+
+def _is_open(port: Port) -> bool:
+    shape = port.type.shape if isinstance(port.type, TensorType) else ()
+    return shape is None or not all(isinstance(each, int) for each in shape)
+
+
+def _made_up(port: Port, size: int, generator: np.random.Generator) -> RunValue | None:
+    if not isinstance(port.type, TensorType):
+        return [] if isinstance(port.type, SequenceType) else None
+    shape = [each if isinstance(each, int) else size for each in port.type.shape or ()]
+    return _array(port.name, port.type.dtype or DType.FLOAT, shape, generator)
+
+
+def _array(name: str, dtype: DType, shape: Sequence[int], generator: np.random.Generator) -> Array:
+    if dtype is DType.STRING:
+        return np.full(shape, "a", object)
+    if dtype is DType.BOOL or "mask" in name.lower():
+        return np.ones(shape, dtype.numpy)
+    kind = ir.DataType(int(dtype))
+    if kind.is_floating_point() or dtype in (DType.COMPLEX64, DType.COMPLEX128):
+        return generator.standard_normal(shape).astype(dtype.numpy)
+    return generator.integers(0, 4, shape).astype(dtype.numpy)
+
+
+def _results(model: Model, inputs: Mapping[str, RunValue]) -> Sequence[RunValue]:
+    result = model.run(dict(inputs)) if inputs else model()
+    return cast("tuple[RunValue, ...]", result) if isinstance(result, tuple) else (result,)
+
+
+def _difference(model: Model, wanted: Sequence[RunValue], found: Sequence[RunValue]) -> str | None:
+    """In which output the results differ, and by how much; None where they are equal."""
+    for port, left, right in zip(model.outputs, wanted, found, strict=True):
+        pairs = (
+            zip(left, right, strict=False)
+            if isinstance(left, list) and isinstance(right, list)
+            else [(left, right)]
+        )
+        for one, other in pairs:
+            told = _apart(np.asarray(one), np.asarray(other))
+            if told is not None:
+                return f"output '{port.name}' differs: {told}"
+    return None
+
+
+def _apart(left: Array, right: Array) -> str | None:
+    if left.shape != right.shape or left.dtype != right.dtype:
+        return f"{left.dtype} of shape {left.shape} became {right.dtype} of shape {right.shape}"
+    if (
+        left.dtype.kind not in "fcV"
+        and DType.from_numpy(left.dtype) is not None
+        and left.dtype.kind in "iubOSU"
+    ):
+        return None if np.array_equal(left, right) else "the elements are not equal"
+    wide = np.complex128 if left.dtype.kind == "c" else np.float64
+    one, other = left.astype(wide), right.astype(wide)
+    finite = np.isfinite(one)
+    if not np.array_equal(np.isnan(one), np.isnan(other)) or not np.array_equal(finite, np.isfinite(other)):
+        return "infinities or NaNs are in other places"
+    if not finite.any():
+        return None
+    largest = float(np.abs(one[finite]).max())
+    error = float(np.abs(one[finite] - other[finite]).max())
+    size = left.dtype.itemsize // (2 if left.dtype.kind == "c" else 1)
+    allowed = _TOLERANCES.get(size, 5e-2) * max(largest, 1e-6)
+    return None if error <= allowed else f"by {error:.3g}, where the largest element is {largest:.3g}"

@@ -1,0 +1,40 @@
+"""`onnxsmith optimize`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import onnxsmith
+from onnxsmith import FLOAT, trace
+from onnxsmith import opset21 as op
+from tests.cli.conftest import Run
+
+
+@pytest.fixture
+def wasteful(tmp_path: Path) -> Path:
+    path = tmp_path / "wasteful.onnx"
+    trace(lambda x: op.Relu(op.Transpose(op.Transpose(x))), FLOAT["N", 4]).save(path)
+    return path
+
+
+def test_fewer_nodes(run: Run, wasteful: Path) -> None:
+    seen = run("optimize", "wasteful.onnx", "-o", "small.onnx", "--verify")
+    assert (seen.status, seen.err) == (0, "")
+    assert "3 nodes before, 1 after" in seen.out
+    assert "verified: equal results" in seen.out
+    small = onnxsmith.load("small.onnx")
+    assert [node.op_type for node in small.ir.graph] == ["Relu"]
+    x = np.array([[-1, 2, -3, 4]], np.float32)
+    np.testing.assert_array_equal(small(x), np.maximum(x, 0))
+
+
+def test_json(run: Run, wasteful: Path) -> None:
+    seen = run("optimize", "wasteful.onnx", "--json")
+    said = json.loads(seen.out)
+    assert said["nodes"] == {"before": 3, "after": 1}
+    assert said["rules"] == {"transpose of transpose": 1}
+    assert said["written"] == ["wasteful_optimized.onnx"]

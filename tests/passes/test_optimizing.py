@@ -1,0 +1,147 @@
+"""`optimize` as a whole: the same results for ONNX's own cases and for random models, and the promises around it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+
+import onnxsmith
+from onnxsmith.errors import OnnxsmithError, VerificationError
+from onnxsmith.graphs.model import Model
+from onnxsmith.passes import optimize, optimizing
+from onnxsmith.passes.editor import Attempt, Outcome
+from onnxsmith.passes.values import is_random
+from onnxsmith.passes.worklist import NamedRule
+from tests.backend.node_cases import all_cases
+from tests.passes.agreement import model_of, operators
+
+#: Every so many of ONNX's node cases, and a third of those that spell an operator out.
+STRIDE = 17
+
+
+def chosen_cases() -> list[str]:
+    names = sorted(all_cases())
+    return sorted({*names[::STRIDE], *[each for each in names if each.endswith("_expanded")][::3]})
+
+
+def as_inputs(values: list[Any]) -> list[Any]:
+    return [numpy_helper.to_array(each) if isinstance(each, onnx.TensorProto) else each for each in values]
+
+
+def equal(left: Any, right: Any) -> bool:
+    if isinstance(left, list):
+        return len(left) == len(right) and all(equal(a, b) for a, b in zip(left, right, strict=True))
+    one, other = np.asarray(left), np.asarray(right)
+    if (one.dtype, one.shape) != (other.dtype, other.shape):
+        return False
+    if one.dtype.kind in "iubOSU":
+        return bool((one == other).all())
+    wide = np.complex128 if one.dtype.kind == "c" else np.float64
+    within = 2e-2 if one.dtype.itemsize < 4 else 1e-5
+    return bool(np.allclose(other.astype(wide), one.astype(wide), rtol=within, atol=within, equal_nan=True))
+
+
+@pytest.mark.parametrize("part", range(6))
+def test_node_cases_give_the_same(part: int) -> None:
+    """Each is valid afterwards and gives what it gave; those that cannot run here are at least valid."""
+    wrong: list[str] = []
+    for name in chosen_cases()[part::6]:
+        case = all_cases()[name]
+        model = Model.from_proto(case.model)
+        small = optimize(model)
+        onnx.checker.check_model(small.proto)
+        if any(is_random(node) for node in _nodes(model)):
+            continue
+        inputs = as_inputs(case.data_sets[0][0])
+        try:
+            wanted = model(*inputs)
+        except OnnxsmithError:
+            continue
+        pairs = [(wanted, small(*inputs))]
+        if isinstance(wanted, tuple):
+            pairs = list(zip(*pairs[0], strict=True))
+        if not all(equal(*each) for each in pairs):
+            wrong.append(name)
+    assert not wrong
+
+
+def _nodes(model: Model) -> list[Any]:
+    return [] if model.is_proto_only else list(model.ir.graph.all_nodes())
+
+
+def test_it_is_a_method_and_a_function() -> None:
+    model = model_of("g (float[N] x) => (float[N] y) { a = Neg(x) y = Neg(a) }")
+    assert operators(model.optimize()) == operators(onnxsmith.optimize(model))
+
+
+def test_a_model_without_anything_to_do_stays_as_it_is() -> None:
+    model = model_of("g (float[N] x) => (float[N] y) { a = Neg(x) y = Exp(a) }")
+    small = optimize(model)
+    assert small.report.edits == ()
+    assert small.proto.graph.node == model.proto.graph.node
+
+
+def test_types_are_declared_as_before() -> None:
+    text = "g (float[N, 4] x) => (float[N, 4] y) <float[N, 4] a> { a = Neg(x) b = Exp(a) c = Identity(b) y = Abs(c) }"
+    small = optimize(model_of(text))
+    assert [each.name for each in small.proto.graph.value_info] == ["a"]
+
+
+def test_models_of_ir_version_3_stay_valid() -> None:
+    text = "g (float[2] x, float[2] w) => (float[2] y) <float[2] w = {1.0, 2.0}>"
+    body = " { c = Constant<value = float[1] {2.0}>() a = Mul(c, c) b = Mul(x, a) y = Add(b, w) }"
+    small = optimize(model_of(text + body, opset=7, ir_version=3))
+    onnx.checker.check_model(small.proto)
+    assert operators(small) == ["Add", "Mul"]
+    assert [each.name for each in small.proto.graph.initializer] == ["w"]
+
+
+def test_custom_domains_pass_through() -> None:
+    text = """<ir_version: 10, opset_import: ["" : 21, "mine" : 1]>
+        g (float[N] x) => (float[N] y) { a = Identity(x) b = mine.Draw(a) c = mine.Draw(a) y = Add(b, c) }"""
+    small = optimize(Model.from_proto(onnx.parser.parse_model(text)))
+    assert operators(small) == ["Add", "Draw", "Draw"]
+
+
+def test_sparse_weights_pass_through() -> None:
+    model = model_of("g (float[3] x) => (float[3] y) { a = Identity(x) y = Add(a, w) }").proto
+    sparse = model.graph.sparse_initializer.add(dims=[3])
+    sparse.values.CopyFrom(numpy_helper.from_array(np.float32([5]), "w"))
+    sparse.indices.CopyFrom(numpy_helper.from_array(np.array([1]), "i"))
+    small = optimize(Model.from_proto(model))
+    assert [node.op_type for node in small.proto.graph.node] == ["Add"]
+    assert small.proto.graph.sparse_initializer == model.graph.sparse_initializer
+    assert small.report.nodes_after == 1
+
+
+def test_verification_names_the_change_that_made_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(at: Attempt) -> Outcome:
+        return at.op("Neg", at.input(0))
+
+    table = {**optimizing._CLEANUP, ("", "Exp"): [NamedRule("wrong rule", wrong)]}  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(optimizing, "_CLEANUP", table)
+    model = model_of(
+        "g (float[N] x) => (float[N] y) { a = Identity(x) b = Exp(a) c = Identity(b) y = Abs(c) }"
+    )
+    with pytest.raises(VerificationError, match=r"wrong rule: Exp 'b' -> Neg") as caught:
+        optimize(model, verify=True)
+    assert "clean-up" in caught.value.message
+
+
+def test_verification_on_given_inputs() -> None:
+    model = model_of("g (float[N] x) => (float[N] y) { a = Identity(x) y = Abs(a) }")
+    small = optimize(model, verify={"x": np.float32([1, -2])})
+    assert small.report.verification == "verified: equal results for x [2]"
+
+
+def test_a_model_that_cannot_run_is_not_verified() -> None:
+    model = model_of(
+        "g (float[3] x) => (float y) { i = Constant<value_int=9>() a = Identity(x) y = Gather(a, i) }"
+    )
+    small = optimize(model, verify=True)
+    assert small.report.verification is not None
+    assert small.report.verification.startswith("not verified: the model cannot run as it was")
