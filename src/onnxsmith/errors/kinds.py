@@ -13,7 +13,7 @@ from onnxsmith.errors.tensors import TensorIndexError
 
 _INDEX = re.compile(
     r"indices element out of data bounds|invalid index found|out of range value in index tensor"
-    r"|invalid sequence index|index -?\d+ is out of bounds for axis",
+    r"|invalid sequence index|index -?\d+ is out of bounds for axis \d+ with size [1-9]",
     re.IGNORECASE,
 )
 

@@ -100,6 +100,11 @@ def _sized(
             f"needs one entry of sizes per axis of {call.described(0)}, not {describe_shape(tuple(sizes))}",
             ("input", 3),
         )
+    if sizes is not None and any(isinstance(each, int) and each < 0 for each in sizes):
+        raise call.shape_error(
+            f"cannot resize {call.described(0)} to {describe_shape(tuple(sizes))}: sizes are not negative",
+            ("input", 3),
+        )
     policy = call.string("keep_aspect_ratio_policy", "stretch")
     if policy != "stretch" and sizes is not None:
         sizes = _keep_aspect_ratio(shape, sizes, chosen, policy)
