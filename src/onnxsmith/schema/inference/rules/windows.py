@@ -270,6 +270,10 @@ def max_unpool(call: Call) -> Result:
         raise call.shape_error(
             f"needs one index for each element, not {call.described(1)} for {call.described(0)}", ("input", 1)
         )
+    kernel = call.integers("kernel_shape")
+    if shape is not None and kernel is not None and len(kernel) != len(shape) - 2:
+        message = f"cannot use kernel_shape={tuple(kernel)} on {call.described(0)}"
+        raise call.attribute_error("kernel_shape", message)
     if call.input(2) is not None:
         size = call.entries(2)
         length = call.length(2)
@@ -279,8 +283,7 @@ def max_unpool(call: Call) -> Result:
                 ("input", 2),
             )
         return (tensor(dtype, size if size is not None else None if shape is None else (None,) * len(shape)),)
-    kernel = call.integers("kernel_shape")
-    if shape is None or kernel is None or len(kernel) != len(shape) - 2:
+    if shape is None or kernel is None:
         return (tensor(dtype, None),)
     window = read_window(call, kernel)
     spatial = tuple(
