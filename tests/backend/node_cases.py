@@ -148,9 +148,7 @@ def on_public_operators(
     What only a model can say goes to the engine: bodies that use outer values, the opset of a body below an operator
     of another domain, and the types of optionals and sequences that their values do not show.
     """
-    is_shown = all(
-        kind is None or isinstance(value, np.ndarray) for kind, value in zip(types, inputs, strict=True)
-    )
+    is_shown = all(kind is None or _shows_its_type(value) for kind, value in zip(types, inputs, strict=True))
     has_body = any(isinstance(each, onnx.GraphProto) for each in attributes.values())
     if (
         captured
@@ -164,6 +162,12 @@ def on_public_operators(
     operator = getattr(getattr(onnxsmith, f"{domain}{number}"), op.name)
     result = operator(*inputs, **attributes, outputs=output_count)
     return result if isinstance(result, tuple) else (result,)
+
+
+def _shows_its_type(value: Any) -> bool:
+    if isinstance(value, list):
+        return bool(value) and all(isinstance(each, np.ndarray) for each in value)
+    return isinstance(value, np.ndarray)
 
 
 def run_case(case: Any, execute: Execute = on_public_operators) -> list[tuple[Any, Any]]:

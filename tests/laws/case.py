@@ -65,6 +65,9 @@ def with_inputs(case: Case, graph: onnx.GraphProto, inputs: tuple[Value, ...], n
     for info, value in zip(graph.input, inputs, strict=True):
         if isinstance(value, np.ndarray) and info.type.WhichOneof("value") != "optional_type":
             info.type.CopyFrom(tensor_type(value))
+        elif isinstance(value, np.ndarray):
+            info.type.optional_type.elem_type.CopyFrom(tensor_type(value))
+            _open_shapes(info.type)
         else:
             _open_shapes(info.type)
     _type_outputs(graph, case.opsets)

@@ -53,6 +53,9 @@ def judge(worker: Worker, case: Case) -> list[Finding]:
 
     for kind in ("died", "hang", "raw error", "overwritten"):
         roads = [road for road, each in outcomes.items() if each.kind == kind]
+        if roads and kind == "hang":  # what the reference does not get done either is just much work
+            outcomes.update(worker.outcomes(case, ["reference"]))
+            roads = [] if outcomes["reference"].kind == "hang" else roads
         if roads:
             find(kind, roads, str(outcomes[roads[0]]))
     first = outcomes["eager"]

@@ -166,7 +166,7 @@ def jit_loop(case: Case) -> tuple[Any, ...]:
     try:
         return _as_tuple(onnxsmith.jit(Program(case).in_loop())(np.array(TRIPS), *case.inputs))
     except DTypeNotAllowedError as error:
-        if error.message.startswith("Loop does not take"):
+        if "Loop does not take" in error.message:
             raise Inexpressible("a loop of this opset carries no such tensors") from error
         raise
 

@@ -14,11 +14,11 @@ class OperatorFailedError(OnnxsmithError, RuntimeError):
 
     Wrong:
 
-        op.SequenceAt(op.SequenceConstruct(x), 5)
+        op.Div(np.array([6, 7]), np.array([2, 0]))
 
     Right:
 
-        op.SequenceAt(op.SequenceConstruct(x), 0)
+        op.Div(np.array([6, 7]), np.array([2, 1]))
     """
 
     code = "R101"

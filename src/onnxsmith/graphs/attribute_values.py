@@ -13,6 +13,7 @@ import onnx_ir as ir
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.schema import registry
 from onnxsmith.schema.attributes import is_limited, read_attribute
+from onnxsmith.schema.bind import check_node
 from onnxsmith.schema.definition import Attribute, OperatorDef
 
 #: The attributes of an operator that have only some values.
@@ -43,6 +44,11 @@ def _limited(node: ir.Node, versions: Mapping[str, int]) -> _Limited:
     return (op, found) if found else None
 
 
+def _normal(attribute: ir.Attr) -> object:
+    value: object = attribute.value
+    return tuple(cast("list[object]", value)) if isinstance(value, list) else value
+
+
 def _check(node: ir.Node, limited: _Limited) -> None:
     if limited is None:
         return
@@ -51,11 +57,14 @@ def _check(node: ir.Node, limited: _Limited) -> None:
         formal = attributes.get(name)
         if formal is None or given.is_ref() or int(given.type) != int(formal.type):
             continue
-        value: object = given.value
         try:
-            read_attribute(
-                op, formal, tuple(cast("list[object]", value)) if isinstance(value, list) else value
-            )
+            try:
+                read_attribute(op, formal, _normal(given))
+            except OnnxsmithError:
+                # What a call is refused for first comes first: inputs and attributes that there are not.
+                plain = {key: _normal(each) for key, each in node.attributes.items() if not each.is_ref()}
+                check_node(op, node.inputs, plain)
+                raise
         except OnnxsmithError as error:
             called = f"node '{node.name}' ({node.op_type})" if node.name else f"a node {node.op_type}"
             error.message = f"{called} of the model: {error.message}"

@@ -15,6 +15,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.errors import NotRunnableError, OnnxsmithError, OperatorFailedError
+from onnxsmith.errors.kinds import of_its_kind
 from onnxsmith.graphs import files
 from onnxsmith.graphs.graph_inference import infer_model, sizes_of
 from onnxsmith.graphs.ir_types import type_from_ir
@@ -37,7 +38,7 @@ def diagnosed(
         if _is_about(found, failure, model):
             found.labels = found.labels or failure.labels
             return found
-    return failure
+    return of_its_kind(failure) if isinstance(failure, OperatorFailedError) else failure
 
 
 def objection(model: ir.Model, refusal: str, feeds: Sequence[Any] | None) -> OnnxsmithError | None:

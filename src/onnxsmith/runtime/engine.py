@@ -17,7 +17,7 @@ from onnx import defs
 
 from onnxsmith.errors import MissingDependencyError, OnnxsmithError, OperatorFailedError
 from onnxsmith.graphs.session_model import SessionModel
-from onnxsmith.runtime import onnxruntime_api, policy, single_node, validity
+from onnxsmith.runtime import onnxruntime_api, policy, single_node
 from onnxsmith.runtime.adapting import Refused, checks_at_once, rules_for
 from onnxsmith.runtime.facts.fact import CheckAtOnce
 from onnxsmith.runtime.failure import (
@@ -38,7 +38,7 @@ from onnxsmith.runtime.single_node import Call, InputType
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.types.dtypes import DType
 
-Source: TypeAlias = Literal["onnxruntime", "reference", "nothing"]
+Source: TypeAlias = Literal["onnxruntime", "reference", "by ranks", "nothing"]
 
 _TITLES: dict[Source, str] = {
     "onnxruntime": "ONNX Runtime",
@@ -51,8 +51,8 @@ _MOST_RANKS = 16
 class Runner:
     """Runs one operator, called one way, on any shapes.
 
-    `run` is the whole of it, and what a hot path calls; `source` says who runs it. Inputs are one per input type
-    (None in holes), then the captured values in the order they were named.
+    `run` is the whole of it, and what a hot path calls; `source` says who runs it, or that ranks decide it. Inputs are
+    one per input type (None in holes), then the captured values in the order they were named.
     """
 
     __slots__ = ("ranks", "run", "source")
@@ -136,7 +136,7 @@ def clear_cache() -> None:
 def build(call: Call, settings: Settings) -> Runner:
     """A new runner; `prepare` is the one that keeps them."""
     if call.ranks is None and policy.needs_ranks(call):
-        return Runner(_run_by_rank(call, settings), "onnxruntime")
+        return Runner(_run_by_rank(call, settings), "by ranks")
     runner = _first_of(call, settings, _candidates(settings), [])
     if runner.source != "onnxruntime":
         return runner
@@ -170,8 +170,6 @@ def _first_of(
             return Runner(_MAKERS[source](call, settings, recover), source)
         except _NotThere as error:
             tried.append((_TITLES[source], str(error)))
-        except _IllFormed as error:
-            return Runner(_refusal(call, str(error)), "nothing")
         except Refused as error:
             # The function body would end in the same kernels.
             rest: list[Source] = ["reference"] if "reference" in candidates[position + 1 :] else []
@@ -184,13 +182,6 @@ def _first_of(
         raise not_runnable(call, inputs, reasons)
 
     return Runner(refuse, "nothing")
-
-
-def _refusal(call: Call, reason: str) -> Run:
-    def refuse(inputs: Sequence[Any]) -> list[Any]:
-        raise operator_failed(call, inputs, reason)
-
-    return refuse
 
 
 def _candidates(settings: Settings) -> list[Source]:
@@ -210,10 +201,6 @@ def _run_by_rank(call: Call, settings: Settings) -> Run:
 
 class _NotThere(Exception):
     """This source cannot run the call; the text says why."""
-
-
-class _IllFormed(Exception):
-    """The call is against ONNX's own rules; no source may run it."""
 
 
 def _onnxruntime_run(call: Call, settings: Settings, recover: Recover) -> Run:
@@ -236,13 +223,7 @@ def _onnxruntime_run(call: Call, settings: Settings, recover: Recover) -> Run:
             operators={operator} if is_one_node else None,
         )
 
-    def check(refusal: Exception) -> None:
-        if call.op.is_known and not onnxruntime_api.is_not_implemented(refusal):
-            wrong = validity.objection(model.proto)
-            if wrong is not None:
-                raise _IllFormed(wrong) from refusal
-
-    return session_runner(open_as_it_can(model, opened, check).session, call, recover)
+    return session_runner(open_as_it_can(model, opened).session, call, recover)
 
 
 def _reference_run(call: Call, settings: Settings, recover: Recover) -> Run:

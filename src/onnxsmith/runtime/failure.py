@@ -47,7 +47,9 @@ _NOT_SUPPORTED = re.compile(
     r"|doesn't support|does not support"
     r"|currently supports|no implementation|not support|not a registered function/op|MLDataType for|to MLDataType"
     # A Scan whose body gives results with ranks that only its values tell, which ONNX allows.
-    r"|must have the shape set for all outputs",
+    r"|must have the shape set for all outputs"
+    # A kernel that reads all inputs in one type, where ONNX allows two.
+    r"|Tensor type mismatch",
     re.IGNORECASE,
 )
 

@@ -155,9 +155,9 @@ def _on_reference(
         _raise(objection, "", inputs)
         try:
             return session.run(names, inputs)
-        except NotImplementedError as error:
-            raise refused(f"the reference evaluator: {plain_reason(error)}", find_node) from error
         except Exception as error:
+            if says_not_supported(error):
+                raise refused(f"the reference evaluator: {plain_reason(error)}", find_node) from error
             raise _failed(names, inputs, error, find_node) from error
 
     return ModelSession(run, names, session.output_names, "reference")

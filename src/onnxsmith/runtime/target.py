@@ -18,7 +18,8 @@ from onnxsmith.core.operator_protocols import AnyOperator
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import ACTIVE, register_default
 from onnxsmith.core.value import Value
-from onnxsmith.errors import LeakedValueError, OnnxsmithError
+from onnxsmith.errors import LeakedValueError, OnnxsmithError, OperatorFailedError
+from onnxsmith.errors.kinds import of_its_kind
 from onnxsmith.runtime import control
 from onnxsmith.runtime.engine import Runner, prepare, runners
 from onnxsmith.runtime.single_node import Call, InputType, make_model
@@ -96,8 +97,10 @@ class EagerTarget:
         self._latest = (attributes, runner)
         try:
             results = runner.run(arrays)
-        except OnnxsmithError:
+        except OnnxsmithError as error:
             form.infer(arrays)  # one mistake, one error: that of inference, if it sees the mistake, too
+            if isinstance(error, OperatorFailedError):
+                raise of_its_kind(error) from error.__cause__
             raise
         return tuple([_wrap(each) for each in results]) if wraps else tuple(results)
 
@@ -169,7 +172,7 @@ class _Form(NamedTuple):
             if runner.ranks:  # else it was just made
                 self.infer(arrays, types, largest_rank=1)
             runner.ranks.add(ranks)
-        if runner.source != "reference":
+        if runner.source not in ("reference", "by ranks"):
             return runner
 
         def run(inputs: Sequence[Any]) -> list[Any]:

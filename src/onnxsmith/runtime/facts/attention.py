@@ -45,6 +45,10 @@ def has_heads(site: Site) -> Iterator[Requirement]:
     for position, letter in enumerate("QK"):
         some = terms.is_positive(terms.dimension(position, 1))
         yield Requirement(terms.implies(has_four, some), f"{letter} has no heads")
+    for position, name in ((4, "past_key"), (5, "past_value")):
+        if site.has(position):
+            some = terms.is_positive(terms.dimension(position, 1))
+            yield Requirement(some, f"{name} has no heads")
     has_three = terms.equal(terms.rank(0), 3)
     if len(counts) < 2:
         yield Requirement(

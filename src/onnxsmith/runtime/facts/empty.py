@@ -175,10 +175,12 @@ def something_to_go_through(site: Site) -> Iterator[Requirement]:
 @FAMILY.fact(
     "CausalConvWithState",
     met_by=Refusal,
-    reason="there is no kernel, and on a length of 0 its function body ends in a Conv that refuses it",
+    reason="there is no kernel, and without elements its function body ends in a Conv that refuses it, or ends the"
+    " process",
     since=27,
     probe=None,  # the operator is newer than the runtime
 )
 def convolution_of_no_length(site: Site) -> str | None:
-    shape = site.shape(0)
-    return "a length of 0" if shape and shape[-1] == 0 else None
+    return (
+        "a tensor without elements" if any(0 in (site.shape(position) or ()) for position in (0, 1)) else None
+    )

@@ -13,12 +13,14 @@ from onnxsmith.runtime.facts import (
     empty,
     extremes,
     integers,
+    narrow,
     normalization,
     reductions,
     shapes,
     signal,
     text,
     trees,
+    trusted,
     vision,
 )
 from onnxsmith.runtime.facts.fact import Engine, Fact
@@ -30,12 +32,14 @@ _FAMILIES = (
     empty,
     extremes,
     integers,
+    narrow,
     normalization,
     reductions,
     shapes,
     signal,
     text,
     trees,
+    trusted,
     vision,
 )
 

@@ -81,7 +81,12 @@ def flex_attention(call: Call) -> Result:
         if shape is not None and len(shape) != 4:
             raise call.shape_error(f"needs four axes, not {call.described(position)}", ("input", position))
     wide = None if value is None else value[3]
-    return (tensor(call.dtype(0, 1, 2), None if query is None else (*query[:3], wide)),)
+    if query is None:
+        return (tensor(call.dtype(0, 1, 2), None),)
+    # Runtimes broadcast batches of one to none, which ONNX does not define.
+    others = (each for each in (call.shape(1), value) if each is not None)
+    is_sure = not any(symbolic.compare_equal(each[0], query[0]) is False for each in others)
+    return (tensor(call.dtype(0, 1, 2), (query[0] if is_sure else None, *query[1:3], wide)),)
 
 
 @rule("SwiGLU")
@@ -118,7 +123,15 @@ def causal_conv(call: Call) -> Result:
 def linear_attention(call: Call) -> Result:
     query, value, dtype = call.shape(0), call.shape(2), call.dtype(0, 1, 2)
     key = call.shape(1)
-    if query is None or len(query) != 3:
+    for name in ("q_num_heads", "kv_num_heads"):
+        if call.integer(name, 1) < 1:
+            raise call.attribute_error(name, f"cannot have {name}={call.integer(name, 1)}")
+    for position, rank in enumerate((3, 3, 3, 4, 3, 3)):
+        given = call.shape(position) if call.input(position) is not None else None
+        if given is not None and len(given) != rank:
+            message = f"needs {rank} dimensions, not {call.described(position)}"
+            raise call.shape_error(message, ("input", position))
+    if query is None:
         return None
     heads, kv_heads = call.integer("q_num_heads", 1), call.integer("kv_num_heads", 1)
     wide = symbolic.floordiv(value[2], kv_heads) if value is not None and len(value) == 3 else None

@@ -106,7 +106,7 @@ def where(call: Call) -> Result:
 
 @rule("PRelu")
 def prelu(call: Call) -> Result:
-    """The slope is broadcast to X, never X to the slope."""
+    """The slope is broadcast to X; that X has a dimension of 1 where the slope has more is overlooked by runtimes."""
     shape, slope = call.shape(0), call.shape(1)
     if call.op.since_version >= 7 and shape is not None and slope is not None:
         result = _broadcast_pair(call, shape, slope)
@@ -114,6 +114,11 @@ def prelu(call: Call) -> Result:
             raise call.shape_error(
                 f"cannot broadcast {call.described(1)} to {call.described(0)}: it has more dimensions",
                 ("input", 1),
+            )
+        if result is not None:
+            shape = tuple(
+                wide if size == 1 and isinstance(wide, int) else size
+                for size, wide in zip(shape, result, strict=True)
             )
     return (tensor(call.dtype(0, 1), shape),)
 

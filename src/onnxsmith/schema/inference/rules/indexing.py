@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -103,6 +104,9 @@ def scatter(call: Call) -> Result:
     shape = call.shape(0)
     if shape is not None and call.op.name == "TensorScatter":
         call.axis("axis", -2, 0, len(shape))
+        places = call.shape(2) if call.input(2) is not None else None
+        if places is not None and len(places) != 1:
+            raise call.shape_error(f"needs one place for each batch, not {call.described(2)}", ("input", 2))
     if shape is not None and call.op.name in ("ScatterElements", "Scatter"):
         call.axis("axis", 0, 0, len(shape))
         _check_rank_of_indices(call, shape, call.shape(1))
@@ -115,6 +119,8 @@ def slice_(call: Call) -> Result:
     if shape is None:
         return (tensor(dtype, None),)
     by_input = call.op.since_version >= 10
+    if by_input:
+        _check_lists(call)
     rank = len(shape)
     starts: Sequence[Dimension] | None = call.entries(1) if by_input else call.integers("starts")
     ends: Sequence[Dimension] | None = call.entries(2) if by_input else call.integers("ends")
@@ -136,6 +142,15 @@ def slice_(call: Call) -> Result:
         out[axis] = slice_length(shape[axis], start, end, step) if isinstance(step, int) else None
     data = _sliced(call, starts, ends, steps) if rank == 1 and out[0] is not None else None
     return (Known(TensorType(dtype, tuple(out)), data),)
+
+
+def _check_lists(call: Call) -> None:
+    """Every axis has one start, one end and one step."""
+    lengths = {call.input_name(k): call.length(k) for k in range(1, 5) if call.input(k) is not None}
+    known = {name: each for name, each in lengths.items() if each is not None}
+    if len(set(known.values())) > 1:
+        told = ", ".join(f"{each} in {name}" for name, each in known.items())
+        raise call.shape_error(f"needs as many entries in each of its lists, not {told}")
 
 
 def _slice_axes(call: Call, by_input: bool, count: int, rank: int) -> tuple[int, ...] | None:
@@ -199,7 +214,10 @@ def top_k(call: Call) -> Result:
 def one_hot(call: Call) -> Result:
     indices, depth, dtype = call.shape(0), call.entry(1), call.dtype(2)
     if depth is None and (array := call.array(1)) is not None and array.size == 1 and array.dtype.kind == "f":
-        depth = int(array.item())
+        number = float(array.item())
+        if not math.isfinite(number):
+            raise call.shape_error(f"cannot count to a depth of {number}", ("input", 1))
+        depth = int(number)
     if indices is None:
         return (tensor(dtype, None),)
     rank = len(indices) + 1

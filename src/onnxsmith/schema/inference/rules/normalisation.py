@@ -26,12 +26,15 @@ def normalise(call: Call) -> Result:
     shape = call.shape(0)
     if shape is not None and len(shape) < 2:
         raise call.shape_error(f"needs a batch and a channel axis, not {call.described(0)}", ("input", 0))
+    if call.op.name == "MeanVarianceNormalization" and shape is not None:
+        call.check_axes(call.integers("axes") or (0, 2, 3), "axes", 0, len(shape), may_repeat=True)
     return same_as_input(call)
 
 
 @rule("LayerNormalization")
 def layer_normalization(call: Call) -> Result:
     shape, dtype = call.shape(0), call.dtype(0)
+    _check_precision(call)
     statistics = call.given_dtype("stash_type") or DType.FLOAT
     reduced = None
     if shape is not None:
@@ -43,9 +46,18 @@ def layer_normalization(call: Call) -> Result:
 @rule("RMSNormalization")
 def rms_normalization(call: Call) -> Result:
     shape = call.shape(0)
+    _check_precision(call)
     if shape is not None:
         call.axis("axis", -1, 0, len(shape))
     return (tensor(call.dtype(1), shape),)
+
+
+def _check_precision(call: Call) -> None:
+    stash = call.given_dtype("stash_type")
+    if stash is not None and not stash.is_float:
+        raise call.attribute_error(
+            "stash_type", f"cannot normalise in stash_type={int(stash)}, {stash.spelling}"
+        )
 
 
 @rule("BatchNormalization")

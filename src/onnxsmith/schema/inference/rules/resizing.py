@@ -78,11 +78,14 @@ def resize(call: Call) -> Result:
         return (tensor(dtype, None),)
     if axes is not None:
         axes = call.check_axes(axes, "axes", 0, len(shape))
+    is_crop = call.string("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize"
+    if is_crop and (call.input(1) is None or call.length(1) == 0):
+        raise call.shape_error("needs roi, which says what is cropped, with tf_crop_and_resize")
     if call.input(3) is not None:
         sizes_shape = call.shape(3)
         if sizes_shape != (0,):
             return (tensor(dtype, _sized(call, shape, call.entries(3), axes)),)
-    if call.string("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize":
+    if is_crop:
         return (tensor(dtype, (None,) * len(shape)),)
     return (tensor(dtype, _scaled(call, shape, call.array(2), axes)),)
 
@@ -95,6 +98,11 @@ def _sized(
     if sizes is not None and len(sizes) != len(chosen):
         raise call.shape_error(
             f"needs one entry of sizes per axis of {call.described(0)}, not {describe_shape(tuple(sizes))}",
+            ("input", 3),
+        )
+    if sizes is not None and any(isinstance(each, int) and each < 0 for each in sizes):
+        raise call.shape_error(
+            f"cannot resize {call.described(0)} to {describe_shape(tuple(sizes))}: sizes are not negative",
             ("input", 3),
         )
     policy = call.string("keep_aspect_ratio_policy", "stretch")
@@ -131,6 +139,8 @@ def _scaled(
             f"needs one scale per axis of {call.described(0)}, not {scales.size}",
             None if call.op.since_version < 9 else ("input", 1 if call.op.since_version < 11 else 2),
         )
+    if not np.isfinite(scales).all():
+        raise call.shape_error(f"cannot scale {call.described(0)} by {tuple(scales.ravel().tolist())}")
     out = list(shape)
     for axis, scale in zip(chosen, scales.astype(np.float32).ravel(), strict=True):
         out[axis] = _scale_one(shape[axis], scale)
@@ -152,6 +162,12 @@ def col2im(call: Call) -> Result:
     shape, image, block = call.shape(0), call.entries(1), call.entries(2)
     if shape is not None and len(shape) != 3:
         raise call.shape_error(f"needs batches of columns of blocks, not {call.described(0)}", ("input", 0))
+    lengths = call.length(1), call.length(2)
+    if None not in lengths and lengths[0] != lengths[1]:
+        raise call.shape_error(
+            f"needs as many sizes in block_shape as in image_shape, not {lengths[1]} for {lengths[0]}",
+            ("input", 2),
+        )
     batch = shape[0] if shape else None
     channels = (
         symbolic.floordiv(shape[1], symbolic.product(block))

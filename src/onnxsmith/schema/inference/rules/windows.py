@@ -116,15 +116,16 @@ def _convolved(call: Call, x: int, w: int) -> Shape | None:
             return None
         batch = None if shape is None else shape[0]
         return (batch, None if weights is None else weights[0], *(None,) * (rank - 2))
-    if weights is not None:
-        _check_channels(call, x, w, shape[1], weights[1], group)
     sizes: Sequence[Dimension] = kernel if kernel else (weights or ())[2:]
     if len(sizes) != len(shape) - 2:
         raise call.attribute_error(
             "kernel_shape", f"cannot use kernel_shape={tuple(sizes)} on {call.described(x)}"
         )
-    spatial = slide(call, x, shape[2:], read_window(call, sizes))
-    return (shape[0], None if weights is None else weights[0], *spatial)
+    window = read_window(call, sizes)
+    # After what ranks decide: a model finds that before it knows sizes, and one mistake is told first everywhere.
+    if weights is not None:
+        _check_channels(call, x, w, shape[1], weights[1], group)
+    return (shape[0], None if weights is None else weights[0], *slide(call, x, shape[2:], window))
 
 
 def _check_channels(call: Call, x: int, w: int, channels: Dimension, taken: Dimension, group: int) -> None:
@@ -227,6 +228,21 @@ def global_pool(call: Call) -> Result:
 @rule("RoiAlign")
 def roi_align(call: Call) -> Result:
     shape, boxes, batches = call.shape(0), call.shape(1), call.shape(2)
+    for position, wanted, what in (
+        (0, 4, "pictures of two dimensions"),
+        (1, 2, "a row for each region"),
+        (2, 1, "a vector of places"),
+    ):
+        given = call.shape(position)
+        if given is not None and len(given) != wanted:
+            raise call.shape_error(f"needs {what}, not {call.described(position)}", ("input", position))
+    if boxes is not None and isinstance(boxes[1], int) and boxes[1] != 4:
+        raise call.shape_error(f"needs regions of four numbers, not {call.described(1)}", ("input", 1))
+    if boxes is not None and batches is not None and symbolic.compare_equal(boxes[0], batches[0]) is False:
+        raise call.shape_error(
+            f"needs one of batch_indices for each region, not {call.described(2)} for {call.described(1)}",
+            ("input", 2),
+        )
     count = boxes[0] if boxes else batches[0] if batches else None
     size = (call.integer("output_height", 1), call.integer("output_width", 1))
     return (
@@ -254,11 +270,20 @@ def max_unpool(call: Call) -> Result:
         raise call.shape_error(
             f"needs one index for each element, not {call.described(1)} for {call.described(0)}", ("input", 1)
         )
+    kernel = call.integers("kernel_shape")
+    if shape is not None and kernel is not None and len(kernel) != len(shape) - 2:
+        message = f"cannot use kernel_shape={tuple(kernel)} on {call.described(0)}"
+        raise call.attribute_error("kernel_shape", message)
     if call.input(2) is not None:
         size = call.entries(2)
+        length = call.length(2)
+        if shape is not None and length is not None and length != len(shape):
+            raise call.shape_error(
+                f"needs one size in output_shape for each dimension of {call.described(0)}, not {length}",
+                ("input", 2),
+            )
         return (tensor(dtype, size if size is not None else None if shape is None else (None,) * len(shape)),)
-    kernel = call.integers("kernel_shape")
-    if shape is None or kernel is None or len(kernel) != len(shape) - 2:
+    if shape is None or kernel is None:
         return (tensor(dtype, None),)
     window = read_window(call, kernel)
     spatial = tuple(

@@ -1,0 +1,156 @@
+"""Small inputs that kernels take on trust: axes, counts, thresholds."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from onnxsmith.graphs.rewriting.site import Site
+from onnxsmith.graphs.rewriting.terms import Terms
+from onnxsmith.graphs.run_values import Array as RunArray
+from onnxsmith.runtime.facts.bounds import are_int32
+from onnxsmith.runtime.facts.empty import may_be_empty
+from onnxsmith.runtime.facts.fact import Check, Family, Probe, Requirement
+from onnxsmith.types.dtypes import DType
+
+FAMILY = Family()
+
+_INT_MAX = 2**31 - 1
+_NO_SUCH_AXIS = "the input has no such axis"
+_TOO_MANY = "K is larger than any dimension"
+#: The default of MeanVarianceNormalization: all but the channels of pictures.
+_AXES = (0, 2, 3)
+
+
+def _axis_is_beyond(attributes: Mapping[str, int], inputs: Sequence[RunArray]) -> str | None:
+    """`axis_is_there`, for a call on arrays."""
+    x, axis = inputs[0], inputs[1]
+    if x.size or axis.size != 1 or -x.ndim <= int(axis.item()) < x.ndim:
+        return None
+    return _NO_SUCH_AXIS
+
+
+@FAMILY.fact(
+    "CumSum",
+    "CumProd",
+    met_by=functools.partial(Check, at_once=_axis_is_beyond),
+    reason="the axis is not looked at where there are no elements",
+    first="1.31",
+    probe=Probe(
+        "g (float[N] x, int64 axis) => (float[N] y) { y = CumSum(x, axis) }",
+        {"x": np.ones(0, np.float32), "axis": np.array(7)},
+    ),
+)
+def axis_is_there(site: Site) -> Iterator[Requirement]:
+    if not may_be_empty(site):
+        return
+    axis, rank = site.constant(1), site.rank(0)
+    if axis is not None and rank is not None:
+        yield Requirement(all(-rank <= int(each) < rank for each in axis.ravel()), _NO_SUCH_AXIS)
+        return
+    terms, emit = Terms(site), site.emit
+    given = emit.cast(site.input(1), DType.INT64)
+    count = terms.name(terms.rank(0))
+    # From -rank to rank - 1, without a negation that could overflow.
+    is_before = emit.op("Less", emit.op("Add", given, count), emit.constant(0))
+    is_past = emit.negated(emit.op("Less", given, count))
+    yield Requirement(emit.all(emit.negated(emit.either(is_before, is_past))), _NO_SUCH_AXIS)
+
+
+def _counts_too_far(attributes: Mapping[str, int], inputs: Sequence[RunArray]) -> str | None:
+    """`count_is_small`, for a call on arrays."""
+    is_counted = len(inputs) > 1 and inputs[1].size == 1
+    return _TOO_MANY if is_counted and int(inputs[1].item()) > _INT_MAX else None
+
+
+@FAMILY.fact(
+    "TopK",
+    met_by=functools.partial(Check, at_once=_counts_too_far),
+    reason="K is cut to 32 bits",
+    since=10,
+    first="1.31",
+    probe=Probe(
+        "g (float[N] x, int64[1] k) => (float[M] y, int64[M] i) { y, i = TopK(x, k) }",
+        {"x": np.ones(4, np.float32), "k": np.array([2**40])},
+    ),
+)
+def count_is_small(site: Site) -> Iterator[Requirement]:
+    if are_int32(site.scope, site.input(1)):
+        return
+    emit = site.emit
+    is_large = emit.op("Greater", site.input(1), emit.constant(_INT_MAX))
+    yield Requirement(emit.all(emit.negated(is_large)), _TOO_MANY)
+
+
+def _is_no_scalar(attributes: Mapping[str, int], inputs: Sequence[RunArray]) -> str | None:
+    """`one_limit_each`, for a call on arrays."""
+    for name, each in zip(_LIMITS, inputs[2:], strict=False):
+        if getattr(each, "size", 1) != 1:  # a hole is None
+            return f"{name} must have one element"
+    return None
+
+
+_LIMITS = ("max_output_boxes_per_class", "iou_threshold", "score_threshold")
+
+
+@FAMILY.fact(
+    "NonMaxSuppression",
+    met_by=functools.partial(Check, at_once=_is_no_scalar),
+    reason="it reads the first element of its limits, and there may be none",
+    first="1.31",
+    probe=Probe(
+        "g (float[B, N, 4] b, float[B, C, N] s, int64[K] n, float[A] i, float[M] t) => (int64[R, 3] y)"
+        " { y = NonMaxSuppression(b, s, n, i, t) }",
+        {
+            "b": np.array([[[0, 0, 1, 1]]], np.float32),
+            "s": np.array([[[0.9]]], np.float32),
+            "n": np.array([3]),
+            "i": np.array([0.5], np.float32),
+            "t": np.zeros(0, np.float32),
+        },
+    ),
+)
+def one_limit_each(site: Site) -> Iterator[Requirement]:
+    terms = Terms(site)
+    for position, name in enumerate(_LIMITS, 2):
+        if site.has(position):
+            yield Requirement(terms.equal(terms.size(position), 1), f"{name} must have one element")
+
+
+@FAMILY.fact(
+    "CenterCropPad",
+    met_by=Check,
+    reason="an empty list of axes is taken whatever the sizes are",
+    since=18,
+    first="1.31",
+    probe=Probe(
+        "g (float[N, M] x, int64[K] s) => (float[A, B] y) { y = CenterCropPad <axes: ints = []> (x, s) }",
+        {"x": np.ones((2, 3), np.float32), "s": np.array([1])},
+    ),
+)
+def one_size_for_each_axis(site: Site) -> Iterator[Requirement]:
+    terms = Terms(site)
+    if site.has_attribute("axes") and not site.integers("axes"):
+        yield Requirement(terms.equal(terms.size(1), 0), "shape has sizes, and there are no axes")
+
+
+@FAMILY.fact(
+    "MeanVarianceNormalization",
+    met_by=Check,
+    reason="axes that the input does not have are overlooked",
+    since=9,
+    first="1.31",
+    probe=Probe(
+        "g (float[N] x) => (float[N] y) { y = MeanVarianceNormalization(x) }",
+        {"x": np.ones(3, np.float32)},
+        opset=13,
+    ),
+)
+def axes_are_there(site: Site) -> Iterator[Requirement]:
+    axes, terms = site.integers("axes", _AXES), Terms(site)
+    least = max([each + 1 if each >= 0 else -each for each in axes], default=0)
+    yield Requirement(
+        terms.compare("Greater", terms.rank(0), least - 1), f"axes={axes} need {least} dimensions at least"
+    )
