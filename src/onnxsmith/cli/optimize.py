@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from typing import Literal
 
 from onnxsmith.cli.model_output import add_output_arguments, beside, check_output, write_model
-from onnxsmith.cli.report import Report
+from onnxsmith.cli.report import Report, Usage
 from onnxsmith.cli.streams import load_model, shown
 from onnxsmith.cli.terminal import progress
 from onnxsmith.passes import optimize
@@ -20,6 +21,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a model file; - is standard input")
     parser.add_argument("--keep-functions", action="store_true", help="do not dissolve the model's functions")
     parser.add_argument(
+        "--opset",
+        metavar="N",
+        help="runtime, keep, or a version; runtime, which raises it where that is of use, by default",
+    )
+    parser.add_argument(
         "--verify", action="store_true", help="run both models on made-up inputs and compare what they give"
     )
     add_output_arguments(parser, "<model>_optimized.onnx")
@@ -30,7 +36,9 @@ def run(options: argparse.Namespace, report: Report) -> int:
     check_output(options, report)
     model = load_model(options.model)
     with progress(f"optimising {shown(options.model)}"):
-        small = optimize(model, inline=not options.keep_functions, verify=options.verify)
+        small = optimize(
+            model, inline=not options.keep_functions, opset=_opset(options.opset), verify=options.verify
+        )
     told = small.report
     said = {
         "file": options.model,
@@ -40,3 +48,13 @@ def run(options: argparse.Namespace, report: Report) -> int:
         "notes": told.notes,
     }
     return write_model(small, options, report, beside(options.model, "optimized"), said, str(told))
+
+
+def _opset(word: str | None) -> int | Literal["runtime", "keep"]:
+    if word is None or word == "runtime":
+        return "runtime"
+    if word == "keep":
+        return "keep"
+    if not word.isdecimal():
+        raise Usage(f"--opset is runtime, keep or a version, not {word}")
+    return int(word)

@@ -37,12 +37,15 @@ Outcome: TypeAlias = ir.Value | Sequence[ir.Value | None] | None
 class Editor:
     """One model, changed in place."""
 
-    def __init__(self, model: ir.Model, *, keeps_weights: bool = False) -> None:
-        """`keeps_weights` says that weights may get other content one day: what they hold now decides nothing."""
+    def __init__(self, model: ir.Model, *, keeps_weights: bool = False, log: EditLog | None = None) -> None:
+        """`keeps_weights` says that weights may get other content one day: what they hold now decides nothing.
+
+        `log` has what was done before.
+        """
         _name_standard_domain(model)
         self.model = model
         self.keeps_weights = keeps_weights
-        self.log = EditLog()
+        self.log = EditLog() if log is None else log
         #: How many changes may still be made; None for as many as there are. A run is repeated with fewer and fewer
         #: to find the change that broke a model.
         self.budget: int | None = None

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import onnx_ir as ir
 
 from onnxsmith.core.collection import collection_paused
-from onnxsmith.errors import VerificationError, boundary
-from onnxsmith.graphs import files
+from onnxsmith.errors import AttributeValueError, VerificationError, VersionConversionError, boundary
+from onnxsmith.graphs import files, soundness
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.opsets import check_opset_version
 from onnxsmith.passes.cleanup.branches import BRANCHES
 from onnxsmith.passes.cleanup.constants import (
     drop_dead_nodes,
@@ -24,6 +27,7 @@ from onnxsmith.passes.cleanup.sequences import SEQUENCES
 from onnxsmith.passes.cleanup.sizes import SIZES
 from onnxsmith.passes.cleanup.subexpressions import share_nodes
 from onnxsmith.passes.editor import Editor
+from onnxsmith.passes.edits import EditLog
 from onnxsmith.passes.fusions.activations import ACTIVATIONS
 from onnxsmith.passes.fusions.attention import ATTENTION
 from onnxsmith.passes.fusions.normalisation import NORMALISATION
@@ -31,13 +35,18 @@ from onnxsmith.passes.fusions.rotary import ROTARY
 from onnxsmith.passes.fusions.weights import LAYERS, PRODUCTS
 from onnxsmith.passes.inlining import inline_functions
 from onnxsmith.passes.report import PassedModel, Report, operator_counts, with_report
-from onnxsmith.passes.surgery.holding import finished, read
+from onnxsmith.passes.surgery.holding import Held, finished, read
 from onnxsmith.passes.typing_values import DeclaredTypes
 from onnxsmith.passes.verifying import GivenInputs, verdict_on
+from onnxsmith.passes.versions.convert import converted
 from onnxsmith.passes.worklist import NamedRule, Rules, Worklist, rule_table
+from onnxsmith.schema.default_version import default_opset_version
 
 #: Rounds of rules and common subexpressions; each finds what the other one has laid open.
 _MOST_ROUNDS = 10
+
+#: Operators that are parts of what a later opset has one operator for, and the opset that has it.
+_LATER = (("Erf", 20), ("Tanh", 20), ("ReduceMean", 23), ("Softmax", 23), ("Cos", 23))
 
 _CLEANUP = rule_table(NO_OPS, SIZES, LAYOUTS, SEQUENCES, BRANCHES)
 _IN_MODULES = rule_table(ACTIVATIONS, NORMALISATION, ROTARY, ATTENTION, PRODUCTS)
@@ -46,12 +55,20 @@ _FOLDING = (NamedRule("folded constant", fold),)
 
 
 @boundary
-def optimize(model: Model, *, inline: bool = True, verify: bool | GivenInputs = False) -> PassedModel:
+def optimize(
+    model: Model,
+    *,
+    inline: bool = True,
+    opset: int | Literal["runtime", "keep"] = "runtime",
+    verify: bool | GivenInputs = False,
+) -> PassedModel:
     """The same model with fewer nodes, which runs no slower.
 
     What it does not need is left out, what can be computed now is, and several nodes become one where ONNX has one.
     The given model stays as it is; the new one shares its weights, and its `report` says what was done. `inline` False
-    keeps the functions of the model. `verify` True runs both on inputs that are made up, or on those that it is given;
+    keeps the functions of the model. `opset` "keep" leaves the version of the standard opset, a number converts to it;
+    by default it is raised to what the installed ONNX Runtime takes where operators that came later may be of use.
+    `verify` True runs both on inputs that are made up, or on those that it is given;
     VerificationError then names the change that made a difference.
 
     >>> import numpy as np
@@ -66,26 +83,40 @@ def optimize(model: Model, *, inline: bool = True, verify: bool | GivenInputs = 
            1 x transpose of transpose
            1 x times one
     """
-    result = _optimized(model, inline=inline)
+    _check_opset(opset)
+    result = _optimized(model, inline=inline, opset=opset)
     if verify is not False:
         given = None if verify is True else verify
         found = verdict_on(model, result, given)
         if found.is_equal is False:
-            raise _blamed(model, found.text, given, len(result.report.edits), inline=inline)
+            raise _blamed(model, found.text, given, len(result.report.edits), inline=inline, opset=opset)
         result.report.verification = found.text
     return result
 
 
-def _optimized(model: Model, *, inline: bool, budget: int | None = None) -> PassedModel:
-    with collection_paused():
-        held = read(model).copy()
-        changed = held.ir
-        report = Report(
-            operators_before=operator_counts(changed),
-            opset_before=changed.opset_imports.get("", 0),
-            weight_bytes_before=files.weight_bytes(changed),
+def _check_opset(opset: object) -> None:
+    is_version = isinstance(opset, int) and not isinstance(opset, bool)
+    if not is_version and opset not in ("runtime", "keep"):
+        raise AttributeValueError(
+            f"opset is 'runtime', 'keep' or a version, not {opset!r}", culprit=("attribute", "opset")
         )
-        edit = Editor(changed)
+    check_opset_version(opset if isinstance(opset, int) else None)
+
+
+def _optimized(
+    model: Model, *, inline: bool, opset: int | Literal["runtime", "keep"], budget: int | None = None
+) -> PassedModel:
+    with collection_paused():
+        held = read(model)
+        report = Report(
+            operators_before=operator_counts(held.ir),
+            opset_before=held.ir.opset_imports.get("", 0),
+            weight_bytes_before=files.weight_bytes(held.ir),
+        )
+        log = EditLog()
+        held = _in_opset(held, opset, report, log)
+        changed = held.ir
+        edit = Editor(changed, log=log)
         edit.budget = budget
         if inline and not inline_functions(edit):
             report.notes.append("functions are kept: dissolved, they would be too many nodes")
@@ -112,15 +143,43 @@ def _optimized(model: Model, *, inline: bool, budget: int | None = None) -> Pass
     return result
 
 
+def _in_opset(held: Held, opset: int | Literal["runtime", "keep"], report: Report, log: EditLog) -> Held:
+    """A copy of the model, in the version of the standard opset that it is to have."""
+    now = held.ir.opset_imports.get("", held.ir.opset_imports.get("ai.onnx", 0))
+    version = now
+    if isinstance(opset, int):
+        version = opset
+    elif opset == "runtime" and any(
+        now < since for operator, since in _LATER if report.operators_before[operator]
+    ):
+        version = max(now, default_opset_version())
+    if version == now or not now:
+        return held.copy()
+    try:
+        with soundness.blaming(held.ir):
+            return Held(converted(held.ir, {"": version}, log), dict(held.special))
+    except VersionConversionError as error:
+        if isinstance(opset, int):
+            raise
+        report.notes.append(f"opset {now} is kept: {error.message}")
+        return held.copy()
+
+
 def _blamed(
-    model: Model, said: str, given: GivenInputs | None, changes: int, *, inline: bool
+    model: Model,
+    said: str,
+    given: GivenInputs | None,
+    changes: int,
+    *,
+    inline: bool,
+    opset: int | Literal["runtime", "keep"],
 ) -> VerificationError:
     """The error that names the change that made a difference: the first one that is one change too many."""
     fewest, most = 0, changes
-    last = _optimized(model, inline=inline, budget=most)
+    last = _optimized(model, inline=inline, opset=opset, budget=most)
     while most - fewest > 1:
         middle = (fewest + most) // 2
-        tried = _optimized(model, inline=inline, budget=middle)
+        tried = _optimized(model, inline=inline, opset=opset, budget=middle)
         if verdict_on(model, tried, given).is_equal is False:
             most, last = middle, tried
         else:

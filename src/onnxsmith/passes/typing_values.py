@@ -56,8 +56,8 @@ class DeclaredTypes:
                 value.shape = None
 
     def is_open(self) -> bool:
-        """Whether there are values in the main graph whose shapes are not known."""
-        return any(each.shape is None for each in _own_values(self._model.graph))
+        """Whether there are values in the main graph whose shapes are not known, or have sizes without a name."""
+        return any(each.shape is None or _is_vague(each.shape) for each in _own_values(self._model.graph))
 
     def fill(self) -> None:
         """Give the values of the main graph, and of those inside it, the types that onnx's inference finds."""
@@ -68,6 +68,17 @@ class DeclaredTypes:
         for graph in _all_graphs(self._model):
             for value in _own_values(graph):
                 value.type, value.shape = self._declared.get((graph, value.name or ""), (None, None))
+
+
+#: How onnx's inference calls a size that it knows nothing of.
+_MADE_UP = "unk__"
+
+
+def _is_vague(shape: ir.Shape) -> bool:
+    return any(
+        not isinstance(each, int) and (each.value is None or each.value.startswith(_MADE_UP))
+        for each in shape
+    )
 
 
 def _all_graphs(model: ir.Model) -> Iterator[ir.Graph]:

@@ -382,12 +382,20 @@ class Model:
         ONNX Runtime ...: 1 change
           Div 'div': the lowest integer divided by -1 ends the process; it wraps around, as in numpy
         """
-    def optimize(self, *, inline: bool = True, verify: bool | GivenInputs = False) -> PassedModel:
+    def optimize(
+        self,
+        *,
+        inline: bool = True,
+        opset: int | Literal['runtime', 'keep'] = 'runtime',
+        verify: bool | GivenInputs = False,
+    ) -> PassedModel:
         """The same model with fewer nodes, which runs no slower.
 
         What it does not need is left out, what can be computed now is, and several nodes become one where ONNX has one.
         The given model stays as it is; the new one shares its weights, and its `report` says what was done. `inline` False
-        keeps the functions of the model. `verify` True runs both on inputs that are made up, or on those that it is given;
+        keeps the functions of the model. `opset` "keep" leaves the version of the standard opset, a number converts to it;
+        by default it is raised to what the installed ONNX Runtime takes where operators that came later may be of use.
+        `verify` True runs both on inputs that are made up, or on those that it is given;
         VerificationError then names the change that made a difference.
 
         >>> import numpy as np
@@ -516,12 +524,20 @@ class Model:
 def load(path: str | os.PathLike[str]) -> Model:
     """Read a model from a file: `onnxsmith.load("m.onnx")`."""
 
-def optimize(model: Model, *, inline: bool = True, verify: bool | GivenInputs = False) -> PassedModel:
+def optimize(
+    model: Model,
+    *,
+    inline: bool = True,
+    opset: int | Literal['runtime', 'keep'] = 'runtime',
+    verify: bool | GivenInputs = False,
+) -> PassedModel:
     """The same model with fewer nodes, which runs no slower.
 
     What it does not need is left out, what can be computed now is, and several nodes become one where ONNX has one.
     The given model stays as it is; the new one shares its weights, and its `report` says what was done. `inline` False
-    keeps the functions of the model. `verify` True runs both on inputs that are made up, or on those that it is given;
+    keeps the functions of the model. `opset` "keep" leaves the version of the standard opset, a number converts to it;
+    by default it is raised to what the installed ONNX Runtime takes where operators that came later may be of use.
+    `verify` True runs both on inputs that are made up, or on those that it is given;
     VerificationError then names the change that made a difference.
 
     >>> import numpy as np

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from typing import cast
 
 import onnx_ir as ir
 
@@ -14,7 +13,7 @@ from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.version_converter import register_version_converter
 from onnxsmith.passes.edits import EditLog
-from onnxsmith.passes.report import PassedModel, Report, operator_counts
+from onnxsmith.passes.report import PassedModel, Report, operator_counts, with_report
 from onnxsmith.passes.surgery.holding import Held, finished, read
 from onnxsmith.passes.versions.found_types import ConversionTypes
 from onnxsmith.passes.versions.refusals import conversion_error
@@ -54,13 +53,9 @@ def convert_version(model: Model, version: int | Mapping[str, int]) -> PassedMod
         operators_before=before,
         operators_after=after,
     )
-    result = finished(Held(changed, held.special))
-    if result.is_proto_only:  # maps and sparse weights keep a class of their own
-        vars(result)["report"] = report
-    else:
-        result = PassedModel(changed, report)
+    result = with_report(finished(Held(changed, held.special)), report)
     result.place = model.place
-    return cast(PassedModel, result)
+    return result
 
 
 def converted(model: ir.Model, targets: Mapping[str, int], log: EditLog | None = None) -> ir.Model:
