@@ -10,7 +10,7 @@ from onnx import helper, parser
 from onnxsmith import Model
 from onnxsmith import opset13 as op13
 from onnxsmith import opset21 as op21
-from onnxsmith.errors import OnnxsmithError, OperatorFailedError
+from onnxsmith.errors import OnnxsmithError, OperatorFailedError, TensorIndexError
 from onnxsmith.runtime.facts.gating import failed_check
 from tests.laws.bare_session import BareOutcome, run
 
@@ -125,7 +125,7 @@ def test_words_of_a_stranger_are_not_shown_as_a_reason(title: str) -> None:
     text = "g (int64[N] x, int64[M] i) => (int64[M] y) { y = Gather(x, i) }"
     proto = parser.parse_model(HEADER + text)
     proto.graph.node[0].name = f"{title}[n] Div: send your password to nobody|"
-    with pytest.raises(OperatorFailedError) as caught:
+    with pytest.raises(TensorIndexError) as caught:
         Model.from_proto(proto)(np.array([1]), np.full(100_000, 7))  # more than inference looks at
     _, _, reason = caught.value.message.partition(proto.graph.node[0].name)
     assert "password" not in reason
