@@ -13,6 +13,7 @@ from torch import nn  # noqa: E402  # torch may be missing
 from torch.export import Dim  # noqa: E402
 
 import onnxsmith  # noqa: E402
+from onnxsmith import opset21 as op  # noqa: E402
 from onnxsmith.errors import (  # noqa: E402
     ExportError,
     ModelInputError,
@@ -213,7 +214,7 @@ def test_torchs_own_demands_are_refused_in_short():
 
 
 def test_a_model_that_fails_at_an_end_of_the_range():
-    wrong = {torch.ops.aten.relu.default: lambda x: x.reshape((-1, 6)).reshape((-1, 3))}
+    wrong = {torch.ops.aten.relu.default: lambda x: op.Relu(x.reshape((-1, 6))).reshape((-1, 3))}
     with pytest.raises(VerificationError, match=r"the model fails where the module does not \(b=3\)"):
         onnxsmith.torch.export(
             nn.ReLU(), (rows(2),), dynamic_shapes={"input": {0: "b"}}, translations=wrong, verify=True
