@@ -145,3 +145,11 @@ def test_a_model_that_cannot_run_is_not_verified() -> None:
     small = optimize(model, verify=True)
     assert small.report.verification is not None
     assert small.report.verification.startswith("not verified: the model cannot run as it was")
+
+
+def test_what_was_put_in_for_a_runtime_stays() -> None:
+    body = "p = Constant<value_ints=[0, 0, 1, 1, 0, 0, 1, 1]>() a = Pad(x, p) y = MaxPool<kernel_shape=[3, 3]>(a)"
+    model = model_of(f"g (float[N, 1, 2, 2] x) => (float[N, 1, 2, 2] y) {{ {body} }}")
+    shipped = model.for_runtime()
+    assert operators(shipped) == ["Max", "MaxPool", "Pad"]
+    assert operators(optimize(shipped)) == ["Max", "MaxPool", "Pad"]

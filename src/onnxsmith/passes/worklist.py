@@ -14,6 +14,7 @@ from typing import TypeAlias
 import onnx_ir as ir
 
 from onnxsmith.passes.editor import Attempt, Editor, Replaced, Rule
+from onnxsmith.runtime.adapting import FACT_KEY
 
 #: Changes that a run may make for each node that it begins with.
 _MOST_CHANGES = 20
@@ -75,6 +76,8 @@ class Worklist:
         return changes
 
     def _look(self, node: ir.Node) -> bool:
+        if FACT_KEY in node.metadata_props:
+            return False  # it was put in for a runtime, which gets something wrong without it
         key = (node.domain, node.op_type)
         for each in self._rules.get(key, self._every):
             attempt = Attempt(self._edit, node)

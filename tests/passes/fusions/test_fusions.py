@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pytest
 import torch
@@ -9,8 +11,10 @@ from torch import nn
 
 from onnxsmith import FLOAT, Tensor, trace
 from onnxsmith import opset23 as op
+from onnxsmith.errors import AttributeValueError
 from onnxsmith.graphs.model import Model
 from onnxsmith.passes import optimize
+from onnxsmith.schema.default_version import default_opset_version
 from tests.passes.agreement import CLOSE, model_of, operators, optimized, results
 
 RNG = np.random.default_rng(0)
@@ -176,16 +180,25 @@ def test_a_table_with_other_halves_is_no_rotary_embedding() -> None:
     assert "RotaryEmbedding" not in operators(optimized(model, x, within=1e-5))
 
 
-def test_older_opsets_have_no_such_operators() -> None:
+@pytest.mark.parametrize(("opset", "left"), [("keep", 5), (19, 5), (20, 1), ("runtime", 1)])
+def test_the_opset_decides_what_there_is(opset: int | Literal["keep", "runtime"], left: int) -> None:
     x = rows(3, 5)
-    model = trace(GELUS["erf"], FLOAT["N", 5], opset_version=None)
     older = model_of(
         "g (float[N, 5] x) => (float[N, 5] y) { c = Constant<value_float=0.70710678>() a = Mul(x, c) b = Erf(a)"
         " o = Constant<value_float=1.0>() d = Add(b, o) e = Mul(x, d) h = Constant<value_float=0.5>() y = Mul(e, h) }",
         opset=17,
     )
-    assert operators(optimized(older, x)) == ["Add", "Erf", "Mul", "Mul", "Mul"]
-    assert operators(optimize(model)) == ["Gelu"]
+    small = optimize(older, opset=opset)
+    assert len(operators(small)) == left
+    assert small.report.opset_after == {"keep": 17, 19: 19, 20: 20}.get(opset, default_opset_version())
+    np.testing.assert_allclose(results(small, [x])[0], results(older, [x])[0], atol=1e-6)
+
+
+def test_an_opset_that_is_none_is_refused() -> None:
+    model = trace(GELUS["erf"], FLOAT["N", 5])
+    for wrong in ("newest", 99, True, 2.0):
+        with pytest.raises(AttributeValueError):
+            optimize(model, opset=wrong)  # type: ignore[arg-type]  # that is the mistake
 
 
 def test_a_fused_node_knows_all_its_places() -> None:

@@ -196,6 +196,26 @@ def unpooled_into_a_shape(site: Site) -> bool:
 
 
 @FAMILY.fact(
+    "MaxPool",
+    met_by=Rewrite,
+    reason="zeros that are put around an input before it are made its own padding, which is less than any number",
+    probe=Probe(
+        "g (float[N, C, H, W] x) => (float[A, B, D, E] y) { p = Constant <value_ints = [0, 0, 1, 1, 0, 0, 1, 1]> ()"
+        " a = Pad (x, p) y = MaxPool <kernel_shape = [3, 3], strides = [2, 2]> (a) }",
+        {"x": -np.ones((1, 1, 2, 2), np.float32)},
+        right=[np.zeros((1, 1, 1, 1), np.float32)],
+    ),
+)
+def padding_that_counts(site: Site) -> bool:
+    source = site.scope.producer(site.input(0))
+    if source is None or source.op_type != "Pad" or source.domain:
+        return False
+    # The maximum of one tensor is the tensor; nothing is fused across it.
+    site.same_node([site.emit.op("Max", site.input(0)), *list(site.node.input)[1:]])
+    return True
+
+
+@FAMILY.fact(
     "AveragePool",
     "LpPool",
     "MaxPool",

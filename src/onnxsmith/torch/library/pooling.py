@@ -51,10 +51,6 @@ def max_pool(
     wants_places = "with_indices" in call.overload
     plane = call.shape_of(x)[-spatial:]
     x, is_single = batched(x, spatial)
-    producer = x.record.producer
-    if producer is not None and producer.op_type == "Pad":
-        # ONNX Runtime would make the pad the pool's own, whose padding is less than any number, and not zeros.
-        x = op.Max(x)
     kernel = repeated(kernel, spatial)
     stride = repeated(stride, spatial) if _is_given(stride) else kernel
     padding, dilation = repeated(padding, spatial), repeated(dilation, spatial)
