@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -62,7 +63,9 @@ def _negate_zero(array: Array) -> None:
 
 
 def _reshape(array: Array) -> None:
-    array.shape = (40, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # numpy 2.5 still allows it
+        array.shape = (40, 1)
 
 
 @pytest.mark.parametrize("change", [_set_first, _set_a_nan, _negate_zero])

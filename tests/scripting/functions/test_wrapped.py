@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from onnxsmith import FLOAT, script
 from onnxsmith import opset21 as op
+from onnxsmith.errors import CallError
 
 
 def doubled(function: Any) -> Any:
@@ -115,6 +117,14 @@ _X = np.float32([-1, 2, 3])
 _RELU = np.maximum(_X, 0)
 
 
+#: From Python 3.13 on a class method of a script is a bound method like any other, which does not ask the script.
+_IS_CHAINED = sys.version_info < (3, 13)
+_CLASS_METHODS = [
+    (layer.classmethod_of_script, [_X], _X * 2),
+    (Wider.classmethod_of_script, [_X], _X * 5),
+] * _IS_CHAINED
+
+
 @pytest.mark.parametrize(
     ("written", "arguments", "expected"),
     [
@@ -126,8 +136,7 @@ _RELU = np.maximum(_X, 0)
         (script(layer.plain), [_X], _RELU + 1.5),
         (Layer.script_of_classmethod, [_X], _X * 2),
         (Wider.script_of_classmethod, [_X], _X * 5),
-        (layer.classmethod_of_script, [_X], _X * 2),
-        (Wider.classmethod_of_script, [_X], _X * 5),
+        *_CLASS_METHODS,
         (layer.script_of_staticmethod, [_X], _X + 1),
         (Layer.staticmethod_of_script, [_X], _X + 1),
         (layer.decorated, [_X], (_X + 1.5) * 2),
@@ -146,3 +155,12 @@ def test_names_and_attributes_stay() -> None:
     assert script_over_a_decorator.name == "script_over_a_decorator"
     assert [each.name for each in script_over_a_decorator.to_model_proto().graph.input] == ["x"]
     np.testing.assert_allclose(script_over_a_decorator(_X, alpha=3.0), (_RELU + 3) * 2)
+
+
+@pytest.mark.parametrize("owner", [layer, Wider])
+def test_a_class_method_of_a_script(owner: Any) -> None:
+    written = owner.classmethod_of_script
+    np.testing.assert_allclose(np.asarray(written(_X)), _X * owner.scale)
+    if not _IS_CHAINED:
+        with pytest.raises(CallError, match="write @script above @classmethod"):
+            written.to_model()
