@@ -170,6 +170,15 @@ class Editor:
             None if array is None or array.size != 1 or array.dtype.kind == "c" else float(array.reshape(()))
         )
 
+    def number_beside(self, value: ir.Value | None, other: ir.Value | None) -> float | None:
+        """The number that a constant is for another operand, whose shape it leaves as it is."""
+        array = self.array(value, 1)
+        if array is None or array.size != 1 or array.dtype.kind == "c":
+            return None
+        own = None if other is None or other.shape is None else len(other.shape)
+        is_plain = array.ndim == 0 or (own is not None and array.ndim <= own)
+        return float(array.reshape(())) if is_plain else None
+
     def numbers(self, value: ir.Value | None) -> tuple[int, ...] | None:
         """The ints of a small constant: a shape, axes, or one of them."""
         array = self.array(value, 64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 import numpy as np
 import onnx_ir as ir
@@ -72,28 +72,33 @@ def same_shape(left: ir.Value | None, right: ir.Value | None) -> bool:
     return shape is not None and None not in shape and shape == dimensions(right)
 
 
+def _is(attribute: ir.Attr | None, kind: ir.AttributeType) -> TypeGuard[ir.Attr]:
+    """Whether an attribute is given, as a value of a type; one of a stranger's model may be of any."""
+    return attribute is not None and not attribute.is_ref() and attribute.type == kind
+
+
 def int_attribute(node: ir.Node, name: str, default: int) -> int:
     """An attribute that is an int."""
     attribute = node.attributes.get(name)
-    return default if attribute is None or attribute.is_ref() else attribute.as_int()
+    return default if not _is(attribute, ir.AttributeType.INT) else attribute.as_int()
 
 
 def float_attribute(node: ir.Node, name: str, default: float) -> float:
     """An attribute that is a float."""
     attribute = node.attributes.get(name)
-    return default if attribute is None or attribute.is_ref() else attribute.as_float()
+    return default if not _is(attribute, ir.AttributeType.FLOAT) else attribute.as_float()
 
 
 def text_attribute(node: ir.Node, name: str, default: str) -> str:
     """An attribute that is a string."""
     attribute = node.attributes.get(name)
-    return default if attribute is None or attribute.is_ref() else attribute.as_string()
+    return default if not _is(attribute, ir.AttributeType.STRING) else attribute.as_string()
 
 
 def ints_attribute(node: ir.Node, name: str) -> tuple[int, ...] | None:
     """An attribute that is a list of ints; None where it is not given."""
     attribute = node.attributes.get(name)
-    return None if attribute is None or attribute.is_ref() else tuple(attribute.as_ints())
+    return tuple(attribute.as_ints()) if _is(attribute, ir.AttributeType.INTS) else None
 
 
 def has_references(node: ir.Node) -> bool:

@@ -30,7 +30,6 @@ LEFT_OUT = {
     "by one": "o = Constant<value_float=1.0>() a = Div(x, o) y = Relu(a)",
     "neg of neg": "a = Neg(x) b = Neg(a) y = Relu(b)",
     "relu of relu": "a = Relu(x) y = Relu(a)",
-    "clip": "a = Clip(x) y = Relu(a)",
     "squeeze and back": "i = Constant<value_ints=[0]>() a = Unsqueeze(x, i) b = Squeeze(a, i) y = Relu(b)",
     "where": "c = Constant<value=bool[1] {1}>() n = Neg(x) a = Where(c, x, n) y = Relu(a)",
 }

@@ -44,7 +44,7 @@ _KEPT = frozenset(
 #: Operators whose result never has more elements than their inputs have together.
 _ADDS_NOTHING = frozenset(
     {
-        "Add", "Sub", "Mul", "Div", "Mod", "Min", "Max", "Neg", "Abs", "Not", "And", "Or", "Equal", "Less", "Greater",
+        "Add", "Sub", "Mul", "Div", "Mod", "Neg", "Abs", "Not", "And", "Or", "Equal", "Less", "Greater",
         "Cast", "Concat", "Gather", "Slice", "Squeeze", "Unsqueeze", "Reshape", "Shape", "Size", "Sqrt", "Reciprocal",
         "ReduceSum", "ReduceProd", "ReduceMax", "ReduceMin", "ReduceMean", "Floor", "Ceil", "Where",
         "Transpose", "Split",

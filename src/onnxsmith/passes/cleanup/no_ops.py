@@ -264,7 +264,9 @@ def same_again(at: Attempt) -> Outcome:
 
 
 def clip(at: Attempt) -> Outcome:
-    """`Clip` without bounds."""
+    """`Clip` of integers without bounds; of floats, it makes the largest number of infinity."""
+    if at.node.outputs[0].dtype not in _INTEGERS:
+        return None
     has_bounds = len([each for each in at.node.inputs[1:] if each is not None]) > 0
     if has_bounds or {"min", "max"} & set(at.node.attributes):
         return None

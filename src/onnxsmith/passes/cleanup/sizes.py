@@ -8,7 +8,7 @@ which has signs for "as it was" and for "whatever is left".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import numpy as np
 import onnx_ir as ir
@@ -24,17 +24,44 @@ _MOST = 64
 _INTEGERS = (ir.DataType.INT64, ir.DataType.INT32)
 
 
-def sizes_of(edit: Editor, value: ir.Value | None, depth: int = _DEPTH) -> tuple[Size, ...] | None:
+Sizes: TypeAlias = "tuple[Size, ...] | None"
+
+
+def sizes_of(edit: Editor, value: ir.Value | None) -> Sizes:
     """The elements of an integer scalar or vector, as far as they can be told; None where they cannot."""
-    known = edit.numbers(value)
-    if known is not None and rank(value) in (0, 1):
-        return known
-    node = None if value is None else value.producer()
-    if node is None or node.domain or depth == 0 or value is None:
-        return None
-    find = _FINDERS.get(node.op_type)
-    found = None if find is None else find(edit, node, depth - 1)
-    return found if found is not None and len(found) <= _MOST else None
+    return _Search(edit).of(value, _DEPTH)
+
+
+class _Search:
+    """One search back from a value, which looks at each value on the way once."""
+
+    def __init__(self, edit: Editor) -> None:
+        self.edit = edit
+        self._found: dict[ir.Value, Sizes] = {}
+
+    def of(self, value: ir.Value | None, depth: int) -> Sizes:
+        """The elements of a value."""
+        known = self.edit.numbers(value)
+        if known is not None and rank(value) in (0, 1):
+            return known
+        node = None if value is None else value.producer()
+        if node is None or node.domain or depth == 0 or value is None:
+            return None
+        if value not in self._found:
+            find = _FINDERS.get(node.op_type)
+            found = None if find is None else find(self, node, depth - 1)
+            is_small = (
+                found is not None and len(found) <= _MOST and all(_weight(each) <= _MOST for each in found)
+            )
+            self._found[value] = found if is_small else None
+        return self._found[value]
+
+
+def _weight(size: Size) -> int:
+    """How many parts an expression has, which is noted at its end; a size of a tensor is one."""
+    if not isinstance(size, tuple) or size[0] == "size":
+        return 1
+    return cast(int, size[-1])
 
 
 def shape_of(value: ir.Value | None) -> tuple[Size, ...] | None:
@@ -45,7 +72,7 @@ def shape_of(value: ir.Value | None) -> tuple[Size, ...] | None:
     return tuple([("size", id(value), axis) if each is None else each for axis, each in enumerate(shape)])
 
 
-def _of_shape(edit: Editor, node: ir.Node, depth: int) -> tuple[Size, ...] | None:
+def _of_shape(search: _Search, node: ir.Node, depth: int) -> Sizes:
     shape = shape_of(node.inputs[0])
     if shape is None:
         return None
@@ -53,13 +80,13 @@ def _of_shape(edit: Editor, node: ir.Node, depth: int) -> tuple[Size, ...] | Non
     return shape[slice(max(start + len(shape), 0) if start < 0 else start, end)]
 
 
-def _of_size(edit: Editor, node: ir.Node, depth: int) -> tuple[Size, ...] | None:
+def _of_size(search: _Search, node: ir.Node, depth: int) -> Sizes:
     shape = shape_of(node.inputs[0])
     return None if shape is None else (_product(shape),)
 
 
-def _of_gather(edit: Editor, node: ir.Node, depth: int) -> tuple[Size, ...] | None:
-    given, places = sizes_of(edit, node.inputs[0], depth), edit.numbers(node.inputs[1])
+def _of_gather(search: _Search, node: ir.Node, depth: int) -> Sizes:
+    given, places = search.of(node.inputs[0], depth), search.edit.numbers(node.inputs[1])
     if given is None or places is None or rank(node.inputs[0]) != 1 or (rank(node.inputs[1]) or 0) > 1:
         return None
     if any(not -len(given) <= each < len(given) for each in places):
@@ -67,12 +94,12 @@ def _of_gather(edit: Editor, node: ir.Node, depth: int) -> tuple[Size, ...] | No
     return tuple([given[each] for each in places])
 
 
-def _of_slice(edit: Editor, node: ir.Node, depth: int) -> tuple[Size, ...] | None:
-    given = sizes_of(edit, node.inputs[0], depth)
+def _of_slice(search: _Search, node: ir.Node, depth: int) -> Sizes:
+    given = search.of(node.inputs[0], depth)
     if given is None or rank(node.inputs[0]) != 1:
         return None
     if len(node.inputs) > 1:
-        parts = [edit.numbers(each) for each in (*node.inputs[1:3], *node.inputs[4:5])]
+        parts = [search.edit.numbers(each) for each in (*node.inputs[1:3], *node.inputs[4:5])]
     else:
         parts = [ints_attribute(node, "starts"), ints_attribute(node, "ends")]
     if any(each is None or len(each) != 1 for each in parts):
@@ -83,30 +110,30 @@ def _of_slice(edit: Editor, node: ir.Node, depth: int) -> tuple[Size, ...] | Non
     return given[start : end : step[0] if step else 1]
 
 
-def _of_concat(edit: Editor, node: ir.Node, depth: int) -> tuple[Size, ...] | None:
+def _of_concat(search: _Search, node: ir.Node, depth: int) -> Sizes:
     found: list[Size] = []
     for each in node.inputs:
-        part = sizes_of(edit, each, depth) if rank(each) == 1 else None
+        part = search.of(each, depth) if rank(each) == 1 else None
         if part is None:
             return None
         found += part
     return tuple(found)
 
 
-def _of_same(edit: Editor, node: ir.Node, depth: int) -> tuple[Size, ...] | None:
-    given = sizes_of(edit, node.inputs[0], depth)
+def _of_same(search: _Search, node: ir.Node, depth: int) -> Sizes:
+    given = search.of(node.inputs[0], depth)
     return given if rank(node.outputs[0]) in (0, 1) else None
 
 
-def _of_cast(edit: Editor, node: ir.Node, depth: int) -> tuple[Size, ...] | None:
+def _of_cast(search: _Search, node: ir.Node, depth: int) -> Sizes:
     source = node.inputs[0]
     if source is None or source.dtype not in _INTEGERS or node.outputs[0].dtype not in _INTEGERS:
         return None
-    return sizes_of(edit, source, depth)
+    return search.of(source, depth)
 
 
-def _of_two(edit: Editor, node: ir.Node, depth: int) -> tuple[Size, ...] | None:
-    parts = [sizes_of(edit, each, depth) for each in node.inputs[:2]]
+def _of_two(search: _Search, node: ir.Node, depth: int) -> Sizes:
+    parts = [search.of(each, depth) for each in node.inputs[:2]]
     left, right = parts
     if left is None or right is None or node.outputs[0].dtype not in _INTEGERS:
         return None
@@ -155,7 +182,7 @@ def _combined(op_type: str, left: Size, right: Size) -> Size | None:
         return _product((left, right))
     if op_type == "Div":
         return _quotient(left, right)
-    return (op_type, left, right)
+    return (op_type, left, right, _weight(left) + _weight(right) + 1)
 
 
 def _product(sizes: Sequence[Size]) -> Size:
@@ -163,17 +190,19 @@ def _product(sizes: Sequence[Size]) -> Size:
     number = 1
     factors: list[Size] = []
     for each in sizes:
-        for factor in each[1:] if isinstance(each, tuple) and each[0] == "product" else (each,):
+        for factor in each[1:-1] if isinstance(each, tuple) and each[0] == "product" else (each,):
             if isinstance(factor, int):
                 number *= factor
             else:
                 factors.append(factor)  # type: ignore[arg-type]
     if not factors or number == 0:
         return number
-    factors.sort(key=repr)
+    weight = sum(map(_weight, factors)) + 1
     if number == 1 and len(factors) == 1:
         return factors[0]
-    return ("product", *((number,) if number != 1 else ()), *factors)
+    if weight <= _MOST:
+        factors.sort(key=repr)  # in one order; what is larger is given up in any case
+    return ("product", *((number,) if number != 1 else ()), *factors, weight)
 
 
 def _quotient(left: Size, right: Size) -> Size:
@@ -186,13 +215,13 @@ def _quotient(left: Size, right: Size) -> Size:
     ):
         number = left[1]
         if right and number % right == 0:
-            rest: list[Size] = [number // right, *left[2:]]  # type: ignore[list-item]
+            rest: list[Size] = [number // right, *left[2:-1]]  # type: ignore[list-item]
             return _product(rest)
-    return ("Div", left, right)
+    return ("Div", left, right, _weight(left) + _weight(right) + 1)
 
 
-def _of_product(edit: Editor, node: ir.Node, depth: int) -> tuple[Size, ...] | None:
-    given = sizes_of(edit, node.inputs[0], depth)
+def _of_product(search: _Search, node: ir.Node, depth: int) -> Sizes:
+    given = search.of(node.inputs[0], depth)
     if given is None or rank(node.inputs[0]) != 1:
         return None
     return (_product(given),)

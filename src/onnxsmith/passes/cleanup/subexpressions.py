@@ -94,7 +94,7 @@ def _content(attribute: ir.Attr) -> Hashable | None:
             digest = hashlib.blake2b(content, digest_size=16).digest() if len(content) > 64 else content
             return (tensor.dtype, dimensions_of(tensor), digest)
         case ir.AttributeType.INTS | ir.AttributeType.FLOATS | ir.AttributeType.STRINGS:
-            return (attribute.type, tuple(attribute.value))
+            return (attribute.type, repr(tuple(attribute.value)))  # tells 0.0 from -0.0, which are equal
         case ir.AttributeType.INT | ir.AttributeType.FLOAT | ir.AttributeType.STRING:
             return (attribute.type, repr(attribute.value))
         case _:

@@ -21,7 +21,7 @@ def gelu(at: Attempt) -> Outcome:
         return None
     edit = at.edit
     whole = product_of(edit, at.node.outputs[0], at.node)
-    if not is_close(whole.number, 0.5) or len(whole.factors) != 2:
+    if whole.number != 0.5 or len(whole.factors) != 2:
         return None
     for x, gate in (whole.factors, whole.factors[::-1]):
         if x.dtype not in _FLOATS:
@@ -40,13 +40,13 @@ def gelu(at: Attempt) -> Outcome:
 
 def _is_root_half(edit: Editor, value: ir.Value | None, x: ir.Value) -> bool:
     inner = product_of(edit, value)
-    return inner.factors == [x] and is_close(inner.number, math.sqrt(0.5))
+    return inner.factors == [x] and is_close(inner.number, math.sqrt(0.5), x.dtype)
 
 
 def _is_cubic(edit: Editor, value: ir.Value | None, x: ir.Value) -> bool:
     """Whether a value is `sqrt(2 / pi) * (x + 0.044715 * x**3)`."""
     outer = product_of(edit, value)
-    if not is_close(outer.number, math.sqrt(2 / math.pi)):
+    if not is_close(outer.number, math.sqrt(2 / math.pi), x.dtype):
         return False
     if len(outer.factors) == 1:
         total = only_for(outer.factors[0], "Add")
@@ -64,15 +64,15 @@ def _is_cubic(edit: Editor, value: ir.Value | None, x: ir.Value) -> bool:
 def _is_power(edit: Editor, value: ir.Value | None, x: ir.Value, exponent: int) -> bool:
     """Whether a value is `0.044715 * x**exponent`."""
     product = product_of(edit, value)
-    if not is_close(product.number, 0.044715):
+    if not is_close(product.number, 0.044715, x.dtype):
         return False
-    total = 0
+    total = 0.0
     for each in product.factors:
         power = only_for(each, "Pow")
         if each is x:
             total += 1
         elif power is not None and power.inputs[0] is x:
-            total += int(edit.number(power.inputs[1]) or 0)
+            total += edit.number_beside(power.inputs[1], x) or 0.0
         else:
             return False
     return total == exponent

@@ -43,8 +43,10 @@ def attention(at: Attempt) -> Outcome:
     value = at.input(1)
     if scores is None or value is None or rank(value) != 4 or value.dtype not in _FLOATS:
         return None
+    if not _fit_together(scores, value) or not _is_mask(scores, value):
+        return None
     key = _turned_back(at, scores.turned_key)
-    if key is None or not _is_mask(scores, value):
+    if key is None:
         return None
     width = (dimensions(scores.query) or (None,))[-1]
     is_usual = isinstance(width, int) and width > 0 and math.isclose(scores.scale, width**-0.5, rel_tol=1e-5)
@@ -59,7 +61,7 @@ def _softmaxed(edit: Editor, value: ir.Value | None) -> ir.Value | None:
     if chosen is not None:
         test, zero, value = chosen.inputs
         asked = only_for(test, "IsNaN")
-        if asked is None or asked.inputs[0] is not value or edit.number(zero) != 0:
+        if asked is None or asked.inputs[0] is not value or edit.number_beside(zero, value) != 0:
             return None
         node = made_by(value, "Softmax")
     else:
@@ -110,6 +112,15 @@ def _turned_back(at: Attempt, value: ir.Value) -> ir.Value | None:
     return None
 
 
+def _fit_together(scores: _Scores, value: ir.Value) -> bool:
+    """Whether batches and heads are the same throughout: a product would repeat them, and `Attention` does not."""
+    query, key, third = (dimensions(each) for each in (scores.query, scores.turned_key, value))
+    if query is None or key is None or third is None or None in query[:2]:
+        return False
+    is_same = query[:2] == key[:2] == third[:2] and key[3] is not None and key[3] == third[2]
+    return is_same and isinstance(query[1], int) and query[1] > 0
+
+
 def _is_mask(scores: _Scores, value: ir.Value) -> bool:
     """Whether the mask is one that `Attention` takes: of the queries' type, for queries and keys."""
     mask = scores.mask
@@ -126,11 +137,11 @@ def _is_mask(scores: _Scores, value: ir.Value) -> bool:
         return False
     if len(shape) not in (2, 4) or shape[-1] is None or shape[-1] != key[-1]:
         return False
-    wanted = (query[0], query[1], query[2])[-(len(shape) - 1) :]
-    return all(
-        size == 1 or (size is not None and size == whole)
-        for size, whole in zip(shape[:-1], wanted, strict=True)
-    )
+    # ONNX Runtime repeats a mask over batches and heads, and not over queries.
+    if shape[-2] is None or shape[-2] != query[2]:
+        return False
+    outer = zip(shape[:-2], query[:2], strict=False)
+    return all(size == 1 or (size is not None and size == whole) for size, whole in outer)
 
 
 def masked_by_choice(at: Attempt) -> Outcome:
@@ -212,7 +223,7 @@ def flat_attention(at: Attempt) -> Outcome:
     heads, key_heads, width = query[1], key[1], value[3]
     if not (isinstance(heads, int) and isinstance(key_heads, int) and isinstance(width, int)):
         return None
-    if joined[2] != heads * width or key[1] != value[1]:
+    if joined != (query[0], query[2], heads * width) or None in joined or key[1] != value[1]:
         return None
     return at.op(
         "Attention",

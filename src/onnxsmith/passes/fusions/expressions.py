@@ -44,19 +44,17 @@ def product_of(edit: Editor, value: ir.Value | None, root: ir.Node | None = None
         each = waiting.pop()
         if each is None:
             continue
-        number = edit.number(each)
-        if number is not None:
-            result.number *= number
-            continue
         node = (
             each.producer() if root is not None and each.producer() is root else only_for(each, "Mul", "Div")
         )
         if node is None or node.domain or node.op_type not in ("Mul", "Div"):
             result.factors.append(each)
         elif node.op_type == "Mul":
-            waiting.extend(node.inputs)
+            number, rest = _number_and_rest(edit, node)
+            result.number *= number
+            waiting.extend(rest)
         else:
-            divisor = edit.number(node.inputs[1])
+            divisor = edit.number_beside(node.inputs[1], node.inputs[0])
             if divisor is None or divisor == 0:
                 result.factors.append(each)
             else:
@@ -65,13 +63,22 @@ def product_of(edit: Editor, value: ir.Value | None, root: ir.Node | None = None
     return result
 
 
+def _number_and_rest(edit: Editor, node: ir.Node) -> tuple[float, list[ir.Value | None]]:
+    """The number in a product of two, and what it is multiplied with; both operands where there is none."""
+    for value, other in both_ways(node):
+        number = edit.number_beside(value, other)
+        if number is not None:
+            return number, [other]
+    return 1.0, list(node.inputs)
+
+
 def plus_number(edit: Editor, value: ir.Value | None) -> tuple[ir.Value, float] | None:
     """The two operands of a sum of a value and a number, where nothing else reads the sum."""
     node = only_for(value, "Add")
     if node is None:
         return None
     for term, number in both_ways(node):
-        known = edit.number(number)
+        known = edit.number_beside(number, term)
         if known is not None and term is not None:
             return term, known
     return None
@@ -83,13 +90,14 @@ def square_of(edit: Editor, value: ir.Value | None) -> ir.Value | None:
     if product is not None and product.inputs[0] is product.inputs[1]:
         return product.inputs[0]
     power = only_for(value, "Pow")
-    if power is not None and edit.number(power.inputs[1]) == 2:
+    if power is not None and edit.number_beside(power.inputs[1], power.inputs[0]) == 2:
         return power.inputs[0]
     return None
 
 
-def is_close(number: float | None, wanted: float, tolerance: float = 1e-3) -> bool:
-    """Whether a constant of a model, which may be of half precision, is a number."""
+def is_close(number: float | None, wanted: float, dtype: ir.DataType | None) -> bool:
+    """Whether a constant of a model is a number, rounded to its element type."""
+    tolerance = 1e-2 if dtype in (ir.DataType.FLOAT16, ir.DataType.BFLOAT16) else 1e-6
     return number is not None and abs(number - wanted) <= tolerance * abs(wanted)
 
 
@@ -100,11 +108,11 @@ def root_below(edit: Editor, value: ir.Value | None) -> tuple[ir.Value, float] |
     if root is not None:
         return plus_number(edit, root.inputs[0])
     quotient = only_for(value, "Div")
-    if quotient is not None and edit.number(quotient.inputs[0]) == 1:
+    if quotient is not None and edit.number_beside(quotient.inputs[0], quotient.inputs[1]) == 1:
         root = only_for(quotient.inputs[1], "Sqrt")
         return None if root is None else plus_number(edit, root.inputs[0])
     power = only_for(value, "Pow")
-    if power is not None and edit.number(power.inputs[1]) == -0.5:
+    if power is not None and edit.number_beside(power.inputs[1], power.inputs[0]) == -0.5:
         return plus_number(edit, power.inputs[0])
     return None
 

@@ -116,6 +116,8 @@ def _table(at: Attempt, value: ir.Value, x: ir.Value) -> ir.Value | None:
     rows = dimensions(source)
     if source is None or rows is None or len(rows) != 3 or not _has_equal_halves(at.edit, source):
         return None
+    if rows[1] is None or rows[1] != whole[2]:
+        return None  # it would be repeated, and `RotaryEmbedding` repeats nothing
     ends = [at.constant([each], "rotary_half") for each in (0, half, -1)]
     table = at.op("Slice", source, *ends)
     table.type, table.shape = source.type, ir.Shape([rows[0], rows[1], half])

@@ -40,7 +40,7 @@ def normalised_convolution(at: Attempt) -> Outcome:
     node = at.node
     if int_attribute(node, "training_mode", 0) or (at.version < 7 and not int_attribute(node, "is_test", 0)):
         return None
-    if any(is_read(each) for each in node.outputs[1:]):
+    if any(is_read(each) for each in node.outputs[1:]) or not int_attribute(node, "spatial", 1):
         return None
     layer = only_for(at.input(0), "Conv", "ConvTranspose", "Gemm")
     tensors = [at.edit.tensor(each) for each in node.inputs[1:5]]
@@ -48,6 +48,8 @@ def normalised_convolution(at: Attempt) -> Outcome:
         return None
     scale, shift, mean, variance = tensors
     if scale is None or shift is None or mean is None or variance is None:
+        return None
+    if any(dimensions_of(each) != (scale.size,) for each in (scale, shift, mean, variance)):
         return None
     epsilon = float_attribute(node, "epsilon", 1e-5)
 
