@@ -80,6 +80,10 @@ def test_sizes_that_are_computed_follow() -> None:
     assert model.with_shapes(N=4).inputs[0].type == FLOAT[5]
     assert model.with_shapes(N=4).outputs[0].type == FLOAT[10]
     assert model.with_shapes(N="M").inputs[0].type == FLOAT["M+1"]
+    assert model.with_shapes(N=4, x=("N+1",)).inputs[0].type == FLOAT[5]
+    assert model.with_shapes(N=4, x=(5,)).outputs[0].type == FLOAT[10]
+    with pytest.raises(ShapeError, match=r"'N\+1' would be 5 by N=4, and 6 by the shape of 'x'"):
+        model.with_shapes(N=4, x=(6,))
 
 
 def test_bodies_follow() -> None:

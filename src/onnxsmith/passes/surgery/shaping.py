@@ -94,6 +94,8 @@ class _Wanted:
     _said_by: dict[str, str] = field(default_factory=dict[str, str])
     #: Names that shapes have where no dimension is called so anew, each with the input or output that says it.
     _mentioned: dict[str, str] = field(default_factory=dict[str, str])
+    #: Dimensions that are computed from others, as `N+1` is, and were given something else: where, what, and what now.
+    _computed: list[tuple[str, str, int | str]] = field(default_factory=list[tuple[str, str, int | str]])
     _names: dict[str, str] | None = None
 
     def add(self, name: str, given: GivenShape) -> None:
@@ -149,6 +151,11 @@ class _Wanted:
                 break
         for value, shape in self.shapes.items():
             self.shapes[value] = tuple(substituted(each, known) for each in shape)
+        for port, before, after in self._computed:
+            by_names, by_shape = substituted(before, known), substituted(after, known)
+            if isinstance(by_names, int) and isinstance(by_shape, int) and by_names != by_shape:
+                names = ", ".join(f"{each}={known[each]}" for each in atoms(before) if each in known)
+                self._refuse_two(before, by_names, names, by_shape, f"the shape of '{port}'")
 
     def _known_sizes(self) -> dict[str, int | str]:
         return {name: size for name, size in self.sizes.items() if isinstance(size, int)}
@@ -195,6 +202,8 @@ class _Wanted:
         else:
             self.is_freed = True
             self._mention(port, after)
+            if isinstance(before, str):
+                self._computed.append((port, before, after))
 
     def _mention(self, port: str, dimension: Dimension) -> None:
         if isinstance(dimension, str):
