@@ -153,3 +153,34 @@ def test_what_was_put_in_for_a_runtime_stays() -> None:
     shipped = model.for_runtime()
     assert operators(shipped) == ["Max", "MaxPool", "Pad"]
     assert operators(optimize(shipped)) == ["Max", "MaxPool", "Pad"]
+
+
+@pytest.mark.parametrize("operator", ["RandomNormalLike", "Bernoulli"])
+def test_what_is_drawn_cannot_be_verified(operator: str) -> None:
+    model = model_of(f"g (float[N] x) => (float[N] y) {{ a = Identity(x) y = {operator}(a) }}", opset=15)
+    small = optimize(model, verify=True)
+    assert small.report.verification is not None
+    assert small.report.verification.startswith(f"not verified: {operator}")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (np.zeros(2, np.float32), "not a ndarray"),
+        ("yes", "not a str"),
+        (1e-3, "not a float"),
+        ({"typo": np.zeros(2, np.float32)}, "no value for the input 'x'"),
+        ({"x": np.zeros(2, np.float32), "z": 1}, "a value for 'z'"),
+        ([np.zeros(2, np.float32)] * 2, "2 values, and the model 1 input"),
+    ],
+)
+def test_inputs_that_are_none_are_refused(given: Any, words: str) -> None:
+    model = model_of("g (float[N] x) => (float[N] y) { a = Identity(x) y = Abs(a) }")
+    with pytest.raises(OnnxsmithError, match=words):
+        optimize(model, verify=given)
+
+
+def test_a_path_is_no_model() -> None:
+    with pytest.raises(OnnxsmithError, match="needs a Model, not a str") as caught:
+        optimize("m.onnx")  # type: ignore[arg-type]  # that is the mistake
+    assert "onnxsmith.load" in str(caught.value)

@@ -18,6 +18,7 @@ from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
 from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
 from onnxsmith.passes.attributes import attribute_of
 from onnxsmith.passes.edits import Edit, EditLog, NodeNote, noted
+from onnxsmith.passes.named_tensors import named_tensor
 from onnxsmith.passes.typing_values import infer_types
 from onnxsmith.passes.values import Array, inner_graphs, is_open_inside, is_read, used_names
 
@@ -193,11 +194,12 @@ class Editor:
 
     def initializer(self, tensor: ir.TensorProtocol, wanted: str) -> ir.Value:
         """A new initializer of the main graph, which every graph but those of functions may read."""
+        name = self.fresh_name(wanted)
         value = ir.Value(
-            name=self.fresh_name(wanted),
+            name=name,
             type=ir.TensorType(tensor.dtype),
             shape=ir.Shape(dimensions_of(tensor)),
-            const_value=tensor,
+            const_value=named_tensor(tensor, name),  # onnx-ir renames it, and it may be another model's, too
         )
         self.model.graph.register_initializer(value)
         return value

@@ -7,7 +7,14 @@ from typing import Literal
 import onnx_ir as ir
 
 from onnxsmith.core.collection import collection_paused
-from onnxsmith.errors import AttributeValueError, VerificationError, VersionConversionError, boundary
+from onnxsmith.diagnostics import described_type
+from onnxsmith.errors import (
+    AttributeValueError,
+    CallError,
+    VerificationError,
+    VersionConversionError,
+    boundary,
+)
 from onnxsmith.graphs import files, soundness
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.opsets import check_opset_version
@@ -37,7 +44,7 @@ from onnxsmith.passes.inlining import inline_functions
 from onnxsmith.passes.report import PassedModel, Report, operator_counts, with_report
 from onnxsmith.passes.surgery.holding import Held, finished, read
 from onnxsmith.passes.typing_values import DeclaredTypes
-from onnxsmith.passes.verifying import GivenInputs, verdict_on
+from onnxsmith.passes.verifying import GivenInputs, check_inputs, verdict_on
 from onnxsmith.passes.versions.convert import converted
 from onnxsmith.passes.worklist import NamedRule, Rules, Worklist, rule_table
 from onnxsmith.schema.default_version import default_opset_version
@@ -83,7 +90,9 @@ def optimize(
            1 x transpose of transpose
            1 x times one
     """
+    _check_model(model)
     _check_opset(opset)
+    check_inputs(model, verify)
     result = _optimized(model, inline=inline, opset=opset)
     if verify is not False:
         given = None if verify is True else verify
@@ -92,6 +101,14 @@ def optimize(
             raise _blamed(model, found.text, given, len(result.report.edits), inline=inline, opset=opset)
         result.report.verification = found.text
     return result
+
+
+def _check_model(model: object) -> None:
+    if not isinstance(model, Model):
+        raise CallError(
+            f"optimize needs a Model, not {described_type(type(model))}",
+            help="optimize(onnxsmith.load('m.onnx')); Model.from_proto takes a ModelProto",
+        )
 
 
 def _check_opset(opset: object) -> None:

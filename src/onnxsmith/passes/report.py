@@ -45,7 +45,7 @@ class Report:
         return dict(found.most_common())
 
     def __str__(self) -> str:
-        lines = [f"{self.nodes_before} nodes before, {self.nodes_after} after"]
+        lines = [f"{self.nodes_before} node{'s' * (self.nodes_before != 1)} before, {self.nodes_after} after"]
         if self.opset_before != self.opset_after:
             lines.append(f"opset {self.opset_before} before, {self.opset_after} after")
         if self.weight_bytes_before != self.weight_bytes_after:

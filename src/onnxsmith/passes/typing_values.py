@@ -61,7 +61,11 @@ class DeclaredTypes:
 
     def fill(self) -> None:
         """Give the values of the main graph, and of those inside it, the types that onnx's inference finds."""
-        _fill(self._model.graph, inferred_graph(session_model(self._model).proto, follows_sizes=True))
+        try:
+            proto = session_model(self._model).proto
+        except OnnxsmithError:  # sparse tensors as attributes, which onnx-ir cannot write
+            return
+        _fill(self._model.graph, inferred_graph(proto, follows_sizes=True))
 
     def restore(self) -> None:
         """Let the model declare what it declared before, and no more."""

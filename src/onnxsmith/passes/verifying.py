@@ -14,11 +14,12 @@ import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
-from onnxsmith.diagnostics import clipped
-from onnxsmith.errors import OnnxsmithError
+from onnxsmith.diagnostics import clipped, described_type
+from onnxsmith.errors import AttributeTypeError, ModelInputError, OnnxsmithError
 from onnxsmith.graphs.model import Model, Port
 from onnxsmith.graphs.run_values import RunValue
-from onnxsmith.passes.values import Array
+from onnxsmith.passes.surgery.holding import read
+from onnxsmith.passes.values import Array, is_random
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import SequenceType, TensorType
 
@@ -41,8 +42,42 @@ class Verdict:
     text: str
 
 
+def check_inputs(model: Model, given: bool | GivenInputs) -> None:
+    """Refuse what is neither yes, no, nor inputs of the model."""
+    if isinstance(given, bool):
+        return
+    told = cast(object, given)  # users may give anything
+    names = [port.name for port in model.inputs]
+    if isinstance(given, Mapping):
+        optional = {port.name for port in model.optional_inputs}
+        missing = [each for each in names if each not in given]
+        unknown = [str(each) for each in given if each not in names and each not in optional]
+        if missing or unknown:
+            raise ModelInputError(
+                f"verify has no value for the input '{missing[0]}'"
+                if missing
+                else f"verify has a value for '{unknown[0]}', and the model no such input",
+                help=f"its inputs are {', '.join(names)}" if names else "it has no inputs",
+            )
+    elif not _is_list(told):
+        raise AttributeTypeError(
+            f"verify is True, False, or inputs by name or in order, not {described_type(type(told))}",
+            help='verify={"x": array}, or verify=[array]',
+            culprit=("attribute", "verify"),
+        )
+    elif len(given) != len(names):
+        raise ModelInputError(f"verify has {len(given)} values, and the model {len(names)} inputs")
+
+
+def _is_list(given: object) -> bool:
+    return isinstance(given, Sequence) and not isinstance(given, str | bytes)
+
+
 def verdict_on(before: Model, after: Model, given: GivenInputs | None = None) -> Verdict:
     """Run both and compare."""
+    drawn = next((node for node in _nodes(before) if is_random(node)), None)
+    if drawn is not None:
+        return Verdict(None, f"not verified: {drawn.op_type} '{drawn.name}' gives other numbers in every run")
     reason = "there are no inputs to try it with"
     for inputs in _tried(before, given):
         try:
@@ -61,6 +96,12 @@ def verdict_on(before: Model, after: Model, given: GivenInputs | None = None) ->
         shapes = ", ".join(f"{name} {list(each.shape)}" for name, each in arrays.items())
         return Verdict(True, f"verified: equal results for {shapes}" if shapes else "verified: equal results")
     return Verdict(None, f"not verified: the model cannot run as it was: {reason}")
+
+
+def _nodes(model: Model) -> Iterator[ir.Node]:
+    held = read(model).ir
+    for graph in (held.graph, *(function.graph for function in held.functions.values())):
+        yield from graph.all_nodes()
 
 
 def _tried(model: Model, given: GivenInputs | None) -> Iterator[Mapping[str, RunValue]]:

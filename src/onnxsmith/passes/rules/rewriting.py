@@ -13,9 +13,10 @@ from onnxsmith.errors import RuleError, boundary
 from onnxsmith.graphs import files
 from onnxsmith.graphs.model import Model
 from onnxsmith.passes.editor import Editor
-from onnxsmith.passes.report import PassedModel, Report, operator_counts
+from onnxsmith.passes.report import PassedModel, Report, operator_counts, with_report
 from onnxsmith.passes.rules.applying import Application
 from onnxsmith.passes.rules.rule import Rule
+from onnxsmith.passes.surgery.holding import finished, read
 from onnxsmith.passes.typing_values import DeclaredTypes
 from onnxsmith.passes.values import is_read
 from onnxsmith.passes.worklist import Worklist
@@ -40,7 +41,8 @@ def rewrite(model: Model, rules: Rule | Sequence[Rule]) -> PassedModel:
     given = checked_rules(rules)
     check_model(model, "rewrite")
     with collection_paused():
-        changed = model.ir.clone()
+        held = read(model).copy()
+        changed = held.ir
         report = Report(
             operators_before=operator_counts(changed),
             opset_before=changed.opset_imports.get("", 0),
@@ -61,7 +63,7 @@ def rewrite(model: Model, rules: Rule | Sequence[Rule]) -> PassedModel:
     )
     report.opset_after = changed.opset_imports.get("", 0)
     report.weight_bytes_after = files.weight_bytes(changed)
-    result = PassedModel(changed, report)
+    result = with_report(finished(held), report)
     result.place = model.place
     return result
 

@@ -14,9 +14,10 @@ from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.model import Model, Port
 from onnxsmith.graphs.model_inputs import described_inputs
 from onnxsmith.graphs.weights import Weight
+from onnxsmith.passes.named_tensors import named_tensor
 from onnxsmith.passes.surgery.dimensions import substitute
 from onnxsmith.passes.surgery.holding import Held, finished, read
-from onnxsmith.passes.surgery.naming import by_name, named_tensor, tensor_of
+from onnxsmith.passes.surgery.naming import by_name, tensor_of
 from onnxsmith.passes.surgery.part import replace_values
 from onnxsmith.schema.inference.merging import contradict
 from onnxsmith.types.value_types import TensorType

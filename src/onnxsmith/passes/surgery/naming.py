@@ -6,18 +6,17 @@ different, everything then reads what it read before, also where a name inside h
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TypeAlias, TypeVar, cast
 
-import onnx
 import onnx_ir as ir
 
 from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import CallError, DuplicateNameError, UnknownNameError
-from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
+from onnxsmith.graphs.ir_types import array_to_ir
 from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
+from onnxsmith.passes.named_tensors import named_tensor
 from onnxsmith.passes.surgery.holding import graphs_of, own_values, values_by_name
 from onnxsmith.passes.values import Array, inner_graphs
 
@@ -200,25 +199,6 @@ def _rename_value(value: ir.Value, new: Mapping[str, str]) -> None:
     value.const_value = None  # onnx-ir would rename the tensor, which is another model's, too
     value.name = name
     value.const_value = None if tensor is None else named_tensor(tensor, name)
-
-
-def named_tensor(tensor: ir.TensorProtocol, name: str) -> ir.TensorProtocol:
-    """A tensor with the same content, which is not copied, and a name of its own."""
-    if tensor.name == name:
-        return tensor
-    if not isinstance(tensor, ir.TensorProtoTensor):
-        result = copy.copy(tensor)
-    elif tensor.dtype == ir.DataType.STRING or tensor.nbytes < _SMALL_BYTES:
-        proto = onnx.TensorProto()
-        proto.CopyFrom(tensor.raw)
-        result = ir.TensorProtoTensor(proto)
-    else:
-        shape = ir.Shape(dimensions_of(tensor))
-        return ir.LazyTensor(
-            lambda: tensor, dtype=tensor.dtype, shape=shape, name=name, doc_string=tensor.doc_string
-        )
-    result.name = name
-    return result
 
 
 def tensor_of(array: Array, name: str) -> ir.TensorProtocol:

@@ -15,8 +15,9 @@ from onnxsmith.errors import InputTypeError, LiteralError, WeightError, boundary
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.weights import Weight
+from onnxsmith.passes.named_tensors import named_tensor
 from onnxsmith.passes.surgery.holding import Held, finished, graphs_of, read
-from onnxsmith.passes.surgery.naming import by_name, named_tensor, tensor_of
+from onnxsmith.passes.surgery.naming import by_name, tensor_of
 from onnxsmith.schema.promote import Place, given_array
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import describe_shape

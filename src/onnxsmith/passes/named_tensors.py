@@ -1,0 +1,32 @@
+"""Tensors that other models hold, too, under names of their own."""
+
+from __future__ import annotations
+
+import copy
+
+import onnx
+import onnx_ir as ir
+
+from onnxsmith.graphs.ir_types import dimensions_of
+
+#: A smaller tensor is copied: what refers to it would cost more.
+_SMALL_BYTES = 1024
+
+
+def named_tensor(tensor: ir.TensorProtocol, name: str) -> ir.TensorProtocol:
+    """A tensor with the same content, which is not copied, and a name of its own."""
+    if tensor.name == name:
+        return tensor
+    if not isinstance(tensor, ir.TensorProtoTensor):
+        result = copy.copy(tensor)
+    elif tensor.dtype == ir.DataType.STRING or tensor.nbytes < _SMALL_BYTES:
+        proto = onnx.TensorProto()
+        proto.CopyFrom(tensor.raw)
+        result = ir.TensorProtoTensor(proto)
+    else:
+        shape = ir.Shape(dimensions_of(tensor))
+        return ir.LazyTensor(
+            lambda: tensor, dtype=tensor.dtype, shape=shape, name=name, doc_string=tensor.doc_string
+        )
+    result.name = name
+    return result
