@@ -16,6 +16,7 @@ from tests.cli.conftest import Run
         (["N=1"], [(1, 4), ("K",), (1, 100)]),
         (["N=batch", "K=3"], [("batch", 4), (3,), ("batch", 100)]),
         (["x=2,_", "i=7,"], [(2, 4), (7,), (2, 100)]),
+        (["N=1", "x=_,4", "i=K,", "K=3"], [(1, 4), (3,), (1, 100)]),
     ],
 )
 def test_sizes_names_and_shapes(run: Run, model: Path, words: list[str], shapes: list[object]) -> None:

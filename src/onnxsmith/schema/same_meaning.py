@@ -206,7 +206,9 @@ def is_older(before: OperatorDef, after: OperatorDef, use: Use) -> bool:
     return (
         change not in _MORE_IN_VALUES
         and not use.texts & _MORE_VALUES.get(change, frozenset())
-        and is_newer(before, after)
+        and is_newer(
+            before, after, (use,)
+        )  # Erf-13 takes fewer types than Erf-9: of this node alone is asked
         and use.fits(before)
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import onnx
 import pytest
@@ -78,6 +80,10 @@ def test_sizes_that_are_computed_follow() -> None:
     assert model.with_shapes(N=4).inputs[0].type == FLOAT[5]
     assert model.with_shapes(N=4).outputs[0].type == FLOAT[10]
     assert model.with_shapes(N="M").inputs[0].type == FLOAT["M+1"]
+    assert model.with_shapes(N=4, x=("N+1",)).inputs[0].type == FLOAT[5]
+    assert model.with_shapes(N=4, x=(5,)).outputs[0].type == FLOAT[10]
+    with pytest.raises(ShapeError, match=r"'N\+1' would be 5 by N=4, and 6 by the shape of 'x'"):
+        model.with_shapes(N=4, x=(6,))
 
 
 def test_bodies_follow() -> None:
@@ -135,6 +141,50 @@ def test_names_change_places() -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ({"batch": 1, "x": (None, 4)}, [(1, 4), (4, 8), (1, 8), (1, 8)]),
+        ({"x": ("batch", 4), "batch": 1}, [(1, 4), (4, 8), (1, 8), (1, 8)]),
+        ({"x": (2, "K"), "w": (5, 8)}, [(2, 5), (5, 8), (2, 8), (2, 8)]),
+        ({"batch": "N", "x": (None, 4)}, [("N", 4), (4, 8), ("N", 8), ("N", 8)]),
+        ({"batch": "K", "K": 3}, [(3, 3), (3, 8), (3, 8), (3, 8)]),
+        ({"batch": "K+1", "w": (3, None)}, [(4, 3), (3, 8), (4, 8), (4, 8)]),
+        ({"x": ("K", None), "w": (3, 8)}, [(3, 3), (3, 8), (3, 8), (3, 8)]),
+        ({"K": 3, "w": ("K", "K")}, [("batch", 3), (3, 3), ("batch", 3), ("batch", 3)]),
+    ],
+)
+def test_what_is_said_of_one_dimension_is_put_together(words: dict[str, object], expected: object) -> None:
+    assert shapes(network().with_shapes(**words)) == expected  # type: ignore[arg-type]
+
+
+def shape_of(kind: object) -> tuple[object, ...]:
+    assert isinstance(kind, TensorType)
+    assert kind.shape is not None
+    return kind.shape
+
+
+def test_equal_names_stay_equal_and_a_size_is_everywhere() -> None:
+    """For all that can be said of a product: no name stands where its dimension has a size, or another name."""
+    model = trace(lambda x, y: op.Relu(x) @ y, FLOAT["N", "K"], FLOAT["K", "M"])
+    choices = (None, "N", "K", "M", "n", 3, 4)
+    accepted = 0
+    for n, k, first, second, third in itertools.product((None, 3, "n"), (None, 4, "n"), *[choices] * 3):
+        words = {"N": n, "K": k, "x": (first, second), "y": (third, None)}
+        try:
+            made = model.with_shapes({name: each for name, each in words.items() if each is not None})
+        except (ShapeError, DuplicateNameError):
+            continue
+        accepted += 1
+        x, y, out = (shape_of(each.type) for each in (*made.inputs, *made.outputs))
+        assert (x[1], x[0], y[1]) == (y[0], *out), words
+        for written, got in zip((n, k, first, second, third), (x[0], x[1], x[0], x[1], y[0]), strict=True):
+            assert written == got or not isinstance(written, int), words
+        for name, size in (("N", n), ("K", k)):
+            assert not isinstance(size, int) or name not in (*x, *y, *out), words
+    assert accepted > 200
+
+
+@pytest.mark.parametrize(
     ("words", "error"),
     [
         ({}, CallError),
@@ -149,6 +199,8 @@ def test_names_change_places() -> None:
         ({"x": {1, 2}}, AnnotationError),
         ({"batch": 1, "x": (2, None)}, ShapeError),
         ({"x": (2, 4), "w": (5, 8)}, ShapeError),
+        ({"x": ("batch", 4), "batch": "N"}, ShapeError),
+        ({"x": ("K", "K"), "K": "L"}, ShapeError),
     ],
 )
 def test_what_is_refused(words: dict[str, object], error: type[OnnxsmithError]) -> None:

@@ -18,10 +18,10 @@ from onnxsmith.errors import (
     boundary,
 )
 from onnxsmith.graphs.graph_inference import Walk
-from onnxsmith.graphs.ir_types import shape_to_ir, type_from_ir, type_to_ir
+from onnxsmith.graphs.ir_types import shape_from_ir, shape_to_ir, type_from_ir, type_to_ir
 from onnxsmith.graphs.model import Model
 from onnxsmith.passes.surgery.declared_types import new_walk
-from onnxsmith.passes.surgery.dimensions import atoms, dimension_names, substitute
+from onnxsmith.passes.surgery.dimensions import atoms, dimension_names, substitute, substituted
 from onnxsmith.passes.surgery.holding import Held, finished, graphs_of, read, required_inputs
 from onnxsmith.passes.surgery.naming import by_name, described_node
 from onnxsmith.schema.inference.known import Known
@@ -46,9 +46,10 @@ def with_shapes(
     """The model with other shapes, worked out through all of it; what cannot be is an error that names the node.
 
     A size or a name for a dimension (`batch=1`, `batch="N"`) takes its place wherever it stands. A shape for an input
-    or output (`x=(1, 3, "H", "W")`) does so with the dimensions that had a name; None leaves one as it is. A size that
-    the model had may be another one, or open, then (`x=("N", 3)`): the shapes that follow are worked out anew. Names
-    that are no identifiers are given as a mapping.
+    or output (`x=(1, 3, "H", "W")`) does so with the dimensions that had a name; None, or the name that a dimension
+    has, leaves it to what is said elsewhere. A name that is given a size is that size wherever it is written. A size
+    that the model had may be another one, or open, then (`x=("N", 3)`): the shapes that follow are worked out anew.
+    Names that are no identifiers are given as a mapping.
 
     >>> from onnxsmith import FLOAT, opset21 as op, trace
     >>> model = trace(lambda a, b: op.Relu(a @ b), FLOAT["N", "K"], FLOAT["K", 8])
@@ -56,6 +57,8 @@ def with_shapes(
     Model(a: FLOAT['batch', 4], b: FLOAT[4, 8]) -> relu: FLOAT['batch', 8], 2 nodes, opset 21
     >>> model.with_shapes(a=(2, 3))
     Model(a: FLOAT[2, 3], b: FLOAT[3, 8]) -> relu: FLOAT[2, 8], 2 nodes, opset 21
+    >>> model.with_shapes(N=1, a=("N", None), b=(3, 8))
+    Model(a: FLOAT[1, 3], b: FLOAT[3, 8]) -> relu: FLOAT[1, 8], 2 nodes, opset 21
     """
     given = by_name(shapes, named, "with_shapes")
     if not given:
@@ -65,9 +68,13 @@ def with_shapes(
     for name, each in given.items():
         wanted.add(name, each)
     wanted.check()
+    wanted.settle()
     substitute(held, wanted.sizes)
     for value, shape in wanted.shapes.items():
-        value.shape = shape_to_ir(shape)
+        declared = shape_from_ir(value.shape) or shape
+        value.shape = shape_to_ir(
+            tuple(old if new is None else new for old, new in zip(declared, shape, strict=True))
+        )
     if wanted.is_freed:
         _forget_shapes(held, wanted.shapes)
     _work_out(held)
@@ -80,10 +87,15 @@ class _Wanted:
 
     held: Held
     sizes: dict[str, int | str] = field(default_factory=dict[str, int | str])
+    #: What is given for inputs and outputs; None where a dimension is left to what is said elsewhere.
     shapes: dict[ir.Value, Shape] = field(default_factory=dict[ir.Value, Shape])
     #: Whether a size that the model had is another one now, so that the shapes that it declares may not hold.
     is_freed: bool = False
     _said_by: dict[str, str] = field(default_factory=dict[str, str])
+    #: Names that shapes have where no dimension is called so anew, each with the input or output that says it.
+    _mentioned: dict[str, str] = field(default_factory=dict[str, str])
+    #: Dimensions that are computed from others, as `N+1` is, and were given something else: where, what, and what now.
+    _computed: list[tuple[str, str, int | str]] = field(default_factory=list[tuple[str, str, int | str]])
     _names: dict[str, str] | None = None
 
     def add(self, name: str, given: GivenShape) -> None:
@@ -104,8 +116,14 @@ class _Wanted:
         self._set(name, size, f"{name}={given!r}")
 
     def check(self) -> None:
-        """Refuse one name for two dimensions; a shape may say that they are one, a new name alone does not."""
+        """Refuse one name for two dimensions, and two names for one.
+
+        A shape may say that two dimensions are one, a new name alone does not.
+        """
         for name, size in self.sizes.items():
+            port = self._mentioned.get(name)
+            if port is not None and isinstance(size, str):
+                self._refuse_two(name, size, self._said_by[name], name, f"the shape of '{port}'")
             names = self._names or {}
             is_told = self._said_by[name].startswith(f"{name}=")
             if (
@@ -119,6 +137,28 @@ class _Wanted:
                     help=f"if they are one size, give both another name: {name}='n', {size}='n'",
                     culprit=("attribute", name),
                 )
+
+    def settle(self) -> None:
+        """Put a size wherever its name was written: in names that were given, and in the shapes.
+
+        Other names than sizes take their places all at once: `A="B", B="A"` lets two names change places.
+        """
+        known = self._known_sizes()
+        while known:
+            self.sizes = {name: _settled(size, known) for name, size in self.sizes.items()}
+            before, known = known, self._known_sizes()
+            if len(before) == len(known):
+                break
+        for value, shape in self.shapes.items():
+            self.shapes[value] = tuple(substituted(each, known) for each in shape)
+        for port, before, after in self._computed:
+            by_names, by_shape = substituted(before, known), substituted(after, known)
+            if isinstance(by_names, int) and isinstance(by_shape, int) and by_names != by_shape:
+                names = ", ".join(f"{each}={known[each]}" for each in atoms(before) if each in known)
+                self._refuse_two(before, by_names, names, by_shape, f"the shape of '{port}'")
+
+    def _known_sizes(self) -> dict[str, int | str]:
+        return {name: size for name, size in self.sizes.items() if isinstance(size, int)}
 
     def _add_port(self, name: str, given: object) -> None:
         graph = self.held.graph
@@ -138,8 +178,10 @@ class _Wanted:
                 f"'{name}' is {declared.described}, and only tensors have a shape",
                 culprit=("attribute", name),
             )
+        self.shapes[value] = shape
         if declared.shape is None:
-            self.shapes[value] = shape
+            for each in shape:
+                self._mention(name, each)
             return
         if len(shape) != len(declared.shape):
             raise ShapeError(
@@ -147,28 +189,38 @@ class _Wanted:
                 f"{len(shape)} dimensions for {len(declared.shape)}",
                 culprit=("attribute", name),
             )
-        self.shapes[value] = tuple(
-            self._dimension(name, before, after) for before, after in zip(declared.shape, shape, strict=True)
-        )
+        for before, after in zip(declared.shape, shape, strict=True):
+            self._add_port_dimension(name, before, after)
 
-    def _dimension(self, port: str, before: Dimension, after: Dimension) -> Dimension:
-        """What a dimension of an input or output becomes."""
-        if after is None or before is None or before == after:
-            return after if before is None else before
-        if isinstance(before, str) and atoms(before) == [before]:
+    def _add_port_dimension(self, port: str, before: Dimension, after: Dimension) -> None:
+        if after is None:
+            return
+        if before is None or before == after:
+            self._mention(port, after)
+        elif isinstance(before, str) and atoms(before) == [before]:
             self._set(before, after, f"the shape of '{port}'")
         else:
             self.is_freed = True
-        return after
+            self._mention(port, after)
+            if isinstance(before, str):
+                self._computed.append((port, before, after))
+
+    def _mention(self, port: str, dimension: Dimension) -> None:
+        if isinstance(dimension, str):
+            for name in atoms(dimension):
+                self._mentioned.setdefault(name, port)
 
     def _set(self, name: str, size: int | str, said_by: str) -> None:
         known = self.sizes.setdefault(name, size)
         first = self._said_by.setdefault(name, said_by)
         if known != size:
-            raise ShapeError(
-                f"dimension '{name}' would be {known!r} by {first}, and {size!r} by {said_by}",
-                culprit=("attribute", said_by.partition("=")[0]),
-            )
+            self._refuse_two(name, known, first, size, said_by)
+
+    def _refuse_two(self, name: str, one: object, said_by: str, other: object, other_said_by: str) -> None:
+        raise ShapeError(
+            f"dimension '{name}' would be {one!r} by {said_by}, and {other!r} by {other_said_by}",
+            culprit=("attribute", other_said_by.partition("=")[0]),
+        )
 
     def _refuse_name(self, kind: str, name: str, known: Mapping[str, object]) -> None:
         listed = ", ".join(repr(each) for each in sorted(known)[:12]) or "none"
@@ -177,6 +229,11 @@ class _Wanted:
             help=did_you_mean(name, known) or f"it has {listed}",
             culprit=("attribute", name),
         )
+
+
+def _settled(size: int | str, known: Mapping[str, int | str]) -> int | str:
+    found = substituted(size, known)
+    return size if found is None else found
 
 
 def _checked(name: str, given: tuple[object, ...]) -> Shape:

@@ -24,7 +24,7 @@ from onnxsmith.graphs.program import Program
 from onnxsmith.graphs.records import AnyFunction, GraphRecord, ModelRecord, declared
 from onnxsmith.graphs.value import SymbolicSequence, SymbolicTensor
 from onnxsmith.schema.default_version import default_opset_version
-from onnxsmith.schema.inference.merging import contradict
+from onnxsmith.schema.inference.merging import contradict, is_nothing
 from onnxsmith.scripting.functions import kept
 from onnxsmith.scripting.functions.calls import generic_body, variants_of
 from onnxsmith.scripting.functions.eager_call import attribute_argument
@@ -190,9 +190,15 @@ def _input_types(
     types: dict[str, AnyValueType | None] = {}
     for parameter in parameters:
         if parameter.name in named:
-            types[parameter.name] = read_value_type(
-                named[parameter.name], f"the type of input '{parameter.name}'"
-            )
+            kind = read_value_type(named[parameter.name], f"the type of input '{parameter.name}'")
+            if _is_other_kind(parameter.type, kind):
+                raise CallError(
+                    f"input '{parameter.name}' of {script.name} is annotated {parameter.type!r}, "
+                    f"and input_types says {kind!r}",
+                    help="input_types are for what annotations leave open; change the annotation, or leave it out",
+                    culprit=("attribute", "input_types"),
+                )
+            types[parameter.name] = kind
             continue
         if parameter.default is None:
             types[parameter.name] = None  # an optional input that the model does not have
@@ -201,6 +207,19 @@ def _input_types(
             continue
         types[parameter.name] = _completed(script, parameter, io_types)
     return types
+
+
+def _is_other_kind(annotated: AnyValueType, given: AnyValueType) -> bool:
+    """Whether no value is of both types. An optional that is there is what it holds."""
+    if isinstance(annotated, OptionalType):
+        return _is_other_kind(annotated.element, given)
+    if isinstance(given, OptionalType):
+        return _is_other_kind(annotated, given.element)
+    if is_nothing(annotated) or is_nothing(given):
+        return False
+    if isinstance(annotated, SequenceType) and isinstance(given, SequenceType):
+        return _is_other_kind(annotated.element, given.element)
+    return type(annotated) is not type(given) or contradict(annotated, given)
 
 
 def _completed(script: ScriptDefinition, parameter: ScriptParameter, io_types: Annotation) -> AnyValueType:
