@@ -509,9 +509,10 @@ class Model:
         """The model with other shapes, worked out through all of it; what cannot be is an error that names the node.
 
         A size or a name for a dimension (`batch=1`, `batch="N"`) takes its place wherever it stands. A shape for an input
-        or output (`x=(1, 3, "H", "W")`) does so with the dimensions that had a name; None leaves one as it is. A size that
-        the model had may be another one, or open, then (`x=("N", 3)`): the shapes that follow are worked out anew. Names
-        that are no identifiers are given as a mapping.
+        or output (`x=(1, 3, "H", "W")`) does so with the dimensions that had a name; None, or the name that a dimension
+        has, leaves it to what is said elsewhere. A name that is given a size is that size wherever it is written. A size
+        that the model had may be another one, or open, then (`x=("N", 3)`): the shapes that follow are worked out anew.
+        Names that are no identifiers are given as a mapping.
 
         >>> from onnxsmith import FLOAT, opset21 as op, trace
         >>> model = trace(lambda a, b: op.Relu(a @ b), FLOAT["N", "K"], FLOAT["K", 8])
@@ -519,6 +520,8 @@ class Model:
         Model(a: FLOAT['batch', 4], b: FLOAT[4, 8]) -> relu: FLOAT['batch', 8], 2 nodes, opset 21
         >>> model.with_shapes(a=(2, 3))
         Model(a: FLOAT[2, 3], b: FLOAT[3, 8]) -> relu: FLOAT[2, 8], 2 nodes, opset 21
+        >>> model.with_shapes(N=1, a=("N", None), b=(3, 8))
+        Model(a: FLOAT[1, 3], b: FLOAT[3, 8]) -> relu: FLOAT[1, 8], 2 nodes, opset 21
         """
 
 def load(path: str | os.PathLike[str]) -> Model:
