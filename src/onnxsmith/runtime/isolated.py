@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import IO, BinaryIO, NoReturn, cast
@@ -178,7 +179,10 @@ class _Child:
                     writer.start()
                 elif timer is not None:
                     timer.start()  # the model's time: what it takes to start a process is not its fault
+            begun = time.monotonic()
             found = frames.read(answers)
+            if timeout is not None and time.monotonic() - begun > timeout:
+                self._time_is_up()  # the timer is a thread, which may come late
             return self._no_answer() if found is None or self.timed_out else found
         except FrameError as error:
             self.nonsense = error
