@@ -39,7 +39,7 @@ def bodies_give_whole_bytes(site: Site) -> str | None:
     met_by=Rewrite,
     reason="floats are rounded to integers of four bits, where a cast cuts off what is behind the point",
     since=21,
-    first="1.31",
+    first="1.23",
     probe=Probe(
         "g (float[N] x) => (int32[N] y) { t = Cast <to = 21> (x) y = Cast <to = 6> (t) }",
         {"x": np.array([1.5], np.float32)},

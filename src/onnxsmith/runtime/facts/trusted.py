@@ -37,7 +37,6 @@ def _axis_is_beyond(attributes: Mapping[str, int], inputs: Sequence[RunArray]) -
     "CumProd",
     met_by=functools.partial(Check, at_once=_axis_is_beyond),
     reason="the axis is not looked at where there are no elements",
-    first="1.31",
     probe=Probe(
         "g (float[N] x, int64 axis) => (float[N] y) { y = CumSum(x, axis) }",
         {"x": np.ones(0, np.float32), "axis": np.array(7)},
@@ -70,7 +69,6 @@ def _counts_too_far(attributes: Mapping[str, int], inputs: Sequence[RunArray]) -
     met_by=functools.partial(Check, at_once=_counts_too_far),
     reason="K is cut to 32 bits",
     since=10,
-    first="1.31",
     probe=Probe(
         "g (float[N] x, int64[1] k) => (float[M] y, int64[M] i) { y, i = TopK(x, k) }",
         {"x": np.ones(4, np.float32), "k": np.array([2**40])},
@@ -99,7 +97,6 @@ _LIMITS = ("max_output_boxes_per_class", "iou_threshold", "score_threshold")
     "NonMaxSuppression",
     met_by=functools.partial(Check, at_once=_is_no_scalar),
     reason="it reads the first element of its limits, and there may be none",
-    first="1.31",
     probe=Probe(
         "g (float[B, N, 4] b, float[B, C, N] s, int64[K] n, float[A] i, float[M] t) => (int64[R, 3] y)"
         " { y = NonMaxSuppression(b, s, n, i, t) }",
@@ -124,7 +121,6 @@ def one_limit_each(site: Site) -> Iterator[Requirement]:
     met_by=Check,
     reason="an empty list of axes is taken whatever the sizes are",
     since=18,
-    first="1.31",
     probe=Probe(
         "g (float[N, M] x, int64[K] s) => (float[A, B] y) { y = CenterCropPad <axes: ints = []> (x, s) }",
         {"x": np.ones((2, 3), np.float32), "s": np.array([1])},
@@ -141,7 +137,6 @@ def one_size_for_each_axis(site: Site) -> Iterator[Requirement]:
     met_by=Check,
     reason="axes that the input does not have are overlooked",
     since=9,
-    first="1.31",
     probe=Probe(
         "g (float[N] x) => (float[N] y) { y = MeanVarianceNormalization(x) }",
         {"x": np.ones(3, np.float32)},

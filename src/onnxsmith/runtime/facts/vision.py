@@ -200,10 +200,11 @@ def unpooled_into_a_shape(site: Site) -> bool:
     met_by=Rewrite,
     reason="zeros that are put around an input before it are made its own padding, which is less than any number",
     probe=Probe(
-        "g (float[N, C, H, W] x) => (float[A, B, D, E] y) { p = Constant <value_ints = [0, 0, 1, 1, 0, 0, 1, 1]> ()"
+        "g (float[N, C, H, W] x) => (float[A, B, D, E] y) { p = Constant <value = int64[8] {0, 0, 1, 1, 0, 0, 1, 1}> ()"
         " a = Pad (x, p) y = MaxPool <kernel_shape = [3, 3], strides = [2, 2]> (a) }",
         {"x": -np.ones((1, 1, 2, 2), np.float32)},
         right=[np.zeros((1, 1, 1, 1), np.float32)],
+        opset=18,
     ),
 )
 def padding_that_counts(site: Site) -> bool:

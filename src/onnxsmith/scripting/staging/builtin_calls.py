@@ -123,6 +123,23 @@ def _length(value: UserValue) -> Size:
     return len(cast(Sized, value))
 
 
+#: What a number that only the model knows is for Python.
+_PYTHON_TYPES: dict[str, type] = {"int": int, "float": float, "bool": bool}
+
+
+def _is_instance(value: UserValue, kinds: Any) -> bool:
+    return (
+        issubclass(_PYTHON_TYPES[value.kind], kinds)
+        if isinstance(value, Number)
+        else isinstance(value, kinds)
+    )
+
+
+def _type(*args: Any, **kwargs: Any) -> type:
+    is_asked = len(args) == 1 and not kwargs
+    return _PYTHON_TYPES[args[0].kind] if is_asked and isinstance(args[0], Number) else type(*args, **kwargs)
+
+
 def _converted(dtype: DType, python: Function) -> Function:
     def convert(*args: UserValue, **kwargs: UserValue) -> UserValue:
         if len(args) == 1 and is_symbolic(args[0]) and isinstance(args[0], Tensor):
@@ -317,6 +334,8 @@ _MATHEMATICS: dict[Function, Mathematics] = {
 
 _REPLACEMENTS: dict[Any, Callable[[Decisions], Function]] = {
     builtins.len: _always(_length),
+    builtins.isinstance: _always(_is_instance),
+    builtins.type: _always(_type),
     builtins.int: _always(_converted(DType.INT64, int)),
     builtins.float: _always(_converted(DType.DOUBLE, float)),
     builtins.bool: _always(_converted(DType.BOOL, bool)),

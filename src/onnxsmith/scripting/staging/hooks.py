@@ -192,6 +192,13 @@ class Hooks:
             if other is None and is_symbolic(value) and isinstance(value.known.type, OptionalType):
                 op = operators_for(value)
                 return number(op.Not(op.OptionalHasElement(value)))
+            if isinstance(value, Number) and a is not b and isinstance(other, int | float | Number):
+                if value.kind == "bool" and isinstance(other, bool):
+                    return value if other else self.negated(value)
+                raise UnsupportedSyntaxError(
+                    "'is' asks whether two numbers are one object, which nobody knows before the model runs",
+                    help="compare them with ==",
+                ).locate_at_caller()
         return a is b
 
     def different(self, a: UserValue, b: UserValue) -> bool | Number:
