@@ -301,7 +301,8 @@ class Editor:
         graph = old.graph
         assert graph is not None
         places = self._places(graph)
-        is_own = new.producer() is not None and new.producer().graph is graph  # type: ignore[union-attr]
+        maker = new.producer()
+        is_own = maker is not None and maker.graph is graph
         if (
             not is_own
             or new.is_graph_output()

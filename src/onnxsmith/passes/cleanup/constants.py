@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Hashable
 
 import numpy as np
 import onnx_ir as ir
@@ -93,13 +94,13 @@ def lift_initializers(edit: Editor) -> int:
 def share_constants(edit: Editor) -> int:
     """Let initializers of one content be one."""
     graph = edit.model.graph
-    seen: dict[object, ir.Value] = {}
+    seen: dict[Hashable, ir.Value] = {}
     count = 0
     for name, value in list(graph.initializers.items()):
         tensor = value.const_value
         if tensor is None or value.is_graph_input() or value.is_graph_output() or not edit.is_fixed(value):
             continue
-        key = _content_key(tensor)
+        key = content_key(tensor)
         first = seen.setdefault(key, value)
         if first is value:
             continue
@@ -110,7 +111,8 @@ def share_constants(edit: Editor) -> int:
     return count
 
 
-def _content_key(tensor: ir.TensorProtocol) -> object:
+def content_key(tensor: ir.TensorProtocol) -> Hashable:
+    """What two tensors of one content have in common; large ones and text are equal to themselves alone."""
     if (
         isinstance(tensor, ir.LazyTensor)
         or tensor.dtype == ir.DataType.STRING

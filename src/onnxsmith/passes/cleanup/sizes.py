@@ -8,7 +8,7 @@ which has signs for "as it was" and for "whatever is left".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias, cast
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import onnx_ir as ir
@@ -16,8 +16,18 @@ import onnx_ir as ir
 from onnxsmith.passes.editor import Attempt, Editor, Outcome
 from onnxsmith.passes.values import dimensions, int_attribute, ints_attribute, rank
 
-#: What a size is: a number, or something that is equal to whatever is written the same.
-Size: TypeAlias = "int | str | tuple[object, ...]"
+
+class Expression(NamedTuple):
+    """A size that is computed, or that has no name; equal to whatever is written the same."""
+
+    operator: str
+    parts: tuple[Size, ...]
+    #: How many parts it has in all, so that what grows without end can be given up.
+    weight: int
+
+
+#: What a size is: a number, the name that the model has for it, or an expression.
+Size: TypeAlias = "int | str | Expression"
 #: How far a size is followed back.
 _DEPTH = 40
 _MOST = 64
@@ -58,10 +68,7 @@ class _Search:
 
 
 def _weight(size: Size) -> int:
-    """How many parts an expression has, which is noted at its end; a size of a tensor is one."""
-    if not isinstance(size, tuple) or size[0] == "size":
-        return 1
-    return cast(int, size[-1])
+    return size.weight if isinstance(size, Expression) else 1
 
 
 def shape_of(value: ir.Value | None) -> tuple[Size, ...] | None:
@@ -69,7 +76,12 @@ def shape_of(value: ir.Value | None) -> tuple[Size, ...] | None:
     shape = dimensions(value)
     if shape is None:
         return None
-    return tuple([("size", id(value), axis) if each is None else each for axis, each in enumerate(shape)])
+    return tuple(
+        [
+            Expression("size", (id(value), axis), 1) if each is None else each
+            for axis, each in enumerate(shape)
+        ]
+    )
 
 
 def _of_shape(search: _Search, node: ir.Node, depth: int) -> Sizes:
@@ -182,7 +194,7 @@ def _combined(op_type: str, left: Size, right: Size) -> Size | None:
         return _product((left, right))
     if op_type == "Div":
         return _quotient(left, right)
-    return (op_type, left, right, _weight(left) + _weight(right) + 1)
+    return Expression(op_type, (left, right), _weight(left) + _weight(right) + 1)
 
 
 def _product(sizes: Sequence[Size]) -> Size:
@@ -190,11 +202,11 @@ def _product(sizes: Sequence[Size]) -> Size:
     number = 1
     factors: list[Size] = []
     for each in sizes:
-        for factor in each[1:-1] if isinstance(each, tuple) and each[0] == "product" else (each,):
+        for factor in each.parts if isinstance(each, Expression) and each.operator == "product" else (each,):
             if isinstance(factor, int):
                 number *= factor
             else:
-                factors.append(factor)  # type: ignore[arg-type]
+                factors.append(factor)
     if not factors or number == 0:
         return number
     weight = sum(map(_weight, factors)) + 1
@@ -202,22 +214,16 @@ def _product(sizes: Sequence[Size]) -> Size:
         return factors[0]
     if weight <= _MOST:
         factors.sort(key=repr)  # in one order; what is larger is given up in any case
-    return ("product", *((number,) if number != 1 else ()), *factors, weight)
+    return Expression("product", (number, *factors) if number != 1 else tuple(factors), weight)
 
 
 def _quotient(left: Size, right: Size) -> Size:
     """A division that comes out even where a factor is taken out again."""
-    if (
-        isinstance(left, tuple)
-        and left[0] == "product"
-        and isinstance(right, int)
-        and isinstance(left[1], int)
-    ):
-        number = left[1]
-        if right and number % right == 0:
-            rest: list[Size] = [number // right, *left[2:-1]]  # type: ignore[list-item]
-            return _product(rest)
-    return ("Div", left, right, _weight(left) + _weight(right) + 1)
+    if isinstance(left, Expression) and left.operator == "product" and isinstance(right, int) and right:
+        number, *rest = left.parts
+        if isinstance(number, int) and number % right == 0:
+            return _product([number // right, *rest])
+    return Expression("Div", (left, right), _weight(left) + _weight(right) + 1)
 
 
 def _of_product(search: _Search, node: ir.Node, depth: int) -> Sizes:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Hashable
 
 import onnx_ir as ir
 
-from onnxsmith.graphs.ir_types import dimensions_of
+from onnxsmith.passes.cleanup.constants import content_key
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.edits import Edit, noted
 from onnxsmith.passes.values import has_graphs, inner_graphs, is_random
-
-_COMPARED_BYTES = 1 << 20
 
 
 def share_nodes(edit: Editor) -> int:
@@ -87,12 +84,7 @@ def _content(attribute: ir.Attr) -> Hashable | None:
         return ("reference", attribute.ref_attr_name)
     match attribute.type:
         case ir.AttributeType.TENSOR:
-            tensor = attribute.as_tensor()
-            if tensor.dtype == ir.DataType.STRING or tensor.nbytes > _COMPARED_BYTES:
-                return None
-            content = tensor.tobytes()
-            digest = hashlib.blake2b(content, digest_size=16).digest() if len(content) > 64 else content
-            return (tensor.dtype, dimensions_of(tensor), digest)
+            return content_key(attribute.as_tensor())
         case ir.AttributeType.INTS | ir.AttributeType.FLOATS | ir.AttributeType.STRINGS:
             return (attribute.type, repr(tuple(attribute.value)))  # tells 0.0 from -0.0, which are equal
         case ir.AttributeType.INT | ir.AttributeType.FLOAT | ir.AttributeType.STRING:

@@ -248,8 +248,8 @@ def flat_heads(value: ir.Value | None) -> tuple[ir.Value, ir.Node, ir.Node] | No
     if None in after[:2] or before[:2] != after[:2]:
         return None
     heads, width = after[2:]
-    is_known = isinstance(heads, int) and isinstance(width, int)
-    return (source, parting, turning) if is_known and before[2] == heads * width else None  # type: ignore[operator]
+    is_parted = isinstance(heads, int) and isinstance(width, int) and before[2] == heads * width
+    return (source, parting, turning) if is_parted else None
 
 
 ATTENTION = {

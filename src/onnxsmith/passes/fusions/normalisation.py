@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
 import numpy as np
 import onnx_ir as ir
 
@@ -16,11 +19,7 @@ _FLOATS = (ir.DataType.FLOAT, ir.DataType.DOUBLE)
 
 def layer_normalisation(at: Attempt) -> Outcome:
     """`(x - mean) / sqrt(variance + e)`: `LayerNormalization`; scale and bias are taken in by the rules below."""
-    found = _normalised(at.edit, at.node) if at.version >= _LAYER_VERSION else None
-    if found is None:
-        return None
-    ones = _ones(at, found[0])
-    return None if ones is None else at.op("LayerNormalization", found[0], ones, axis=-1, epsilon=found[1])
+    return _as_one(at, "LayerNormalization", _LAYER_VERSION, _centred)
 
 
 def scaled_normalisation(at: Attempt) -> Outcome:
@@ -57,6 +56,24 @@ def _is_over_last(node: ir.Node) -> bool:
     return axis == -1 or (size is not None and axis == size - 1)
 
 
+#: `x` and `e`, from a numerator and what is under the root below it; None where it is no such normalisation.
+_Reading: TypeAlias = Callable[
+    [Editor, "ir.Value | None", "tuple[ir.Value, float]"], "tuple[ir.Value, float] | None"
+]
+
+
+def _as_one(at: Attempt, operator: str, since: int, reading: _Reading) -> Outcome:
+    """The normalisation that a node is the end of, with a scale that changes nothing."""
+    if at.version < since:
+        return None
+    for numerator, below in _divided_by_root(at.edit, at.node):
+        found = reading(at.edit, numerator, below)
+        ones = None if found is None else _ones(at, found[0])
+        if found is not None and ones is not None:
+            return at.op(operator, found[0], ones, axis=-1, epsilon=found[1])
+    return None
+
+
 def _ones(at: Attempt, x: ir.Value) -> ir.Value | None:
     """A scale that changes nothing."""
     shape = dimensions(x)
@@ -65,24 +82,25 @@ def _ones(at: Attempt, x: ir.Value) -> ir.Value | None:
     return at.constant(np.ones(shape[-1], x.dtype.numpy()), "ones")
 
 
-def _normalised(edit: Editor, node: ir.Node) -> tuple[ir.Value, float] | None:
-    """`x` and `e`, for a node that gives `(x - mean(x)) / sqrt(mean((x - mean(x))²) + e)`."""
+def _divided_by_root(edit: Editor, node: ir.Node) -> Iterator[tuple[ir.Value | None, tuple[ir.Value, float]]]:
+    """`n` with `x` and `e`, for a node that gives `n / sqrt(x + e)`, however that is written."""
     if node.op_type == "Div":
         root = only_for(node.inputs[1], "Sqrt")
         below = None if root is None else plus_number(edit, root.inputs[0])
-        return _centred(edit, node.inputs[0], below)
-    for centred, inverse in both_ways(node):
-        found = _centred(edit, centred, root_below(edit, inverse))
-        if found is not None:
-            return found
-    return None
+        if below is not None:
+            yield node.inputs[0], below
+        return
+    for numerator, inverse in both_ways(node):
+        below = root_below(edit, inverse)
+        if below is not None:
+            yield numerator, below
 
 
 def _centred(
-    edit: Editor, centred: ir.Value | None, below: tuple[ir.Value, float] | None
+    edit: Editor, centred: ir.Value | None, below: tuple[ir.Value, float]
 ) -> tuple[ir.Value, float] | None:
     difference = made_by(centred, "Sub")
-    if difference is None or below is None or centred is None:
+    if difference is None or centred is None:
         return None
     x = difference.inputs[0]
     square = mean_over_last(edit, below[0])
@@ -99,29 +117,13 @@ def _centred(
 
 def rms_normalisation(at: Attempt) -> Outcome:
     """`x / sqrt(mean(x²) + e)`: `RMSNormalization`; the rules above take its scale in."""
-    found = _of_unit_square(at.edit, at.node) if at.version >= _RMS_VERSION else None
-    if found is None:
-        return None
-    ones = _ones(at, found[0])
-    return None if ones is None else at.op("RMSNormalization", found[0], ones, axis=-1, epsilon=found[1])
-
-
-def _of_unit_square(edit: Editor, node: ir.Node) -> tuple[ir.Value, float] | None:
-    if node.op_type == "Div":
-        root = only_for(node.inputs[1], "Sqrt")
-        below = None if root is None else plus_number(edit, root.inputs[0])
-        return _mean_square(edit, node.inputs[0], below)
-    for x, inverse in both_ways(node):
-        found = _mean_square(edit, x, root_below(edit, inverse))
-        if found is not None:
-            return found
-    return None
+    return _as_one(at, "RMSNormalization", _RMS_VERSION, _mean_square)
 
 
 def _mean_square(
-    edit: Editor, x: ir.Value | None, below: tuple[ir.Value, float] | None
+    edit: Editor, x: ir.Value | None, below: tuple[ir.Value, float]
 ) -> tuple[ir.Value, float] | None:
-    if x is None or below is None:
+    if x is None:
         return None
     square = mean_over_last(edit, below[0])
     return (x, below[1]) if square is not None and square_of(edit, square) is x else None

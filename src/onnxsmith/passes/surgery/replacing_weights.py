@@ -70,7 +70,8 @@ def replace_weights(
         given = by_name(weights, {}, "replace_weights")
     for name in given:
         if name not in holders:
-            help_text = did_you_mean(name, holders) or ("the model has no weights" if not holders else None)
+            some = ", ".join(repr(each) for each in list(holders)[:8])
+            help_text = did_you_mean(name, holders) or (f"it has {some}" if some else "it has no weights")
             raise WeightError(f"the model has no weight {name!r}", help=help_text, culprit=("input", 0))
     tensors = {name: _tensor(holders[name], value) for name, value in given.items()}
     for name, tensor in tensors.items():

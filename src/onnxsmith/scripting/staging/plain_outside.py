@@ -49,8 +49,8 @@ def resolve(straight: StraightCode, function: types.FunctionType) -> dict[Chain,
             return None  # it may be computed
         try:
             found[chain] = getattr(owner, chain[-1])
-        except Exception:
-            return None  # the tree says what there is instead
+        except Exception:  # the user's own code may run for it; the tree says what there is instead
+            return None
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import onnx_ir as ir
+from numpy.typing import NDArray
 
 from onnxsmith.passes.values import fixed_shape, int_attribute, ints_attribute, text_attribute
 from onnxsmith.passes.versions.step import AS_IT_IS, Answer, Refusal, Step, down
@@ -67,8 +68,8 @@ def of_all_axes(step: Step) -> Answer:
 
 
 def _spread(
-    step: Step, values: ir.Value, places: list[int], rest: np.ndarray, *, dtype: bool = False
-) -> ir.Value:  # type: ignore[type-arg]
+    step: Step, values: ir.Value, places: list[int], rest: NDArray[np.float32], *, dtype: bool = False
+) -> ir.Value:
     if dtype and values.dtype is not None:
         rest = rest.astype(values.dtype.numpy())
     return _scattered(step, step.constant(rest, "rest"), values, places)
