@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import onnx
@@ -252,3 +253,10 @@ def test_the_shapes_of_models_that_are_right_are_right(case: Case) -> None:
     shaped = model.with_shapes(given)
     assert shaped.inputs == model.inputs
     assert is_valid(shaped.proto) or not is_valid(case.model)
+
+
+@pytest.mark.parametrize("given", [2.0, None, (1, 2)])
+def test_a_dimension_is_a_size_or_a_name(given: Any) -> None:
+    model = trace(lambda x: op.Relu(x), FLOAT["N", 4])
+    with pytest.raises(AnnotationError, match="the dimension 'N' is an int or a name"):
+        model.with_shapes(N=given)

@@ -164,6 +164,12 @@ class _Wanted:
         graph = self.held.graph
         ports = {each.name: each for each in (*graph.inputs, *graph.outputs) if each.name}
         if name not in ports:
+            if name in dimension_names(self.held):
+                raise AnnotationError(
+                    f"the dimension '{name}' is an int or a name, not {given!r}",
+                    help=f"with_shapes({name}=2), or with_shapes({name}='batch')",
+                    culprit=("attribute", name),
+                )
             self._refuse_name("input or output", name, ports)
         if not isinstance(given, Sequence):
             raise AnnotationError(
