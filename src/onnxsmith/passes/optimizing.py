@@ -15,7 +15,7 @@ from onnxsmith.errors import (
     VersionConversionError,
     boundary,
 )
-from onnxsmith.graphs import files, soundness
+from onnxsmith.graphs import soundness
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.opsets import check_opset_version
 from onnxsmith.passes.cleanup.branches import BRANCHES
@@ -41,7 +41,7 @@ from onnxsmith.passes.fusions.normalisation import NORMALISATION
 from onnxsmith.passes.fusions.rotary import ROTARY
 from onnxsmith.passes.fusions.weights import LAYERS, PRODUCTS
 from onnxsmith.passes.inlining import inline_functions
-from onnxsmith.passes.report import PassedModel, Report, operator_counts, with_report
+from onnxsmith.passes.report import PassedModel, Report, with_report
 from onnxsmith.passes.surgery.holding import Held, finished, read
 from onnxsmith.passes.typing_values import DeclaredTypes
 from onnxsmith.passes.verifying import GivenInputs, check_inputs, verdict_on
@@ -125,11 +125,7 @@ def _optimized(
 ) -> PassedModel:
     with collection_paused():
         held = read(model)
-        report = Report(
-            operators_before=operator_counts(held.ir),
-            opset_before=held.ir.opset_imports.get("", 0),
-            weight_bytes_before=files.weight_bytes(held.ir),
-        )
+        report = Report.of(held.ir)
         log = EditLog()
         held = _in_opset(held, opset, report, log)
         changed = held.ir
@@ -148,13 +144,7 @@ def _optimized(
             if not fuse(edit) and is_done:
                 break
         types.restore()
-    report.edits = edit.log.finished()
-    report.operators_after = operator_counts(changed)
-    report.nodes_before, report.nodes_after = (
-        sum(each.values()) for each in (report.operators_before, report.operators_after)
-    )
-    report.opset_after = changed.opset_imports.get("", 0)
-    report.weight_bytes_after = files.weight_bytes(changed)
+    report.close(changed, edit.log.finished())
     result = with_report(finished(held), report)
     result.place = model.place
     return result

@@ -10,6 +10,7 @@ import onnx
 import onnx_ir as ir
 
 from onnxsmith.diagnostics import printable
+from onnxsmith.graphs import files
 from onnxsmith.graphs.model import Model, RawModel
 from onnxsmith.passes.edits import Edit, counts
 
@@ -35,6 +36,25 @@ class Report:
     verification: str | None = None
     operators_before: Mapping[str, int] = field(default_factory=dict[str, int])
     operators_after: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    @classmethod
+    def of(cls, model: ir.Model) -> Report:
+        """The report of passes over a model, before they have begun."""
+        found = operator_counts(model)
+        return cls(
+            nodes_before=found.total(),
+            opset_before=model.opset_imports.get("", 0),
+            weight_bytes_before=files.weight_bytes(model),
+            operators_before=found,
+        )
+
+    def close(self, model: ir.Model, edits: tuple[Edit, ...]) -> None:
+        """Note what the passes have made, and how."""
+        self.operators_after = found = operator_counts(model)
+        self.nodes_after = found.total()
+        self.opset_after = model.opset_imports.get("", 0)
+        self.weight_bytes_after = files.weight_bytes(model)
+        self.edits = edits
 
     @property
     def rules(self) -> dict[str, int]:

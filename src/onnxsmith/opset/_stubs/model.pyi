@@ -84,6 +84,11 @@ class Report:
     verification: str | None = ...
     operators_before: Mapping[str, int] = ...
     operators_after: Mapping[str, int] = ...
+    @classmethod
+    def of(cls, model: IrModel) -> Report:
+        """The report of passes over a model, before they have begun."""
+    def close(self, model: IrModel, edits: tuple[Edit, ...]) -> None:
+        """Note what the passes have made, and how."""
     @property
     def rules(self) -> dict[str, int]:
         """How often each rule changed something, the most frequent first."""

@@ -10,10 +10,9 @@ import onnx_ir as ir
 from onnxsmith.core.collection import collection_paused
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import RuleError, boundary
-from onnxsmith.graphs import files
 from onnxsmith.graphs.model import Model
 from onnxsmith.passes.editor import Editor
-from onnxsmith.passes.report import PassedModel, Report, operator_counts, with_report
+from onnxsmith.passes.report import PassedModel, Report, with_report
 from onnxsmith.passes.rules.applying import Application
 from onnxsmith.passes.rules.rule import Rule
 from onnxsmith.passes.surgery.holding import finished, read
@@ -43,11 +42,7 @@ def rewrite(model: Model, rules: Rule | Sequence[Rule]) -> PassedModel:
     with collection_paused():
         held = read(model).copy()
         changed = held.ir
-        report = Report(
-            operators_before=operator_counts(changed),
-            opset_before=changed.opset_imports.get("", 0),
-            weight_bytes_before=files.weight_bytes(changed),
-        )
+        report = Report.of(changed)
         edit = Editor(changed)
         edit.pass_name = "rules"
         left = _Leftovers(edit)
@@ -56,13 +51,7 @@ def rewrite(model: Model, rules: Rule | Sequence[Rule]) -> PassedModel:
         report.notes += _apply(edit, given)
         types.restore()
         left.remove()
-    report.edits = edit.log.finished()
-    report.operators_after = operator_counts(changed)
-    report.nodes_before, report.nodes_after = (
-        sum(each.values()) for each in (report.operators_before, report.operators_after)
-    )
-    report.opset_after = changed.opset_imports.get("", 0)
-    report.weight_bytes_after = files.weight_bytes(changed)
+    report.close(changed, edit.log.finished())
     result = with_report(finished(held), report)
     result.place = model.place
     return result

@@ -8,12 +8,11 @@ from collections.abc import Mapping
 import onnx_ir as ir
 
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, boundary
-from onnxsmith.graphs import files
 from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.version_converter import register_version_converter
 from onnxsmith.passes.edits import EditLog
-from onnxsmith.passes.report import PassedModel, Report, operator_counts, with_report
+from onnxsmith.passes.report import PassedModel, Report, with_report
 from onnxsmith.passes.surgery.holding import Held, finished, read
 from onnxsmith.passes.versions.found_types import ConversionTypes
 from onnxsmith.passes.versions.refusals import conversion_error
@@ -41,18 +40,8 @@ def convert_version(model: Model, version: int | Mapping[str, int]) -> PassedMod
     held = read(model)
     given = held.ir
     changed = converted(given, targets, log)
-    before, after = operator_counts(given), operator_counts(changed)
-    report = Report(
-        nodes_before=before.total(),
-        nodes_after=after.total(),
-        opset_before=given.opset_imports.get("", 0),
-        opset_after=changed.opset_imports.get("", 0),
-        weight_bytes_before=files.weight_bytes(given),
-        weight_bytes_after=files.weight_bytes(changed),
-        edits=log.finished(),
-        operators_before=before,
-        operators_after=after,
-    )
+    report = Report.of(given)
+    report.close(changed, log.finished())
     result = with_report(finished(Held(changed, held.special)), report)
     result.place = model.place
     return result
