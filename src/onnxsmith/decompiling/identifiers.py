@@ -21,7 +21,7 @@ _LONGEST = 40
 #: A prefix that so few names share, or that is so short, is left where it is.
 _FEW, _SHORT = 4, 8
 #: Names that Python or the module gives a meaning, whatever the model uses.
-RESERVED = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "_"})
+RESERVED = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "_", "self", "cls"})
 
 
 class Identifiers:
