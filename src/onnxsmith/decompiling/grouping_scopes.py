@@ -10,10 +10,9 @@ import onnx_ir as ir
 
 from onnxsmith.decompiling.grouping_choice import FEWEST_NODES
 from onnxsmith.decompiling.grouping_structure import Segment, Wiring
-from onnxsmith.graphs.module_scopes import NAME_SCOPES, Scope, list_of_names, path_of, scope_of
+from onnxsmith.graphs.module_scopes import Scope, classes_of, common_scope, scope_of
 from onnxsmith.graphs.names import snake_case
 
-_CLASSES = "pkg.torch.onnx.class_hierarchy"
 #: Modules that hold a whole model: their names tell nothing of a part.
 _WHOLE = frozenset({"model", "module", "net", "network", "root", "main", "graph", "self"})
 _NUMBER = re.compile(r"_?[0-9]+")
@@ -28,14 +27,8 @@ def all_scopes(wiring: Wiring) -> list[Scope]:
             continue
         users = [scopes[user] for value in wiring.nodes[k].outputs for user in wiring.users.get(value, ())]
         if users:
-            scopes[k] = _common_start(users)
+            scopes[k] = common_scope(users)
     return scopes
-
-
-def _common_start(scopes: Sequence[Scope]) -> Scope:
-    first, last = min(scopes), max(scopes)
-    length = next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), None)
-    return first[: min(len(first), len(last)) if length is None else length]
 
 
 def by_scope(wiring: Wiring, scopes: Sequence[Scope]) -> list[Segment]:
@@ -54,11 +47,9 @@ def by_scope(wiring: Wiring, scopes: Sequence[Scope]) -> list[Segment]:
 def class_of(nodes: Iterable[ir.Node], scope: Scope) -> str | None:
     """The class of the module that some nodes are in, as torch notes it."""
     for node in nodes:
-        names = list_of_names(node.metadata_props.get(NAME_SCOPES, ""))
-        classes = list_of_names(node.metadata_props.get(_CLASSES, ""))
-        for name, qualified in zip(names, classes, strict=False):
+        for module, qualified in classes_of(node):
             found = qualified.rpartition(".")[2]
-            if path_of([name]) == scope and re.fullmatch(r"[A-Za-z][A-Za-z0-9]{0,38}", found):
+            if module == scope and re.fullmatch(r"[A-Za-z][A-Za-z0-9]{0,38}", found):
                 return snake_case(found)
     return None
 
