@@ -71,6 +71,9 @@ class Edit:
     @property
     def sources(self) -> tuple[str, ...]:
         """The places in the source that it concerns."""
+    @property
+    def change(self) -> str:
+        """What became what, for people."""
 
 @dataclass(slots=True)
 class Report:
@@ -628,11 +631,13 @@ class Model:
         >>> model.replace_weights(lambda name, array: -array)(np.ones((1, 2), np.float32))
         array([[-1., -2.]], dtype=float32)
         """
-    def rewrite(self, rules: Rule | Sequence[Rule]) -> PassedModel:
+    def rewrite(self, rules: Rule | Sequence[Rule], *, verify: bool | GivenInputs = False) -> PassedModel:
         """The model with rules applied, wherever they match, until none matches any more.
 
         The given model stays as it is; the new one shares its weights, and its `report` says what became what. Graphs
         inside nodes and functions are rewritten as well. Where several rules match at a node, the first of them is taken.
+        `verify` True runs both on inputs that are made up, or on those that it is given; VerificationError then names the
+        rule, and its change, that made a difference.
 
         >>> from onnxsmith import FLOAT, Rule, opset21 as op, trace
         >>> twice = Rule(lambda x: x + x, lambda x: x * 2.0, name="twice")
@@ -777,11 +782,13 @@ def explain_match(model: Model, node: str, rule: Rule) -> MatchExplanation:
           · x
     """
 
-def rewrite(model: Model, rules: Rule | Sequence[Rule]) -> PassedModel:
+def rewrite(model: Model, rules: Rule | Sequence[Rule], *, verify: bool | GivenInputs = False) -> PassedModel:
     """The model with rules applied, wherever they match, until none matches any more.
 
     The given model stays as it is; the new one shares its weights, and its `report` says what became what. Graphs
     inside nodes and functions are rewritten as well. Where several rules match at a node, the first of them is taken.
+    `verify` True runs both on inputs that are made up, or on those that it is given; VerificationError then names the
+    rule, and its change, that made a difference.
 
     >>> from onnxsmith import FLOAT, Rule, opset21 as op, trace
     >>> twice = Rule(lambda x: x + x, lambda x: x * 2.0, name="twice")
