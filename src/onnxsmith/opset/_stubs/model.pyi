@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from onnxsmith.opset._stubs.foreign import AnyIrModel, AnyIrPart, IrModel
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import AnyValueType, Dim, Shape
+from onnxsmith.types.value_types import AnyValueType, Dim, Dimension, Shape
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias, overload
 
@@ -106,6 +106,12 @@ class PassedModel(Model):
 WeightsPlace: TypeAlias = Literal['inline', 'external', 'safetensors']
 
 @dataclass(frozen=True, slots=True)
+class Equality:
+    """Whether two models are equal: true or false, and the first difference in words."""
+    difference: str | None = ...
+    address: str = ...
+
+@dataclass(frozen=True, slots=True)
 class NodeChange:
     """One change: by which rule, why, and which node it was."""
     rule: str
@@ -126,6 +132,10 @@ class RuntimeModel(Model):
     @property
     def report(self) -> str:
         """What was changed, one line each, to be read."""
+
+RunValue: TypeAlias = 'np.ndarray[Any, Any] | np.generic[Any] | list[RunValue] | dict[int | str, RunValue] | int | float | str | None'
+
+ModelInputs: TypeAlias = Mapping[str, RunValue] | Sequence[RunValue]
 
 GivenInputs: TypeAlias = Mapping[str, NDArray[np.generic]] | Sequence[NDArray[np.generic]]
 
@@ -205,6 +215,54 @@ class Rule:
     @property
     def name(self) -> str:
         """What reports call it."""
+
+Factors: TypeAlias = tuple[str, ...]
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """A whole number, or a sum of products of dimensions that are known by name only.
+
+    >>> Count.product(["N", 4, "N"]) + Count.of(3)
+    4*N**2 + 3
+    """
+    terms: Mapping[Factors, int] = ...
+    @staticmethod
+    def of(number: int) -> Count:
+        """A number."""
+    @staticmethod
+    def product(dimensions: Iterable[Dimension]) -> Count | None:
+        """How many elements there are; None where a dimension has no name."""
+    def times(self, other: Count) -> Count:
+        """The product of two counts."""
+    @property
+    def number(self) -> int | None:
+        """The number, where it depends on nothing."""
+
+@dataclass(frozen=True, slots=True)
+class OperatorSummary:
+    """What all nodes of one operator take together."""
+    operator: str
+    nodes: int
+    flops: Count
+    uncounted: int = ...
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a model consists of, and what one run of it takes.
+
+    A function counts at every call. Of an `If` the larger branch counts, and of a loop one turn: how many there are is
+    known only when it runs.
+    """
+    nodes: int
+    functions: int
+    operators: tuple[OperatorSummary, ...]
+    parameters: int
+    weight_bytes: int
+    flops: Count
+    uncounted: Mapping[str, int] = ...
+    has_loops: bool = ...
+    activation_bytes: int | None = ...
+    def _repr_html_(self) -> str: ...
 
 Joints: TypeAlias = Mapping[str, str | Sequence[str]]
 
@@ -377,6 +435,50 @@ class Nodes(Sequence[Node]):
         >>> [each.address for each in model.nodes.where(op_type="Relu")]
         ['0', '2']
         """
+    def _repr_html_(self) -> str: ...
+
+@dataclass(frozen=True, slots=True)
+class WeightInfo:
+    """What is known of a weight without reading it."""
+    name: str
+    dtype: DType
+    shape: tuple[int, ...]
+    nbytes: int
+    file: str | None = ...
+    is_sparse: bool = ...
+    @property
+    def size(self) -> int:
+        """How many elements it has."""
+
+class ModelWeights(Mapping[str, Elements]):
+    """Arrays by name, each read when it is asked for; they cannot be changed.
+
+    The names are those of the model's initializers. One inside a body whose name an outer one has is called by the
+    body's address, `12.then_branch/w`.
+    """
+    def __init__(self, model: Model) -> None: ...
+    def __getitem__(self, name: str) -> Elements: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def __len__(self) -> int: ...
+    def info(self, name: str) -> WeightInfo:
+        """What is known of a weight without reading it.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, trace
+        >>> scale = np.float32([1, 2])
+        >>> model = trace(lambda a: a * scale, FLOAT["N", 2])
+        >>> model.weights.info("scale").nbytes
+        8
+        """
+    def infos(self) -> Iterator[WeightInfo]:
+        """What is known of every weight, without reading any."""
+    @property
+    def nbytes(self) -> int:
+        """How many bytes all of them take."""
+    @property
+    def size(self) -> int:
+        """How many elements all of them have."""
+    def _repr_html_(self) -> str: ...
 
 class Model:
     """An ONNX model.
@@ -461,6 +563,7 @@ class Model:
         """A function of the inputs as a list of arrays, for calls that must cost little."""
     def handed_over(self) -> SessionModel:
         """The model as a runtime is given it."""
+    def _repr_html_(self) -> str: ...
     def bind_inputs(self, inputs: Mapping[str, ArrayLike] | None = None, /, **named: ArrayLike) -> Model:
         """The model with values for some of its inputs: they are initializers then, and no inputs any more.
 
@@ -526,6 +629,20 @@ class Model:
         `decompile`. A module or a file of weights that is there already and holds something else, another program's or one
         that was edited, is left alone, unless `overwrite` is True.
         """
+    def equals(self, other: Model, *, names: bool = False) -> Equality:
+        """Whether another model is the same: nodes, attributes, inputs and outputs, weights by content.
+
+        What values and nodes are called decides only with `names=True`; the inputs and outputs of the model always keep
+        their names. The result is true or false, and says where the first difference is.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a: op.Relu(a) * 2.0, FLOAT["N"])
+        >>> model.equals(model.rename({"relu": "r"}))
+        equal
+        >>> model.equals(trace(lambda a: op.Relu(a) * 3.0, FLOAT["N"]))
+        not equal: input 1 of node 1 (Mul), the weight 'const': it is 2.0 and 3.0
+        """
     def extract(
         self,
         inputs: str | Sequence[str] | Mapping[str, AnyValueType] | None = None,
@@ -559,6 +676,19 @@ class Model:
         >>> print(shipped.report)  # doctest: +ELLIPSIS
         ONNX Runtime ...: 1 change
           Div 'div': the lowest integer divided by -1 ends the process; it wraps around, as in numpy
+        """
+    def intermediate(self, inputs: ModelInputs, names: str | Iterable[str]) -> dict[str, RunValue]:
+        """Run the model as far as needed, and give values inside it by name.
+
+        `inputs` are by name or in order. The names are those of values of the outermost graph. A value inside the body of
+        an `If`, `Loop` or `Scan` is made as often as the body runs, and one inside a function at every call: those have no
+        one value, and are refused.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a: op.Exp(op.Relu(a)), FLOAT["N"])
+        >>> model.intermediate([np.float32([-1, 1])], ["relu"])
+        {'relu': array([0., 1.], dtype=float32)}
         """
     def optimize(
         self,
@@ -657,6 +787,29 @@ class Model:
         >>> [[port.name for port in each.outputs] for each in model.split(["relu", "exp"])]
         [['relu', 'b'], ['exp', 'b'], ['mul']]
         """
+    def summary(self, **sizes: int) -> Summary:
+        """What the model consists of and what a run takes: operators, parameters, bytes, floating-point operations.
+
+        Operations are counted from the shapes. Where these have names, the counts are expressions; `sizes` gives names
+        sizes. A multiplication and an addition count one each, a function such as `Exp` one for each element. Operators
+        that only move data count nothing, and those without a formula are named as not counted.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> weight = np.ones((4, 8), np.float32)
+        >>> model = trace(lambda a: op.Relu(a @ weight), FLOAT["N", 4])
+        >>> model.summary().flops
+        72*N
+        >>> model.summary(N=10)
+        2 nodes
+        32 parameters, 128 bytes of weights
+        flops: 720
+        values on the way: 640 bytes at the most
+        <BLANKLINE>
+        operator  nodes  flops
+        MatMul        1    640
+        Relu          1     80
+        """
     def then(self, other: Model, map: Joints | None = None) -> Model:
         """The model and another one as one: what this one gives, the other takes. The weights are shared.
 
@@ -672,6 +825,16 @@ class Model:
         Model(a: FLOAT['N'], c: FLOAT['N']) -> mul: FLOAT['N'], 2 nodes, opset 21
         >>> first.then(second, map={"relu": ["b", "c"]})
         Model(a: FLOAT['N']) -> mul: FLOAT['N'], 2 nodes, opset 21
+        """
+    def with_metadata(self, metadata: Mapping[str, str | None] | None = None, /, **named: str | None) -> Model:
+        """The model with other metadata: a text for a key that it gets, None for one that it loses; the rest stays.
+
+        Keys that are no identifiers are given as a mapping.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda a: a + 1.0, FLOAT["N"])
+        >>> dict(model.with_metadata({"my.key": "1"}, author="somebody").metadata)
+        {'my.key': '1', 'author': 'somebody'}
         """
     def with_outputs(self, *names: str | Iterable[str]) -> Model:
         """The model with values inside it as outputs, after its own; nothing else of it changes.
@@ -704,6 +867,15 @@ class Model:
         Model(a: FLOAT[1, 3], b: FLOAT[3, 8]) -> relu: FLOAT[1, 8], 2 nodes, opset 21
         """
     @property
+    def metadata(self) -> Mapping[str, str]:
+        """What the model says of itself, by key; it cannot be changed. `with_metadata` makes a model that says more.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda a: a + 1.0, FLOAT["N"]).with_metadata(author="somebody")
+        >>> model.metadata["author"]
+        'somebody'
+        """
+    @property
     def nodes(self) -> Nodes:
         """Every node, those of bodies and functions included: by number, address, name, or name of an output.
 
@@ -720,6 +892,21 @@ class Model:
         FLOAT['N', 8]
         >>> [node.op_type for node in model.nodes[:2]]
         ['MatMul', 'Add']
+        """
+    @property
+    def weights(self) -> ModelWeights:
+        """The weights by name, as arrays that are read when they are asked for and cannot be changed.
+
+        What lies in a file beside the model is mapped, not read into memory. `replace_weights` makes a model with others.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, trace
+        >>> scale = np.float32([1, 2])
+        >>> model = trace(lambda a: a * scale, FLOAT["N", 2])
+        >>> model.weights
+        <1 weight: 2 elements, 8 bytes>
+        >>> model.weights["scale"]
+        array([1., 2.], dtype=float32)
         """
 
 def load(path: str | os.PathLike[str]) -> Model:
