@@ -25,6 +25,7 @@ METHODS: dict[str, str] = {
     "rename": "onnxsmith.passes.surgery:rename",
     "replace_weights": "onnxsmith.passes.surgery:replace_weights",
     "rewrite": "onnxsmith.passes.rules:rewrite",
+    "show": "onnxsmith.view:show",
     "split": "onnxsmith.passes.surgery:split",
     "then": "onnxsmith.passes.surgery:then",
     "with_outputs": "onnxsmith.passes.surgery:with_outputs",
