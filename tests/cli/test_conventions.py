@@ -33,6 +33,7 @@ GOOD_WORDS = {
     "rename": ["m.onnx", "--inputs", "x=image"],
     "rewrite": ["m.onnx", "--rules", "rules.py"],
     "set-shapes": ["m.onnx", "N=10"],
+    "view": ["m.onnx", "-o", "m.html"],
     "explain": ["C401"],
 }
 BAD_WORDS = {
@@ -48,6 +49,7 @@ BAD_WORDS = {
     "rename": ["half.onnx"],
     "rewrite": ["half.onnx", "--rules", "rules.py"],
     "set-shapes": ["half.onnx"],
+    "view": ["half.onnx"],
 }
 
 #: What has to be said besides the model.

@@ -27,6 +27,7 @@ METHODS: dict[str, str] = {
     "rename": "onnxsmith.passes.surgery:rename",
     "replace_weights": "onnxsmith.passes.surgery:replace_weights",
     "rewrite": "onnxsmith.passes.rules:rewrite",
+    "show": "onnxsmith.view:show",
     "split": "onnxsmith.passes.surgery:split",
     "summary": "onnxsmith.inspection:summary",
     "then": "onnxsmith.passes.surgery:then",

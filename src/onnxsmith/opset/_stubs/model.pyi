@@ -216,6 +216,36 @@ class Rule:
     def name(self) -> str:
         """What reports call it."""
 
+StatisticsWish: TypeAlias = Literal['sample', 'full', 'none']
+
+NoteKind: TypeAlias = Literal['added', 'removed', 'changed', 'differs', 'heat']
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What is said of one node."""
+    kind: NoteKind
+    label: str = ...
+    text: str = ...
+    share: float | None = ...
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a timeline: a pass that ran, an edit that it made."""
+    title: str
+    notes: Mapping[str, Note] = ...
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """Notes by the address of their nodes, and the steps of a timeline, if there is one.
+
+    An address counts the nodes of a graph in the order of the file: `"12"` in the main graph, `"12.then_branch.3"` in
+    a body, `"12.branches[1].3"` in one of several, `"domain::name/4"` in a function.
+    """
+    title: str
+    notes: Mapping[str, Note] = ...
+    legend: Mapping[NoteKind, str] = ...
+    steps: Sequence[Step] = ...
+
 Factors: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
@@ -774,6 +804,32 @@ class Model:
         >>> model = trace(lambda x: op.Relu(x + x), FLOAT["N"])
         >>> print(rewrite(model, [twice]).report.edits[0])
         twice: Add 'add' -> Mul 'mul_add'
+        """
+    def show(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        source: bool = True,
+        statistics: StatisticsWish = 'sample',
+        overlay: Overlay | None = None,
+        overwrite: bool = False,
+    ) -> Path | None:
+        """Show a model as a page to click through: in a notebook where it is called, elsewhere in the browser.
+
+        With a `path` it is written there and nothing is opened: a page for `.html`, a picture for `.svg` and `.png`. The
+        page is one file that needs no network. Gives the path of the file; in a notebook there is none.
+
+        - `source`: whether the page has the Python lines that made the nodes.
+        - `statistics`: numbers and histograms of weights, from a `"sample"` of each, in `"full"`, or `"none"`.
+        - `overlay`: notes on nodes that another tool has made.
+        - `overwrite`: whether a file may be replaced that is no page or picture of a model.
+
+        >>> import tempfile
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a, b: op.Relu(a @ b + 1.0), FLOAT["N", 4], FLOAT[4, 8])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.show(f"{folder}/model.html").name
+        'model.html'
         """
     def split(self, at: str | Sequence[str | Sequence[str]]) -> tuple[Model, ...]:
         """The model as two or more that chain: what one gives is what the next one takes, in the same order.
