@@ -30,7 +30,19 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("opset",),
     ("graphs", "runtime"),
     ("scripting", "tracing"),
-    ("decompiling", "passes", "torch", "numpy", "grad", "sklearn", "view", "testing", "migration"),
+    (
+        "decompiling",
+        "passes",
+        "torch",
+        "numpy",
+        "grad",
+        "sklearn",
+        "view",
+        "testing",
+        "migration",
+        "profiling",
+        "diff",
+    ),
     ("cli", "mypy_plugin"),
 )
 
