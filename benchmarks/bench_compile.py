@@ -23,8 +23,8 @@ PEER = "onnxscript"
 #: Functions of a module that is imported, and how many operators each has.
 IMPORTED, IMPORTED_SIZE = 500, 10
 _OPERATORS = ("Mul", "Add", "Sub", "Max")
-#: When the files seem to be written: those written while the process runs are compiled once more, to see whether they were
-#: edited after their import, which is no case that people have.
+#: When the files seem to be written. Those that are written while the process runs are compiled once more, to see
+#: whether they were edited after their import; people's files lay there before.
 _LONG_AGO = 1e9
 _numbers = itertools.count()
 

@@ -254,6 +254,12 @@ def hide_frames_between(error: BaseException) -> None:
     """The same for an exception of the user's own code that came through us; an error in our code keeps its frames."""
     if wants_full_traceback():
         return
+    if is_from_user_code(error):
+        error.__traceback__ = _without_own_frames(error.__traceback__)
+
+
+def is_from_user_code(error: BaseException) -> bool:
+    """Whether an exception was raised by the user's own code that we ran, or by a library that this called."""
     # Text that is no Python has no frame of its own.
     is_users = isinstance(error, SyntaxError) and not is_library(error.filename or PACKAGE_DIRECTORY)
     is_text = is_users
@@ -265,8 +271,7 @@ def hide_frames_between(error: BaseException) -> None:
         elif not is_library(file):
             is_users = True
         traceback = traceback.tb_next
-    if is_users:
-        error.__traceback__ = _without_own_frames(error.__traceback__)
+    return is_users
 
 
 def _without_own_frames(traceback: types.TracebackType | None) -> types.TracebackType | None:

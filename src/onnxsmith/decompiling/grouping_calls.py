@@ -9,7 +9,6 @@ from typing import cast
 
 import onnx_ir as ir
 
-from onnxsmith.decompiling.grouping_scopes import Scope, parts_of_name
 from onnxsmith.decompiling.grouping_structure import (
     Segment,
     Wiring,
@@ -18,6 +17,7 @@ from onnxsmith.decompiling.grouping_structure import (
     inner_graphs,
 )
 from onnxsmith.decompiling.identifiers import Identifiers, readable
+from onnxsmith.graphs.module_scopes import Scope, parts_of_name
 from onnxsmith.graphs.names import snake_case
 
 #: Shapes, axes and the like: initializers of so few integers belong to the structure, not to the weights.

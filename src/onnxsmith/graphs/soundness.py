@@ -127,16 +127,26 @@ def blaming(model: ir.Model | onnx.ModelProto) -> Generator[None]:
     except OnnxsmithError:
         raise
     except Exception as error:
-        fault = _fault(model)
-        if fault is None:
+        invalid = fault_of(model, error)
+        if invalid is None:
             raise
-        told = files.described_cause(error)
-        raise InvalidModelError(f"the model is not valid: {fault}", help=f"it fails with: {told}") from None
+        raise invalid from None
+
+
+def fault_of(model: ir.Model | onnx.ModelProto, error: Exception) -> InvalidModelError | None:
+    """The error for a model that breaks ONNX's rules, after something failed on it; None for one that keeps them."""
+    fault = _fault(model)
+    if fault is None:
+        return None
+    told = files.described_cause(error)
+    return InvalidModelError(f"the model is not valid: {fault}", help=f"it fails with: {told}")
 
 
 def _fault(model: ir.Model | onnx.ModelProto) -> str | None:
-    """What is wrong with a model; None when nothing is."""
+    """What is wrong with a model; None when nothing is, or when it is too large to be asked."""
     try:
+        if isinstance(model, ir.Model) and files.weight_bytes(model) > files.EXTERNAL_PAST_BYTES:
+            return None  # protobuf ends at 2 GiB, and so does the checker
         proto = files.to_proto(model) if isinstance(model, ir.Model) else model
         cast(Any, onnx.checker).check_model(proto, full_check=True)
     except OnnxsmithError as error:

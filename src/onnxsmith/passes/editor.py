@@ -16,14 +16,13 @@ import onnx_ir as ir
 from onnxsmith.graphs.graph_inference import Functions
 from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
 from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
+from onnxsmith.graphs.origins import SOURCES_KEY
 from onnxsmith.passes.attributes import attribute_of
 from onnxsmith.passes.edits import Edit, EditLog, NodeNote, noted
 from onnxsmith.passes.named_tensors import named_tensor
 from onnxsmith.passes.typing_values import infer_types
 from onnxsmith.passes.values import Array, inner_graphs, is_open_inside, is_read, used_names
 
-#: The metadata of a node that was made of several: the places that those were written at, as JSON.
-SOURCES_KEY = "onnxsmith.sources"
 #: Constants up to this many bytes are shared by content.
 _SHARED_BYTES = 1024
 #: So large may a constant be that is kept as an array, after it was read once.

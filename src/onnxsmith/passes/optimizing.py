@@ -13,10 +13,10 @@ from onnxsmith.errors import (
     CallError,
     VerificationError,
     VersionConversionError,
-    boundary,
 )
 from onnxsmith.graphs import soundness
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.opsets import check_opset_version
 from onnxsmith.passes.cleanup.branches import BRANCHES
 from onnxsmith.passes.cleanup.constants import (
@@ -61,7 +61,7 @@ _FUSIONS = rule_table(LAYERS, ACTIVATIONS, NORMALISATION, ROTARY, ATTENTION, PRO
 _FOLDING = (NamedRule("folded constant", fold),)
 
 
-@boundary
+@model_boundary
 def optimize(
     model: Model,
     *,

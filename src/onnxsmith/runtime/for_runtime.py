@@ -10,10 +10,11 @@ import onnx
 import onnx_ir as ir
 
 from onnxsmith.diagnostics import clipped, printable
-from onnxsmith.errors import MissingDependencyError, NotRunnableError, OnnxsmithError, boundary
+from onnxsmith.errors import MissingDependencyError, NotRunnableError, OnnxsmithError
 from onnxsmith.graphs import files
 from onnxsmith.graphs.diagnosis import objection
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.origins import hand_down_origins
 from onnxsmith.graphs.rewriting.rewrite import NodeChange
 from onnxsmith.runtime import kernel_table, onnxruntime_api
@@ -55,7 +56,7 @@ class RuntimeModel(Model):
         return "\n".join(lines)
 
 
-@boundary
+@model_boundary
 def for_runtime(model: Model) -> RuntimeModel:
     """The model as the installed ONNX Runtime gets it right, with a report of what was changed.
 

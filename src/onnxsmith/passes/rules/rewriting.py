@@ -9,8 +9,9 @@ import onnx_ir as ir
 
 from onnxsmith.core.collection import collection_paused
 from onnxsmith.diagnostics import described_type
-from onnxsmith.errors import RuleError, boundary
+from onnxsmith.errors import RuleError
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.report import PassedModel, Report, with_report
 from onnxsmith.passes.rules.applying import Application
@@ -24,7 +25,7 @@ from onnxsmith.passes.worklist import Worklist
 _MOST_ROUNDS = 20
 
 
-@boundary
+@model_boundary
 def rewrite(model: Model, rules: Rule | Sequence[Rule]) -> PassedModel:
     """The model with rules applied, wherever they match, until none matches any more.
 

@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import hide_own_frames, shown_as
-from onnxsmith.errors import OnnxsmithError, boundary, combined
+from onnxsmith.errors import OnnxsmithError, UnassignedVariableError, boundary, combined
 from onnxsmith.scripting.functions.debuggers import is_watched, paused, resume
 from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.eager_call import run_eagerly
@@ -125,6 +125,8 @@ class ScriptFunction(ScriptDefinition):
         try:
             check_generic(self)
         except NameError as error:
+            if isinstance(error, UnassignedVariableError) and error.name is not None and not error.others:
+                return  # a variable around a helper, which gets a value later
             # A script that this one calls needs a name that is only defined further down.
             later = set(module_level_names(self.function.__code__.co_filename))
             if isinstance(error, OnnxsmithError) or error.name not in later:

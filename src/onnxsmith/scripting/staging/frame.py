@@ -238,6 +238,8 @@ class Frame:
             frame = frame.outer
         if name in self.closure:
             return self.closure[name]
+        if name in self.analysis.place.variables:  # it has no value yet, and no namesake stands for it
+            return _ABSENT
         if name in self.globals:
             return self.globals[name]
         return getattr(builtins, name, _ABSENT)
@@ -266,6 +268,13 @@ class Frame:
         known = [*self.analysis.local_names, *self.closure, *self.globals, *dir(builtins)]
         if name in self.analysis.local_names:
             return self._without_value(name, span, known)
+        if name in self.analysis.place.variables:
+            error = UnassignedVariableError(
+                f"'{name}' has no value yet: the function around this one gives it one later",
+                help=f"give '{name}' a value before the script is used",
+            ).locate(span)
+            error.name = name  # as Python's own error says it, and as a check asks: it may have one later
+            return error
         return UndefinedNameError(f"'{name}' is not defined", help=undefined_name_help(name, known)).locate(
             span
         )
