@@ -34,6 +34,7 @@ GOOD_WORDS = {
     "rewrite": ["m.onnx", "--rules", "rules.py"],
     "set-shapes": ["m.onnx", "N=10"],
     "view": ["m.onnx", "-o", "m.html"],
+    "profile": ["m.onnx", "--dim", "N=10", "--dim", "K=2", "--runs", "1"],
     "explain": ["C401"],
 }
 BAD_WORDS = {
@@ -50,6 +51,7 @@ BAD_WORDS = {
     "rewrite": ["half.onnx", "--rules", "rules.py"],
     "set-shapes": ["half.onnx"],
     "view": ["half.onnx"],
+    "profile": ["half.onnx"],
 }
 
 #: What has to be said besides the model.

@@ -24,6 +24,7 @@ METHODS: dict[str, str] = {
     "for_runtime": "onnxsmith.runtime.for_runtime:for_runtime",
     "intermediate": "onnxsmith.inspection:intermediate",
     "optimize": "onnxsmith.passes:optimize",
+    "profile": "onnxsmith.profiling:profile",
     "rename": "onnxsmith.passes.surgery:rename",
     "replace_weights": "onnxsmith.passes.surgery:replace_weights",
     "rewrite": "onnxsmith.passes.rules:rewrite",

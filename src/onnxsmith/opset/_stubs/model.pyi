@@ -5,7 +5,7 @@ import enum
 import numpy as np
 import onnx
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numpy.typing import ArrayLike, NDArray
 from onnxsmith.opset._stubs.foreign import AnyIrModel, AnyIrPart, IrModel
@@ -138,6 +138,188 @@ RunValue: TypeAlias = 'np.ndarray[Any, Any] | np.generic[Any] | list[RunValue] |
 ModelInputs: TypeAlias = Mapping[str, RunValue] | Sequence[RunValue]
 
 GivenInputs: TypeAlias = Mapping[str, NDArray[np.generic]] | Sequence[NDArray[np.generic]]
+
+InputArrays: TypeAlias = Mapping[str, ArrayLike] | Sequence[ArrayLike]
+
+Provider: TypeAlias = str | tuple[str, Mapping[str, Any]]
+
+@dataclass(frozen=True, slots=True)
+class ProfiledNode:
+    """A node of the model that was profiled."""
+    address: str
+    operator: str
+    name: str
+    source: Span | None
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """How long something took in each run, in seconds."""
+    per_run: tuple[float, ...]
+    @property
+    def mean(self) -> float:
+        """The arithmetic mean of the runs."""
+    @property
+    def minimum(self) -> float:
+        """The fastest run: the least disturbed by what else the machine does."""
+    @property
+    def deviation(self) -> float:
+        """The standard deviation between runs; 0 for a single one."""
+    def as_dict(self) -> dict[str, float | list[float]]:
+        """Plain values, for JSON."""
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """A line of Python that nodes were written in."""
+    file: str
+    number: int
+    function: str
+    claimed_by: str
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """What ONNX Runtime ran for one node of its own graph, in all its executions.
+
+    It stands for one node of the model, or for several that ONNX Runtime fused. A kernel that it inserted, to change a
+    layout or an element type, stands for none: `nodes` are then the ones that it was inserted for.
+    """
+    operator: str
+    provider: str
+    nodes: tuple[ProfiledNode, ...]
+    is_inserted: bool
+    times: Times
+    calls: float
+    output_bytes: int
+    parameter_bytes: int
+    output_types: tuple[str, ...]
+    depth: int
+    has_bodies: bool
+    @property
+    def lines(self) -> tuple[SourceLine, ...]:
+        """The lines of Python that it stands for, in order."""
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """How a profile was taken."""
+    called: str
+    runtime: str
+    providers: tuple[str, ...]
+    threads: int
+    runs: int
+    warm_up: int
+    inputs: tuple[tuple[str, str], ...]
+    are_made_up: bool
+    notes: tuple[str, ...] = ...
+
+ProfileGrouping: TypeAlias = Literal['line', 'node', 'operator']
+
+@dataclass(frozen=True, slots=True)
+class ProfileRow:
+    """Kernels that are told together: those of a line, of a node, or of an operator."""
+    key: Hashable
+    label: str
+    kernels: tuple[Kernel, ...]
+    @property
+    def times(self) -> Times:
+        """The time of all of them, without that of kernels inside control flow which are not among them."""
+    @property
+    def calls(self) -> float:
+        """How many kernels ran for it in each run."""
+    @property
+    def output_bytes(self) -> int:
+        """Bytes of the results of all its kernels, one execution of each."""
+    @property
+    def nodes(self) -> tuple[ProfiledNode, ...]:
+        """The nodes that they stand for."""
+    @property
+    def lines(self) -> tuple[SourceLine, ...]:
+        """The lines that they stand for."""
+
+@dataclass(frozen=True, slots=True)
+class ComparedRow:
+    """A line, a node or an operator in two profiles; None where a profile does not have it."""
+    label: str
+    before: Times | None
+    after: Times | None
+    @property
+    def difference(self) -> float:
+        """By how many seconds the mean rose."""
+    @property
+    def ratio(self) -> float | None:
+        """The mean after, as a multiple of the mean before; None where one is not there."""
+    @property
+    def is_clear(self) -> bool:
+        """Whether the difference is larger than the spread of the runs, so that it is likely more than noise."""
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ProfileComparison:
+    """Two profiles beside each other, by line, node or operator; the largest difference comes first."""
+    by: ProfileGrouping
+    rows: tuple[ComparedRow, ...]
+    total: ComparedRow
+    plain: ComparedRow
+    called: tuple[str, str]
+    def table(self, limit: int | None = ...) -> str:
+        """A table as text; a difference that is not larger than the spread of the runs has a `?`."""
+    def _repr_html_(self) -> str: ...
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain values, for JSON; times are in seconds."""
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Profile:
+    """How long each kernel of a model took, and which nodes and lines of Python it ran for.
+
+    The time of a kernel is its own: control flow is told without the kernels in its bodies, so that all kernels add up
+    to what was spent in kernels. A group of lines or nodes that ONNX Runtime fused into one kernel is told together.
+    """
+    kernels: tuple[Kernel, ...]
+    plain: Times
+    profiled: Times
+    circumstances: Circumstances
+    @property
+    def total(self) -> Times:
+        """All kernels together."""
+    @property
+    def inserted(self) -> Times:
+        """The kernels that ONNX Runtime inserted. They count with the nodes and lines that they were inserted for."""
+    def by(self, what: ProfileGrouping) -> tuple[ProfileRow, ...]:
+        """The kernels in groups by "line", "node" or "operator", the most expensive first.
+
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a: op.Exp(op.Relu(op.Exp(a))), FLOAT[1000])
+        >>> sorted(row.label for row in model.profile(runs=1).by("operator"))
+        ['Exp', 'Relu']
+        """
+    @property
+    def best_grouping(self) -> ProfileGrouping:
+        """By line where most of the time has lines, else by node."""
+    def table(self, by: ProfileGrouping | None = None, limit: int | None = ...) -> str:
+        """A table as text, by what has the most to say unless `by` says it; `limit` None shows all of it.
+
+        Share of the time in kernels; mean, standard deviation and least of the runs; how many kernels ran in a run;
+        bytes of their results.
+        """
+    def listing(self) -> str:
+        """The source of the model with share and time of each line beside it.
+
+        Lines that were fused into one kernel have their time at the line that gives its result; the others say at which
+        line that is.
+        """
+    def summary(self) -> str:
+        """How the profile was taken, and how long runs took."""
+    def compare(self, after: Profile, by: ProfileGrouping | None = None) -> ProfileComparison:
+        """This profile and a later one beside each other, the largest difference first.
+
+        Of one model by line or node, of two by line where both have lines, else by operator, unless `by` says it.
+
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a: op.Exp(op.Relu(a)), FLOAT[1000])
+        >>> before, after = model.profile(runs=2), model.profile(runs=2)
+        >>> sorted(row.label for row in before.compare(after, by="operator").rows)
+        ['Exp', 'Relu']
+        """
+    def _repr_html_(self) -> str: ...
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain values, for JSON; times are in seconds."""
 
 NewNames: TypeAlias = Mapping[str, str] | Callable[[str], str]
 
@@ -747,6 +929,32 @@ class Model:
         weights 8 bytes before, 0 after
                1 x transpose of transpose
                1 x times one
+        """
+    def profile(
+        self,
+        inputs: InputArrays | None = None,
+        *,
+        runs: int = 10,
+        warm_up: int = 3,
+        providers: Sequence[Provider] | None = None,
+        intra_op_threads: int | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Profile:
+        """How long each kernel takes when the model runs, and which node and line of Python it runs for.
+
+        ONNX Runtime runs the model `warm_up` times, then `runs` times with its profile, then as often without: a profile
+        costs time itself. `inputs` are arrays by name or in order; without them some are made up, with small sizes where
+        dimensions are open. `providers` and `intra_op_threads` are as in `onnxsmith.runtime.using`. `progress` is told
+        after each run how many are done, and how many there will be.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a, b: op.Relu(a @ b + 1.0), FLOAT["N", 64], FLOAT[64, 64])
+        >>> profile = model.profile([np.ones((64, 64), np.float32)] * 2, runs=3)
+        >>> [kernel.operator for kernel in profile.kernels]
+        ['MatMul', 'Add', 'Relu']
+        >>> profile.kernels[0].nodes[0].address, profile.kernels[0].output_bytes
+        ('0', 16384)
         """
     def rename(
         self,
