@@ -1,19 +1,17 @@
-"""Segments by the modules that names or metadata put nodes in, and what those modules are called."""
+"""The modules that names or metadata put nodes in, and what functions for them are called."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 import onnx_ir as ir
 
-from onnxsmith.decompiling.grouping_choice import FEWEST_NODES
-from onnxsmith.decompiling.grouping_structure import Segment, Wiring
 from onnxsmith.graphs.names import snake_case
+from onnxsmith.passes.outlining.part import Scope
+from onnxsmith.passes.outlining.wiring import Wiring
 
-Scope = tuple[str, ...]
 _DEEPEST = 16
 _LONGEST_NAME = 400
 _NAME_SCOPES = "pkg.torch.onnx.name_scopes"
@@ -95,19 +93,6 @@ def _common_start(scopes: Sequence[Scope]) -> Scope:
     first, last = min(scopes), max(scopes)
     length = next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), None)
     return first[: min(len(first), len(last)) if length is None else length]
-
-
-def by_scope(wiring: Wiring, scopes: Sequence[Scope]) -> list[Segment]:
-    """A candidate for each module, whatever it is called: equal structure decides which are equal."""
-    nodes: defaultdict[Scope, list[int]] = defaultdict(list)
-    for k, scope in enumerate(scopes):
-        for length in range(1, len(scope) + 1):
-            nodes[scope[:length]].append(k)
-    found: dict[tuple[int, ...], Scope] = {}
-    for scope, members in nodes.items():
-        if len(members) >= FEWEST_NODES:
-            found.setdefault(tuple(members), scope)
-    return [wiring.segment(members, scope) for members, scope in found.items()]
 
 
 def class_of(nodes: Iterable[ir.Node], scope: Scope) -> str | None:
