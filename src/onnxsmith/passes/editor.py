@@ -6,7 +6,6 @@ the graph, so that names, types, metadata and the log are right after every chan
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
@@ -16,7 +15,7 @@ import onnx_ir as ir
 from onnxsmith.graphs.graph_inference import Functions
 from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
 from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
-from onnxsmith.graphs.origins import SOURCES_KEY
+from onnxsmith.graphs.origins import SOURCES_KEY, sources_in, stored_sources
 from onnxsmith.passes.attributes import attribute_of
 from onnxsmith.passes.edits import Edit, EditLog, NodeNote, noted
 from onnxsmith.passes.named_tensors import named_tensor
@@ -411,17 +410,15 @@ class Editor:
         if not made:
             return
         sources: dict[str, None] = {}
-        for note, metadata in zip(removed.notes, removed.metadata, strict=True):
-            more = metadata.get(SOURCES_KEY)
-            for each in json.loads(more) if more else [note.source]:
-                if each:
-                    sources.setdefault(str(each))
+        for metadata in removed.metadata:
+            for each in sources_in(metadata):
+                sources.setdefault(str(each))
         for each in made:
             if each.metadata_props:
                 continue  # a copy of a node that says so itself
             each.metadata_props.update(node.metadata_props)
             if len(sources) > 1:
-                each.metadata_props[SOURCES_KEY] = json.dumps(list(sources))
+                each.metadata_props[SOURCES_KEY] = stored_sources(list(sources))
         for each in made:
             if not each.meta:
                 notes_of(each).update(notes_of(node))
