@@ -19,6 +19,7 @@ from onnxsmith.graphs.origins import SOURCES_KEY, sources_in, stored_sources
 from onnxsmith.passes.attributes import attribute_of
 from onnxsmith.passes.edits import Edit, EditLog, NodeNote, noted
 from onnxsmith.passes.named_tensors import named_tensor
+from onnxsmith.passes.standard_form import name_standard_domain, reveal_hidden_names
 from onnxsmith.passes.typing_values import infer_types
 from onnxsmith.passes.values import Array, inner_graphs, is_open_inside, is_read, used_names
 
@@ -41,7 +42,7 @@ class Editor:
 
         `log` has what was done before.
         """
-        _name_standard_domain(model)
+        name_standard_domain(model)
         self.model = model
         self.keeps_weights = keeps_weights
         self.log = EditLog() if log is None else log
@@ -65,6 +66,9 @@ class Editor:
             for node in root.all_nodes():
                 for graph in inner_graphs(node):
                     self._outer[graph] = node
+        if self._outer:
+            for root in self.roots():
+                reveal_hidden_names(root, self.fresh_name)
         # Initializers are inputs before IR version 4, and inputs are no constants.
         self.can_add_initializers = model.ir_version >= 4
 
@@ -110,6 +114,10 @@ class Editor:
         while found is not None and found.graph is not graph:
             found = None if found.graph is None else self._outer.get(found.graph)
         return found
+
+    def around(self, node: ir.Node) -> ir.Node | None:
+        """The node that a node stands inside of."""
+        return None if node.graph is None else self._outer.get(node.graph)
 
     def path(self, node: ir.Node) -> tuple[str, ...]:
         """The functions and nodes around a node, outermost first."""
@@ -400,6 +408,20 @@ class Editor:
                 for each in inner_graphs(inner):
                     self._outer[each] = inner
 
+    def set_ports(self, graph: ir.Graph, inputs: Sequence[ir.Value], outputs: Sequence[ir.Value]) -> None:
+        """Give the graph inside a node other inputs and outputs."""
+        graph.inputs[:] = inputs
+        graph.outputs[:] = outputs
+        self._output_places.pop(graph, None)
+
+    def lift(self, nodes: Sequence[ir.Node], around: ir.Node) -> None:
+        """Move nodes of a graph inside a node to the place right before that node; what they read is there already."""
+        graph, outer = nodes[0].graph, around.graph
+        assert graph is not None
+        assert outer is not None
+        graph.remove(nodes)
+        outer.insert_before(around, nodes)
+
     def adopt(self, graph: ir.Graph) -> None:
         """Take note of the graphs inside new nodes of a graph."""
         for node in graph:
@@ -567,18 +589,3 @@ def _each_once(attempt: Attempt, values: Sequence[ir.Value | None]) -> Sequence[
 
 def _port_names(graph: ir.Graph) -> Collection[str | None]:
     return {each.name for each in (*graph.inputs, *graph.outputs)}
-
-
-def _name_standard_domain(model: ir.Model) -> None:
-    """Let the standard domain have one of its two names: rules are filed under it."""
-    holders = [model, *model.functions.values()]
-    if not any("ai.onnx" in each.opset_imports for each in holders):
-        return
-    for each in holders:
-        version = each.opset_imports.pop("ai.onnx", None)
-        if version is not None:
-            each.opset_imports.setdefault("", version)
-    for root in (model.graph, *(function.graph for function in model.functions.values())):
-        for node in root.all_nodes():
-            if node.domain == "ai.onnx":
-                node.domain = ""

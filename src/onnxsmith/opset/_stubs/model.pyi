@@ -907,6 +907,7 @@ class Model:
         *,
         inline: bool = True,
         opset: int | Literal['runtime', 'keep'] = 'runtime',
+        unroll: int = 0,
         verify: bool | GivenInputs = False,
     ) -> PassedModel:
         """The same model with fewer nodes, which runs no slower.
@@ -915,6 +916,7 @@ class Model:
         The given model stays as it is; the new one shares its weights, and its `report` says what was done. `inline` False
         keeps the functions of the model. `opset` "keep" leaves the version of the standard opset, a number converts to it;
         by default it is raised to what the installed ONNX Runtime takes where operators that came later may be of use.
+        Loops of up to `unroll` turns are written out, one turn after the other, if the number of turns is known.
         `verify` True runs both on inputs that are made up, or on those that it is given;
         VerificationError then names the change that made a difference.
 
@@ -1181,6 +1183,7 @@ def optimize(
     *,
     inline: bool = True,
     opset: int | Literal['runtime', 'keep'] = 'runtime',
+    unroll: int = 0,
     verify: bool | GivenInputs = False,
 ) -> PassedModel:
     """The same model with fewer nodes, which runs no slower.
@@ -1189,6 +1192,7 @@ def optimize(
     The given model stays as it is; the new one shares its weights, and its `report` says what was done. `inline` False
     keeps the functions of the model. `opset` "keep" leaves the version of the standard opset, a number converts to it;
     by default it is raised to what the installed ONNX Runtime takes where operators that came later may be of use.
+    Loops of up to `unroll` turns are written out, one turn after the other, if the number of turns is known.
     `verify` True runs both on inputs that are made up, or on those that it is given;
     VerificationError then names the change that made a difference.
 
