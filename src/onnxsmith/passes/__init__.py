@@ -10,3 +10,6 @@ from onnxsmith.passes.optimizing import optimize as optimize
 from onnxsmith.passes.optimizing import polish as polish
 from onnxsmith.passes.report import PassedModel as PassedModel
 from onnxsmith.passes.report import Report as Report
+from onnxsmith.passes.surgery import extract as extract
+from onnxsmith.passes.surgery import with_outputs as with_outputs
+from onnxsmith.passes.surgery import with_shapes as with_shapes

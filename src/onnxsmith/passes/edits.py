@@ -49,11 +49,16 @@ class Edit:
         """The places in the source that it concerns."""
         return tuple(dict.fromkeys(each.source for each in self.before if each.source))
 
-    def __str__(self) -> str:
+    @property
+    def change(self) -> str:
+        """What became what, for people."""
         before = " + ".join(map(str, self.before))
         if self.after:
-            return f"{self.rule}: {before} -> {' + '.join(map(str, self.after))}"
-        return f"{self.rule}: {before}" + (f" -> '{self.value}'" if self.value else " left out")
+            return f"{before} -> {' + '.join(map(str, self.after))}"
+        return before + (f" -> '{self.value}'" if self.value else " left out")
+
+    def __str__(self) -> str:
+        return f"{self.rule}: {self.change}"
 
 
 class EditLog:

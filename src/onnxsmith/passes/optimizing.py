@@ -11,7 +11,6 @@ from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import (
     AttributeValueError,
     CallError,
-    VerificationError,
     VersionConversionError,
 )
 from onnxsmith.graphs import soundness
@@ -44,7 +43,7 @@ from onnxsmith.passes.inlining import inline_functions
 from onnxsmith.passes.report import PassedModel, Report, with_report
 from onnxsmith.passes.surgery.holding import Held, finished, read
 from onnxsmith.passes.typing_values import DeclaredTypes
-from onnxsmith.passes.verifying import GivenInputs, check_inputs, verdict_on
+from onnxsmith.passes.verifying import GivenInputs, check_inputs, verify_passes
 from onnxsmith.passes.versions.convert import converted
 from onnxsmith.passes.worklist import NamedRule, Rules, Worklist, rule_table
 from onnxsmith.schema.default_version import default_opset_version
@@ -95,11 +94,14 @@ def optimize(
     check_inputs(model, verify)
     result = _optimized(model, inline=inline, opset=opset)
     if verify is not False:
-        given = None if verify is True else verify
-        found = verdict_on(model, result, given)
-        if found.is_equal is False:
-            raise _blamed(model, found.text, given, len(result.report.edits), inline=inline, opset=opset)
-        result.report.verification = found.text
+        verify_passes(
+            model,
+            result,
+            None if verify is True else verify,
+            lambda changes: _optimized(model, inline=inline, opset=opset, budget=changes),
+            "optimised",
+            "that is a mistake of ours, please report it; optimize(model) without verify gives it as it is",
+        )
     return result
 
 
@@ -170,35 +172,6 @@ def _in_opset(held: Held, opset: int | Literal["runtime", "keep"], report: Repor
             raise
         report.notes.append(f"opset {now} is kept: {error.message}")
         return held.copy()
-
-
-def _blamed(
-    model: Model,
-    said: str,
-    given: GivenInputs | None,
-    changes: int,
-    *,
-    inline: bool,
-    opset: int | Literal["runtime", "keep"],
-) -> VerificationError:
-    """The error that names the change that made a difference: the first one that is one change too many."""
-    fewest, most = 0, changes
-    last = _optimized(model, inline=inline, opset=opset, budget=most)
-    while most - fewest > 1:
-        middle = (fewest + most) // 2
-        tried = _optimized(model, inline=inline, opset=opset, budget=middle)
-        if verdict_on(model, tried, given).is_equal is False:
-            most, last = middle, tried
-        else:
-            fewest = middle
-    edits = last.report.edits
-    culprit = (
-        f"; it is the change {len(edits)}, of the pass {edits[-1].pass_name}: {edits[-1]}" if edits else ""
-    )
-    return VerificationError(
-        f"the optimised model is not the same: {said}{culprit}",
-        help="that is a mistake of ours, please report it; optimize(model) without verify gives it as it is",
-    )
 
 
 def polish(model: ir.Model, *, keeps_modules: bool = False) -> None:

@@ -5,7 +5,7 @@ Inputs are given, or made up. Where the model cannot run as it was, nothing is v
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
@@ -14,10 +14,11 @@ import onnx_ir as ir
 from numpy.typing import NDArray
 
 from onnxsmith.diagnostics import clipped, described_type
-from onnxsmith.errors import AttributeTypeError, ModelInputError, OnnxsmithError
+from onnxsmith.errors import AttributeTypeError, ModelInputError, OnnxsmithError, VerificationError
 from onnxsmith.graphs.made_up_inputs import made_up_inputs
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.run_values import RunValue
+from onnxsmith.passes.report import PassedModel
 from onnxsmith.passes.surgery.holding import read
 from onnxsmith.passes.values import Array, is_random
 from onnxsmith.types.dtypes import DType
@@ -93,6 +94,39 @@ def verdict_on(before: Model, after: Model, given: GivenInputs | None = None) ->
         shapes = ", ".join(f"{name} {list(each.shape)}" for name, each in arrays.items())
         return Verdict(True, f"verified: equal results for {shapes}" if shapes else "verified: equal results")
     return Verdict(None, f"not verified: the model cannot run as it was: {reason}")
+
+
+def verify_passes(
+    model: Model,
+    result: PassedModel,
+    given: GivenInputs | None,
+    again: Callable[[int], PassedModel],
+    called: str,
+    remedy: str,
+) -> None:
+    """Note in its report whether a model that passes have made gives what it gave. Raises VerificationError.
+
+    `again` makes the model with the first so many of the changes: the error names the first that is one too many.
+    """
+    found = verdict_on(model, result, given)
+    result.report.verification = found.text
+    if found.is_equal is not False:
+        return
+    fewest, most, last = 0, len(result.report.edits), result
+    while most - fewest > 1:
+        middle = (fewest + most) // 2
+        tried = again(middle)
+        if verdict_on(model, tried, given).is_equal is False:
+            most, last = middle, tried
+        else:
+            fewest = middle
+    edits = last.report.edits
+    culprit = ""
+    if edits:
+        edit = edits[-1]
+        culprit = f"; it is the change {len(edits)}, of the pass {edit.pass_name}, by the rule '{edit.rule}':"
+        culprit += f" {edit.change}"
+    raise VerificationError(f"the {called} model is not the same: {found.text}{culprit}", help=remedy)
 
 
 def _nodes(model: Model) -> Iterator[ir.Node]:

@@ -10,5 +10,6 @@ from onnxsmith.profiling.kernel import ProfiledNode
 def nodes_by_address(model: Model) -> dict[str, ProfiledNode]:
     """Every node of a model."""
     return {
-        each.address: ProfiledNode(each.address, each.operator, each.name, each.source) for each in nodes(model)
+        each.address: ProfiledNode(each.address, each.operator, each.name, each.source)
+        for each in nodes(model)
     }

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 import onnx
 
+from onnxsmith.graphs.rewriting.dissolving import without_functions
 from onnxsmith.graphs.rewriting.rewrite import NodeChange, Rewritten
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api, versions
@@ -59,7 +60,7 @@ def open_as_it_can(
     if refused:  # other forms would end in the same kernels
         raise refusal
     for is_lossy in (False, True) if lossy else (False,):
-        for form in _retellings(model.proto, refusal, lossy=is_lossy):
+        for form in _retellings_with_and_without_functions(model.proto, refusal, lossy=is_lossy):
             try:
                 result = opened(replace(model, proto=form.given))
                 return replace(result, edits=form.edits + result.edits)
@@ -83,6 +84,17 @@ class _Retelling:
 
     def refused(self, error: Exception) -> None:
         self.error = error
+
+
+def _retellings_with_and_without_functions(
+    proto: onnx.ModelProto, refusal: Exception, *, lossy: bool
+) -> Iterator[_Retelling]:
+    """The same model told otherwise; last with the nodes of its functions in their place, where more can be told."""
+    yield from _retellings(proto, refusal, lossy=lossy)
+    flat = without_functions(proto)
+    if flat is not None:
+        yield (attempt := _Retelling(flat))
+        yield from _retellings(flat, attempt.error or refusal, lossy=lossy)
 
 
 def _retellings(proto: onnx.ModelProto, refusal: Exception, *, lossy: bool) -> Iterator[_Retelling]:

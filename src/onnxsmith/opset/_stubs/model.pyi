@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from onnxsmith.opset._stubs.foreign import AnyIrModel, AnyIrPart, IrModel
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import AnyValueType, Dim, Shape
+from onnxsmith.types.value_types import AnyValueType, Dim, Dimension, Shape
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias, overload
 
@@ -71,6 +71,9 @@ class Edit:
     @property
     def sources(self) -> tuple[str, ...]:
         """The places in the source that it concerns."""
+    @property
+    def change(self) -> str:
+        """What became what, for people."""
 
 @dataclass(slots=True)
 class Report:
@@ -103,6 +106,12 @@ class PassedModel(Model):
 WeightsPlace: TypeAlias = Literal['inline', 'external', 'safetensors']
 
 @dataclass(frozen=True, slots=True)
+class Equality:
+    """Whether two models are equal: true or false, and the first difference in words."""
+    difference: str | None = ...
+    address: str = ...
+
+@dataclass(frozen=True, slots=True)
 class NodeChange:
     """One change: by which rule, why, and which node it was."""
     rule: str
@@ -123,6 +132,10 @@ class RuntimeModel(Model):
     @property
     def report(self) -> str:
         """What was changed, one line each, to be read."""
+
+RunValue: TypeAlias = 'np.ndarray[Any, Any] | np.generic[Any] | list[RunValue] | dict[int | str, RunValue] | int | float | str | None'
+
+ModelInputs: TypeAlias = Mapping[str, RunValue] | Sequence[RunValue]
 
 GivenInputs: TypeAlias = Mapping[str, NDArray[np.generic]] | Sequence[NDArray[np.generic]]
 
@@ -247,6 +260,7 @@ class ProfileComparison:
     called: tuple[str, str]
     def table(self, limit: int | None = ...) -> str:
         """A table as text; a difference that is not larger than the spread of the runs has a `?`."""
+    def _repr_html_(self) -> str: ...
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain values, for JSON; times are in seconds."""
 
@@ -303,6 +317,7 @@ class Profile:
         >>> sorted(row.label for row in before.compare(after, by="operator").rows)
         ['Exp', 'Relu']
         """
+    def _repr_html_(self) -> str: ...
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain values, for JSON; times are in seconds."""
 
@@ -382,6 +397,84 @@ class Rule:
     @property
     def name(self) -> str:
         """What reports call it."""
+
+StatisticsWish: TypeAlias = Literal['sample', 'full', 'none']
+
+NoteKind: TypeAlias = Literal['added', 'removed', 'changed', 'differs', 'heat']
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What is said of one node."""
+    kind: NoteKind
+    label: str = ...
+    text: str = ...
+    share: float | None = ...
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a timeline: a pass that ran, an edit that it made."""
+    title: str
+    notes: Mapping[str, Note] = ...
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """Notes by the address of their nodes, and the steps of a timeline, if there is one.
+
+    An address counts the nodes of a graph in the order of the file: `"12"` in the main graph, `"12.then_branch.3"` in
+    a body, `"12.branches[1].3"` in one of several, `"domain::name/4"` in a function.
+    """
+    title: str
+    notes: Mapping[str, Note] = ...
+    legend: Mapping[NoteKind, str] = ...
+    steps: Sequence[Step] = ...
+
+Factors: TypeAlias = tuple[str, ...]
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """A whole number, or a sum of products of dimensions that are known by name only.
+
+    >>> Count.product(["N", 4, "N"]) + Count.of(3)
+    4*N**2 + 3
+    """
+    terms: Mapping[Factors, int] = ...
+    @staticmethod
+    def of(number: int) -> Count:
+        """A number."""
+    @staticmethod
+    def product(dimensions: Iterable[Dimension]) -> Count | None:
+        """How many elements there are; None where a dimension has no name."""
+    def times(self, other: Count) -> Count:
+        """The product of two counts."""
+    @property
+    def number(self) -> int | None:
+        """The number, where it depends on nothing."""
+
+@dataclass(frozen=True, slots=True)
+class OperatorSummary:
+    """What all nodes of one operator take together."""
+    operator: str
+    nodes: int
+    flops: Count
+    uncounted: int = ...
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a model consists of, and what one run of it takes.
+
+    A function counts at every call. Of an `If` the larger branch counts, and of a loop one turn: how many there are is
+    known only when it runs.
+    """
+    nodes: int
+    functions: int
+    operators: tuple[OperatorSummary, ...]
+    parameters: int
+    weight_bytes: int
+    flops: Count
+    uncounted: Mapping[str, int] = ...
+    has_loops: bool = ...
+    activation_bytes: int | None = ...
+    def _repr_html_(self) -> str: ...
 
 Joints: TypeAlias = Mapping[str, str | Sequence[str]]
 
@@ -554,6 +647,50 @@ class Nodes(Sequence[Node]):
         >>> [each.address for each in model.nodes.where(op_type="Relu")]
         ['0', '2']
         """
+    def _repr_html_(self) -> str: ...
+
+@dataclass(frozen=True, slots=True)
+class WeightInfo:
+    """What is known of a weight without reading it."""
+    name: str
+    dtype: DType
+    shape: tuple[int, ...]
+    nbytes: int
+    file: str | None = ...
+    is_sparse: bool = ...
+    @property
+    def size(self) -> int:
+        """How many elements it has."""
+
+class ModelWeights(Mapping[str, Elements]):
+    """Arrays by name, each read when it is asked for; they cannot be changed.
+
+    The names are those of the model's initializers. One inside a body whose name an outer one has is called by the
+    body's address, `12.then_branch/w`.
+    """
+    def __init__(self, model: Model) -> None: ...
+    def __getitem__(self, name: str) -> Elements: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def __len__(self) -> int: ...
+    def info(self, name: str) -> WeightInfo:
+        """What is known of a weight without reading it.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, trace
+        >>> scale = np.float32([1, 2])
+        >>> model = trace(lambda a: a * scale, FLOAT["N", 2])
+        >>> model.weights.info("scale").nbytes
+        8
+        """
+    def infos(self) -> Iterator[WeightInfo]:
+        """What is known of every weight, without reading any."""
+    @property
+    def nbytes(self) -> int:
+        """How many bytes all of them take."""
+    @property
+    def size(self) -> int:
+        """How many elements all of them have."""
+    def _repr_html_(self) -> str: ...
 
 class Model:
     """An ONNX model.
@@ -638,6 +775,7 @@ class Model:
         """A function of the inputs as a list of arrays, for calls that must cost little."""
     def handed_over(self) -> SessionModel:
         """The model as a runtime is given it."""
+    def _repr_html_(self) -> str: ...
     def bind_inputs(self, inputs: Mapping[str, ArrayLike] | None = None, /, **named: ArrayLike) -> Model:
         """The model with values for some of its inputs: they are initializers then, and no inputs any more.
 
@@ -703,6 +841,20 @@ class Model:
         `decompile`. A module or a file of weights that is there already and holds something else, another program's or one
         that was edited, is left alone, unless `overwrite` is True.
         """
+    def equals(self, other: Model, *, names: bool = False) -> Equality:
+        """Whether another model is the same: nodes, attributes, inputs and outputs, weights by content.
+
+        What values and nodes are called decides only with `names=True`; the inputs and outputs of the model always keep
+        their names. The result is true or false, and says where the first difference is.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a: op.Relu(a) * 2.0, FLOAT["N"])
+        >>> model.equals(model.rename({"relu": "r"}))
+        equal
+        >>> model.equals(trace(lambda a: op.Relu(a) * 3.0, FLOAT["N"]))
+        not equal: input 1 of node 1 (Mul), the weight 'const': it is 2.0 and 3.0
+        """
     def extract(
         self,
         inputs: str | Sequence[str] | Mapping[str, AnyValueType] | None = None,
@@ -736,6 +888,19 @@ class Model:
         >>> print(shipped.report)  # doctest: +ELLIPSIS
         ONNX Runtime ...: 1 change
           Div 'div': the lowest integer divided by -1 ends the process; it wraps around, as in numpy
+        """
+    def intermediate(self, inputs: ModelInputs, names: str | Iterable[str]) -> dict[str, RunValue]:
+        """Run the model as far as needed, and give values inside it by name.
+
+        `inputs` are by name or in order. The names are those of values of the outermost graph. A value inside the body of
+        an `If`, `Loop` or `Scan` is made as often as the body runs, and one inside a function at every call: those have no
+        one value, and are refused.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a: op.Exp(op.Relu(a)), FLOAT["N"])
+        >>> model.intermediate([np.float32([-1, 1])], ["relu"])
+        {'relu': array([0., 1.], dtype=float32)}
         """
     def optimize(
         self,
@@ -834,17 +999,45 @@ class Model:
         >>> model.replace_weights(lambda name, array: -array)(np.ones((1, 2), np.float32))
         array([[-1., -2.]], dtype=float32)
         """
-    def rewrite(self, rules: Rule | Sequence[Rule]) -> PassedModel:
+    def rewrite(self, rules: Rule | Sequence[Rule], *, verify: bool | GivenInputs = False) -> PassedModel:
         """The model with rules applied, wherever they match, until none matches any more.
 
         The given model stays as it is; the new one shares its weights, and its `report` says what became what. Graphs
         inside nodes and functions are rewritten as well. Where several rules match at a node, the first of them is taken.
+        `verify` True runs both on inputs that are made up, or on those that it is given; VerificationError then names the
+        rule, and its change, that made a difference.
 
         >>> from onnxsmith import FLOAT, Rule, opset21 as op, trace
         >>> twice = Rule(lambda x: x + x, lambda x: x * 2.0, name="twice")
         >>> model = trace(lambda x: op.Relu(x + x), FLOAT["N"])
         >>> print(rewrite(model, [twice]).report.edits[0])
         twice: Add 'add' -> Mul 'mul_add'
+        """
+    def show(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        source: bool = True,
+        statistics: StatisticsWish = 'sample',
+        overlay: Overlay | None = None,
+        overwrite: bool = False,
+    ) -> Path | None:
+        """Show a model as a page to click through: in a notebook where it is called, elsewhere in the browser.
+
+        With a `path` it is written there and nothing is opened: a page for `.html`, a picture for `.svg` and `.png`. The
+        page is one file that needs no network. Gives the path of the file; in a notebook there is none.
+
+        - `source`: whether the page has the Python lines that made the nodes.
+        - `statistics`: numbers and histograms of weights, from a `"sample"` of each, in `"full"`, or `"none"`.
+        - `overlay`: notes on nodes that another tool has made.
+        - `overwrite`: whether a file may be replaced that is no page or picture of a model.
+
+        >>> import tempfile
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a, b: op.Relu(a @ b + 1.0), FLOAT["N", 4], FLOAT[4, 8])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.show(f"{folder}/model.html").name
+        'model.html'
         """
     def split(self, at: str | Sequence[str | Sequence[str]]) -> tuple[Model, ...]:
         """The model as two or more that chain: what one gives is what the next one takes, in the same order.
@@ -857,6 +1050,29 @@ class Model:
         >>> model = trace(lambda a, b: op.Exp(op.Relu(a)) * b, FLOAT["N"], FLOAT["N"])
         >>> [[port.name for port in each.outputs] for each in model.split(["relu", "exp"])]
         [['relu', 'b'], ['exp', 'b'], ['mul']]
+        """
+    def summary(self, **sizes: int) -> Summary:
+        """What the model consists of and what a run takes: operators, parameters, bytes, floating-point operations.
+
+        Operations are counted from the shapes. Where these have names, the counts are expressions; `sizes` gives names
+        sizes. A multiplication and an addition count one each, a function such as `Exp` one for each element. Operators
+        that only move data count nothing, and those without a formula are named as not counted.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> weight = np.ones((4, 8), np.float32)
+        >>> model = trace(lambda a: op.Relu(a @ weight), FLOAT["N", 4])
+        >>> model.summary().flops
+        72*N
+        >>> model.summary(N=10)
+        2 nodes
+        32 parameters, 128 bytes of weights
+        flops: 720
+        values on the way: 640 bytes at the most
+        <BLANKLINE>
+        operator  nodes  flops
+        MatMul        1    640
+        Relu          1     80
         """
     def then(self, other: Model, map: Joints | None = None) -> Model:
         """The model and another one as one: what this one gives, the other takes. The weights are shared.
@@ -873,6 +1089,16 @@ class Model:
         Model(a: FLOAT['N'], c: FLOAT['N']) -> mul: FLOAT['N'], 2 nodes, opset 21
         >>> first.then(second, map={"relu": ["b", "c"]})
         Model(a: FLOAT['N']) -> mul: FLOAT['N'], 2 nodes, opset 21
+        """
+    def with_metadata(self, metadata: Mapping[str, str | None] | None = None, /, **named: str | None) -> Model:
+        """The model with other metadata: a text for a key that it gets, None for one that it loses; the rest stays.
+
+        Keys that are no identifiers are given as a mapping.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda a: a + 1.0, FLOAT["N"])
+        >>> dict(model.with_metadata({"my.key": "1"}, author="somebody").metadata)
+        {'my.key': '1', 'author': 'somebody'}
         """
     def with_outputs(self, *names: str | Iterable[str]) -> Model:
         """The model with values inside it as outputs, after its own; nothing else of it changes.
@@ -905,6 +1131,15 @@ class Model:
         Model(a: FLOAT[1, 3], b: FLOAT[3, 8]) -> relu: FLOAT[1, 8], 2 nodes, opset 21
         """
     @property
+    def metadata(self) -> Mapping[str, str]:
+        """What the model says of itself, by key; it cannot be changed. `with_metadata` makes a model that says more.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda a: a + 1.0, FLOAT["N"]).with_metadata(author="somebody")
+        >>> model.metadata["author"]
+        'somebody'
+        """
+    @property
     def nodes(self) -> Nodes:
         """Every node, those of bodies and functions included: by number, address, name, or name of an output.
 
@@ -921,6 +1156,21 @@ class Model:
         FLOAT['N', 8]
         >>> [node.op_type for node in model.nodes[:2]]
         ['MatMul', 'Add']
+        """
+    @property
+    def weights(self) -> ModelWeights:
+        """The weights by name, as arrays that are read when they are asked for and cannot be changed.
+
+        What lies in a file beside the model is mapped, not read into memory. `replace_weights` makes a model with others.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, trace
+        >>> scale = np.float32([1, 2])
+        >>> model = trace(lambda a: a * scale, FLOAT["N", 2])
+        >>> model.weights
+        <1 weight: 2 elements, 8 bytes>
+        >>> model.weights["scale"]
+        array([1., 2.], dtype=float32)
         """
 
 def load(path: str | os.PathLike[str]) -> Model:
@@ -983,11 +1233,13 @@ def explain_match(model: Model, node: str, rule: Rule) -> MatchExplanation:
           · x
     """
 
-def rewrite(model: Model, rules: Rule | Sequence[Rule]) -> PassedModel:
+def rewrite(model: Model, rules: Rule | Sequence[Rule], *, verify: bool | GivenInputs = False) -> PassedModel:
     """The model with rules applied, wherever they match, until none matches any more.
 
     The given model stays as it is; the new one shares its weights, and its `report` says what became what. Graphs
     inside nodes and functions are rewritten as well. Where several rules match at a node, the first of them is taken.
+    `verify` True runs both on inputs that are made up, or on those that it is given; VerificationError then names the
+    rule, and its change, that made a difference.
 
     >>> from onnxsmith import FLOAT, Rule, opset21 as op, trace
     >>> twice = Rule(lambda x: x + x, lambda x: x * 2.0, name="twice")
