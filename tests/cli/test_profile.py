@@ -69,3 +69,9 @@ def test_open_dimensions_have_to_be_said(run: Run) -> None:
     seen = run("profile", "a.onnx")
     assert seen.status == 2
     assert "--dim" in seen.err
+
+
+def test_a_page(run: Run, tmp_path: Path) -> None:
+    content = run("profile", "a.onnx", "--dim", "N=8", "--runs", "1", "-o", "page.html", "--json").json
+    assert content["written"] == ["page.html"]
+    assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")

@@ -17,8 +17,8 @@ def test_each_line_has_its_time() -> None:
     model, inputs = control_flow()
     profile = model.profile(inputs, runs=2)
     shown = profile.listing()
-    assert re.search(r"\d %\s+[\d.]+ µs\s+\d+ \|\s+y = activation\(y @ x\)$", shown, re.MULTILINE)
-    assert re.search(r"\d %\s+[\d.]+ µs\s+\d+ \|\s+for _ in range\(n\):$", shown, re.MULTILINE)
+    assert re.search(r"\d %\s+[\d.]+ [µm]s\s+\d+ \|\s+y = activation\(y @ x\)$", shown, re.MULTILINE)
+    assert re.search(r"\d %\s+[\d.]+ [µm]s\s+\d+ \|\s+for _ in range\(n\):$", shown, re.MULTILINE)
     assert re.search(r"^\s+\d+ \|\s+else:$", shown, re.MULTILINE)
     shares = [float(each) for each in re.findall(r"^\s*([\d.]+) %", shown, re.MULTILINE)]
     assert sum(shares) == pytest.approx(100, abs=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import onnx
 import pytest
@@ -112,3 +113,12 @@ def test_wrong_words() -> None:
         profile.by("colour")
     with pytest.raises(AttributeTypeError, match="compared with another one, not with an int"):
         profile.compare(3)
+
+
+def test_the_viewer_is_told_the_times_of_nodes(tmp_path: Path) -> None:
+    model, inputs = convolution()
+    overlay = model.profile(inputs, runs=1).overlay()
+    assert set(overlay.notes) == {"0", "1", "2"}
+    assert max(each.share or 0 for each in overlay.notes.values()) == 1.0
+    assert "together with" in overlay.notes["0"].text
+    assert model.show(tmp_path / "page.html", overlay=overlay) is not None

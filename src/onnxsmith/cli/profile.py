@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from onnxsmith.cli import terminal
 from onnxsmith.cli.inputs import add_input_arguments, read_inputs
@@ -12,6 +13,7 @@ from onnxsmith.diagnostics import printable
 from onnxsmith.graphs.model import Model
 from onnxsmith.profiling import Profile
 from onnxsmith.profiling import profile as take_profile
+from onnxsmith.view import show
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Inputs that are not given are made up; say how large open dimensions are:\n"
         "  onnxsmith profile net.onnx --dim N=8 --runs 20\n"
         "  onnxsmith profile net.onnx --input x=x.npy --by node\n"
-        "  onnxsmith profile old.onnx --dim N=8 --against new.onnx"
+        "  onnxsmith profile old.onnx --dim N=8 --against new.onnx\n"
+        "  onnxsmith profile net.onnx --dim N=8 -o page.html"
     )
     parser.add_argument("model", metavar="MODEL", help="a model file; - is standard input")
     add_input_arguments(parser)
@@ -37,6 +40,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--listing", action="store_true", help="show the source with the time of each line")
     parser.add_argument(
         "--against", metavar="OTHER", help="profile another model on the same inputs, and compare"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="also write a page, or picture, of the model coloured by time"
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="replace a file that is no page or picture of a model"
     )
 
 
@@ -65,7 +74,7 @@ def run(options: argparse.Namespace, report: Report) -> int:
             )
 
     profile = take(model, options.model)
-    content = {"file": options.model, **profile.as_dict()}
+    content: dict[str, Any] = {"file": options.model, **profile.as_dict()}
     limit = options.limit or None
     if other is not None and against is not None:
         after = take(other, against)
@@ -77,5 +86,11 @@ def run(options: argparse.Namespace, report: Report) -> int:
         text = f"{profile.summary()}\n\n{profile.listing()}"
     else:
         text = f"{profile.summary()}\n\n{profile.table(options.by, limit)}"
+    content["written"] = []
+    if options.output is not None:
+        with terminal.progress("drawing the model"):
+            written = show(model, options.output, overlay=profile.overlay(), overwrite=options.force)
+        content["written"] += [str(written)]
+        text += f"\n\nwrote {written}"
     report.result(content, printable(text))
     return 0

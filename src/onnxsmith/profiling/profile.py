@@ -9,11 +9,13 @@ from typing import Any
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, boundary
 from onnxsmith.profiling.comparison import ComparedRow, ProfileComparison, best_grouping, compared
+from onnxsmith.profiling.heat import heat
 from onnxsmith.profiling.kernel import Kernel
 from onnxsmith.profiling.listing import listing
 from onnxsmith.profiling.quantities import Times, described_seconds, described_share
 from onnxsmith.profiling.rows import GROUPINGS, ProfileGrouping, ProfileRow, grouped, total_of
 from onnxsmith.profiling.tables import html_table, text_table
+from onnxsmith.view import Overlay
 
 #: How many rows a table has unless somebody asks for more.
 _SHOWN = 20
@@ -101,6 +103,16 @@ class Profile:
         line that is.
         """
         return listing(self.kernels, self.total)
+
+    def overlay(self) -> Overlay:
+        """The times for the viewer, which colours the nodes by them: `model.show(overlay=profile.overlay())`.
+
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT[1000])
+        >>> sorted(model.profile(runs=1).overlay().notes)
+        ['0', '1']
+        """
+        return heat(self.kernels, self.total, self.circumstances.called)
 
     def summary(self) -> str:
         """How the profile was taken, and how long runs took."""

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from onnxsmith.diagnostics import clipped, described_type, printable
 from onnxsmith.errors import (
@@ -22,6 +20,7 @@ from onnxsmith.errors import (
 from onnxsmith.graphs.made_up_inputs import made_up_inputs
 from onnxsmith.graphs.model import Model, bound
 from onnxsmith.graphs.run_values import RunValue
+from onnxsmith.inspection import ModelInputs
 from onnxsmith.profiling.attributing import Attribution, Attributor
 from onnxsmith.profiling.events import KernelEvent, RunEvents, read_runs
 from onnxsmith.profiling.kernel import Kernel, ProfiledNode
@@ -36,8 +35,6 @@ from onnxsmith.runtime.profiled import Recording, record
 from onnxsmith.runtime.retelling import threads_for
 from onnxsmith.runtime.settings import Provider, current, using
 
-#: Inputs by name, or in order.
-InputArrays: TypeAlias = Mapping[str, ArrayLike] | Sequence[ArrayLike]
 _MICROSECOND = 1e-6
 _NAMELESS = Attribution((), is_inserted=True)
 
@@ -45,7 +42,7 @@ _NAMELESS = Attribution((), is_inserted=True)
 @boundary
 def profile(
     model: Model,
-    inputs: InputArrays | None = None,
+    inputs: ModelInputs | None = None,
     *,
     runs: int = 10,
     warm_up: int = 3,
@@ -175,7 +172,7 @@ def _made_up(model: Model) -> Mapping[str, RunValue]:
     )
 
 
-def _checked(inputs: object) -> InputArrays:
+def _checked(inputs: object) -> ModelInputs:
     if isinstance(inputs, Mapping):
         return inputs  # pyright: ignore[reportUnknownVariableType]  # binding looks at what is in it
     if isinstance(inputs, Sequence) and not isinstance(inputs, str | bytes):

@@ -139,8 +139,6 @@ ModelInputs: TypeAlias = Mapping[str, RunValue] | Sequence[RunValue]
 
 GivenInputs: TypeAlias = Mapping[str, NDArray[np.generic]] | Sequence[NDArray[np.generic]]
 
-InputArrays: TypeAlias = Mapping[str, ArrayLike] | Sequence[ArrayLike]
-
 Provider: TypeAlias = str | tuple[str, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +232,34 @@ class ProfileRow:
     def lines(self) -> tuple[SourceLine, ...]:
         """The lines that they stand for."""
 
+NoteKind: TypeAlias = Literal['added', 'removed', 'changed', 'differs', 'heat']
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What is said of one node."""
+    kind: NoteKind
+    label: str = ...
+    text: str = ...
+    share: float | None = ...
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a timeline: a pass that ran, an edit that it made."""
+    title: str
+    notes: Mapping[str, Note] = ...
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """Notes by the address of their nodes, and the steps of a timeline, if there is one.
+
+    An address counts the nodes of a graph in the order of the file: `"12"` in the main graph, `"12.then_branch.3"` in
+    a body, `"12.branches[1].3"` in one of several, `"domain::name/4"` in a function.
+    """
+    title: str
+    notes: Mapping[str, Note] = ...
+    legend: Mapping[NoteKind, str] = ...
+    steps: Sequence[Step] = ...
+
 @dataclass(frozen=True, slots=True)
 class ComparedRow:
     """A line, a node or an operator in two profiles; None where a profile does not have it."""
@@ -303,6 +329,14 @@ class Profile:
 
         Lines that were fused into one kernel have their time at the line that gives its result; the others say at which
         line that is.
+        """
+    def overlay(self) -> Overlay:
+        """The times for the viewer, which colours the nodes by them: `model.show(overlay=profile.overlay())`.
+
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT[1000])
+        >>> sorted(model.profile(runs=1).overlay().notes)
+        ['0', '1']
         """
     def summary(self) -> str:
         """How the profile was taken, and how long runs took."""
@@ -399,34 +433,6 @@ class Rule:
         """What reports call it."""
 
 StatisticsWish: TypeAlias = Literal['sample', 'full', 'none']
-
-NoteKind: TypeAlias = Literal['added', 'removed', 'changed', 'differs', 'heat']
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """What is said of one node."""
-    kind: NoteKind
-    label: str = ...
-    text: str = ...
-    share: float | None = ...
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step of a timeline: a pass that ran, an edit that it made."""
-    title: str
-    notes: Mapping[str, Note] = ...
-
-@dataclass(frozen=True, slots=True)
-class Overlay:
-    """Notes by the address of their nodes, and the steps of a timeline, if there is one.
-
-    An address counts the nodes of a graph in the order of the file: `"12"` in the main graph, `"12.then_branch.3"` in
-    a body, `"12.branches[1].3"` in one of several, `"domain::name/4"` in a function.
-    """
-    title: str
-    notes: Mapping[str, Note] = ...
-    legend: Mapping[NoteKind, str] = ...
-    steps: Sequence[Step] = ...
 
 Factors: TypeAlias = tuple[str, ...]
 
@@ -934,7 +940,7 @@ class Model:
         """
     def profile(
         self,
-        inputs: InputArrays | None = None,
+        inputs: ModelInputs | None = None,
         *,
         runs: int = 10,
         warm_up: int = 3,
