@@ -17,6 +17,7 @@ from onnxsmith.cli.streams import STREAM, check_words, load_model, shown
 from onnxsmith.diagnostics import printable
 from onnxsmith.graphs import size_conditions
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.node_counts import operator_counts
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,7 +62,8 @@ def describe(model: Model, word: str, *, with_weights: bool) -> dict[str, Any]:
             {"condition": each.text, "because": each.because}
             for each in size_conditions.read(model.ir.metadata_props)
         ],
-        "nodes": _counted(model.ir.graph),
+        # All of them, those of functions too, as everywhere: `model.nodes` has as many.
+        "nodes": _sorted(operator_counts(model.ir)),
         "functions": [
             {
                 "domain": each.domain,
@@ -70,7 +72,7 @@ def describe(model: Model, word: str, *, with_weights: bool) -> dict[str, Any]:
                 "inputs": [value.name for value in each.inputs],
                 "attributes": list(each.attributes),
                 "outputs": [value.name for value in each.outputs],
-                "nodes": _counted(each.graph),
+                "nodes": _sorted(operator_counts(each)),
             }
             for each in model.ir.functions.values()
         ],
@@ -103,11 +105,8 @@ def _weights(model: ir.Model) -> Iterator[dict[str, Any]]:
                 }
 
 
-def _counted(graph: ir.Graph) -> dict[str, int]:
-    """How often each operator stands in a graph and the graphs inside it, the most frequent first."""
-    counts = Counter(
-        f"{node.domain}.{node.op_type}" if node.domain else node.op_type for node in graph.all_nodes()
-    )
+def _sorted(counts: Counter[str]) -> dict[str, int]:
+    """The most frequent first."""
     return dict(sorted(counts.items(), key=lambda each: (-each[1], each[0])))
 
 

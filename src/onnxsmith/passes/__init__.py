@@ -4,9 +4,9 @@ A pass never changes the model that it is given: it returns a new one that share
 what. `Editor` is the model that is being changed, `Worklist` applies rules to it to a fixed point.
 """
 
-from onnxsmith.passes.edits import Edit as Edit
-from onnxsmith.passes.edits import NodeNote as NodeNote
+from onnxsmith.graphs.edits import Edit as Edit
+from onnxsmith.graphs.edits import NodeNote as NodeNote
+from onnxsmith.graphs.report import PassedModel as PassedModel
+from onnxsmith.graphs.report import Report as Report
 from onnxsmith.passes.optimizing import optimize as optimize
 from onnxsmith.passes.optimizing import polish as polish
-from onnxsmith.passes.report import PassedModel as PassedModel
-from onnxsmith.passes.report import Report as Report
