@@ -31,8 +31,8 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("graphs", "runtime"),
     ("scripting", "tracing"),
     (
-        *("comparing", "decompiling", "grad", "inspection", "migration", "numpy"),
-        *("passes", "sklearn", "testing", "torch", "view"),
+        *("comparing", "decompiling", "diff", "grad", "inspection", "migration", "numpy"),
+        *("passes", "profiling", "sklearn", "testing", "torch", "view"),
     ),
     ("cli", "mypy_plugin"),
 )

@@ -245,8 +245,8 @@ def test_a_model_that_only_a_proto_holds_has_nodes() -> None:
         '<ir_version: 9, opset_import: ["" : 21]> g (float[2] x) => (float[2] y) { y = Add (x, w) }'
     )
     sparse = onnx.SparseTensorProto(dims=[2])
-    sparse.values.CopyFrom(onnx.numpy_helper.from_array(np.float32([5]), "w"))
-    sparse.indices.CopyFrom(onnx.numpy_helper.from_array(np.int64([1]), ""))
+    sparse.values.CopyFrom(onnx.numpy_helper.from_array(np.array([5], np.float32), "w"))
+    sparse.indices.CopyFrom(onnx.numpy_helper.from_array(np.array([1], np.int64), ""))
     proto.graph.sparse_initializer.append(sparse)
     model = Model.from_proto(proto)
     assert model.is_proto_only

@@ -11,7 +11,7 @@ import onnxruntime
 import pytest
 from onnx import parser
 
-from onnxsmith import BFLOAT16, DOUBLE, INT16, INT64, UINT64, Model, jit, script, trace
+from onnxsmith import BFLOAT16, DOUBLE, FLOAT16, INT16, INT64, UINT64, Model, jit, script, trace
 from onnxsmith import opset21 as op
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import using
@@ -126,6 +126,12 @@ def test_an_operator_that_a_fact_is_met_for() -> None:
         => (bfloat16[B, H, N, D] y) { y = Attention <is_causal = 1> (q, k, v, m) }"""
     model = SessionModel(parser.parse_model(text))
     assert "widened" in {each.rule for each in open_as_it_can(model, opener(Settings())).edits}
+
+
+def test_a_function_that_is_not_of_the_type_it_is_for() -> None:
+    given = np.random.default_rng(0).normal(size=(2, 3, 4, 1)).astype(np.float16)
+    model = trace(lambda x: op.MeanVarianceNormalization(x), FLOAT16["N", 3, "H", "W"])
+    assert np.array_equal(model(given), op.MeanVarianceNormalization(given))
 
 
 def _opened(model: Model) -> Any:

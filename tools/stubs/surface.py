@@ -49,7 +49,10 @@ LIGHT = (
 )
 
 _DECORATORS = ("property", "staticmethod", "classmethod", "overload", "dataclass", "contextmanager")
-_CALLED_BY_PYTHON = ("__init__", "__call__", "__enter__", "__exit__", "__getitem__", "__iter__", "__len__")
+_CALLED_BY_PYTHON = (
+    *("__init__", "__call__", "__enter__", "__exit__", "__getitem__", "__iter__", "__len__"),
+    "_repr_html_",  # by notebooks
+)
 
 
 @dataclass(frozen=True)

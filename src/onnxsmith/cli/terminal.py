@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Literal, TextIO
 
 Style = Literal["bold", "red", "green", "blue", "dim"]
@@ -79,3 +79,25 @@ def progress(doing: str) -> Generator[None]:
         if taken > _PATIENCE_SECONDS:
             stream.write(styled(f"{doing}: {taken:.1f} s\n", "dim", stream))
         stream.flush()
+
+
+@contextlib.contextmanager
+def counted(doing: str) -> Generator[Callable[[int, int], None]]:
+    """As `progress`, for work in steps: gives what is told how many are done, and how many there are."""
+    stream = sys.stderr
+    last = 0.0
+
+    def tell(done: int, whole: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last > _BETWEEN_SECONDS:
+            last = now
+            stream.write(f"\r{doing} … {done} of {whole}")
+            stream.flush()
+
+    with progress(doing):
+        yield tell if stream.isatty() else lambda done, whole: None
+
+
+#: Steps that follow each other faster are not told one by one.
+_BETWEEN_SECONDS = 0.1

@@ -19,21 +19,29 @@ METHODS: dict[str, str] = {
     "convert_version": "onnxsmith.passes.versions:convert_version",
     "decompile": "onnxsmith.decompiling:decompile",
     "decompile_to": "onnxsmith.decompiling:decompile_to",
+    "equals": "onnxsmith.inspection:equals",
     "extract": "onnxsmith.passes.surgery:extract",
     "for_runtime": "onnxsmith.runtime.for_runtime:for_runtime",
+    "intermediate": "onnxsmith.inspection:intermediate",
     "optimize": "onnxsmith.passes:optimize",
+    "profile": "onnxsmith.profiling:profile",
     "rename": "onnxsmith.passes.surgery:rename",
     "replace_weights": "onnxsmith.passes.surgery:replace_weights",
     "rewrite": "onnxsmith.passes.rules:rewrite",
+    "show": "onnxsmith.view:show",
     "split": "onnxsmith.passes.surgery:split",
+    "summary": "onnxsmith.inspection:summary",
     "then": "onnxsmith.passes.surgery:then",
+    "with_metadata": "onnxsmith.passes.surgery:with_metadata",
     "with_outputs": "onnxsmith.passes.surgery:with_outputs",
     "with_shapes": "onnxsmith.passes.surgery:with_shapes",
 }
 
 #: Name of the property -> "package:function", a function of the model alone. Its result is kept with the model.
 PROPERTIES: dict[str, str] = {
+    "metadata": "onnxsmith.inspection:metadata",
     "nodes": "onnxsmith.inspection:nodes",
+    "weights": "onnxsmith.inspection:weights",
 }
 
 

@@ -488,6 +488,16 @@ def _unpickled_raw(content: bytes, place: Path | None) -> Model:
     return result
 
 
+def bound(model: Model, inputs: Mapping[str, Any] | Sequence[Any]) -> tuple[Model, list[RunValue]]:
+    """What is run on inputs, by name or in order, and the arrays that it is given; refuses what a call would refuse.
+
+    That is the model itself, unless optional inputs are given.
+    """
+    if isinstance(inputs, Mapping):
+        return model._bind((), dict(inputs))  # pyright: ignore[reportPrivateUsage]  # the same, for who runs it elsewhere
+    return model._bind(tuple(inputs), {})  # pyright: ignore[reportPrivateUsage]  # as above
+
+
 @boundary
 def load(path: str | os.PathLike[str]) -> Model:
     """Read a model from a file: `onnxsmith.load("m.onnx")`."""

@@ -6,7 +6,7 @@ import fnmatch
 import html
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import cast, overload
+from typing import Any, cast, overload
 
 import onnx_ir as ir
 
@@ -208,6 +208,11 @@ def _row(node: Node) -> str:
 def _function_name(function: ir.Function) -> str:
     overload = f":{function.overload}" if function.overload else ""
     return f"{function.domain}::{function.name}{overload}"
+
+
+def nodes_of(model: Model) -> Nodes:
+    """The nodes of a model, made once: what `model.nodes` is."""
+    return cast(Nodes, cast(Any, model).nodes)  # a capability, which `graphs` does not know
 
 
 def nodes(model: Model) -> Nodes:

@@ -6,7 +6,6 @@ the graph, so that names, types, metadata and the log are right after every chan
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
@@ -17,10 +16,11 @@ from onnxsmith.graphs.edits import Edit, NodeNote
 from onnxsmith.graphs.graph_inference import Functions
 from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
 from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
-from onnxsmith.graphs.origins import SOURCES_KEY
+from onnxsmith.graphs.origins import SOURCES_KEY, sources_in, stored_sources
 from onnxsmith.passes.attributes import attribute_of
 from onnxsmith.passes.edits import EditLog, noted
 from onnxsmith.passes.named_tensors import named_tensor
+from onnxsmith.passes.standard_form import name_standard_domain, reveal_hidden_names
 from onnxsmith.passes.typing_values import infer_types
 from onnxsmith.passes.values import Array, inner_graphs, is_open_inside, is_read, used_names
 
@@ -43,7 +43,7 @@ class Editor:
 
         `log` has what was done before.
         """
-        _name_standard_domain(model)
+        name_standard_domain(model)
         self.model = model
         self.keeps_weights = keeps_weights
         self.log = EditLog() if log is None else log
@@ -67,6 +67,9 @@ class Editor:
             for node in root.all_nodes():
                 for graph in inner_graphs(node):
                     self._outer[graph] = node
+        if self._outer:
+            for root in self.roots():
+                reveal_hidden_names(root, self.fresh_name)
         # Initializers are inputs before IR version 4, and inputs are no constants.
         self.can_add_initializers = model.ir_version >= 4
 
@@ -112,6 +115,10 @@ class Editor:
         while found is not None and found.graph is not graph:
             found = None if found.graph is None else self._outer.get(found.graph)
         return found
+
+    def around(self, node: ir.Node) -> ir.Node | None:
+        """The node that a node stands inside of."""
+        return None if node.graph is None else self._outer.get(node.graph)
 
     def path(self, node: ir.Node) -> tuple[str, ...]:
         """The functions and nodes around a node, outermost first."""
@@ -408,6 +415,20 @@ class Editor:
                 for each in inner_graphs(inner):
                     self._outer[each] = inner
 
+    def set_ports(self, graph: ir.Graph, inputs: Sequence[ir.Value], outputs: Sequence[ir.Value]) -> None:
+        """Give the graph inside a node other inputs and outputs."""
+        graph.inputs[:] = inputs
+        graph.outputs[:] = outputs
+        self._output_places.pop(graph, None)
+
+    def lift(self, nodes: Sequence[ir.Node], around: ir.Node) -> None:
+        """Move nodes of a graph inside a node to the place right before that node; what they read is there already."""
+        graph, outer = nodes[0].graph, around.graph
+        assert graph is not None
+        assert outer is not None
+        graph.remove(nodes)
+        outer.insert_before(around, nodes)
+
     def adopt(self, graph: ir.Graph) -> None:
         """Take note of the graphs inside new nodes of a graph."""
         for node in graph:
@@ -418,17 +439,15 @@ class Editor:
         if not made:
             return
         sources: dict[str, None] = {}
-        for note, metadata in zip(removed.notes, removed.metadata, strict=True):
-            more = metadata.get(SOURCES_KEY)
-            for each in json.loads(more) if more else [note.source]:
-                if each:
-                    sources.setdefault(str(each))
+        for metadata in removed.metadata:
+            for each in sources_in(metadata):
+                sources.setdefault(str(each))
         for each in made:
             if each.metadata_props:
                 continue  # a copy of a node that says so itself
             each.metadata_props.update(node.metadata_props)
             if len(sources) > 1:
-                each.metadata_props[SOURCES_KEY] = json.dumps(list(sources))
+                each.metadata_props[SOURCES_KEY] = stored_sources(list(sources))
         for each in made:
             if not each.meta:
                 notes_of(each).update(notes_of(node))
@@ -577,18 +596,3 @@ def _each_once(attempt: Attempt, values: Sequence[ir.Value | None]) -> Sequence[
 
 def _port_names(graph: ir.Graph) -> Collection[str | None]:
     return {each.name for each in (*graph.inputs, *graph.outputs)}
-
-
-def _name_standard_domain(model: ir.Model) -> None:
-    """Let the standard domain have one of its two names: rules are filed under it."""
-    holders = [model, *model.functions.values()]
-    if not any("ai.onnx" in each.opset_imports for each in holders):
-        return
-    for each in holders:
-        version = each.opset_imports.pop("ai.onnx", None)
-        if version is not None:
-            each.opset_imports.setdefault("", version)
-    for root in (model.graph, *(function.graph for function in model.functions.values())):
-        for node in root.all_nodes():
-            if node.domain == "ai.onnx":
-                node.domain = ""

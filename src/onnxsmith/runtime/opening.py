@@ -51,6 +51,7 @@ def open_session(
     is_checked: bool = False,
     is_kept: bool = False,
     operators: Set[tuple[str, str]] | None = None,
+    profiling: onnxruntime_api.Profiling | None = None,
 ) -> Opened:
     """A session of a model with the facts met; raises Refused, or what ONNX Runtime raises.
 
@@ -68,7 +69,9 @@ def open_session(
             if result.edits:
                 model, edits = replace(model, proto=result.model), result.edits
                 operators = operators_of(model.proto)
-    session = _make_session(model, operators, settings, threads=threads, optimize=optimize)
+    session = _make_session(
+        model, operators, settings, threads=threads, optimize=optimize, profiling=profiling
+    )
     return Opened(session, model, edits)
 
 
@@ -92,6 +95,7 @@ def _make_session(
     *,
     threads: int,
     optimize: bool,
+    profiling: onnxruntime_api.Profiling | None = None,
 ) -> onnxruntime_api.Session:
     given = hand_over(model if operators.isdisjoint(_RANDOM) else _with_own_seeds(model))
     with onnxruntime_api.hushed() if _LOUD in operators else nullcontext():
@@ -102,6 +106,7 @@ def _make_session(
             optimize=optimize,
             weights=given.weights,
             folder=given.folder,
+            profiling=profiling,
         )
 
 

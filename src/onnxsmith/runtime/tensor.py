@@ -47,6 +47,7 @@ class EagerTensor(Tensor):
     def as_number(self) -> Any:
         return self.array.item()
 
+    @boundary
     def numpy(self) -> np.ndarray[Any, Any]:
         """The array behind it, not a copy."""
         return self.array

@@ -5,13 +5,13 @@ import enum
 import numpy as np
 import onnx
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numpy.typing import ArrayLike, NDArray
 from onnxsmith.opset._stubs.foreign import AnyIrModel, AnyIrPart, IrModel
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import AnyValueType, Dim, Shape
+from onnxsmith.types.value_types import AnyValueType, Dim, Dimension, Shape
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias, overload
 
@@ -114,6 +114,12 @@ class PassedModel(Model):
 
 WeightsPlace: TypeAlias = Literal['inline', 'external', 'safetensors']
 
+@dataclass(frozen=True, slots=True)
+class Equality:
+    """Whether two models are equal: true or false, and the first difference in words."""
+    difference: str | None = ...
+    address: str = ...
+
 @dataclass(slots=True)
 class RuntimeReport(Report):
     """What was changed for a runtime; as text, a line with the reason for each change."""
@@ -126,7 +132,227 @@ class RuntimeModel(PassedModel):
     """
     report: RuntimeReport
 
+RunValue: TypeAlias = 'np.ndarray[Any, Any] | np.generic[Any] | list[RunValue] | dict[int | str, RunValue] | int | float | str | None'
+
+ModelInputs: TypeAlias = Mapping[str, RunValue] | Sequence[RunValue]
+
 GivenInputs: TypeAlias = Mapping[str, NDArray[np.generic]] | Sequence[NDArray[np.generic]]
+
+Provider: TypeAlias = str | tuple[str, Mapping[str, Any]]
+
+@dataclass(frozen=True, slots=True)
+class ProfiledNode:
+    """A node of the model that was profiled."""
+    address: str
+    operator: str
+    name: str
+    source: Span | None
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """How long something took in each run, in seconds."""
+    per_run: tuple[float, ...]
+    @property
+    def mean(self) -> float:
+        """The arithmetic mean of the runs."""
+    @property
+    def minimum(self) -> float:
+        """The fastest run: the least disturbed by what else the machine does."""
+    @property
+    def deviation(self) -> float:
+        """The standard deviation between runs; 0 for a single one."""
+    def as_dict(self) -> dict[str, float | list[float]]:
+        """Plain values, for JSON."""
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """A line of Python that nodes were written in."""
+    file: str
+    number: int
+    function: str
+    claimed_by: str
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """What ONNX Runtime ran for one node of its own graph, in all its executions.
+
+    It stands for one node of the model, or for several that ONNX Runtime fused. A kernel that it inserted, to change a
+    layout or an element type, stands for none: `nodes` are then the ones that it was inserted for.
+    """
+    operator: str
+    provider: str
+    nodes: tuple[ProfiledNode, ...]
+    is_inserted: bool
+    times: Times
+    calls: float
+    output_bytes: int
+    parameter_bytes: int
+    output_types: tuple[str, ...]
+    depth: int
+    has_bodies: bool
+    @property
+    def lines(self) -> tuple[SourceLine, ...]:
+        """The lines of Python that it stands for, in order."""
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """How a profile was taken."""
+    called: str
+    runtime: str
+    providers: tuple[str, ...]
+    threads: int
+    runs: int
+    warm_up: int
+    inputs: tuple[tuple[str, str], ...]
+    are_made_up: bool
+    notes: tuple[str, ...] = ...
+
+ProfileGrouping: TypeAlias = Literal['line', 'node', 'operator']
+
+@dataclass(frozen=True, slots=True)
+class ProfileRow:
+    """Kernels that are told together: those of a line, of a node, or of an operator."""
+    key: Hashable
+    label: str
+    kernels: tuple[Kernel, ...]
+    @property
+    def times(self) -> Times:
+        """The time of all of them, without that of kernels inside control flow which are not among them."""
+    @property
+    def calls(self) -> float:
+        """How many kernels ran for it in each run."""
+    @property
+    def output_bytes(self) -> int:
+        """Bytes of the results of all its kernels, one execution of each."""
+    @property
+    def nodes(self) -> tuple[ProfiledNode, ...]:
+        """The nodes that they stand for."""
+    @property
+    def lines(self) -> tuple[SourceLine, ...]:
+        """The lines that they stand for."""
+
+NoteKind: TypeAlias = Literal['added', 'removed', 'changed', 'differs', 'heat']
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What is said of one node."""
+    kind: NoteKind
+    label: str = ...
+    text: str = ...
+    share: float | None = ...
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a timeline: a pass that ran, an edit that it made."""
+    title: str
+    notes: Mapping[str, Note] = ...
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """Notes by the address of their nodes, and the steps of a timeline, if there is one.
+
+    An address counts the nodes of a graph in the order of the file: `"12"` in the main graph, `"12.then_branch.3"` in
+    a body, `"12.branches[1].3"` in one of several, `"domain::name/4"` in a function.
+    """
+    title: str
+    notes: Mapping[str, Note] = ...
+    legend: Mapping[NoteKind, str] = ...
+    steps: Sequence[Step] = ...
+
+@dataclass(frozen=True, slots=True)
+class ComparedRow:
+    """A line, a node or an operator in two profiles; None where a profile does not have it."""
+    label: str
+    before: Times | None
+    after: Times | None
+    @property
+    def difference(self) -> float:
+        """By how many seconds the mean rose."""
+    @property
+    def ratio(self) -> float | None:
+        """The mean after, as a multiple of the mean before; None where one is not there."""
+    @property
+    def is_clear(self) -> bool:
+        """Whether the difference is larger than the spread of the runs, so that it is likely more than noise."""
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ProfileComparison:
+    """Two profiles beside each other, by line, node or operator; the largest difference comes first."""
+    by: ProfileGrouping
+    rows: tuple[ComparedRow, ...]
+    total: ComparedRow
+    plain: ComparedRow
+    called: tuple[str, str]
+    def table(self, limit: int | None = ...) -> str:
+        """A table as text; a difference that is not larger than the spread of the runs has a `?`."""
+    def _repr_html_(self) -> str: ...
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain values, for JSON; times are in seconds."""
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Profile:
+    """How long each kernel of a model took, and which nodes and lines of Python it ran for.
+
+    The time of a kernel is its own: control flow is told without the kernels in its bodies, so that all kernels add up
+    to what was spent in kernels. A group of lines or nodes that ONNX Runtime fused into one kernel is told together.
+    """
+    kernels: tuple[Kernel, ...]
+    plain: Times
+    profiled: Times
+    circumstances: Circumstances
+    @property
+    def total(self) -> Times:
+        """All kernels together."""
+    @property
+    def inserted(self) -> Times:
+        """The kernels that ONNX Runtime inserted. They count with the nodes and lines that they were inserted for."""
+    def by(self, what: ProfileGrouping) -> tuple[ProfileRow, ...]:
+        """The kernels in groups by "line", "node" or "operator", the most expensive first.
+
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a: op.Exp(op.Relu(op.Exp(a))), FLOAT[1000])
+        >>> sorted(row.label for row in model.profile(runs=1).by("operator"))
+        ['Exp', 'Relu']
+        """
+    @property
+    def best_grouping(self) -> ProfileGrouping:
+        """By line where most of the time has lines, else by node."""
+    def table(self, by: ProfileGrouping | None = None, limit: int | None = ...) -> str:
+        """A table as text, by what has the most to say unless `by` says it; `limit` None shows all of it.
+
+        Share of the time in kernels; mean, standard deviation and least of the runs; how many kernels ran in a run;
+        bytes of their results.
+        """
+    def listing(self) -> str:
+        """The source of the model with share and time of each line beside it.
+
+        Lines that were fused into one kernel have their time at the line that gives its result; the others say at which
+        line that is.
+        """
+    def overlay(self) -> Overlay:
+        """The times for the viewer, which colours the nodes by them: `model.show(overlay=profile.overlay())`.
+
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT[1000])
+        >>> sorted(model.profile(runs=1).overlay().notes)
+        ['0', '1']
+        """
+    def summary(self) -> str:
+        """How the profile was taken, and how long runs took."""
+    def compare(self, after: Profile, by: ProfileGrouping | None = None) -> ProfileComparison:
+        """This profile and a later one beside each other, the largest difference first.
+
+        Of one model by line or node, of two by line where both have lines, else by operator, unless `by` says it.
+
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a: op.Exp(op.Relu(a)), FLOAT[1000])
+        >>> before, after = model.profile(runs=2), model.profile(runs=2)
+        >>> sorted(row.label for row in before.compare(after, by="operator").rows)
+        ['Exp', 'Relu']
+        """
+    def _repr_html_(self) -> str: ...
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain values, for JSON; times are in seconds."""
 
 NewNames: TypeAlias = Mapping[str, str] | Callable[[str], str]
 
@@ -204,6 +430,56 @@ class Rule:
     @property
     def name(self) -> str:
         """What reports call it."""
+
+StatisticsWish: TypeAlias = Literal['sample', 'full', 'none']
+
+Factors: TypeAlias = tuple[str, ...]
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """A whole number, or a sum of products of dimensions that are known by name only.
+
+    >>> Count.product(["N", 4, "N"]) + Count.of(3)
+    4*N**2 + 3
+    """
+    terms: Mapping[Factors, int] = ...
+    @staticmethod
+    def of(number: int) -> Count:
+        """A number."""
+    @staticmethod
+    def product(dimensions: Iterable[Dimension]) -> Count | None:
+        """How many elements there are; None where a dimension has no name."""
+    def times(self, other: Count) -> Count:
+        """The product of two counts."""
+    @property
+    def number(self) -> int | None:
+        """The number, where it depends on nothing."""
+
+@dataclass(frozen=True, slots=True)
+class OperatorSummary:
+    """What all nodes of one operator take together."""
+    operator: str
+    nodes: int
+    flops: Count
+    uncounted: int = ...
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a model consists of, and what one run of it takes.
+
+    A function counts at every call. Of an `If` the larger branch counts, and of a loop one turn: how many there are is
+    known only when it runs.
+    """
+    nodes: int
+    functions: int
+    operators: tuple[OperatorSummary, ...]
+    parameters: int
+    weight_bytes: int
+    flops: Count
+    uncounted: Mapping[str, int] = ...
+    has_loops: bool = ...
+    activation_bytes: int | None = ...
+    def _repr_html_(self) -> str: ...
 
 Joints: TypeAlias = Mapping[str, str | Sequence[str]]
 
@@ -376,6 +652,50 @@ class Nodes(Sequence[Node]):
         >>> [each.address for each in model.nodes.where(op_type="Relu")]
         ['0', '2']
         """
+    def _repr_html_(self) -> str: ...
+
+@dataclass(frozen=True, slots=True)
+class WeightInfo:
+    """What is known of a weight without reading it."""
+    name: str
+    dtype: DType
+    shape: tuple[int, ...]
+    nbytes: int
+    file: str | None = ...
+    is_sparse: bool = ...
+    @property
+    def size(self) -> int:
+        """How many elements it has."""
+
+class ModelWeights(Mapping[str, Elements]):
+    """Arrays by name, each read when it is asked for; they cannot be changed.
+
+    The names are those of the model's initializers. One inside a body whose name an outer one has is called by the
+    body's address, `12.then_branch/w`.
+    """
+    def __init__(self, model: Model) -> None: ...
+    def __getitem__(self, name: str) -> Elements: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def __len__(self) -> int: ...
+    def info(self, name: str) -> WeightInfo:
+        """What is known of a weight without reading it.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, trace
+        >>> scale = np.float32([1, 2])
+        >>> model = trace(lambda a: a * scale, FLOAT["N", 2])
+        >>> model.weights.info("scale").nbytes
+        8
+        """
+    def infos(self) -> Iterator[WeightInfo]:
+        """What is known of every weight, without reading any."""
+    @property
+    def nbytes(self) -> int:
+        """How many bytes all of them take."""
+    @property
+    def size(self) -> int:
+        """How many elements all of them have."""
+    def _repr_html_(self) -> str: ...
 
 class Model:
     """An ONNX model.
@@ -460,6 +780,7 @@ class Model:
         """A function of the inputs as a list of arrays, for calls that must cost little."""
     def handed_over(self) -> SessionModel:
         """The model as a runtime is given it."""
+    def _repr_html_(self) -> str: ...
     def bind_inputs(self, inputs: Mapping[str, ArrayLike] | None = None, /, **named: ArrayLike) -> Model:
         """The model with values for some of its inputs: they are initializers then, and no inputs any more.
 
@@ -525,6 +846,20 @@ class Model:
         `decompile`. A module or a file of weights that is there already and holds something else, another program's or one
         that was edited, is left alone, unless `overwrite` is True.
         """
+    def equals(self, other: Model, *, names: bool = False) -> Equality:
+        """Whether another model is the same: nodes, attributes, inputs and outputs, weights by content.
+
+        What values and nodes are called decides only with `names=True`; the inputs and outputs of the model always keep
+        their names. The result is true or false, and says where the first difference is.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a: op.Relu(a) * 2.0, FLOAT["N"])
+        >>> model.equals(model.rename({"relu": "r"}))
+        equal
+        >>> model.equals(trace(lambda a: op.Relu(a) * 3.0, FLOAT["N"]))
+        not equal: input 1 of node 1 (Mul), the weight 'const': it is 2.0 and 3.0
+        """
     def extract(
         self,
         inputs: str | Sequence[str] | Mapping[str, AnyValueType] | None = None,
@@ -559,11 +894,25 @@ class Model:
         ONNX Runtime ...: 1 change
           Div 'div': the lowest integer divided by -1 ends the process; it wraps around, as in numpy
         """
+    def intermediate(self, inputs: ModelInputs, names: str | Iterable[str]) -> dict[str, RunValue]:
+        """Run the model as far as needed, and give values inside it by name.
+
+        `inputs` are by name or in order. The names are those of values of the outermost graph. A value inside the body of
+        an `If`, `Loop` or `Scan` is made as often as the body runs, and one inside a function at every call: those have no
+        one value, and are refused.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a: op.Exp(op.Relu(a)), FLOAT["N"])
+        >>> model.intermediate([np.float32([-1, 1])], ["relu"])
+        {'relu': array([0., 1.], dtype=float32)}
+        """
     def optimize(
         self,
         *,
         inline: bool = True,
         opset: int | Literal['runtime', 'keep'] = 'runtime',
+        unroll: int = 0,
         verify: bool | GivenInputs = False,
     ) -> PassedModel:
         """The same model with fewer nodes, which runs no slower.
@@ -572,6 +921,7 @@ class Model:
         The given model stays as it is; the new one shares its weights, and its `report` says what was done. `inline` False
         keeps the functions of the model. `opset` "keep" leaves the version of the standard opset, a number converts to it;
         by default it is raised to what the installed ONNX Runtime takes where operators that came later may be of use.
+        Loops of up to `unroll` turns are written out, one turn after the other, if the number of turns is known.
         `verify` True runs both on inputs that are made up, or on those that it is given;
         VerificationError then names the change that made a difference.
 
@@ -586,6 +936,32 @@ class Model:
         weights 8 bytes before, 0 after
                1 x transpose of transpose
                1 x times one
+        """
+    def profile(
+        self,
+        inputs: ModelInputs | None = None,
+        *,
+        runs: int = 10,
+        warm_up: int = 3,
+        providers: Sequence[Provider] | None = None,
+        intra_op_threads: int | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Profile:
+        """How long each kernel takes when the model runs, and which node and line of Python it runs for.
+
+        ONNX Runtime runs the model `warm_up` times, then `runs` times with its profile, then as often without: a profile
+        costs time itself. `inputs` are arrays by name or in order; without them some are made up, with small sizes where
+        dimensions are open. `providers` and `intra_op_threads` are as in `onnxsmith.runtime.using`. `progress` is told
+        after each run how many are done, and how many there will be.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a, b: op.Relu(a @ b + 1.0), FLOAT["N", 64], FLOAT[64, 64])
+        >>> profile = model.profile([np.ones((64, 64), np.float32)] * 2, runs=3)
+        >>> [kernel.operator for kernel in profile.kernels]
+        ['MatMul', 'Add', 'Relu']
+        >>> profile.kernels[0].nodes[0].address, profile.kernels[0].output_bytes
+        ('0', 16384)
         """
     def rename(
         self,
@@ -644,6 +1020,32 @@ class Model:
         >>> print(rewrite(model, [twice]).report.edits[0])
         twice: Add 'add' -> Mul 'mul_add'
         """
+    def show(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        source: bool = True,
+        statistics: StatisticsWish = 'sample',
+        overlay: Overlay | None = None,
+        overwrite: bool = False,
+    ) -> Path | None:
+        """Show a model as a page to click through: in a notebook where it is called, elsewhere in the browser.
+
+        With a `path` it is written there and nothing is opened: a page for `.html`, a picture for `.svg` and `.png`. The
+        page is one file that needs no network. Gives the path of the file; in a notebook there is none.
+
+        - `source`: whether the page has the Python lines that made the nodes.
+        - `statistics`: numbers and histograms of weights, from a `"sample"` of each, in `"full"`, or `"none"`.
+        - `overlay`: notes on nodes that another tool has made.
+        - `overwrite`: whether a file may be replaced that is no page or picture of a model.
+
+        >>> import tempfile
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a, b: op.Relu(a @ b + 1.0), FLOAT["N", 4], FLOAT[4, 8])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.show(f"{folder}/model.html").name
+        'model.html'
+        """
     def split(self, at: str | Sequence[str | Sequence[str]]) -> tuple[Model, ...]:
         """The model as two or more that chain: what one gives is what the next one takes, in the same order.
 
@@ -655,6 +1057,29 @@ class Model:
         >>> model = trace(lambda a, b: op.Exp(op.Relu(a)) * b, FLOAT["N"], FLOAT["N"])
         >>> [[port.name for port in each.outputs] for each in model.split(["relu", "exp"])]
         [['relu', 'b'], ['exp', 'b'], ['mul']]
+        """
+    def summary(self, **sizes: int) -> Summary:
+        """What the model consists of and what a run takes: operators, parameters, bytes, floating-point operations.
+
+        Operations are counted from the shapes. Where these have names, the counts are expressions; `sizes` gives names
+        sizes. A multiplication and an addition count one each, a function such as `Exp` one for each element. Operators
+        that only move data count nothing, and those without a formula are named as not counted.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> weight = np.ones((4, 8), np.float32)
+        >>> model = trace(lambda a: op.Relu(a @ weight), FLOAT["N", 4])
+        >>> model.summary().flops
+        72*N
+        >>> model.summary(N=10)
+        2 nodes
+        32 parameters, 128 bytes of weights
+        flops: 720
+        values on the way: 640 bytes at the most
+        <BLANKLINE>
+        operator  nodes  flops
+        MatMul        1    640
+        Relu          1     80
         """
     def then(self, other: Model, map: Joints | None = None) -> Model:
         """The model and another one as one: what this one gives, the other takes. The weights are shared.
@@ -671,6 +1096,16 @@ class Model:
         Model(a: FLOAT['N'], c: FLOAT['N']) -> mul: FLOAT['N'], 2 nodes, opset 21
         >>> first.then(second, map={"relu": ["b", "c"]})
         Model(a: FLOAT['N']) -> mul: FLOAT['N'], 2 nodes, opset 21
+        """
+    def with_metadata(self, metadata: Mapping[str, str | None] | None = None, /, **named: str | None) -> Model:
+        """The model with other metadata: a text for a key that it gets, None for one that it loses; the rest stays.
+
+        Keys that are no identifiers are given as a mapping.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda a: a + 1.0, FLOAT["N"])
+        >>> dict(model.with_metadata({"my.key": "1"}, author="somebody").metadata)
+        {'my.key': '1', 'author': 'somebody'}
         """
     def with_outputs(self, *names: str | Iterable[str]) -> Model:
         """The model with values inside it as outputs, after its own; nothing else of it changes.
@@ -703,6 +1138,15 @@ class Model:
         Model(a: FLOAT[1, 3], b: FLOAT[3, 8]) -> relu: FLOAT[1, 8], 2 nodes, opset 21
         """
     @property
+    def metadata(self) -> Mapping[str, str]:
+        """What the model says of itself, by key; it cannot be changed. `with_metadata` makes a model that says more.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda a: a + 1.0, FLOAT["N"]).with_metadata(author="somebody")
+        >>> model.metadata["author"]
+        'somebody'
+        """
+    @property
     def nodes(self) -> Nodes:
         """Every node, those of bodies and functions included: by number, address, name, or name of an output.
 
@@ -720,6 +1164,21 @@ class Model:
         >>> [node.op_type for node in model.nodes[:2]]
         ['MatMul', 'Add']
         """
+    @property
+    def weights(self) -> ModelWeights:
+        """The weights by name, as arrays that are read when they are asked for and cannot be changed.
+
+        What lies in a file beside the model is mapped, not read into memory. `replace_weights` makes a model with others.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, trace
+        >>> scale = np.float32([1, 2])
+        >>> model = trace(lambda a: a * scale, FLOAT["N", 2])
+        >>> model.weights
+        <1 weight: 2 elements, 8 bytes>
+        >>> model.weights["scale"]
+        array([1., 2.], dtype=float32)
+        """
 
 def load(path: str | os.PathLike[str]) -> Model:
     """Read a model from a file: `onnxsmith.load("m.onnx")`."""
@@ -729,6 +1188,7 @@ def optimize(
     *,
     inline: bool = True,
     opset: int | Literal['runtime', 'keep'] = 'runtime',
+    unroll: int = 0,
     verify: bool | GivenInputs = False,
 ) -> PassedModel:
     """The same model with fewer nodes, which runs no slower.
@@ -737,6 +1197,7 @@ def optimize(
     The given model stays as it is; the new one shares its weights, and its `report` says what was done. `inline` False
     keeps the functions of the model. `opset` "keep" leaves the version of the standard opset, a number converts to it;
     by default it is raised to what the installed ONNX Runtime takes where operators that came later may be of use.
+    Loops of up to `unroll` turns are written out, one turn after the other, if the number of turns is known.
     `verify` True runs both on inputs that are made up, or on those that it is given;
     VerificationError then names the change that made a difference.
 

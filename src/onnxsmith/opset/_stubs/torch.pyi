@@ -81,6 +81,7 @@ class ExportReport:
         """How long it all took."""
     def operators_by(self, way: Way) -> list[OperatorRow]:
         """The operators that were translated one way, the most called first."""
+    def _repr_html_(self) -> str: ...
 
 class ExportedModel(Model):
     """A model that came from PyTorch: a `Model` with a report of how it came about."""

@@ -8,7 +8,7 @@ import functools
 import pickle
 import types
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, Unpack, cast
 from weakref import WeakValueDictionary
 
 from onnxsmith.core.target import ACTIVE
@@ -16,6 +16,7 @@ from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import hide_own_frames, shown_as
 from onnxsmith.errors import OnnxsmithError, UnassignedVariableError, boundary, combined
 from onnxsmith.scripting.functions.debuggers import is_watched, paused, resume
+from onnxsmith.scripting.functions.decorated import exports_of
 from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.eager_call import run_eagerly
 from onnxsmith.scripting.functions.pickling import Parcel, find, reduce_script
@@ -59,9 +60,32 @@ def _called(call: _CallT) -> _CallT:
     return cast(_CallT, _Called(call))  # to checkers a method like any other
 
 
+class _Own:
+    """A method of scripts that counts before what stands in their `__dict__` for decorators to copy."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self.__doc__ = function.__doc__
+        self.__name__ = function.__name__
+
+    def __get__(self, script: ScriptFunction | None, owner: type | None = None) -> Callable[..., Any]:
+        return self._function if script is None else types.MethodType(self._function, script)
+
+    def __set__(self, script: ScriptFunction, value: object) -> NoReturn:
+        raise AttributeError(f"{self.__name__} of a script cannot be set")
+
+
+def _own(function: _CallT) -> _CallT:
+    return cast(_CallT, _Own(function))  # to checkers a method like any other
+
+
 @shown_as("script")
 class ScriptFunction(ScriptDefinition):
     """A function made by `@script`."""
+
+    def __init__(self, function: types.FunctionType, **options: Any) -> None:
+        super().__init__(function, **options)
+        self.__dict__.update(exports_of(self))
 
     def __get__(self, instance: UserValue | type, owner: type | None = None) -> ScriptFunction:
         """A script in a class is a method: `self` is known when it is staged."""
@@ -79,6 +103,7 @@ class ScriptFunction(ScriptDefinition):
         made.__dict__.update(self.__dict__)
         made.instance = instance
         made.__wrapped__ = types.MethodType(self.function, instance)
+        made.__dict__.update(exports_of(made))
         made.kept, made.known_mistakes = None, []
         return made
 
@@ -178,6 +203,7 @@ class ScriptFunction(ScriptDefinition):
 
     # -- exporting -------------------------------------------------------------------------------------
 
+    @_own
     @boundary
     def to_model(self, **options: Unpack[ModelOptions]) -> Model:
         """The script as a model.
@@ -197,6 +223,7 @@ class ScriptFunction(ScriptDefinition):
 
         return make_model(self, options)
 
+    @_own
     @boundary
     def to_model_proto(self, **options: Unpack[ModelOptions]) -> onnx.ModelProto:
         """The script as a ModelProto; the options are those of `to_model`."""
@@ -206,6 +233,7 @@ class ScriptFunction(ScriptDefinition):
 
         return make_model(self, options).proto
 
+    @_own
     @boundary
     def to_function_proto(self) -> onnx.FunctionProto:
         """The script as a FunctionProto: generic in the types that its annotations leave open."""

@@ -15,17 +15,23 @@ import numpy as np
 
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.index_items import Index
-from onnxsmith.core.semantics.number import Number, number
+from onnxsmith.core.semantics.number import Number, kind_of, number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array, TensorValue, Value
 from onnxsmith.diagnostics import shown_as
-from onnxsmith.errors import DTypeNotAllowedError, UnsupportedSyntaxError
+from onnxsmith.errors import DTypeNotAllowedError, UnknownMethodError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.effects import NO_NAMES, Names
 from onnxsmith.scripting.staging.branches import dynamic_if
 from onnxsmith.scripting.staging.builtin_calls import replacement, text_error
 from onnxsmith.scripting.staging.closures import has_symbolic, in_place
+from onnxsmith.scripting.staging.introspection import (
+    class_of,
+    is_one_object,
+    refuse_identity_of_numbers,
+    refuse_patterns,
+)
 from onnxsmith.scripting.staging.jumps import Side
 from onnxsmith.scripting.staging.merge import CHOICE, Unassigned, active
 from onnxsmith.scripting.staging.script_values import Function, Held, T
@@ -195,11 +201,8 @@ class Hooks:
             if isinstance(value, Number) and a is not b and isinstance(other, int | float | Number):
                 if value.kind == "bool" and isinstance(other, bool):
                     return value if other else self.negated(value)
-                raise UnsupportedSyntaxError(
-                    "'is' asks whether two numbers are one object, which nobody knows before the model runs",
-                    help="compare them with ==",
-                ).locate_at_caller()
-        return a is b
+                refuse_identity_of_numbers()
+        return is_one_object(a, b)
 
     def different(self, a: UserValue, b: UserValue) -> bool | Number:
         """`a is not b`"""
@@ -222,11 +225,9 @@ class Hooks:
         if isinstance(container, tuple | list | range | set | frozenset | dict):
             options = list(cast("Iterable[UserValue]", container))
             if is_symbolic(item) or has_symbolic(options, 0):
-                if any(each is item for each in options):
-                    return True
                 if isinstance(container, set | frozenset):
                     options.sort(key=repr)  # the order of a set is not the same in every run
-                equal = [functools.partial(operator.eq, item, each) for each in options]
+                equal = [functools.partial(_is_or_equals, item, each) for each in options]
                 return self._truth_of((), False, tuple(equal), stops_at=True)
         return item in cast("Container[UserValue]", container)
 
@@ -303,8 +304,20 @@ class Hooks:
         """What is indexed when the user's code indexes `value`: an array meets symbolic indices as a tensor does."""
         return _Indexed(cast(Array, value)) if value.__class__ is np.ndarray else value
 
+    def class_of(self, value: UserValue) -> type:
+        """`value.__class__`"""
+        return class_of(value)
+
+    def matched(self, asks_for_class: bool, value: T) -> T:
+        """What a `match` looks at: Python decides it now."""
+        refuse_patterns(cast(Held, value), asks_for_class=asks_for_class)
+        return value
+
     def typed(self, value: T) -> T:
         """What the user's code asks the element type of: a function that is made for any types does not know it."""
+        kind = kind_of(value)
+        if kind is not None:
+            raise UnknownMethodError(f"a Python {kind} has no attribute 'dtype'").locate_at_caller()
         if is_symbolic(value) and isinstance(value, Tensor) and value.dtype is None:
             raise DTypeNotAllowedError(
                 "the element type is not known here", help="annotate the parameter", needs_values=True
@@ -319,6 +332,11 @@ class Hooks:
     def is_printing(self) -> bool:
         """Whether what is evaluated now is only to be printed."""
         return self._is_printing
+
+
+def _is_or_equals(item: UserValue, other: UserValue) -> UserValue:
+    """What `in` asks of each element."""
+    return True if item is other else item == other
 
 
 class _Shown:
