@@ -48,6 +48,7 @@ from onnxsmith.graphs.isolation import isolation
 from onnxsmith.graphs.model_inputs import Port as Port
 from onnxsmith.graphs.model_runtime import model_runtime
 from onnxsmith.graphs.model_text import text_of
+from onnxsmith.graphs.node_counts import node_count
 from onnxsmith.graphs.origins import origin_of
 from onnxsmith.graphs.records import ModelRecord, ValueRecord
 from onnxsmith.graphs.run_values import Run, RunValue
@@ -400,8 +401,7 @@ class Model:
 
     @property
     def _node_count(self) -> int:
-        held = self._held
-        return len(held.graph.nodes) if isinstance(held, ModelRecord) else sum(1 for _ in held.graph)
+        return node_count(self._held)
 
     @property
     def _weight_bytes(self) -> int:
@@ -572,7 +572,7 @@ class RawModel(Model):
 
     @property
     def _node_count(self) -> int:
-        return len(self._proto.graph.node)
+        return node_count(self._proto)
 
     @property
     def _weight_bytes(self) -> int:

@@ -18,6 +18,7 @@ from onnxsmith.graphs import soundness
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.opsets import check_opset_version
+from onnxsmith.graphs.report import PassedModel, Report, with_report
 from onnxsmith.passes.cleanup.branches import BRANCHES
 from onnxsmith.passes.cleanup.constants import (
     drop_dead_nodes,
@@ -43,7 +44,6 @@ from onnxsmith.passes.fusions.normalisation import NORMALISATION
 from onnxsmith.passes.fusions.rotary import ROTARY
 from onnxsmith.passes.fusions.weights import LAYERS, PRODUCTS
 from onnxsmith.passes.inlining import inline_functions
-from onnxsmith.passes.report import PassedModel, Report, with_report
 from onnxsmith.passes.surgery.holding import Held, finished, read
 from onnxsmith.passes.typing_values import DeclaredTypes
 from onnxsmith.passes.unrolling import Unrolling

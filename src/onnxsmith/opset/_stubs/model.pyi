@@ -13,7 +13,7 @@ from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, Dim, Dimension, Shape
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias, overload
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias, overload
 
 class Port(NamedTuple):
     """An input or output of a model: its name and type."""
@@ -50,24 +50,33 @@ class SessionModel:
 
 @dataclass(frozen=True, slots=True)
 class NodeNote:
-    """A node as the log names it."""
+    """A node as the records name it."""
     operator: str
     name: str
     outputs: tuple[str, ...]
     path: tuple[str, ...] = ...
     source: str | None = ...
+    @property
+    def called(self) -> str:
+        """Its name, or what it gives where it has none, behind what it stands in."""
 
 @dataclass(frozen=True, slots=True)
 class Edit:
     """One change: which pass and which of its rules made it, and what became what.
 
-    `after` is empty where nodes were only left out, and `value` then names what is read in their place, if anything is.
+    `before` are the nodes that went, with the outputs that they gave, and `after` those that came; both with their
+    place in the source. `after` is empty where nodes were only left out, and `value` then names what is read in their
+    place, if anything is. Of a node that stays, and changed, both have a note.
     """
     pass_name: str
     rule: str
     before: tuple[NodeNote, ...]
     after: tuple[NodeNote, ...]
     value: str | None = ...
+    reason: str = ...
+    @property
+    def operator(self) -> str:
+        """The operator that it is about: that of the node which the rule was for, the first of those that went."""
     @property
     def sources(self) -> tuple[str, ...]:
         """The places in the source that it concerns."""
@@ -90,7 +99,7 @@ class Report:
     operators_before: Mapping[str, int] = ...
     operators_after: Mapping[str, int] = ...
     @classmethod
-    def of(cls, model: IrModel) -> Report:
+    def of(cls, model: IrModel) -> Self:
         """The report of passes over a model, before they have begun."""
     def close(self, model: IrModel, edits: tuple[Edit, ...]) -> None:
         """Note what the passes have made, and how."""
@@ -111,27 +120,17 @@ class Equality:
     difference: str | None = ...
     address: str = ...
 
-@dataclass(frozen=True, slots=True)
-class NodeChange:
-    """One change: by which rule, why, and which node it was."""
-    rule: str
-    reason: str
-    operator: str
-    node: str
-    path: tuple[str, ...] = ...
+@dataclass(slots=True)
+class RuntimeReport(Report):
+    """What was changed for a runtime; as text, a line with the reason for each change."""
+    runtime: str = ...
 
-class RuntimeModel(Model):
+class RuntimeModel(PassedModel):
     """A model for one runtime: runs there as the one that it was made of is defined.
 
-    `changes` says what was changed and why, a change for each node and fact; it is empty for a model that ONNX Runtime
-    gets right as it is.
+    `report.edits` say what was changed and why; there are none for a model that ONNX Runtime gets right as it is.
     """
-    changes: tuple[NodeChange, ...]
-    runtime: str
-    def __init__(self, model: IrModel, changes: tuple[NodeChange, ...], runtime: str) -> None: ...
-    @property
-    def report(self) -> str:
-        """What was changed, one line each, to be read."""
+    report: RuntimeReport
 
 RunValue: TypeAlias = 'np.ndarray[Any, Any] | np.generic[Any] | list[RunValue] | dict[int | str, RunValue] | int | float | str | None'
 
@@ -889,7 +888,7 @@ class Model:
         >>> from onnxsmith import INT64, opset21 as op, trace
         >>> model = trace(lambda a, b: op.Div(a, b), INT64["N"], INT64["N"])
         >>> shipped = model.for_runtime()
-        >>> [change.operator for change in shipped.changes]
+        >>> [edit.operator for edit in shipped.report.edits]
         ['Div']
         >>> print(shipped.report)  # doctest: +ELLIPSIS
         ONNX Runtime ...: 1 change
