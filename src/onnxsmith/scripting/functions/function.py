@@ -23,6 +23,9 @@ from onnxsmith.scripting.source.function_source import module_level_names
 from onnxsmith.scripting.staging.naming_targets import NamingTarget
 
 if TYPE_CHECKING:
+    import os
+    from pathlib import Path
+
     import onnx
 
     from onnxsmith.graphs.model import Model
@@ -194,6 +197,15 @@ class ScriptFunction(ScriptDefinition):
         )  # heavy: onnx-ir is imported when something is staged
 
         return make_model(self, options)
+
+    @boundary
+    def show(self, path: str | os.PathLike[str] | None = None, *, source: bool = True) -> Path | None:
+        """Show the script's model as a page, beside the lines that made it; as `Model.show` does.
+
+        Where annotations leave types open, `script.to_model(...).show()` says what they are.
+        """
+        model: Any = self.to_model()  # its `show` is a capability, which checkers see in the stubs
+        return model.show(path, source=source)
 
     @boundary
     def to_model_proto(self, **options: Unpack[ModelOptions]) -> onnx.ModelProto:
