@@ -7,7 +7,7 @@ import copy
 import functools
 import pickle
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 from weakref import WeakValueDictionary
 
@@ -107,6 +107,17 @@ class ScriptFunction(ScriptDefinition):
 
     def __repr__(self) -> str:
         return f"<script {self.name}{self.signature}>"
+
+    def _repr_mimebundle_(
+        self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
+    ) -> dict[str, str]:
+        """What a notebook shows of it: its model, where its annotations say enough to make one."""
+        try:
+            model: Any = self.to_model()
+            shown: dict[str, str] = model._repr_mimebundle_(include, exclude)
+        except OnnxsmithError:
+            shown = {}
+        return {**shown, "text/plain": repr(self)}
 
     # -- checking --------------------------------------------------------------------------------------
 
