@@ -5,7 +5,7 @@ import enum
 import numpy as np
 import onnx
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numpy.typing import ArrayLike, NDArray
 from onnxsmith.opset._stubs.foreign import AnyIrModel, AnyIrPart, IrModel
@@ -780,7 +780,12 @@ class Model:
         """A function of the inputs as a list of arrays, for calls that must cost little."""
     def handed_over(self) -> SessionModel:
         """The model as a runtime is given it."""
-    def _repr_html_(self) -> str: ...
+    def _repr_mimebundle_(
+        self,
+        include: Collection[str] | None = None,
+        exclude: Collection[str] | None = None,
+    ) -> dict[str, str]:
+        """The model by kinds of content, for IPython; `include` and `exclude` are kinds that are asked for or not."""
     def bind_inputs(self, inputs: Mapping[str, ArrayLike] | None = None, /, **named: ArrayLike) -> Model:
         """The model with values for some of its inputs: they are initializers then, and no inputs any more.
 
