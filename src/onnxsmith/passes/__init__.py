@@ -13,3 +13,4 @@ from onnxsmith.passes.report import Report as Report
 from onnxsmith.passes.surgery import extract as extract
 from onnxsmith.passes.surgery import with_outputs as with_outputs
 from onnxsmith.passes.surgery import with_shapes as with_shapes
+from onnxsmith.passes.verifying import made_up_inputs as made_up_inputs

@@ -109,6 +109,11 @@ def _tried(model: Model, given: GivenInputs | None) -> Iterator[Mapping[str, Run
         names = [port.name for port in model.inputs]
         yield dict(given) if isinstance(given, Mapping) else dict(zip(names, given, strict=True))
         return
+    yield from made_up_inputs(model)
+
+
+def made_up_inputs(model: Model) -> Iterator[Mapping[str, RunValue]]:
+    """Inputs to try a model with, the same ones each time: with one size for open dimensions after the other."""
     for size in _SIZES:
         generator = np.random.default_rng(0)
         made = {port.name: _made_up(port, size, generator) for port in model.inputs}

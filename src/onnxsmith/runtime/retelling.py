@@ -29,7 +29,9 @@ Opener: TypeAlias = Callable[[SessionModel], Opened]
 def opener(settings: Settings, *, is_kept: bool = False) -> Opener:
     """How whole models are opened; `is_kept` says that the model is what is wanted, for a file."""
     threads = threads_for(settings)
-    return lambda model: open_session(model, settings, threads=threads, optimize=True, is_kept=is_kept)
+    return lambda model: open_session(
+        model, settings, threads=threads, optimize=settings.optimize, is_kept=is_kept
+    )
 
 
 def open_as_it_can(
