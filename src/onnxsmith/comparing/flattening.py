@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import onnx_ir as ir
@@ -39,6 +39,19 @@ class Step:
     node: Node
     #: The turns of the loops around it, outermost first.
     turns: tuple[int, ...] = ()
+    #: The calls of functions around it, outermost first.
+    calls: tuple[str, ...] = ()
+
+
+class Place(NamedTuple):
+    """Where steps are run: in which turns of loops, in which calls."""
+
+    turns: tuple[int, ...] = ()
+    calls: tuple[str, ...] = ()
+
+    def inside(self, call: str) -> Place:
+        """In a call."""
+        return Place(self.turns, (*self.calls, call))
 
 
 @dataclass(slots=True)
@@ -115,22 +128,22 @@ class _Flattening:
     # -- copying ---------------------------------------------------------------------------------------
 
     def body(
-        self, graph: Graph, environment: Environment, given: Mapping[str, ir.Attr], turns: tuple[int, ...]
+        self, graph: Graph, environment: Environment, given: Mapping[str, ir.Attr], place: Place
     ) -> list[Step]:
         for value in graph.ir.initializers.values():
             if value.const_value is not None and value not in environment:
                 environment[value] = self.constant(value.const_value)
         made: list[Step] = []
         for node in graph.nodes:
-            made += self._copied(node, environment, given, turns)
+            made += self._copied(node, environment, given, place)
         return made
 
     def _copied(
-        self, node: Node, environment: Environment, given: Mapping[str, ir.Attr], turns: tuple[int, ...]
+        self, node: Node, environment: Environment, given: Mapping[str, ir.Attr], place: Place
     ) -> list[Step]:
         function = node.function
         if function is not None and self._can_inline(node):
-            return self._call(node, function, environment, given, turns)
+            return self._call(node, function, environment, given, place)
         tensor = _constant_of(node, given)
         if tensor is not None:
             environment[node.ir.outputs[0]] = self.constant(tensor)
@@ -138,7 +151,7 @@ class _Flattening:
         run = copied_node(node.ir, environment, given)
         for old, new in zip(node.ir.outputs, run.outputs, strict=True):
             environment[old] = self.named(new) if old.name else new
-        step = Step(run, node, turns)
+        step = Step(run, node, place.turns, place.calls)
         if node.bodies:
             self._pending[run] = _Pending(step, dict(environment), given)
             self.line.whole[run] = "it is run as a whole"
@@ -158,7 +171,7 @@ class _Flattening:
         function: Graph,
         outer: Environment,
         given: Mapping[str, ir.Attr],
-        turns: tuple[int, ...],
+        place: Place,
     ) -> list[Step]:
         held = self.line.held.functions[node.ir.op_identifier()]
         for domain, version in held.opset_imports.items():
@@ -168,7 +181,7 @@ class _Flattening:
         environment: Environment = dict.fromkeys(function.ir.inputs)
         for formal, value in zip(function.ir.inputs, node.ir.inputs, strict=False):
             environment[formal] = None if value is None else outer.get(value, value)
-        made = self.body(function, environment, attributes, turns)
+        made = self.body(function, environment, attributes, place.inside(node.address))
         for formal, value in zip(function.ir.outputs, node.ir.outputs, strict=False):
             outer[value] = environment.get(formal, formal)
         return made
@@ -204,7 +217,7 @@ class _Flattening:
         step = pending.step
         graph = step.node.attributes["then_branch" if is_taken else "else_branch"]
         assert isinstance(graph, Graph)
-        made = self.body(graph, pending.environment, pending.given, step.turns)
+        made = self.body(graph, pending.environment, pending.given, Place(step.turns, step.calls))
         for inner, outer in zip(graph.ir.outputs, step.run.outputs, strict=False):
             self._is_now(outer, pending.environment.get(inner, inner))
         del self.line.whole[step.run]
@@ -237,7 +250,7 @@ class _Flattening:
             counted.outputs[0].type, counted.outputs[0].shape = ir.TensorType(ir.DataType.INT64), ir.Shape(())
             body.append(counted)
             body.outputs.append(counted.outputs[0])
-            probes.steps.append(Step(probe, step.node, step.turns))
+            probes.steps.append(Step(probe, step.node))
             probes.whole[probe] = "it counts"
             counts.append(probe.outputs[-1])
         found = ask(probes, counts)
@@ -263,7 +276,8 @@ class _Flattening:
             first = self.constant(array_to_ir(np.array(turn, np.int64)))
             goes_on = self.constant(array_to_ir(np.array(True)))
             environment.update(zip(graph.ir.inputs, [first, goes_on, *carried], strict=False))
-            made += self.body(graph, environment, pending.given, (*step.turns, turn))
+            place = Place((*step.turns, turn), step.calls)
+            made += self.body(graph, environment, pending.given, place)
             results = [environment.get(each, each) for each in graph.ir.outputs[1:]]
             carried = results[: len(carried)]
             for collected, value in zip(scanned, results[len(carried) :], strict=True):
@@ -286,7 +300,7 @@ class _Flattening:
         parts = [node.outputs[0] for node in nodes]
         joined = ir.Node("", "Concat", parts, [ir.AttrInt64("axis", 0)], num_outputs=1)
         self.line.aliases[outer] = self.named(joined.outputs[0])
-        return [Step(each, step.node, step.turns) for each in (*nodes, joined)]
+        return [Step(each, step.node, step.turns, step.calls) for each in (*nodes, joined)]
 
 
 def _is_if(step: Step) -> bool:
@@ -317,7 +331,7 @@ def straightened(nodes: Nodes, held: ir.Model, ask: Ask) -> Straight:
         if value.name in graph.ir.initializers:
             continue  # its default is a weight
         environment[value] = line.inputs[value.name or ""] = flattening.named(ir.Value(name=None))
-    line.steps = flattening.body(graph, environment, {}, ())
+    line.steps = flattening.body(graph, environment, {}, Place())
     outputs = [environment.get(each, each) for each in graph.ir.outputs]
     line.outputs = [each for each in outputs if each is not None]
     while flattening.take_apart(ask):

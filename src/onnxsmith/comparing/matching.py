@@ -27,6 +27,7 @@ _COMMUTATIVE = frozenset({"Add", "Mul", "And", "Or", "Xor", "Max", "Min", "Sum",
 _TELLING = 8
 _FEWEST = 3
 _MOST_ROUNDS = 50
+_HANDING_ON = frozenset({"Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"})
 
 Digest: TypeAlias = tuple[str, tuple[int, ...], bytes]
 
@@ -101,8 +102,8 @@ class Matching:
 
     def _inputs(self) -> None:
         left, right = self._left.line.inputs, self._right.line.inputs
-        if left.keys() == right.keys():
-            pairs = [(left[name], right[name]) for name in left]
+        if not left.keys().isdisjoint(right):
+            pairs = [(value, right[name]) for name, value in left.items() if name in right]
         else:
             pairs = list(zip(left.values(), right.values(), strict=False))
         for one, two in pairs:
@@ -226,8 +227,30 @@ class Matching:
 
     def _neighbours(self) -> None:
         for _ in range(_MOST_ROUNDS):
-            if not (self._backward() | self._forward(with_operator=True)):
+            if not (self._backward() | self._forward(with_operator=True) | self._copies()):
                 return
+
+    def _copies(self) -> bool:
+        """What only hands a value on gives the same value again."""
+        changed = False
+        for side, there, back in (
+            (self._left, self.to_right, self.to_left),
+            (self._right, self.to_left, self.to_right),
+        ):
+            for step in side.line.steps:
+                if step.run.op_type not in _HANDING_ON or step.run.domain or step.run.inputs[0] is None:
+                    continue
+                given, made = side.line.actual(step.run.inputs[0]), step.run.outputs[0]
+                is_open = given in there and made not in there and made in side.signatures
+                if (
+                    is_open
+                    and given in side.signatures
+                    and side.signatures[made].is_near(side.signatures[given])
+                ):
+                    there[made] = there[given]
+                    back.setdefault(there[given], made)
+                    changed = True
+        return changed
 
     def _backward(self) -> bool:
         """The inputs of two nodes that give the same value and are of one operator are the same."""
@@ -329,14 +352,14 @@ class Matching:
 
     # -- by names --------------------------------------------------------------------------------------
 
-    def _name(self, side: Side, value: ir.Value) -> tuple[str, str, tuple[int, ...]] | None:
+    def _name(self, side: Side, value: ir.Value) -> Hashable | None:
         step = side.by_value.get(value)
         if step is None:
             return None
         position = list(step.run.outputs).index(value)
         outputs = step.node.ir.outputs
         name = outputs[position].name if position < len(outputs) else None
-        return None if not name else (step.node.graph.address, name, step.turns)
+        return None if not name else (step.node.graph.address, name, step.turns, step.calls)
 
     def _names(self) -> None:
         names = {name: each for each in self._right.by_value if (name := self._name(self._right, each))}

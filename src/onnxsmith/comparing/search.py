@@ -16,6 +16,7 @@ import onnx_ir as ir
 
 from onnxsmith.comparing.flattening import Step
 from onnxsmith.comparing.matching import Matching, step_key
+from onnxsmith.comparing.refining import Part, renamed_inputs, taken_apart
 from onnxsmith.comparing.sides import Side
 from onnxsmith.comparing.signatures import as_wide, signature
 from onnxsmith.comparing.tolerance import Difference, Tolerance, difference, unit_of
@@ -28,6 +29,7 @@ _NOISE_RUNS = 2
 _MOST_SUSPECTS = 400
 #: What is left of the difference of the outputs after the cause is put right.
 _LEFT_OVER = 0.02
+_REFINING_BYTES = 1 << 28
 _MOVERS = frozenset(
     {"Cast", "Concat", "Expand", "Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"}
 )
@@ -66,9 +68,10 @@ class Search:
 class Searching:
     """Compares two runs."""
 
-    def __init__(self, left: Side, right: Side, tolerance: Tolerance) -> None:
+    def __init__(self, left: Side, right: Side, tolerance: Tolerance, *, refines: bool = True) -> None:
         self._left, self._right = left, right
         self._tolerance = tolerance
+        self._refines = refines
         self._matching = Matching(left, right)
 
     def run(self) -> Search:
@@ -192,6 +195,9 @@ class Searching:
         left = tuple(self._left.region(one, known))
         right = () if two in self._right.line.constants else tuple(self._right.region(two, others))
         left_step, right_step = self._blamed(left, right)
+        if (left_step is None or right_step is None) and left and right and self._refines:
+            refined = self._refined(one, two, left, right)
+            left_step, right_step = left_step or refined[0], right_step or refined[1]
         explains = self._explains(one, two, apart)
         return Parting(one, two, left, right, left_step, right_step, found, local, explains)
 
@@ -209,6 +215,45 @@ class Searching:
             for k, (steps, own) in enumerate(zip((left, right), keys, strict=True))
         ]
         return _only(left, alone[0]), _only(right, alone[1])
+
+    def _refined(
+        self, one: ir.Value, two: ir.Value, left: Sequence[Step], right: Sequence[Step]
+    ) -> tuple[Step | None, Step | None]:
+        """The steps to blame once operators that only one region has are taken apart."""
+        given = self._given_to(two)
+        known = {each for each in self._matching.to_right if each is not one}
+        frontier = {
+            actual: self._left.array(actual)
+            for step in left
+            for each in self._left.line.taken(step)
+            if (actual := self._left.line.actual(each)) in known and actual in self._left.signatures
+        }
+        first, taken = self._left.part([one], frontier)
+        second, others = self._right.part([two], given)
+        names = {each: self._matching.to_left[each].name for each in others if each in self._matching.to_left}
+        renaming = {each.name or "": name for each, name in names.items() if name}
+        inputs = [
+            {each.name or "": frontier[each] for each in taken if each in frontier},
+            {renaming.get(each.name or "", each.name or ""): given[each] for each in others if each in given},
+        ]
+        try:
+            second = renamed_inputs(second, renaming)
+            parts = taken_apart(Part(first, inputs[0], left), Part(second, inputs[1], right))
+            if parts is None:
+                return None, None
+            sides = [Side(part.model, part.inputs, memory=_REFINING_BYTES) for part in parts[:2]]
+            for side in sides:
+                side.look()
+            found = Searching(sides[0], sides[1], self._tolerance, refines=False).run().parting
+        except OnnxsmithError:
+            return None, None
+        if found is None:
+            return None, None
+        steps = (found.left_step, found.right_step)
+        return tuple(  # type: ignore[return-value]
+            None if step is None else part.step_of(step.node.name, parts[2])
+            for part, step in zip(parts[:2], steps, strict=True)
+        )
 
     def _explains(self, one: ir.Value, two: ir.Value, apart: float) -> bool:
         """Whether the second run gives what the first does once this value is what it is in the first.
