@@ -68,11 +68,15 @@ def _attributes(step: Step) -> Hashable:
 class Matching:
     """Pairs of values: of the first run to the second, and back."""
 
-    def __init__(self, left: Side, right: Side) -> None:
+    def __init__(self, left: Side, right: Side, *, any_shape: bool = False) -> None:
+        """`any_shape` lets values be the same that have other shapes, but as many elements."""
         self._left, self._right = left, right
         self.to_right: dict[ir.Value, ir.Value] = {}
         self.to_left: dict[ir.Value, ir.Value] = {}
         self._keys: dict[Hashable, int] = {}
+        self._any_shape = any_shape
+        #: What is computed of weights alone.
+        self._fixed: set[ir.Value] = {*_fixed(left), *_fixed(right)}
         self._inputs()
         self._equal_ways()
         self._equal_numbers(telling_only=True)
@@ -201,14 +205,7 @@ class Matching:
         for one, two, is_left in ((self._left, self._right, True), (self._right, self._left, False)):
             known = self.to_right if is_left else self.to_left
             back = self.to_left if is_left else self.to_right
-            fixed: set[ir.Value] = set(one.line.constants)
-            made: list[ir.Value] = []
-            for step in one.line.steps:
-                if all(one.line.actual(each) in fixed for each in one.line.taken(step)):
-                    fixed.update(step.run.outputs)
-                    made += [
-                        each for each in step.run.outputs if each in one.signatures and each not in known
-                    ]
+            made = [each for each in _fixed(one) if each in one.signatures and each not in known]
             sizes = {one.signatures[each].size for each in made}
             held = [
                 value
@@ -257,7 +254,11 @@ class Matching:
         changed = False
         for value, other in list(self.pairs())[::-1]:
             left, right = self._left.by_value.get(value), self._right.by_value.get(other)
-            if left is None or right is None or left.run.op_type != right.run.op_type:
+            if left is None or right is None:
+                continue
+            if left.run.op_type != right.run.op_type:
+                left, right = _through(self._left, left), _through(self._right, right)
+            if left.run.op_type != right.run.op_type:
                 continue
             if len(left.run.inputs) != len(right.run.inputs):
                 continue
@@ -281,7 +282,7 @@ class Matching:
         if one not in self._left.by_value or two not in self._right.by_value:
             return False
         mine, theirs = self._left.signatures.get(one), self._right.signatures.get(two)
-        if mine is None or theirs is None or not mine.fits(theirs):
+        if mine is None or theirs is None or not mine.fits(theirs, any_shape=self._any_shape):
             return False
         if (
             one in self.to_right or two in self.to_left
@@ -331,6 +332,8 @@ class Matching:
                 taken.append(None)
             elif each in side.line.constants:
                 taken.append(dimensions_of(side.line.constants[each]))
+            elif each in self._fixed and each in side.signatures:
+                taken.append(side.signatures[each].shape)
             else:
                 value = each if side is self._left else self.to_left.get(each)
                 if value is None or (side is self._left and each not in self.to_right):
@@ -373,6 +376,29 @@ class Matching:
 def _is_near(side: Side, value: ir.Value, other: object) -> bool:
     found = side.signatures.get(value)
     return found is not None and found.is_near(other)  # type: ignore[arg-type]
+
+
+def _fixed(side: Side) -> list[ir.Value]:
+    """What a run computes of weights alone, in order."""
+    known: set[ir.Value] = set(side.line.constants)
+    found: list[ir.Value] = []
+    for step in side.line.steps:
+        if step.run not in side.line.whole and all(
+            side.line.actual(each) in known for each in side.line.taken(step)
+        ):
+            known.update(step.run.outputs)
+            found += step.run.outputs
+    return found
+
+
+def _through(side: Side, step: Step) -> Step:
+    """The step that makes what steps only hand on."""
+    while step.run.op_type in _HANDING_ON and step.run.inputs[0] is not None:
+        before = side.by_value.get(side.line.actual(step.run.inputs[0]))
+        if before is None:
+            break
+        step = before
+    return step
 
 
 def _zipped(left: Sequence[ir.Value], right: Sequence[ir.Value]) -> Iterable[tuple[ir.Value, ir.Value]]:

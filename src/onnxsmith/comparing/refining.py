@@ -65,7 +65,6 @@ def taken_apart(left: Part, right: Part) -> tuple[Part, Part, set[str]] | None:
         return None
     operators = [{step.run.op_type for step in part.steps} for part in (left, right)]
     names = (operators[0] - operators[1]) | (operators[1] - operators[0])
-    has_sum = ["Add" in each for each in operators]
     parts: list[Part] = []
     changed = False
     for number, part in enumerate((left, right)):
@@ -73,7 +72,7 @@ def taken_apart(left: Part, right: Part) -> tuple[Part, Part, set[str]] | None:
         for position, node in enumerate(proto.graph.node):
             node.name = f"{_NAME}{position}"
         before = len(proto.graph.node)
-        if has_sum[1 - number] and not has_sum[number]:
+        if len(part.steps) < len((left, right)[1 - number].steps):
             _split_sums(proto)
             names |= {"Gemm", "Conv", "ConvTranspose"}
         expanded = inlined_model(proto, names)

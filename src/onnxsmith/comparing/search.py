@@ -8,7 +8,7 @@ value put right gives what the first one gives.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +30,8 @@ _MOST_SUSPECTS = 400
 #: What is left of the difference of the outputs after the cause is put right.
 _LEFT_OVER = 0.02
 _REFINING_BYTES = 1 << 28
+#: How far a fitted line may be off, as a part of the largest element.
+_FIT = 1e-3
 _MOVERS = frozenset(
     {"Cast", "Concat", "Expand", "Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"}
 )
@@ -72,7 +74,7 @@ class Searching:
         self._left, self._right = left, right
         self._tolerance = tolerance
         self._refines = refines
-        self._matching = Matching(left, right)
+        self._matching = Matching(left, right, any_shape=not refines)
 
     def run(self) -> Search:
         """Look for the first step that differs."""
@@ -196,6 +198,10 @@ class Searching:
         right = () if two in self._right.line.constants else tuple(self._right.region(two, others))
         left_step, right_step = self._blamed(left, right)
         if (left_step is None or right_step is None) and left and right and self._refines:
+            mine = self._left.array(one)
+            left_step = left_step or self._normalising(self._left, left, {}, local)
+            right_step = right_step or self._normalising(self._right, right, self._given_to(two), mine)
+        if (left_step is None or right_step is None) and left and right and self._refines:
             refined = self._refined(one, two, left, right)
             left_step, right_step = left_step or refined[0], right_step or refined[1]
         explains = self._explains(one, two, apart)
@@ -205,16 +211,28 @@ class Searching:
         """Of the steps of two regions those that have no equal in the other."""
         if len(left) <= 1 and len(right) <= 1:
             return (left[-1] if left else None), (right[-1] if right else None)
-        keys = [
-            [step_key(side, step) for step in steps]
-            for side, steps in ((self._left, left), (self._right, right))
-        ]
-        counts = [Counter(each) for each in keys]
-        alone = [
-            [step for step, key in zip(steps, own, strict=True) if counts[1 - k][key] < counts[k][key]]
-            for k, (steps, own) in enumerate(zip((left, right), keys, strict=True))
-        ]
-        return _only(left, alone[0]), _only(right, alone[1])
+        blamed: list[Step | None] = [None, None]
+        for key_of in (step_key, _operator):
+            keys = [
+                [key_of(side, step) for step in steps]
+                for side, steps in ((self._left, left), (self._right, right))
+            ]
+            counts = [Counter(each) for each in keys]
+            odd = [
+                [
+                    step
+                    for step, key in zip(steps, keys[n], strict=True)
+                    if counts[1 - n][key] < counts[n][key]
+                ]
+                for n, steps in enumerate((left, right))
+            ]
+            if key_of is _operator and not (odd[0] and odd[1]):
+                break  # one has an operator that was fused in the other: that alone is no fault
+            blamed = [
+                each or _only(*pair)
+                for each, pair in zip(blamed, zip((left, right), odd, strict=True), strict=True)
+            ]
+        return blamed[0], blamed[1]
 
     def _refined(
         self, one: ir.Value, two: ir.Value, left: Sequence[Step], right: Sequence[Step]
@@ -254,6 +272,27 @@ class Searching:
             None if step is None else part.step_of(step.node.name, parts[2])
             for part, step in zip(parts[:2], steps, strict=True)
         )
+
+    def _normalising(
+        self, side: Side, steps: Sequence[Step], given: Mapping[ir.Value, RunValue], wanted: Array
+    ) -> Step | None:
+        """Of a convolution and the normalisation after it, which the other run has in one, the one to blame.
+
+        If what is wanted is a multiple of what the normalisation takes, plus a number, in each channel, then other
+        weights of the normalisation alone would give it.
+        """
+        if len(steps) != 2 or steps[1].run.op_type != "BatchNormalization" or steps[1].run.inputs[0] is None:
+            return None
+        taken = side.computed([steps[1].run.inputs[0]], given)[0]
+        if not isinstance(taken, np.ndarray) or taken.shape != wanted.shape or taken.ndim < 2:
+            return None
+        channels = [np.moveaxis(as_wide(each), 1, 0).reshape(each.shape[1], -1) for each in (taken, wanted)]
+        for one, two in zip(*channels, strict=True):
+            design = np.stack([one, np.ones_like(one)], axis=1)
+            fit = design @ np.linalg.lstsq(design, two, rcond=None)[0]
+            if np.abs(fit - two).max() > _FIT * max(float(np.abs(two).max()), 1e-30):
+                return steps[0]
+        return steps[1]
 
     def _explains(self, one: ir.Value, two: ir.Value, apart: float) -> bool:
         """Whether the second run gives what the first does once this value is what it is in the first.
@@ -320,6 +359,10 @@ class Searching:
             length = float(np.linalg.norm(np.where(np.isfinite(a), a, 0.0)))
             largest = max(largest, float(np.linalg.norm(gap)) / max(length, 1e-30))
         return largest
+
+
+def _operator(side: Side, step: Step) -> Hashable:
+    return (step.run.domain, step.run.op_type)
 
 
 def _only(steps: Sequence[Step], odd: Sequence[Step]) -> Step | None:

@@ -48,10 +48,10 @@ class Signature:
         allowed = max(max(self.drift, other.drift) * max(self.length, other.length), 1e-30)
         return abs(self.first - other.first) <= allowed and abs(self.second - other.second) <= allowed
 
-    def fits(self, other: Signature) -> bool:
+    def fits(self, other: Signature, *, any_shape: bool = False) -> bool:
         """Whether one could stand in the place of the other: a runtime may compute in wider numbers."""
         is_alike = self.dtype == other.dtype or (self.is_real and other.is_real)
-        return is_alike and self.shape == other.shape
+        return is_alike and (self.size == other.size if any_shape else self.shape == other.shape)
 
 
 def signature(value: RunValue) -> Signature | None:
