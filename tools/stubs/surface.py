@@ -26,6 +26,7 @@ _LINE_WIDTH = 118
 #: Classes that are slow to check -> what `foreign.pyi` has for them as a parameter, and as a result.
 FOREIGN = {
     "onnx_ir.Model": ("IrModel", "AnyIrModel"),
+    "onnx_ir.Node": ("AnyIrNode", "AnyIrNode"),
     "torch.nn.Module": ("TorchModule", None),
     "torch.export.ExportedProgram": ("TorchProgram", None),
     "torch.dtype": ("TorchDtype", None),

@@ -22,6 +22,7 @@ METHODS: dict[str, str] = {
     "extract": "onnxsmith.passes.surgery:extract",
     "for_runtime": "onnxsmith.runtime.for_runtime:for_runtime",
     "optimize": "onnxsmith.passes:optimize",
+    "outline": "onnxsmith.passes.outlining.outlining:outline",
     "rename": "onnxsmith.passes.surgery:rename",
     "replace_weights": "onnxsmith.passes.surgery:replace_weights",
     "rewrite": "onnxsmith.passes.rules:rewrite",
