@@ -26,6 +26,7 @@ METHODS: dict[str, str] = {
     "intermediate": "onnxsmith.inspection:intermediate",
     "optimize": "onnxsmith.passes:optimize",
     "profile": "onnxsmith.profiling:profile",
+    "outline": "onnxsmith.passes.outlining.outlining:outline",
     "rename": "onnxsmith.passes.surgery:rename",
     "replace_weights": "onnxsmith.passes.surgery:replace_weights",
     "rewrite": "onnxsmith.passes.rules:rewrite",
