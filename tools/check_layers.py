@@ -30,7 +30,10 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("opset",),
     ("graphs", "runtime"),
     ("scripting", "tracing"),
-    ("decompiling", "passes", "torch", "numpy", "grad", "sklearn", "view", "testing", "migration"),
+    (
+        *("comparing", "decompiling", "diff", "grad", "inspection", "migration", "numpy"),
+        *("passes", "profiling", "sklearn", "testing", "torch", "view"),
+    ),
     ("cli", "mypy_plugin"),
 )
 

@@ -6,8 +6,10 @@ names a place and opens nothing. A runtime renames what it inlines and fuses, so
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
 
 import onnx_ir as ir
 
@@ -17,6 +19,8 @@ from onnxsmith.source import Span
 
 #: Metadata of nodes: where it was written. What this process made is a `Written`, anything else only a text.
 SOURCE_KEY = "onnxsmith.source"
+#: Metadata of a node that was made of several: the places that those were written at, as JSON.
+SOURCES_KEY = "onnxsmith.sources"
 
 #: ONNX Runtime calls a node of a function that it inlined `_inlfunc_<function>_token_<number>_<node>`.
 _INLINED = re.compile(r"_inlfunc_(?P<function>.+?)_token_\d+_")
@@ -42,6 +46,25 @@ def written(text: str, span: Span) -> Written:
 def origin_metadata(span: Span | None) -> dict[str, str] | None:
     """The metadata of a node that says where it was written."""
     return None if span is None else {SOURCE_KEY: written(span.stored, span)}
+
+
+def sources_in(metadata: Mapping[str, str]) -> list[str]:
+    """All places that a node's metadata name; what a stranger's file has in their place says nothing."""
+    stored = metadata.get(SOURCES_KEY)
+    if stored is not None:
+        try:
+            found: object = json.loads(stored)
+        except (ValueError, RecursionError):
+            found = None
+        if isinstance(found, list):
+            return [each for each in cast("list[object]", found) if isinstance(each, str)]
+    place = metadata.get(SOURCE_KEY)
+    return [place] if place else []
+
+
+def stored_sources(places: Sequence[str]) -> str:
+    """Several places as metadata has them."""
+    return json.dumps(list(places))
 
 
 def hand_down_origins(model: ir.Model, given: ir.Model) -> None:
@@ -84,6 +107,33 @@ def origin_of(model: ir.Model, called: str, name: str) -> Span | None:
                 origins.setdefault(node, origin)
     found = origins.get(own_name) or _nearest(origins, own_name)
     return claimed_span(found, called) if isinstance(found, str) else found
+
+
+def sources_of(node: ir.Node, called: str) -> tuple[Span | str, ...]:
+    """All places that a node says it was written at, its own first: a text where the model's words are no place.
+
+    A node that passes made of several has all of theirs.
+    """
+    said = node.metadata_props.get(SOURCE_KEY) or notes_of(node).get(SOURCE_KEY)
+    found: list[str | Span] = [] if said is None else [said]
+    found += (each for each in _listed(node.metadata_props.get(SOURCES_KEY, "")) if each != said)
+    return tuple(_place(each, called) for each in found)
+
+
+def _place(said: str | Span, called: str) -> Span | str:
+    if isinstance(said, Written):
+        return said.span
+    return (claimed_span(said, called) or said) if isinstance(said, str) else said
+
+
+def _listed(text: str) -> list[str]:
+    """The texts of a list in JSON; none where a file has something else there."""
+    try:
+        found: object = json.loads(text) if text else []
+    except (ValueError, RecursionError):
+        return []
+    held = cast("list[object]", found) if isinstance(found, list) else []
+    return [each for each in held if isinstance(each, str)]
 
 
 def _taken_apart(name: str) -> tuple[str | None, str]:

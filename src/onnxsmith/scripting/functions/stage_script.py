@@ -24,6 +24,7 @@ from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.promote import refuse_past_end
 from onnxsmith.scripting.functions.debuggers import unwatched
 from onnxsmith.scripting.functions.eager_call import input_argument
+from onnxsmith.scripting.functions.number_errors import division_of
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.staging.attribute_values import attribute_value
@@ -127,7 +128,10 @@ def _stage(
             run=stage_frame,
         )
 
-    return _stage_on(script, make_scope(opset), types, attributes, from_tree)
+    try:
+        return _stage_on(script, make_scope(opset), types, attributes, from_tree)
+    except ZeroDivisionError as error:
+        raise division_of(script.name, error) from None
 
 
 def _stage_on(
