@@ -34,18 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "  onnxsmith run net.onnx --input x=x.npy --input mask=ones --dim N=4"
     )
     parser.add_argument("model", metavar="MODEL", help="a model file; - is standard input")
-    parser.add_argument(
-        "--input", action="append", default=[], metavar="NAME=VALUE", help="a value for an input"
-    )
-    parser.add_argument("--random", action="store_true", help="make up the inputs that are not given")
-    parser.add_argument(
-        "--dim",
-        action="append",
-        default=[],
-        metavar="NAME=SIZE",
-        help="the size of a dimension of made-up inputs",
-    )
-    parser.add_argument("--seed", type=int, default=0, help="for random inputs; 0 by default")
+    add_input_arguments(parser)
     parser.add_argument("--output-dir", metavar="FOLDER", help="write each output there, as <name>.npy")
     parser.add_argument(
         "--force", action="store_true", help="replace files in that folder that hold something else"
@@ -64,13 +53,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_input_arguments(parser: argparse.ArgumentParser) -> None:
+    """How the inputs of a model are given."""
+    parser.add_argument(
+        "--input", action="append", default=[], metavar="NAME=VALUE", help="a value for an input"
+    )
+    parser.add_argument("--random", action="store_true", help="make up the inputs that are not given")
+    parser.add_argument(
+        "--dim",
+        action="append",
+        default=[],
+        metavar="NAME=SIZE",
+        help="the size of a dimension of made-up inputs",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="for random inputs; 0 by default")
+
+
 def run(options: argparse.Namespace, report: Report) -> int:
     """Run the model, print its outputs."""
     limits = _limits(options)
     check_words([options.model, *(word.partition("=")[2].strip() for word in options.input)])
     with progress(f"reading {shown_file(options.model)}"):
         model = load_model(options.model)
-    inputs = _inputs(model.inputs, model.optional_inputs, options)
+    inputs = inputs_from_words(model.inputs, model.optional_inputs, options)
     with (
         using(runtime=options.runtime) if options.runtime else nullcontext(),
         progress(f"running {shown_file(options.model)}"),
@@ -114,9 +119,10 @@ def _limits(options: argparse.Namespace) -> Limits:
     return {"isolated": options.isolated, "timeout": options.timeout, "memory": memory}
 
 
-def _inputs(
+def inputs_from_words(
     required: Sequence[Port], optional: Sequence[Port], options: argparse.Namespace
 ) -> dict[str, Any]:
+    """The inputs that `--input`, `--random`, `--dim` and `--seed` say."""
     ports = (*required, *optional)
     names = [port.name for port in ports]
     given: dict[str, str] = {}
