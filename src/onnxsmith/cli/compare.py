@@ -25,12 +25,11 @@ _WAYS = ("reference", "unoptimized")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be said after `compare`."""
     parser.epilog = (
-        "Exit code 1 where they part. Inputs are made up unless some are given:\n"
+        "Exit code 1 where they part. Inputs are made up unless some are given. Of file.py:script and of\n"
+        "torch:package.module:factory the code is run; a factory gives a module, or a module and its arguments.\n"
         "  onnxsmith compare net.onnx --against small.onnx --input x=x.npy\n"
-        "  onnxsmith compare net.onnx --against reference\n"
-        "  onnxsmith compare net.onnx --against torch:package.module:factory   runs your code: the factory gives\n"
-        "                                            a module, or a module and a tuple of its arguments\n"
-        "  onnxsmith compare net.py:forward --against net.onnx                 a script's own run and its model"
+        "  onnxsmith compare net.onnx --against reference --reproduce found\n"
+        "  onnxsmith compare net.py:forward --against net.onnx"
     )
     parser.add_argument("model", metavar="MODEL", help="a model file, or file.py:script; - is standard input")
     parser.add_argument(
@@ -124,7 +123,7 @@ def _exported(word: str) -> Model:
 def content_of(found: Comparison, model: str, against: str) -> dict[str, Any]:
     """The result for JSON."""
     return {
-        "model": model,
+        "file": model,
         "against": against,
         "equal": bool(found),
         "matched": found.matched,
