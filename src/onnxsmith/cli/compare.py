@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from onnxsmith.cli.exit_codes import FINDINGS, GOOD
+from onnxsmith.cli.inputs import add_input_arguments, read_inputs
 from onnxsmith.cli.program import find_object, load_program, taken_apart
 from onnxsmith.cli.report import Report, Usage
-from onnxsmith.cli.run import add_input_arguments, inputs_from_words
 from onnxsmith.cli.streams import check_words, load_model
 from onnxsmith.cli.terminal import progress
 from onnxsmith.comparing import ComparedNode, Comparison, Difference, compare
@@ -65,9 +65,9 @@ def run(options: argparse.Namespace, report: Report) -> int:
     first = _read(options.model)
     second = first if against == options.model else against if against in _WAYS else _read(against)
     inputs = None
-    if options.input or options.random or options.dim:
+    if options.input or options.dim or options.seed:
         known = first if isinstance(first, Model) else first.to_model()
-        inputs = inputs_from_words(known.inputs, known.optional_inputs, options)
+        inputs = read_inputs(known.inputs, known.optional_inputs, options, is_made_up=True)
     with progress(f"comparing {options.model} and {against}"):
         found = compare(
             first,

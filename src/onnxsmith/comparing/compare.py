@@ -22,10 +22,10 @@ from onnxsmith.errors import (
     boundary,
 )
 from onnxsmith.graphs.isolation import memory_amount
+from onnxsmith.graphs.made_up_inputs import made_up_inputs
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.inspection import ModelInputs, inputs_by_name
-from onnxsmith.passes import made_up_inputs
 from onnxsmith.runtime.settings import Provider
 from onnxsmith.scripting.functions.function import ScriptFunction
 
@@ -157,7 +157,7 @@ def _sides(
     """Both runs on the inputs, or on the first made-up ones that the first model takes."""
     model = first[0]
     tried: Iterable[Mapping[str, RunValue]]
-    tried = made_up_inputs(model) if inputs is None else [_checked(model, inputs)]
+    tried = made_up_inputs(model.inputs) if inputs is None else [_checked(model, inputs)]
     reason: OnnxsmithError | None = None
     for given in tried:
         renamed = _for_second(model, second[0], given)

@@ -12,7 +12,6 @@ import onnx_ir as ir
 from onnxsmith.decompiling.attributes import default_text
 from onnxsmith.decompiling.callees import Callees
 from onnxsmith.decompiling.details import Details
-from onnxsmith.decompiling.identifiers import Identifiers, readable
 from onnxsmith.decompiling.inferring import has_value_types, look_at
 from onnxsmith.decompiling.layout import (
     INDENT,
@@ -31,6 +30,7 @@ from onnxsmith.decompiling.rebuild_calls import WrittenFunction, rebuild_call, r
 from onnxsmith.decompiling.script_writer import ScriptWriter
 from onnxsmith.errors import DecompileError
 from onnxsmith.graphs.beyond import SparseTensor
+from onnxsmith.graphs.identifiers import Identifiers, readable
 from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType
@@ -86,6 +86,8 @@ class ModuleWriter:
         #: What is said of weights that are attributes.
         self.weight_details = Details()
         self._functions: list[WrittenFunction] = []
+        #: The lines of each node, for who wants them one by one.
+        self.statements: dict[ir.Node, list[str]] | None = None
         for identifier, function in self.model.functions.items():
             name = self._function_name(identifier[1])
             self.functions[identifier] = FunctionName(name, len(function.inputs))

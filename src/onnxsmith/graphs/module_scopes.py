@@ -1,4 +1,8 @@
-"""The modules that a node belongs to, as metadata or names say: `layers.0.attn` of a PyTorch export."""
+"""The modules that names or metadata put a node in: `layers`, `0`, `attn` for `/layers.0/attn/MatMul`.
+
+Exporters say in several ways which module of the user's program a node comes from; this is the one place that reads
+them. What is done with it is for others.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,8 @@ import onnx_ir as ir
 Scope = tuple[str, ...]
 _DEEPEST = 16
 _LONGEST_NAME = 400
-#: Metadata of nodes: the modules around a node, outermost first, as Python writes a list.
-NAME_SCOPES = "pkg.torch.onnx.name_scopes"
+_NAME_SCOPES = "pkg.torch.onnx.name_scopes"
+_CLASSES = "pkg.torch.onnx.class_hierarchy"
 _NAMESPACE = "namespace"
 
 
@@ -26,15 +30,15 @@ def scope_of_name(name: str) -> Scope:
     if len(name) > _LONGEST_NAME:
         return ()
     head, _, last = name.strip("/").rpartition("/")
-    return path_of([*head.split("/"), last.rpartition(".")[0]])
+    return joined_scope([*head.split("/"), last.rpartition(".")[0]])
 
 
 def parts_of_name(name: str) -> Scope:
     """A name in its parts, modules and all."""
-    return path_of(name.strip("/").split("/")) if len(name) <= _LONGEST_NAME else (name,)
+    return joined_scope(name.strip("/").split("/")) if len(name) <= _LONGEST_NAME else (name,)
 
 
-def path_of(parts: Sequence[str]) -> Scope:
+def joined_scope(parts: Sequence[str]) -> Scope:
     """One path of parts that each say some of it: `layer1`, `layer1.0` is `layer1.0`, not `layer1.layer1.0`."""
     path: list[str] = []
     for part in parts:
@@ -46,19 +50,33 @@ def path_of(parts: Sequence[str]) -> Scope:
 
 def scope_of(node: ir.Node) -> Scope:
     """The modules that a node is in, by its metadata, its name, or the name of what it makes."""
-    modules = list_of_names(node.metadata_props.get(NAME_SCOPES, ""))
+    modules = _list_of_names(node.metadata_props.get(_NAME_SCOPES, ""))
     if modules:
-        return path_of(modules[:-1][-1:])
+        return joined_scope(modules[:-1][-1:])
     namespace = node.metadata_props.get(_NAMESPACE)
     if namespace is not None:
         modules = [part.partition(":")[0].strip() for part in namespace.split("/")[:-1]]
-        return path_of(modules)
+        return joined_scope(modules)
     if node.name:
         return scope_of_name(node.name)
     return next((scope_of_name(value.name) for value in node.outputs if value.name), ())
 
 
-def list_of_names(text: str) -> list[str]:
+def classes_of(node: ir.Node) -> list[tuple[Scope, str]]:
+    """The modules that a node is in with their classes, as torch notes them: `torch.nn.modules.linear.Linear`."""
+    names = _list_of_names(node.metadata_props.get(_NAME_SCOPES, ""))
+    classes = _list_of_names(node.metadata_props.get(_CLASSES, ""))
+    return [(joined_scope([name]), found) for name, found in zip(names, classes, strict=False)]
+
+
+def common_scope(scopes: Sequence[Scope]) -> Scope:
+    """The innermost module that all are in."""
+    first, last = min(scopes), max(scopes)
+    length = next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), None)
+    return first[: min(len(first), len(last)) if length is None else length]
+
+
+def _list_of_names(text: str) -> list[str]:
     """The names in a list as Python writes it; none where it is no such list."""
     if not text.startswith("[") or len(text) > 10 * _LONGEST_NAME:
         return []

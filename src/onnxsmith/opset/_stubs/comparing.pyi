@@ -213,7 +213,8 @@ def compare(
 
     `other` is a second model: a copy with a fault, or an optimised, renamed, converted or exported twin. Or it is
     another way to run the first one: "reference" is onnx's reference evaluator, "unoptimized" ONNX Runtime without its
-    optimisations. A script is run as Python runs it, operator after operator; `providers` are execution providers for the second run. Inputs that are not given are made up.
+    optimisations. A script is run as Python runs it, operator after operator. `providers` are execution providers for
+    the second run. Inputs that are not given are made up.
 
     Values of both runs are matched by how they are made, by their numbers, and by names. A node is blamed only if it
     gives something else on the same values: rounding that has grown over many nodes is no fault. Without `rtol` and

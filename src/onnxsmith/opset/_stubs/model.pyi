@@ -5,7 +5,7 @@ import enum
 import numpy as np
 import onnx
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numpy.typing import ArrayLike, NDArray
 from onnxsmith.opset._stubs.foreign import AnyIrModel, AnyIrPart, IrModel
@@ -13,7 +13,7 @@ from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, Dim, Dimension, Shape
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias, overload
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias, overload
 
 class Port(NamedTuple):
     """An input or output of a model: its name and type."""
@@ -50,27 +50,39 @@ class SessionModel:
 
 @dataclass(frozen=True, slots=True)
 class NodeNote:
-    """A node as the log names it."""
+    """A node as the records name it."""
     operator: str
     name: str
     outputs: tuple[str, ...]
     path: tuple[str, ...] = ...
     source: str | None = ...
+    @property
+    def called(self) -> str:
+        """Its name, or what it gives where it has none, behind what it stands in."""
 
 @dataclass(frozen=True, slots=True)
 class Edit:
     """One change: which pass and which of its rules made it, and what became what.
 
-    `after` is empty where nodes were only left out, and `value` then names what is read in their place, if anything is.
+    `before` are the nodes that went, with the outputs that they gave, and `after` those that came; both with their
+    place in the source. `after` is empty where nodes were only left out, and `value` then names what is read in their
+    place, if anything is. Of a node that stays, and changed, both have a note.
     """
     pass_name: str
     rule: str
     before: tuple[NodeNote, ...]
     after: tuple[NodeNote, ...]
     value: str | None = ...
+    reason: str = ...
+    @property
+    def operator(self) -> str:
+        """The operator that it is about: that of the node which the rule was for, the first of those that went."""
     @property
     def sources(self) -> tuple[str, ...]:
         """The places in the source that it concerns."""
+    @property
+    def change(self) -> str:
+        """What became what, for people."""
 
 @dataclass(slots=True)
 class Report:
@@ -87,7 +99,7 @@ class Report:
     operators_before: Mapping[str, int] = ...
     operators_after: Mapping[str, int] = ...
     @classmethod
-    def of(cls, model: IrModel) -> Report:
+    def of(cls, model: IrModel) -> Self:
         """The report of passes over a model, before they have begun."""
     def close(self, model: IrModel, edits: tuple[Edit, ...]) -> None:
         """Note what the passes have made, and how."""
@@ -108,33 +120,241 @@ class Equality:
     difference: str | None = ...
     address: str = ...
 
-@dataclass(frozen=True, slots=True)
-class NodeChange:
-    """One change: by which rule, why, and which node it was."""
-    rule: str
-    reason: str
-    operator: str
-    node: str
-    path: tuple[str, ...] = ...
+@dataclass(slots=True)
+class RuntimeReport(Report):
+    """What was changed for a runtime; as text, a line with the reason for each change."""
+    runtime: str = ...
 
-class RuntimeModel(Model):
+class RuntimeModel(PassedModel):
     """A model for one runtime: runs there as the one that it was made of is defined.
 
-    `changes` says what was changed and why, a change for each node and fact; it is empty for a model that ONNX Runtime
-    gets right as it is.
+    `report.edits` say what was changed and why; there are none for a model that ONNX Runtime gets right as it is.
     """
-    changes: tuple[NodeChange, ...]
-    runtime: str
-    def __init__(self, model: IrModel, changes: tuple[NodeChange, ...], runtime: str) -> None: ...
-    @property
-    def report(self) -> str:
-        """What was changed, one line each, to be read."""
+    report: RuntimeReport
 
 RunValue: TypeAlias = 'np.ndarray[Any, Any] | np.generic[Any] | list[RunValue] | dict[int | str, RunValue] | int | float | str | None'
 
 ModelInputs: TypeAlias = Mapping[str, RunValue] | Sequence[RunValue]
 
 GivenInputs: TypeAlias = Mapping[str, NDArray[np.generic]] | Sequence[NDArray[np.generic]]
+
+Provider: TypeAlias = str | tuple[str, Mapping[str, Any]]
+
+@dataclass(frozen=True, slots=True)
+class ProfiledNode:
+    """A node of the model that was profiled."""
+    address: str
+    operator: str
+    name: str
+    source: Span | None
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """How long something took in each run, in seconds."""
+    per_run: tuple[float, ...]
+    @property
+    def mean(self) -> float:
+        """The arithmetic mean of the runs."""
+    @property
+    def minimum(self) -> float:
+        """The fastest run: the least disturbed by what else the machine does."""
+    @property
+    def deviation(self) -> float:
+        """The standard deviation between runs; 0 for a single one."""
+    def as_dict(self) -> dict[str, float | list[float]]:
+        """Plain values, for JSON."""
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """A line of Python that nodes were written in."""
+    file: str
+    number: int
+    function: str
+    claimed_by: str
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """What ONNX Runtime ran for one node of its own graph, in all its executions.
+
+    It stands for one node of the model, or for several that ONNX Runtime fused. A kernel that it inserted, to change a
+    layout or an element type, stands for none: `nodes` are then the ones that it was inserted for.
+    """
+    operator: str
+    provider: str
+    nodes: tuple[ProfiledNode, ...]
+    is_inserted: bool
+    times: Times
+    calls: float
+    output_bytes: int
+    parameter_bytes: int
+    output_types: tuple[str, ...]
+    depth: int
+    has_bodies: bool
+    @property
+    def lines(self) -> tuple[SourceLine, ...]:
+        """The lines of Python that it stands for, in order."""
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """How a profile was taken."""
+    called: str
+    runtime: str
+    providers: tuple[str, ...]
+    threads: int
+    runs: int
+    warm_up: int
+    inputs: tuple[tuple[str, str], ...]
+    are_made_up: bool
+    notes: tuple[str, ...] = ...
+
+ProfileGrouping: TypeAlias = Literal['line', 'node', 'operator']
+
+@dataclass(frozen=True, slots=True)
+class ProfileRow:
+    """Kernels that are told together: those of a line, of a node, or of an operator."""
+    key: Hashable
+    label: str
+    kernels: tuple[Kernel, ...]
+    @property
+    def times(self) -> Times:
+        """The time of all of them, without that of kernels inside control flow which are not among them."""
+    @property
+    def calls(self) -> float:
+        """How many kernels ran for it in each run."""
+    @property
+    def output_bytes(self) -> int:
+        """Bytes of the results of all its kernels, one execution of each."""
+    @property
+    def nodes(self) -> tuple[ProfiledNode, ...]:
+        """The nodes that they stand for."""
+    @property
+    def lines(self) -> tuple[SourceLine, ...]:
+        """The lines that they stand for."""
+
+NoteKind: TypeAlias = Literal['added', 'removed', 'changed', 'differs', 'heat']
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What is said of one node."""
+    kind: NoteKind
+    label: str = ...
+    text: str = ...
+    share: float | None = ...
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a timeline: a pass that ran, an edit that it made."""
+    title: str
+    notes: Mapping[str, Note] = ...
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """Notes by the address of their nodes, and the steps of a timeline, if there is one.
+
+    An address counts the nodes of a graph in the order of the file: `"12"` in the main graph, `"12.then_branch.3"` in
+    a body, `"12.branches[1].3"` in one of several, `"domain::name/4"` in a function.
+    """
+    title: str
+    notes: Mapping[str, Note] = ...
+    legend: Mapping[NoteKind, str] = ...
+    steps: Sequence[Step] = ...
+
+@dataclass(frozen=True, slots=True)
+class ComparedRow:
+    """A line, a node or an operator in two profiles; None where a profile does not have it."""
+    label: str
+    before: Times | None
+    after: Times | None
+    @property
+    def difference(self) -> float:
+        """By how many seconds the mean rose."""
+    @property
+    def ratio(self) -> float | None:
+        """The mean after, as a multiple of the mean before; None where one is not there."""
+    @property
+    def is_clear(self) -> bool:
+        """Whether the difference is larger than the spread of the runs, so that it is likely more than noise."""
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ProfileComparison:
+    """Two profiles beside each other, by line, node or operator; the largest difference comes first."""
+    by: ProfileGrouping
+    rows: tuple[ComparedRow, ...]
+    total: ComparedRow
+    plain: ComparedRow
+    called: tuple[str, str]
+    def table(self, limit: int | None = ...) -> str:
+        """A table as text; a difference that is not larger than the spread of the runs has a `?`."""
+    def _repr_html_(self) -> str: ...
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain values, for JSON; times are in seconds."""
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Profile:
+    """How long each kernel of a model took, and which nodes and lines of Python it ran for.
+
+    The time of a kernel is its own: control flow is told without the kernels in its bodies, so that all kernels add up
+    to what was spent in kernels. A group of lines or nodes that ONNX Runtime fused into one kernel is told together.
+    """
+    kernels: tuple[Kernel, ...]
+    plain: Times
+    profiled: Times
+    circumstances: Circumstances
+    @property
+    def total(self) -> Times:
+        """All kernels together."""
+    @property
+    def inserted(self) -> Times:
+        """The kernels that ONNX Runtime inserted. They count with the nodes and lines that they were inserted for."""
+    def by(self, what: ProfileGrouping) -> tuple[ProfileRow, ...]:
+        """The kernels in groups by "line", "node" or "operator", the most expensive first.
+
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a: op.Exp(op.Relu(op.Exp(a))), FLOAT[1000])
+        >>> sorted(row.label for row in model.profile(runs=1).by("operator"))
+        ['Exp', 'Relu']
+        """
+    @property
+    def best_grouping(self) -> ProfileGrouping:
+        """By line where most of the time has lines, else by node."""
+    def table(self, by: ProfileGrouping | None = None, limit: int | None = ...) -> str:
+        """A table as text, by what has the most to say unless `by` says it; `limit` None shows all of it.
+
+        Share of the time in kernels; mean, standard deviation and least of the runs; how many kernels ran in a run;
+        bytes of their results.
+        """
+    def listing(self) -> str:
+        """The source of the model with share and time of each line beside it.
+
+        Lines that were fused into one kernel have their time at the line that gives its result; the others say at which
+        line that is.
+        """
+    def overlay(self) -> Overlay:
+        """The times for the viewer, which colours the nodes by them: `model.show(overlay=profile.overlay())`.
+
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT[1000])
+        >>> sorted(model.profile(runs=1).overlay().notes)
+        ['0', '1']
+        """
+    def summary(self) -> str:
+        """How the profile was taken, and how long runs took."""
+    def compare(self, after: Profile, by: ProfileGrouping | None = None) -> ProfileComparison:
+        """This profile and a later one beside each other, the largest difference first.
+
+        Of one model by line or node, of two by line where both have lines, else by operator, unless `by` says it.
+
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a: op.Exp(op.Relu(a)), FLOAT[1000])
+        >>> before, after = model.profile(runs=2), model.profile(runs=2)
+        >>> sorted(row.label for row in before.compare(after, by="operator").rows)
+        ['Exp', 'Relu']
+        """
+    def _repr_html_(self) -> str: ...
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain values, for JSON; times are in seconds."""
+
+Criterion: TypeAlias = Literal['repeats', 'scopes'] | Callable[[AnyIrPart], str | None]
 
 NewNames: TypeAlias = Mapping[str, str] | Callable[[str], str]
 
@@ -212,6 +432,8 @@ class Rule:
     @property
     def name(self) -> str:
         """What reports call it."""
+
+StatisticsWish: TypeAlias = Literal['sample', 'full', 'none']
 
 Factors: TypeAlias = tuple[str, ...]
 
@@ -560,7 +782,12 @@ class Model:
         """A function of the inputs as a list of arrays, for calls that must cost little."""
     def handed_over(self) -> SessionModel:
         """The model as a runtime is given it."""
-    def _repr_html_(self) -> str: ...
+    def _repr_mimebundle_(
+        self,
+        include: Collection[str] | None = None,
+        exclude: Collection[str] | None = None,
+    ) -> dict[str, str]:
+        """The model by kinds of content, for IPython; `include` and `exclude` are kinds that are asked for or not."""
     def bind_inputs(self, inputs: Mapping[str, ArrayLike] | None = None, /, **named: ArrayLike) -> Model:
         """The model with values for some of its inputs: they are initializers then, and no inputs any more.
 
@@ -668,7 +895,7 @@ class Model:
         >>> from onnxsmith import INT64, opset21 as op, trace
         >>> model = trace(lambda a, b: op.Div(a, b), INT64["N"], INT64["N"])
         >>> shipped = model.for_runtime()
-        >>> [change.operator for change in shipped.changes]
+        >>> [edit.operator for edit in shipped.report.edits]
         ['Div']
         >>> print(shipped.report)  # doctest: +ELLIPSIS
         ONNX Runtime ...: 1 change
@@ -692,6 +919,7 @@ class Model:
         *,
         inline: bool = True,
         opset: int | Literal['runtime', 'keep'] = 'runtime',
+        unroll: int = 0,
         verify: bool | GivenInputs = False,
     ) -> PassedModel:
         """The same model with fewer nodes, which runs no slower.
@@ -700,6 +928,7 @@ class Model:
         The given model stays as it is; the new one shares its weights, and its `report` says what was done. `inline` False
         keeps the functions of the model. `opset` "keep" leaves the version of the standard opset, a number converts to it;
         by default it is raised to what the installed ONNX Runtime takes where operators that came later may be of use.
+        Loops of up to `unroll` turns are written out, one turn after the other, if the number of turns is known.
         `verify` True runs both on inputs that are made up, or on those that it is given;
         VerificationError then names the change that made a difference.
 
@@ -714,6 +943,56 @@ class Model:
         weights 8 bytes before, 0 after
                1 x transpose of transpose
                1 x times one
+        """
+    def profile(
+        self,
+        inputs: ModelInputs | None = None,
+        *,
+        runs: int = 10,
+        warm_up: int = 3,
+        providers: Sequence[Provider] | None = None,
+        intra_op_threads: int | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Profile:
+        """How long each kernel takes when the model runs, and which node and line of Python it runs for.
+
+        ONNX Runtime runs the model `warm_up` times, then `runs` times with its profile, then as often without: a profile
+        costs time itself. `inputs` are arrays by name or in order; without them some are made up, with small sizes where
+        dimensions are open. `providers` and `intra_op_threads` are as in `onnxsmith.runtime.using`. `progress` is told
+        after each run how many are done, and how many there will be.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a, b: op.Relu(a @ b + 1.0), FLOAT["N", 64], FLOAT[64, 64])
+        >>> profile = model.profile([np.ones((64, 64), np.float32)] * 2, runs=3)
+        >>> [kernel.operator for kernel in profile.kernels]
+        ['MatMul', 'Add', 'Relu']
+        >>> profile.kernels[0].nodes[0].address, profile.kernels[0].output_bytes
+        ('0', 16384)
+        """
+    def outline(self, *, by: Criterion = 'repeats') -> PassedModel:
+        """The same model with parts of its graph as functions that it calls; parts that are equal share one.
+
+        `by` says which nodes belong together. "repeats" finds what occurs more than once, the layers of a network say;
+        "scopes" takes the modules that exporters write into names and metadata, and those inside them. A function is given
+        each node of the main graph and gives the name of its part, or None; `"encoder/attention"` is a part inside a part,
+        and `"layer.0"` and `"layer.1"` share a function where they are equal. What differs between equal parts is passed
+        by each call: weights, constants. The given model stays as it is; the new one shares its weights, and its `report`
+        says what became what. `optimize` dissolves functions.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> weights = [np.full((4, 4), k, np.float32) for k in range(3)]
+        >>> def network(x):
+        ...     for w in weights:
+        ...         x = op.LayerNormalization(x + op.Relu(x @ w), w[0])
+        ...     return x
+        >>> model = outline(trace(network, FLOAT["N", 4]))
+        >>> print(model.report)
+        12 nodes before, 7 after
+               3 x call of block
+        >>> [node.op_type for node in model.ir.graph]
+        ['block', 'block', 'block']
         """
     def rename(
         self,
@@ -758,17 +1037,45 @@ class Model:
         >>> model.replace_weights(lambda name, array: -array)(np.ones((1, 2), np.float32))
         array([[-1., -2.]], dtype=float32)
         """
-    def rewrite(self, rules: Rule | Sequence[Rule]) -> PassedModel:
+    def rewrite(self, rules: Rule | Sequence[Rule], *, verify: bool | GivenInputs = False) -> PassedModel:
         """The model with rules applied, wherever they match, until none matches any more.
 
         The given model stays as it is; the new one shares its weights, and its `report` says what became what. Graphs
         inside nodes and functions are rewritten as well. Where several rules match at a node, the first of them is taken.
+        `verify` True runs both on inputs that are made up, or on those that it is given; VerificationError then names the
+        rule, and its change, that made a difference.
 
         >>> from onnxsmith import FLOAT, Rule, opset21 as op, trace
         >>> twice = Rule(lambda x: x + x, lambda x: x * 2.0, name="twice")
         >>> model = trace(lambda x: op.Relu(x + x), FLOAT["N"])
         >>> print(rewrite(model, [twice]).report.edits[0])
         twice: Add 'add' -> Mul 'mul_add'
+        """
+    def show(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        source: bool = True,
+        statistics: StatisticsWish = 'sample',
+        overlay: Overlay | None = None,
+        overwrite: bool = False,
+    ) -> Path | None:
+        """Show a model as a page to click through: in a notebook where it is called, elsewhere in the browser.
+
+        With a `path` it is written there and nothing is opened: a page for `.html`, a picture for `.svg` and `.png`. The
+        page is one file that needs no network. Gives the path of the file; in a notebook there is none.
+
+        - `source`: whether the page has the Python lines that made the nodes.
+        - `statistics`: numbers and histograms of weights, from a `"sample"` of each, in `"full"`, or `"none"`.
+        - `overlay`: notes on nodes that another tool has made.
+        - `overwrite`: whether a file may be replaced that is no page or picture of a model.
+
+        >>> import tempfile
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a, b: op.Relu(a @ b + 1.0), FLOAT["N", 4], FLOAT[4, 8])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.show(f"{folder}/model.html").name
+        'model.html'
         """
     def split(self, at: str | Sequence[str | Sequence[str]]) -> tuple[Model, ...]:
         """The model as two or more that chain: what one gives is what the next one takes, in the same order.
@@ -912,6 +1219,7 @@ def optimize(
     *,
     inline: bool = True,
     opset: int | Literal['runtime', 'keep'] = 'runtime',
+    unroll: int = 0,
     verify: bool | GivenInputs = False,
 ) -> PassedModel:
     """The same model with fewer nodes, which runs no slower.
@@ -920,6 +1228,7 @@ def optimize(
     The given model stays as it is; the new one shares its weights, and its `report` says what was done. `inline` False
     keeps the functions of the model. `opset` "keep" leaves the version of the standard opset, a number converts to it;
     by default it is raised to what the installed ONNX Runtime takes where operators that came later may be of use.
+    Loops of up to `unroll` turns are written out, one turn after the other, if the number of turns is known.
     `verify` True runs both on inputs that are made up, or on those that it is given;
     VerificationError then names the change that made a difference.
 
@@ -934,6 +1243,31 @@ def optimize(
     weights 8 bytes before, 0 after
            1 x transpose of transpose
            1 x times one
+    """
+
+def outline(model: Model, *, by: Criterion = 'repeats') -> PassedModel:
+    """The same model with parts of its graph as functions that it calls; parts that are equal share one.
+
+    `by` says which nodes belong together. "repeats" finds what occurs more than once, the layers of a network say;
+    "scopes" takes the modules that exporters write into names and metadata, and those inside them. A function is given
+    each node of the main graph and gives the name of its part, or None; `"encoder/attention"` is a part inside a part,
+    and `"layer.0"` and `"layer.1"` share a function where they are equal. What differs between equal parts is passed
+    by each call: weights, constants. The given model stays as it is; the new one shares its weights, and its `report`
+    says what became what. `optimize` dissolves functions.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> weights = [np.full((4, 4), k, np.float32) for k in range(3)]
+    >>> def network(x):
+    ...     for w in weights:
+    ...         x = op.LayerNormalization(x + op.Relu(x @ w), w[0])
+    ...     return x
+    >>> model = outline(trace(network, FLOAT["N", 4]))
+    >>> print(model.report)
+    12 nodes before, 7 after
+           3 x call of block
+    >>> [node.op_type for node in model.ir.graph]
+    ['block', 'block', 'block']
     """
 
 def either(*alternatives: Any) -> Any:
@@ -964,11 +1298,13 @@ def explain_match(model: Model, node: str, rule: Rule) -> MatchExplanation:
           · x
     """
 
-def rewrite(model: Model, rules: Rule | Sequence[Rule]) -> PassedModel:
+def rewrite(model: Model, rules: Rule | Sequence[Rule], *, verify: bool | GivenInputs = False) -> PassedModel:
     """The model with rules applied, wherever they match, until none matches any more.
 
     The given model stays as it is; the new one shares its weights, and its `report` says what became what. Graphs
     inside nodes and functions are rewritten as well. Where several rules match at a node, the first of them is taken.
+    `verify` True runs both on inputs that are made up, or on those that it is given; VerificationError then names the
+    rule, and its change, that made a difference.
 
     >>> from onnxsmith import FLOAT, Rule, opset21 as op, trace
     >>> twice = Rule(lambda x: x + x, lambda x: x * 2.0, name="twice")
