@@ -25,6 +25,7 @@ GOOD_WORDS = {
     "run": ["m.onnx", "--random", "--dim", "N=10", "--dim", "K=2"],
     "info": ["m.onnx"],
     "check": ["m.onnx"],
+    "compare": ["m.onnx", "--levels"],
     "decompile": ["m.onnx"],
     "convert": ["m.onnx", "--opset", "23"],
     "optimize": ["m.onnx"],
@@ -42,6 +43,7 @@ BAD_WORDS = {
     "run": ["half.onnx"],
     "info": ["half.onnx"],
     "check": ["half.onnx"],
+    "compare": ["half.onnx", "--levels"],
     "decompile": ["half.onnx"],
     "convert": ["half.onnx", "--opset", "23"],
     "optimize": ["half.onnx"],
@@ -55,7 +57,7 @@ BAD_WORDS = {
 }
 
 #: What has to be said besides the model.
-NEEDED = {"convert": ["--opset", "23"]}
+NEEDED = {"compare": ["--levels"], "convert": ["--opset", "23"]}
 
 
 @pytest.fixture(autouse=True)

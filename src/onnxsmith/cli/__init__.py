@@ -35,6 +35,7 @@ COMMANDS: dict[str, Command] = {
     "run": Command("run a model on arrays, or on random inputs", False, True, False, True),
     "info": Command("show what is in a model", True, True, False, False),
     "check": Command("check a model, or all scripts of a Python file", True, True, False, False),
+    "compare": Command("name the first node where two runs of models part", False, True, False, False),
     "decompile": Command("write a model as a Python module that gives it back", True, True, True, True),
     "convert": Command("convert a model to another opset version", False, True, True, True),
     "optimize": Command("make the same model with fewer nodes", False, True, True, True),
