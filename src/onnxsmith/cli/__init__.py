@@ -39,6 +39,9 @@ COMMANDS: dict[str, Command] = {
     "decompile": Command("write a model as a Python module that gives it back", True, True, True, True),
     "convert": Command("convert a model to another opset version", False, True, True, True),
     "optimize": Command("make the same model with fewer nodes", False, True, True, True),
+    "outline": Command(
+        "make functions of what repeats in a model, or of its modules", False, True, True, True
+    ),
     "extract": Command("cut a part out of a model, between some of its values", False, True, True, True),
     "join": Command(
         "make one model of several, each taking what the one before gives", False, True, True, True
