@@ -102,6 +102,9 @@ def _with_bends(nets: Sequence[Net], layer: list[int], count: int) -> list[tuple
     for net in nets:
         start = layer[net.source]
         targets = list(dict.fromkeys(net.targets))
+        if all(layer[each] == start + 1 for each in targets):  # most of them
+            segments += [(net.value, net.source, each) for each in targets]
+            continue
         segments += [(net.value, net.source, each) for each in targets if layer[each] == start]
         for step in (1, -1):
             ahead = [each for each in targets if (layer[each] - start) * step > 0]
