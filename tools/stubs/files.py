@@ -92,6 +92,7 @@ def surfaces() -> dict[PurePosixPath, str]:
                 ("onnxsmith.graphs.model", "Model"),
                 ("onnxsmith.graphs.model", "load"),
                 ("onnxsmith.passes", "optimize"),
+                ("onnxsmith.diffing", "diff"),
                 ("onnxsmith.passes.rules", "Rule"),
                 ("onnxsmith.passes.rules", "either"),
                 ("onnxsmith.passes.rules", "explain_match"),
