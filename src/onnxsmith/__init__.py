@@ -47,6 +47,7 @@ _LAZY = {
     "jit": "onnxsmith.scripting.functions.decorators",
     "load": "onnxsmith.graphs.model",
     "optimize": "onnxsmith.passes",
+    "outline": "onnxsmith.passes.outlining.outlining",
     "proto2python": "onnxsmith.migration",
     "rebuild": "onnxsmith.decompiling.rebuilding",
     "rebuild_function": "onnxsmith.decompiling.rebuilding",

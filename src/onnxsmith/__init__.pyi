@@ -42,6 +42,7 @@ from onnxsmith.opset._stubs.model import either as either
 from onnxsmith.opset._stubs.model import explain_match as explain_match
 from onnxsmith.opset._stubs.model import load as load
 from onnxsmith.opset._stubs.model import optimize as optimize
+from onnxsmith.opset._stubs.model import outline as outline
 from onnxsmith.opset._stubs.model import rewrite as rewrite
 from onnxsmith.opset._stubs.opset_class import Opset as Opset
 from onnxsmith.opset._stubs.tensors import BFLOAT16 as BFLOAT16

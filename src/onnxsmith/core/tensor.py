@@ -170,6 +170,9 @@ class Tensor(TensorValue):
     def __pos__(self) -> Tensor:
         return self
 
+    def __copy__(self) -> Tensor:
+        return self  # tensors do not change
+
     @_guarded
     def __round__(self, digits: int | None = None) -> TensorValue:
         return arithmetic.round_half_even(self, digits)

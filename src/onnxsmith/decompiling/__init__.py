@@ -10,14 +10,14 @@ from typing import Any, Literal
 import onnx_ir as ir
 
 from onnxsmith.core.collection import collection_paused
-from onnxsmith.decompiling.grouping import group_repeated
-from onnxsmith.decompiling.identifiers import readable
 from onnxsmith.decompiling.module_writer import ModuleWriter
 from onnxsmith.decompiling.pieces import decompile_piece, is_piece
 from onnxsmith.decompiling.reading import Given, read
 from onnxsmith.decompiling.weight_files import external_name, in_text, safetensors_name, write_safetensors
 from onnxsmith.errors import AttributeValueError, ModelWriteError, boundary
 from onnxsmith.graphs import existing_files, files, soundness
+from onnxsmith.graphs.identifiers import readable
+from onnxsmith.passes import outlining
 
 WeightsPlace = Literal["inline", "external", "safetensors"]
 
@@ -132,7 +132,7 @@ def _written(model: Any, *, group: bool) -> tuple[Given, ModuleWriter, list[str]
     given = read(model)
     with soundness.blaming(given.model):
         if group:
-            given.model = group_repeated(given.model)
+            given.model = outlining.group_repeated(given.model)
         writer = ModuleWriter(given)
         return given, writer, writer.write()
 

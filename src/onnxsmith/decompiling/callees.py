@@ -13,8 +13,8 @@ from typing import cast
 
 import onnx_ir as ir
 
-from onnxsmith.decompiling.identifiers import Identifiers
 from onnxsmith.decompiling.layout import string
+from onnxsmith.graphs.identifiers import Identifiers
 from onnxsmith.schema import registry
 from onnxsmith.schema.bind import layout
 from onnxsmith.schema.definition import OperatorDef

@@ -12,7 +12,6 @@ import onnx_ir as ir
 from onnxsmith.decompiling.attributes import default_text
 from onnxsmith.decompiling.callees import Callees
 from onnxsmith.decompiling.details import Details
-from onnxsmith.decompiling.identifiers import Identifiers, readable
 from onnxsmith.decompiling.inferring import has_value_types, look_at
 from onnxsmith.decompiling.layout import (
     INDENT,
@@ -31,6 +30,7 @@ from onnxsmith.decompiling.rebuild_calls import WrittenFunction, rebuild_call, r
 from onnxsmith.decompiling.script_writer import ScriptWriter
 from onnxsmith.errors import DecompileError
 from onnxsmith.graphs.beyond import SparseTensor
+from onnxsmith.graphs.identifiers import Identifiers, readable
 from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType

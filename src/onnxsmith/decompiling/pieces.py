@@ -9,12 +9,12 @@ import onnx
 import onnx_ir as ir
 
 from onnxsmith.decompiling.callees import definition_of
-from onnxsmith.decompiling.identifiers import Identifiers
 from onnxsmith.decompiling.module_writer import ModuleWriter
 from onnxsmith.decompiling.reading import Given
 from onnxsmith.decompiling.script_writer import ScriptWriter
 from onnxsmith.decompiling.weight_files import in_text
 from onnxsmith.graphs import beyond, files
+from onnxsmith.graphs.identifiers import Identifiers
 from onnxsmith.schema import registry
 
 

@@ -18,7 +18,6 @@ from onnxsmith.decompiling.callees import definition_of
 from onnxsmith.decompiling.constants import Constants
 from onnxsmith.decompiling.control_flow import if_statement, is_if_statement
 from onnxsmith.decompiling.element_types import ElementTypes
-from onnxsmith.decompiling.identifiers import Identifiers, common_prefix, readable
 from onnxsmith.decompiling.indices import index_form
 from onnxsmith.decompiling.layout import (
     INDENT,
@@ -35,6 +34,7 @@ from onnxsmith.decompiling.operators import operator_form
 from onnxsmith.decompiling.order import all_graphs, graphs_of, in_order
 from onnxsmith.decompiling.statements import assignment, returning
 from onnxsmith.errors import DecompileError
+from onnxsmith.graphs.identifiers import Identifiers, common_prefix, readable
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.schema.bind import layout
 from onnxsmith.schema.definition import OperatorDef

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 import onnx_ir as ir
@@ -46,6 +46,25 @@ def written(text: str, span: Span) -> Written:
 def origin_metadata(span: Span | None) -> dict[str, str] | None:
     """The metadata of a node that says where it was written."""
     return None if span is None else {SOURCE_KEY: written(span.stored, span)}
+
+
+def sources_in(metadata: Mapping[str, str]) -> list[str]:
+    """All places that a node's metadata name; what a stranger's file has in their place says nothing."""
+    stored = metadata.get(SOURCES_KEY)
+    if stored is not None:
+        try:
+            found: object = json.loads(stored)
+        except (ValueError, RecursionError):
+            found = None
+        if isinstance(found, list):
+            return [each for each in cast("list[object]", found) if isinstance(each, str)]
+    place = metadata.get(SOURCE_KEY)
+    return [place] if place else []
+
+
+def stored_sources(places: Sequence[str]) -> str:
+    """Several places as metadata has them."""
+    return json.dumps(list(places))
 
 
 def hand_down_origins(model: ir.Model, given: ir.Model) -> None:

@@ -4,12 +4,38 @@ A pass never changes the model that it is given: it returns a new one that share
 what. `Editor` is the model that is being changed, `Worklist` applies rules to it to a fixed point.
 """
 
-from onnxsmith.passes.edits import Edit as Edit
-from onnxsmith.passes.edits import NodeNote as NodeNote
-from onnxsmith.passes.optimizing import optimize as optimize
-from onnxsmith.passes.optimizing import polish as polish
-from onnxsmith.passes.report import PassedModel as PassedModel
-from onnxsmith.passes.report import Report as Report
-from onnxsmith.passes.surgery import extract as extract
-from onnxsmith.passes.surgery import with_outputs as with_outputs
-from onnxsmith.passes.surgery import with_shapes as with_shapes
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from onnxsmith.graphs.edits import Edit as Edit
+    from onnxsmith.graphs.edits import NodeNote as NodeNote
+    from onnxsmith.graphs.report import PassedModel as PassedModel
+    from onnxsmith.graphs.report import Report as Report
+    from onnxsmith.passes.optimizing import optimize as optimize
+    from onnxsmith.passes.optimizing import polish as polish
+    from onnxsmith.passes.surgery import extract as extract
+    from onnxsmith.passes.surgery import with_outputs as with_outputs
+    from onnxsmith.passes.surgery import with_shapes as with_shapes
+
+#: Public name -> the module it lives in. Who needs one pass, as the decompiler does, does not wait for the others.
+_LAZY = {
+    "Edit": "onnxsmith.graphs.edits",
+    "NodeNote": "onnxsmith.graphs.edits",
+    "PassedModel": "onnxsmith.graphs.report",
+    "Report": "onnxsmith.graphs.report",
+    "extract": "onnxsmith.passes.surgery",
+    "optimize": "onnxsmith.passes.optimizing",
+    "polish": "onnxsmith.passes.optimizing",
+    "with_outputs": "onnxsmith.passes.surgery",
+    "with_shapes": "onnxsmith.passes.surgery",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(_LAZY[name]), name)
+    return value

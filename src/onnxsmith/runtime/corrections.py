@@ -19,6 +19,8 @@ import numpy as np
 import onnx
 from onnx import helper
 
+from onnxsmith.errors.kinds import BY_ZERO
+
 Array: TypeAlias = np.ndarray[Any, Any]
 #: Values by name: what a body sees of the graphs around it.
 Names: TypeAlias = Mapping[str, Any] | None
@@ -327,7 +329,7 @@ def _place(given: Array, size: int, last: int) -> int:
 
 def _check_divisor(divisor: np.ndarray[Any, Any]) -> None:
     if not divisor.all():
-        raise ZeroDivisionError("integer division by zero")
+        raise ZeroDivisionError(BY_ZERO)
 
 
 def _truncated(dividend: np.ndarray[Any, Any], divisor: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -28,8 +28,9 @@ from onnxsmith.torch.library.complex_pair import Complex
 from onnxsmith.torch.library.dtypes import SUBSTITUTES, onnx_dtype, torch_dtype
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import Translation, Untranslatable, find, find_complex
+from onnxsmith.torch.module_calls import module_calls
 from onnxsmith.torch.mutation import functional_twin
-from onnxsmith.torch.origins import module_calls, span_of
+from onnxsmith.torch.origins import span_of
 from onnxsmith.torch.reporting import OperatorRow, Way
 from onnxsmith.torch.sizes import Sizes
 from onnxsmith.torch.target import Origin, current_target

@@ -28,7 +28,8 @@ from onnxsmith.torch.custom import by_overload
 from onnxsmith.torch.dispatch import Dispatcher
 from onnxsmith.torch.interpreter import Interpreter
 from onnxsmith.torch.library.dtypes import SUBSTITUTES, boundary_dtype
-from onnxsmith.torch.outlining import MODULES_KEY, outline
+from onnxsmith.torch.module_calls import Calls
+from onnxsmith.torch.module_parts import MODULES_KEY, outline_modules
 from onnxsmith.torch.ports import Ports
 from onnxsmith.torch.preparing import prepared
 from onnxsmith.torch.progress import Progress
@@ -170,7 +171,7 @@ class Translator:
             notes_of(node)[MODULES_KEY] = calls
         polish(model, keeps_modules=modules is not None)
         if self.options.functions is not None:
-            outline(model)
+            outline_modules(model)
         model.ir_version = lowest_ir_version(model, self.state.dtypes)
         if conditions:
             model.metadata_props[SIZES_KEY] = written(conditions)
@@ -182,7 +183,7 @@ class Translator:
         report.weight_bytes = files.weight_bytes(made.ir)
         return made
 
-    def _modules(self, maker: IrMaker) -> dict[ir.Node, tuple[tuple[str, str], ...]] | None:
+    def _modules(self, maker: IrMaker) -> dict[ir.Node, Calls] | None:
         """The calls of modules that each node is in."""
         recorded = self.scope.modules
         if recorded is None:

@@ -12,8 +12,8 @@ from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import RuleError
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
+from onnxsmith.graphs.report import PassedModel, Report, with_report
 from onnxsmith.passes.editor import Editor
-from onnxsmith.passes.report import PassedModel, Report, with_report
 from onnxsmith.passes.rules.applying import Application
 from onnxsmith.passes.rules.rule import Rule
 from onnxsmith.passes.surgery.holding import finished, read

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-from onnxsmith.decompiling.grouping_choice import FEWEST_NODES, saving
-from onnxsmith.decompiling.grouping_structure import Segment, Wiring
+from onnxsmith.passes.outlining.choosing import FEWEST_NODES, saving
+from onnxsmith.passes.outlining.wiring import Segment, Wiring
 
 #: How many distances between equal nodes are tried as the length of a layer.
 _PERIODS = 12

@@ -10,7 +10,7 @@ import onnx
 import onnx_ir as ir
 
 import onnxsmith
-from onnxsmith.decompiling.grouping import group_repeated
+from onnxsmith.passes.outlining import group_repeated
 from tests.decompile.only_onnxsmith import offences
 from tests.decompile.round_trip import compile_text, first_difference
 

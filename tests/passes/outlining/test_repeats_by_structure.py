@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import onnxsmith
-from onnxsmith.decompiling.grouping import group_repeated
-from tests.decompile.layered_nets import (
+from onnxsmith.passes.outlining import group_repeated
+from tests.passes.outlining.layered_nets import (
     FLOAT,
     LAYERS,
     WIDTH,

@@ -1,17 +1,15 @@
-"""Segments by the modules that names or metadata put nodes in, and what those modules are called."""
+"""The modules that names or metadata put nodes in, and what functions for them are called."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 import onnx_ir as ir
 
-from onnxsmith.decompiling.grouping_choice import FEWEST_NODES
-from onnxsmith.decompiling.grouping_structure import Segment, Wiring
 from onnxsmith.graphs.module_scopes import Scope, classes_of, common_scope, scope_of
 from onnxsmith.graphs.names import snake_case
+from onnxsmith.passes.outlining.wiring import Wiring
 
 #: Modules that hold a whole model: their names tell nothing of a part.
 _WHOLE = frozenset({"model", "module", "net", "network", "root", "main", "graph", "self"})
@@ -29,19 +27,6 @@ def all_scopes(wiring: Wiring) -> list[Scope]:
         if users:
             scopes[k] = common_scope(users)
     return scopes
-
-
-def by_scope(wiring: Wiring, scopes: Sequence[Scope]) -> list[Segment]:
-    """A candidate for each module, whatever it is called: equal structure decides which are equal."""
-    nodes: defaultdict[Scope, list[int]] = defaultdict(list)
-    for k, scope in enumerate(scopes):
-        for length in range(1, len(scope) + 1):
-            nodes[scope[:length]].append(k)
-    found: dict[tuple[int, ...], Scope] = {}
-    for scope, members in nodes.items():
-        if len(members) >= FEWEST_NODES:
-            found.setdefault(tuple(members), scope)
-    return [wiring.segment(members, scope) for members, scope in found.items()]
 
 
 def class_of(nodes: Iterable[ir.Node], scope: Scope) -> str | None:

@@ -13,8 +13,9 @@ import onnx_ir as ir
 import pytest
 
 import onnxsmith
-from onnxsmith.decompiling.grouping import group_repeated
-from tests.decompile.layered_nets import (
+from onnxsmith.passes.outlining import group_repeated
+from tests.decompile.round_trip import proto_of_file
+from tests.passes.outlining.layered_nets import (
     LAYERS,
     WIDTH,
     Net,
@@ -25,7 +26,6 @@ from tests.decompile.layered_nets import (
     only_function,
     transformer,
 )
-from tests.decompile.round_trip import proto_of_file
 
 # -- named layers ------------------------------------------------------------------------------------------
 
