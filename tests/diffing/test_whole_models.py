@@ -81,7 +81,7 @@ def test_functions() -> None:
     (change,) = found.of("node")
     assert change.details == ("operator: Erf -> Tanh",)
     assert change.before is not None
-    assert change.before.startswith("tests.diffing.test_diff::gelu/")
+    assert change.before.startswith("tests.diffing.test_whole_models::gelu/")
     assert not found.of("function")
 
 
