@@ -31,7 +31,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("graphs", "runtime"),
     ("scripting", "tracing"),
     (
-        *("comparing", "decompiling", "diff", "grad", "inspection", "migration", "numpy"),
+        *("comparing", "decompiling", "diffing", "grad", "inspection", "migration", "numpy"),
         *("passes", "profiling", "sklearn", "testing", "torch", "view"),
     ),
     ("cli", "mypy_plugin"),
