@@ -30,6 +30,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("opset",),
     ("graphs", "runtime"),
     ("scripting", "tracing"),
+    ("algorithms",),
     ("decompiling", "passes", "torch", "numpy", "grad", "sklearn", "view", "testing", "migration"),
     ("cli", "mypy_plugin"),
 )
@@ -44,7 +45,7 @@ NEIGHBOURS: dict[str, tuple[str, ...]] = {
 }
 
 #: In this row packages may use each other, but only what the other's `__init__` exports.
-CAPABILITY_ROW = 6
+CAPABILITY_ROW = 7
 
 #: Modules whose strings name what is plugged in from above: the methods that capabilities give `Model`, and the target
 #: that operators run on unless somebody says otherwise. Nowhere else may a string name a higher row.
