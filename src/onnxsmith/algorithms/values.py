@@ -6,22 +6,28 @@ Operators themselves come from `op`; the rules of a subject stand in its own mod
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import TypeAlias
 
 import numpy as np
 
 from onnxsmith.algorithms.operators import op
+from onnxsmith.core.operator_protocols import AnyOperator
 from onnxsmith.core.semantics.dimensions import dimension
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
-from onnxsmith.core.value import Array, Size, TensorOrArray, TensorValue, Value
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.value import Array, TensorOrArray, TensorValue, Value
+from onnxsmith.core.value import Size as AnySize
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import Dimension
 
 #: Names of sizes that the data decides.
 _UNBACKED = re.compile(r"\bu\d+\b")
+#: A length or a place along a dimension: an int where it is known now, else a number of the model.
+Size: TypeAlias = int | Tensor
 #: A tensor, or a Python number that is to be one.
 Numeric: TypeAlias = TensorValue | np.generic | bool | int | float | complex
 
@@ -45,9 +51,47 @@ def dimensions_of(x: TensorValue) -> tuple[Dimension, ...]:
     return shape
 
 
+#: Who knows more of the sizes in a graph than the tensors do, and computes each only once.
+SIZE_READER: ContextVar[Callable[[TensorValue, int], AnySize]] = ContextVar("SIZE_READER", default=dimension)
+
+
+def size_of(x: TensorValue, axis: int) -> Size:
+    """One dimension of a tensor: an int, or a number of the model."""
+    return _size(SIZE_READER.get()(x, axis))
+
+
+def _size(found: object) -> Size:
+    assert isinstance(
+        found, int | Tensor
+    )  # sizes are whole numbers, and those of a model can be computed with
+    return found
+
+
 def sizes_of(x: TensorValue) -> list[Size]:
     """The shape: ints, and numbers of the model where they are not known."""
-    return [dimension(x, axis) for axis in range(rank_of(x))]
+    return [size_of(x, axis) for axis in range(rank_of(x))]
+
+
+def least(a: Size, b: Size) -> Size:
+    """The smaller of two sizes."""
+    return min(a, b) if isinstance(a, int) and isinstance(b, int) else _extreme(op.Min, a, b)
+
+
+def greatest(a: Size, b: Size) -> Size:
+    """The greater of two sizes."""
+    return max(a, b) if isinstance(a, int) and isinstance(b, int) else _extreme(op.Max, a, b)
+
+
+def _extreme(operator: AnyOperator, a: Size, b: Size) -> Size:
+    return _size(operator(cast(a, DType.INT64), cast(b, DType.INT64)).as_number())
+
+
+def product(sizes: Sequence[Size]) -> Size:
+    """How many elements a shape has."""
+    total: Size = 1
+    for each in sizes:
+        total = total * each
+    return total
 
 
 def like(value: complex, x: TensorValue) -> Array:
