@@ -170,6 +170,13 @@ def _notebook_cell(path: str) -> str | None:
     return None if parts is None else " ".join(parts)
 
 
+def is_notebook() -> bool:
+    """Whether this runs in a notebook, and not at a prompt in a terminal."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
+    return shell is not None and hasattr(shell, "kernel")
+
+
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
     """A suggestion for a misspelt name, or None."""
     pool = list(candidates)
@@ -254,6 +261,12 @@ def hide_frames_between(error: BaseException) -> None:
     """The same for an exception of the user's own code that came through us; an error in our code keeps its frames."""
     if wants_full_traceback():
         return
+    if is_from_user_code(error):
+        error.__traceback__ = _without_own_frames(error.__traceback__)
+
+
+def is_from_user_code(error: BaseException) -> bool:
+    """Whether an exception was raised by the user's own code that we ran, or by a library that this called."""
     # Text that is no Python has no frame of its own.
     is_users = isinstance(error, SyntaxError) and not is_library(error.filename or PACKAGE_DIRECTORY)
     is_text = is_users
@@ -265,8 +278,7 @@ def hide_frames_between(error: BaseException) -> None:
         elif not is_library(file):
             is_users = True
         traceback = traceback.tb_next
-    if is_users:
-        error.__traceback__ = _without_own_frames(error.__traceback__)
+    return is_users
 
 
 def _without_own_frames(traceback: types.TracebackType | None) -> types.TracebackType | None:

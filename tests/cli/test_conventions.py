@@ -34,6 +34,8 @@ GOOD_WORDS = {
     "rename": ["m.onnx", "--inputs", "x=image"],
     "rewrite": ["m.onnx", "--rules", "rules.py"],
     "set-shapes": ["m.onnx", "N=10"],
+    "view": ["m.onnx", "-o", "m.html"],
+    "profile": ["m.onnx", "--dim", "N=10", "--dim", "K=2", "--runs", "1"],
     "explain": ["C401"],
 }
 BAD_WORDS = {
@@ -50,6 +52,8 @@ BAD_WORDS = {
     "rename": ["half.onnx"],
     "rewrite": ["half.onnx", "--rules", "rules.py"],
     "set-shapes": ["half.onnx"],
+    "view": ["half.onnx"],
+    "profile": ["half.onnx"],
 }
 
 #: What has to be said besides the model.

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import onnxsmith
-from onnxsmith import FLOAT, trace
+from onnxsmith import FLOAT, script, trace
 from onnxsmith import opset21 as op
 from tests.cli.conftest import Run
 
@@ -38,3 +38,17 @@ def test_json(run: Run, wasteful: Path) -> None:
     assert said["nodes"] == {"before": 3, "after": 1}
     assert said["rules"] == {"transpose of transpose": 1}
     assert said["written"] == ["wasteful_optimized.onnx"]
+
+
+def test_loops_are_unrolled_on_request(run: Run, tmp_path: Path) -> None:
+    @script
+    def thrice(x: FLOAT[2]):
+        for turn in range(op.Constant(value_int=3)):
+            x = op.Tanh(x + op.Cast(turn, to=1))
+        return x
+
+    thrice.to_model().save(tmp_path / "loop.onnx")
+    assert run("optimize", "loop.onnx", "-o", "same.onnx").status == 0
+    assert run("optimize", "loop.onnx", "-o", "flat.onnx", "--unroll", "3", "--verify").status == 0
+    found = [[node.op_type for node in onnxsmith.load(name).ir.graph] for name in ("same.onnx", "flat.onnx")]
+    assert found == [["Loop"], ["Tanh", "Add", "Tanh", "Add", "Tanh"]]

@@ -62,3 +62,14 @@ def test_a_wrong_rule(run: Run) -> None:
     assert seen.status == 1
     assert "it would match everything [C609]" in seen.err
     assert "rules.py:6" in seen.err
+
+
+def test_verification(run: Run) -> None:
+    seen = run("rewrite", "relu.onnx", "--rules", "rules.py", "--verify", "--json")
+    assert seen.json["verification"].startswith("verified: equal results")
+    wrong = "wrong = Rule(lambda x: op.Neg(x), lambda x: op.Abs(x), name='bad')\n"
+    Path("wrong.py").write_text(f"from onnxsmith import Rule, opset21 as op\n{wrong}")
+    seen = run("rewrite", "relu.onnx", "--rules", "wrong.py", "-o", "wrong.onnx", "--verify")
+    assert seen.status == 1
+    assert "by the rule 'bad'" in seen.err
+    assert not Path("wrong.onnx").exists()

@@ -29,7 +29,7 @@ _FOUND_BY_RUNS = ("SequenceAt(",)
 
 
 def _can_be_made_both_ways(case: Case) -> bool:
-    if not case.name.startswith(_FOLDERS) or case.raises == "OperatorFailedError":
+    if not case.name.startswith(_FOLDERS) or case.raises in ("OperatorFailedError", "DivisionByZeroError"):
         return False  # what only a runtime can find is not found in a graph
     words = (*_OTHERWISE, *_FOUND_BY_RUNS)
     return not any(word in case.program or word in case.name for word in words)

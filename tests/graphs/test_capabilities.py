@@ -13,7 +13,7 @@ import pytest
 
 import onnxsmith
 from onnxsmith import FLOAT, Model, decompile, trace
-from onnxsmith.graphs.capabilities import METHODS, Capability, with_capabilities
+from onnxsmith.graphs.capabilities import METHODS, PROPERTIES, Capability, with_capabilities
 
 STUB = Path(onnxsmith.__file__).parent / "opset/_stubs/model.pyi"
 
@@ -45,6 +45,26 @@ def test_whoever_looks_at_the_class_sees_it(name: str) -> None:
     assert name in {each.name for each in stub.body if isinstance(each, ast.FunctionDef)}
 
 
+@pytest.mark.parametrize("name", PROPERTIES)
+def test_a_property_is_made_once_and_cannot_be_set(name: str) -> None:
+    model = example()
+    assert getattr(model, name) is getattr(model, name)
+    with pytest.raises(AttributeError, match=f"'{name}' of a model cannot be set"):
+        setattr(model, name, None)
+    assert getattr(example(), name) is not getattr(model, name)
+
+
+@pytest.mark.parametrize("name", PROPERTIES)
+def test_whoever_looks_at_the_class_sees_the_property(name: str) -> None:
+    assert name in dir(Model)
+    first_line = str(inspect.getdoc(vars(Model)[name])).splitlines()[0]
+    assert first_line in pydoc.plain(pydoc.render_doc(Model))
+    tree = ast.parse(STUB.read_text(encoding="utf-8"))
+    stub = next(each for each in tree.body if isinstance(each, ast.ClassDef) and each.name == "Model")
+    found = next(each for each in stub.body if isinstance(each, ast.FunctionDef) and each.name == name)
+    assert [ast.unparse(each) for each in found.decorator_list] == ["property"]
+
+
 def test_it_is_called_with_the_model() -> None:
     model = example()
     assert model.decompile() == decompile(model)
@@ -52,7 +72,7 @@ def test_it_is_called_with_the_model() -> None:
 
 
 def test_nothing_is_imported_before_it_is_used() -> None:
-    packages = sorted({place.partition(":")[0] for place in METHODS.values()})
+    packages = sorted({place.partition(":")[0] for place in {**METHODS, **PROPERTIES}.values()})
     program = (
         "import sys; import onnxsmith.graphs.model; "
         f"print([each for each in {packages!r} if each in sys.modules])"

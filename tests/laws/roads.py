@@ -210,7 +210,7 @@ def _for_runtime(context: str) -> Road:
         except NotRunnableError as refusal:
             _check_that_it_is_the_runtime(proto, refusal)
             raise Inexpressible("ONNX Runtime cannot run it") from refusal
-        if any(words in change.reason for change in made.changes for words in COSTS_PRECISION):
+        if any(words in change.reason for change in made.report.edits for words in COSTS_PRECISION):
             raise Inexpressible("precision was given up, and the report says so")
         if not all(_has_plain_elements(each.type) for each in made.outputs):
             raise Inexpressible("numpy alone has no such values")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import onnx
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from onnxsmith import Model
 from onnxsmith.passes import optimize
 from tests.decompile.random_models import models
+from tests.passes.loop_models import loop_feeds, loop_models
 from tests.passes.surgery.runnable_models import feeds, runnable_models
 from tests.passes.surgery.test_laws import run
 
@@ -51,3 +53,15 @@ def test_hostile_models_stay_as_valid_as_they_were(proto: onnx.ModelProto) -> No
     except onnx.checker.ValidationError:
         return
     onnx.checker.check_model(small)
+
+
+@settings(LENIENT, max_examples=80)
+@given(loop_models(), st.sampled_from([0, 1, 4]))
+def test_loops_give_the_same(proto: onnx.ModelProto, unroll: int) -> None:
+    inputs = loop_feeds()
+    wanted = run(proto, inputs)
+    small = optimize(Model.from_proto(proto), opset="keep", unroll=unroll)
+    onnx.checker.check_model(small.proto, full_check=True)
+    found = run(small.proto, inputs)
+    np.testing.assert_allclose(found["result"], wanted["result"], rtol=1e-5, atol=1e-5)
+    assert optimize(small, opset="keep", unroll=unroll).report.edits == ()

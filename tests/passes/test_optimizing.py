@@ -127,7 +127,7 @@ def test_verification_names_the_change_that_made_a_difference(monkeypatch: pytes
     model = model_of(
         "g (float[N] x) => (float[N] y) { a = Identity(x) b = Exp(a) c = Identity(b) y = Abs(c) }"
     )
-    with pytest.raises(VerificationError, match=r"wrong rule: Exp 'b' -> Neg") as caught:
+    with pytest.raises(VerificationError, match=r"by the rule 'wrong rule': Exp 'b' -> Neg") as caught:
         optimize(model, verify=True)
     assert "clean-up" in caught.value.message
 

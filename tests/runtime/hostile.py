@@ -152,6 +152,14 @@ DEFINED: list[tuple[str, int, list[Any], dict[str, Any], Any]] = [
         ("Celu", version, [np.array([-3, 2], dtype)], {"alpha": 1e30}, np.array([-3, 2], dtype))
         for version, dtype in ((12, np.float32), (28, np.float16), (28, ml_dtypes.bfloat16))
     ),
+    ("GlobalAveragePool", 22, [np.ones((1, 3, 5, 0))], {}, np.full((1, 3, 1, 1), np.nan)),
+    (
+        "MeanVarianceNormalization",
+        13,
+        [np.array([1, 3], np.float16).reshape(2, 1, 1, 1)],
+        {},
+        np.array([-1, 1], np.float16).reshape(2, 1, 1, 1),
+    ),
     ("BitShift", 11, [np.array([255], np.uint8)] * 2, {"direction": "LEFT"}, np.array([0], np.uint8)),
     ("ReduceL1", 18, [ones(3, 2, 0), ints(-1)], {}, np.zeros((3, 2, 1), np.float32)),
     ("ReduceSum", 13, [ones(3, 2, 0), ints(-1)], {"keepdims": 0}, np.zeros((3, 2), np.float32)),

@@ -6,6 +6,7 @@ import numpy as np
 import onnx
 import pytest
 
+from onnxsmith.errors import OperatorFailedError
 from onnxsmith.runtime import engine, using
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import OptionalType, SequenceType, TensorType
@@ -105,3 +106,38 @@ def test_optional_sequences(runtime) -> None:
         has = engine.prepare(find("OptionalHasElement", 18), [OptionalType(sequence)], {}, 1)
         assert has([[floats(1)]])[0].tolist() is True
         assert has([None])[0].tolist() is False
+
+
+SEQUENCE = SequenceType(TensorType(F, None))
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("place", "expected"), [(0, "9abc"), (3, "abc9"), (-3, "9abc"), (-1, "ab9c"), (4, None), (-4, None)]
+)
+def test_places_to_insert_at(runtime, place, expected) -> None:
+    elements = [np.array(each, object) for each in "abc"]
+    kind = SequenceType(TensorType(DType.STRING, None))
+    with using(runtime=runtime):
+        runner = engine.prepare(find("SequenceInsert", 11), [kind, DType.STRING, INT], {}, 1)
+        given = [elements, np.array("9", object), np.array(place)]
+        if expected is None:
+            with pytest.raises(OperatorFailedError, match=r"Invalid sequence index \(-?4\)"):
+                runner(given)
+        else:
+            assert "".join(each.item() for each in runner(given)[0]) == expected
+
+
+@BOTH
+@pytest.mark.parametrize(("name", "result"), [("SequenceAt", [2]), ("SequenceErase", [1, 3])])
+def test_places_to_take_from(runtime, name, result) -> None:
+    elements = [floats(1), floats(2), floats(3)]
+    with using(runtime=runtime):
+        runner = engine.prepare(find(name, 11), [SEQUENCE, INT], {}, 1)
+        for place in (1, -2):
+            for shape in ((), (1,), (1, 1)):
+                found = runner([elements, np.full(shape, place)])[0]
+                assert np.concatenate(found if isinstance(found, list) else [found]).tolist() == result
+        for place in (3, -4):
+            with pytest.raises(OperatorFailedError, match="Invalid sequence index"):
+                runner([elements, np.array(place)])

@@ -119,3 +119,31 @@ def test_scan_results_shaped_by_an_input(runtime) -> None:
     with using(runtime=runtime):
         (result,) = load_session(model(text))([floats(1, 2), np.array([1, 1])])
     assert result.tolist() == [[[1]], [[2]]]
+
+
+IN_A_FUNCTION = (
+    # A definition that hangs on types, in a type without kernels.
+    (
+        "g (bfloat16[N, 4, M] x, bfloat16[4] s) => (bfloat16[N, 4, M] y) {{ {} }}",
+        "y = GroupNormalization <num_groups: int = 2> (x, s, s)",
+        21,
+        [np.arange(24).reshape(3, 4, 2).astype(ml_dtypes.bfloat16), np.ones(4, ml_dtypes.bfloat16)],
+    ),
+    # A definition that runtimes no longer have.
+    (
+        "g (float[T, B, I] x, float[1, H, I] s) => (float[1, B, H] y) {{ t = Identity(s) {} }}",
+        "u, y = RNN <hidden_size: int = 2> (x, t, t)",
+        1,
+        [np.ones((1, 3, 2), np.float32), np.ones((1, 2, 2), np.float32)],
+    ),
+)
+
+
+@pytest.mark.parametrize("runtime", ["onnxruntime", "reference"])
+@pytest.mark.parametrize(("graph", "node", "opset", "inputs"), IN_A_FUNCTION, ids=["types", "old"])
+def test_what_runs_runs_in_a_function(graph, node, opset, inputs, runtime) -> None:
+    function = f'<opset_import: ["" : {opset}], domain: "own"> f (x, s) => (y) {{ t = Identity(s) {node} }}'
+    with using(runtime=runtime):
+        plain = load_session(model(graph.format(node), opset))
+        called = load_session(model(graph.format("y = own.f(x, s)") + function, opset, more=', "own" : 1'))
+    assert np.array_equal(plain(inputs)[0], called(inputs)[0])

@@ -21,6 +21,7 @@ I16, I32, I64, U64 = DType.INT16, DType.INT32, DType.INT64, DType.UINT64
         ("Add", {"T": F32}, None, None),
         ("Add", {"T": B16}, {"T": F32}, {"T": F32}),
         ("Add", {"T": F16}, None, None),
+        ("MeanVarianceNormalization", {"T": F16}, {"T": F32}, {"T": F32}),  # its function is of float32
         ("Max", {"T": I16}, {"T": I32}, {"T": I32}),
         ("Where", {"B": DType.BOOL, "T": U64}, {"T": I64}, {"T": I64}),  # the same bits
         ("ReduceMax", {"T": U64}, {"T": I64}, {"T": I64}),  # moved down, which keeps the order

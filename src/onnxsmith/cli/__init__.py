@@ -50,6 +50,8 @@ COMMANDS: dict[str, Command] = {
     ),
     "rewrite": Command("apply the rewrite rules of a Python file to a model", False, True, True, True),
     "set-shapes": Command("give dimensions and inputs of a model other sizes", False, True, True, True),
+    "view": Command("show a model as a page to click through, or as a picture", False, True, False, True),
+    "profile": Command("show where the time goes when a model runs", False, True, False, True),
     "explain": Command("show the page of an error code", True, False, False, False),
 }
 

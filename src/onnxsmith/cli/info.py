@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
-
-import onnx_ir as ir
+from typing import Any
 
 from onnxsmith.cli import terminal
 from onnxsmith.cli.report import Report
 from onnxsmith.cli.sizes import described_bytes
 from onnxsmith.cli.streams import STREAM, check_words, load_model, shown
-from onnxsmith.diagnostics import printable
+from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.graphs import size_conditions
+from onnxsmith.graphs.held_model import read
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.node_counts import operator_counts
+from onnxsmith.inspection import Count, WeightInfo, summary, weights_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,22 +46,25 @@ def run(options: argparse.Namespace, report: Report) -> int:
 
 def describe(model: Model, word: str, *, with_weights: bool) -> dict[str, Any]:
     """Everything that `info` shows, for JSON."""
-    weights = list(_weights(model.ir))
+    held = read(model).ir
+    found = summary(model)
+    weights = [_weight(each) for each in weights_of(model).infos()]
     path = Path(word)
     content: dict[str, Any] = {
         "bytes": model.proto.ByteSize() if word == STREAM else path.stat().st_size,
-        "name": model.ir.graph.name,
-        "producer": " ".join(part for part in (model.ir.producer_name, model.ir.producer_version) if part),
-        "ir_version": model.ir.ir_version,
+        "name": held.graph.name,
+        "producer": " ".join(part for part in (held.producer_name, held.producer_version) if part),
+        "ir_version": held.ir_version,
         "opsets": {domain or "ai.onnx": version for domain, version in model.opset_imports.items()},
         "inputs": [{"name": each.name, "type": repr(each.type)} for each in model.inputs],
         "optional_inputs": [{"name": each.name, "type": repr(each.type)} for each in model.optional_inputs],
         "outputs": [{"name": each.name, "type": repr(each.type)} for each in model.outputs],
         "sizes": [
             {"condition": each.text, "because": each.because}
-            for each in size_conditions.read(model.ir.metadata_props)
+            for each in size_conditions.read(held.metadata_props)
         ],
-        "nodes": _counted(model.ir.graph),
+        # All of them, those of functions too, as everywhere: `model.nodes` has as many.
+        "nodes": _sorted(operator_counts(held)),
         "functions": [
             {
                 "domain": each.domain,
@@ -70,16 +73,22 @@ def describe(model: Model, word: str, *, with_weights: bool) -> dict[str, Any]:
                 "inputs": [value.name for value in each.inputs],
                 "attributes": list(each.attributes),
                 "outputs": [value.name for value in each.outputs],
-                "nodes": _counted(each.graph),
+                "nodes": _sorted(operator_counts(each)),
             }
-            for each in model.ir.functions.values()
+            for each in held.functions.values()
         ],
         "weights": {
             "count": len(weights),
-            "elements": sum(each["elements"] for each in weights),
-            "bytes": sum(each["bytes"] for each in weights),
+            "elements": found.parameters,
+            "bytes": found.weight_bytes,
             "by_type": _by_type(weights),
         },
+        "flops": _count(found.flops),
+        "flops_by_operator": {
+            each.operator: _count(each.flops) for each in found.operators if each.flops.terms
+        },
+        "flops_not_counted": dict(found.uncounted),
+        "activation_bytes": found.activation_bytes,
         "external_data": _external_files(weights, path),
     }
     if with_weights:
@@ -87,27 +96,25 @@ def describe(model: Model, word: str, *, with_weights: bool) -> dict[str, Any]:
     return content
 
 
-def _weights(model: ir.Model) -> Iterator[dict[str, Any]]:
-    for graph in (model.graph, *model.graph.subgraphs()):
-        for name, value in graph.initializers.items():
-            tensor = value.const_value
-            if tensor is not None:
-                location = cast(Any, tensor).location if isinstance(tensor, ir.ExternalTensor) else None
-                yield {
-                    "name": name,
-                    "type": tensor.dtype.name,
-                    "shape": [int(each) for each in tensor.shape.numpy()],
-                    "elements": tensor.size,
-                    "bytes": tensor.nbytes,
-                    "file": None if location is None else str(location),
-                }
+def _weight(info: WeightInfo) -> dict[str, Any]:
+    return {
+        "name": info.name,
+        "type": info.dtype.name,
+        "shape": list(info.shape),
+        "elements": info.size,
+        "bytes": info.nbytes,
+        "file": info.file,
+    }
 
 
-def _counted(graph: ir.Graph) -> dict[str, int]:
-    """How often each operator stands in a graph and the graphs inside it, the most frequent first."""
-    counts = Counter(
-        f"{node.domain}.{node.op_type}" if node.domain else node.op_type for node in graph.all_nodes()
-    )
+def _count(count: Count) -> int | str:
+    """A number, or an expression of named sizes."""
+    number = count.number
+    return clipped(repr(count), _LONGEST_COUNT) if number is None else number
+
+
+def _sorted(counts: Counter[str]) -> dict[str, int]:
+    """The most frequent first."""
     return dict(sorted(counts.items(), key=lambda each: (-each[1], each[0])))
 
 
@@ -123,6 +130,7 @@ def _external_files(weights: list[dict[str, Any]], path: Path) -> list[dict[str,
     return [{"file": name, "bytes": (path.parent / name).stat().st_size} for name in files]
 
 
+_LONGEST_COUNT = 200
 #: In a file of IR version 3 every weight is an optional input.
 _SHOWN_INPUTS = 40
 
@@ -157,6 +165,13 @@ def as_text(content: dict[str, Any], called: str) -> str:
             for each in weights.get("list", ())
         ]
         lines += _columns(rows)
+    flops = content["flops"]
+    lines += ["", f"flops: {flops:,}" if isinstance(flops, int) else f"flops: {flops}"]
+    if content["flops_not_counted"]:
+        names = ", ".join(f"{name} ({count})" for name, count in content["flops_not_counted"].items())
+        lines += [f"  not counted: {clipped(names, _LONGEST_COUNT)}"]
+    if content["activation_bytes"] is not None:
+        lines += [f"values on the way: {described_bytes(content['activation_bytes'])} at the most"]
     if content["external_data"]:
         lines += ["", "external data"]
         lines += _columns(

@@ -26,6 +26,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="runtime, keep, or a version; runtime, which raises it where that is of use, by default",
     )
     parser.add_argument(
+        "--unroll",
+        metavar="N",
+        type=int,
+        default=0,
+        help="write out the turns of loops that have at most N, if their number is known",
+    )
+    parser.add_argument(
         "--verify", action="store_true", help="run both models on made-up inputs and compare what they give"
     )
     add_output_arguments(parser, "<model>_optimized.onnx")
@@ -37,7 +44,11 @@ def run(options: argparse.Namespace, report: Report) -> int:
     model = load_model(options.model)
     with progress(f"optimising {shown(options.model)}"):
         small = optimize(
-            model, inline=not options.keep_functions, opset=_opset(options.opset), verify=options.verify
+            model,
+            inline=not options.keep_functions,
+            opset=_opset(options.opset),
+            unroll=options.unroll,
+            verify=options.verify,
         )
     told = small.report
     said = {

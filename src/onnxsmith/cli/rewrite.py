@@ -29,6 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="Python files with rules, or file.py:name for one rule or list; in the order that they are tried in",
     )
+    parser.add_argument(
+        "--verify", action="store_true", help="run both models on made-up inputs and compare what they give"
+    )
     add_output_arguments(parser, "<model>_rewritten.onnx")
 
 
@@ -38,13 +41,14 @@ def run(options: argparse.Namespace, report: Report) -> int:
     model = load_model(options.model)
     rules = [rule for word in options.rules for rule in _rules(word)]
     with progress(f"rewriting {shown(options.model)}"):
-        result = rewrite(model, rules)
+        result = rewrite(model, rules, verify=options.verify)
     done = result.report
     said = {
         "file": options.model,
         "nodes_before": done.nodes_before,
         "nodes_after": done.nodes_after,
         "changes": [str(each) for each in done.edits],
+        "verification": done.verification,
         "notes": done.notes,
     }
     return write_model(result, options, report, beside(options.model, "rewritten"), said, str(done))

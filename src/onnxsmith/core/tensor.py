@@ -27,6 +27,7 @@ from onnxsmith.core.semantics import (
 )
 from onnxsmith.core.semantics.index_items import Index
 from onnxsmith.core.semantics.updates import Updates
+from onnxsmith.core.semantics.wrong_arguments import wrong_arguments
 from onnxsmith.core.value import Array, Operand, PythonNumber, TensorValue, Value
 from onnxsmith.diagnostics import hide_own_frames
 from onnxsmith.errors import OnnxsmithError
@@ -55,6 +56,15 @@ def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
             error.locate_at_caller()
             hide_own_frames(error)
             raise
+        except TypeError as error:
+            # Where the arguments do not fit, the function's own frame never begins.
+            begins = error.__traceback__ is not None and error.__traceback__.tb_next is not None
+            wrong = None if begins else wrong_arguments(function, (self, *args), kwargs)
+            if wrong is None:
+                raise
+            wrong.locate_at_caller()
+            hide_own_frames(wrong)
+            raise wrong from None
 
     return functools.update_wrapper(method, function, assigned=("__name__", "__doc__"), updated=())
 
@@ -159,6 +169,9 @@ class Tensor(TensorValue):
 
     def __pos__(self) -> Tensor:
         return self
+
+    def __copy__(self) -> Tensor:
+        return self  # tensors do not change
 
     @_guarded
     def __round__(self, digits: int | None = None) -> TensorValue:

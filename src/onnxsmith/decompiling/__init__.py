@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from pathlib import Path
 from typing import Any, Literal
+
+import onnx_ir as ir
 
 from onnxsmith.core.collection import collection_paused
 from onnxsmith.decompiling.module_writer import ModuleWriter
@@ -108,6 +111,21 @@ def decompile_to(
                 raise
             raise ModelWriteError(f"cannot write {str(module)!r}: {error.strerror or error}") from None
     return module
+
+
+def node_statements(model: ir.Model) -> dict[ir.Node, str]:
+    """The statement of each node of a model and its functions, as `decompile` writes it.
+
+    A constant that stands where it is used has none. Raises DecompileError where the model cannot be decompiled.
+    """
+    with collection_paused(), soundness.blaming(model):
+        writer = ModuleWriter(Given(model))
+        writer.statements = {}
+        writer.write()
+    texts = (
+        (node, textwrap.dedent("\n".join(lines)).strip("\n")) for node, lines in writer.statements.items()
+    )
+    return {node: text for node, text in texts if text}
 
 
 def _written(model: Any, *, group: bool) -> tuple[Given, ModuleWriter, list[str]]:

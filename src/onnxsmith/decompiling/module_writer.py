@@ -86,6 +86,8 @@ class ModuleWriter:
         #: What is said of weights that are attributes.
         self.weight_details = Details()
         self._functions: list[WrittenFunction] = []
+        #: The lines of each node, for who wants them one by one.
+        self.statements: dict[ir.Node, list[str]] | None = None
         for identifier, function in self.model.functions.items():
             name = self._function_name(identifier[1])
             self.functions[identifier] = FunctionName(name, len(function.inputs))

@@ -175,6 +175,12 @@ class ScriptWriter:
 
     def statement(self, node: ir.Node, level: int) -> list[str]:
         """The lines of a node; none for a constant that stands where it is used."""
+        lines = self._statement(node, level)
+        if self.module.statements is not None:
+            self.module.statements[node] = lines
+        return lines
+
+    def _statement(self, node: ir.Node, level: int) -> list[str]:
         if any(self.constants.inline(value) is not None for value in node.outputs):
             return []
         if is_if_statement(self, node):

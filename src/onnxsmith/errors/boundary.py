@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from collections.abc import Callable, Iterable
+from typing import ParamSpec, TypeAlias, TypeVar
 
-from onnxsmith.diagnostics import hide_frames_between, hide_own_frames
+from onnxsmith.diagnostics import hide_frames_between, hide_own_frames, is_from_user_code
 from onnxsmith.errors.base import OnnxsmithError
 from onnxsmith.errors.wrong_calls import wrong_call
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+#: Who answers for an exception that is not ours: asked with it and the arguments of the call; None for nobody.
+Answer: TypeAlias = Callable[[Exception, Iterable[object]], OnnxsmithError | None]
 
 
 def boundary(function: Callable[P, R]) -> Callable[P, R]:
@@ -22,20 +26,38 @@ def boundary(function: Callable[P, R]) -> Callable[P, R]:
     KeyError in a helper) keeps its class and text, and loses our frames. Not for calls that run per operator: those
     hold the `except` blocks inline and save a frame.
     """
+    return _guarded(function, None)
+
+
+def boundary_with(answer: Answer) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """The same for functions of what strangers have made: `answer` says whether that is why our code failed."""
+    return lambda function: _guarded(function, answer)
+
+
+def _guarded(function: Callable[P, R], answer: Answer | None) -> Callable[P, R]:
+    def of_ours(
+        error: Exception, args: tuple[object, ...], kwargs: dict[str, object]
+    ) -> OnnxsmithError | None:
+        traceback = error.__traceback__
+        if isinstance(error, TypeError) and traceback is not None and traceback.tb_next is None:
+            # Where the arguments do not fit, the function's own frame never begins.
+            return wrong_call(_called(function), inspect.signature(function), args, kwargs)
+        if answer is None or is_from_user_code(error):
+            return None
+        return answer(error, (*args, *kwargs.values()))
 
     @functools.wraps(function)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             try:
                 return function(*args, **kwargs)
-            except TypeError as error:
-                # Where the arguments do not fit, the function's own frame never begins.
-                if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+            except OnnxsmithError:
+                raise
+            except Exception as error:
+                found = of_ours(error, args, kwargs)
+                if found is None:
                     raise
-                wrong = wrong_call(_called(function), inspect.signature(function), args, kwargs)
-                if wrong is None:
-                    raise
-                raise wrong from None
+                raise found from None
         except OnnxsmithError as error:
             error.locate_in_traceback()
             hide_own_frames(error)

@@ -1,6 +1,6 @@
 """Failures of a run that have a class of their own: where only the run decides, the runtime's words say which it is.
 
-What inference can see it tells itself; this is for indices that a model works out.
+What inference can see it tells itself; this is for indices and divisors that a model works out.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from onnxsmith.errors.base import OnnxsmithError
-from onnxsmith.errors.running import OperatorFailedError
+from onnxsmith.errors.running import DivisionByZeroError, OperatorFailedError
 from onnxsmith.errors.tensors import TensorIndexError
 
 _INDEX = re.compile(
@@ -16,12 +16,18 @@ _INDEX = re.compile(
     r"|invalid sequence index|index -?\d+ is out of bounds for axis \d+ with size [1-9]",
     re.IGNORECASE,
 )
+#: How every road says it.
+BY_ZERO = "division by zero"
 
 
 def of_its_kind(failure: OperatorFailedError) -> OnnxsmithError:
     """The failure, or the same told by the class that the mistake has where it is found before a run."""
-    if _INDEX.search(failure.message) is None:
+    if failure.message.endswith(f": {BY_ZERO}"):
+        kind = DivisionByZeroError
+    elif _INDEX.search(failure.message) is not None:
+        kind = TensorIndexError
+    else:
         return failure
-    error = TensorIndexError(failure.message, labels=failure.labels, help=failure.help)
+    error = kind(failure.message, labels=failure.labels, help=failure.help)
     error.node = failure.node
     return error

@@ -14,11 +14,11 @@ class OperatorFailedError(OnnxsmithError, RuntimeError):
 
     Wrong:
 
-        op.Div(np.array([6, 7]), np.array([2, 0]))
+        op.OneHot(np.array([1]), np.array(-3), np.array([0, 1]))
 
     Right:
 
-        op.Div(np.array([6, 7]), np.array([2, 1]))
+        op.OneHot(np.array([1]), np.array(3), np.array([0, 1]))
     """
 
     code = "R101"
@@ -132,3 +132,30 @@ class MemoryLimitError(OnnxsmithError, MemoryError):
     """
 
     code = "R107"
+
+
+class DivisionByZeroError(OnnxsmithError, ZeroDivisionError):
+    """An integer is divided by zero, or its remainder is asked for: `a // b`, `a % b`, `divmod`, `op.Div`, `op.Mod`.
+
+    Numbers of a script that a model works out, such as `len(x)`, give it as tensors do, whether the script runs
+    eagerly or as a model. Floats are another matter: a tensor divided by zero is infinite, and so is a number of a
+    model's own, where Python refuses to divide one.
+
+    Wrong:
+
+        @script
+        def f(x: FLOAT["N"]):
+            return x * (8 // len(x))
+
+        f(np.zeros(0, np.float32))
+
+    Right:
+
+        @script
+        def f(x: FLOAT["N"]):
+            return x * (8 // max(len(x), 1))
+
+        f(np.zeros(0, np.float32))
+    """
+
+    code = "R108"

@@ -20,7 +20,9 @@ def wrong_call(
     shown = parameters[1:] if parameters and parameters[0].name == "self" else parameters
     form = f"{name}({', '.join(_forms(shown))})"
     if not any(each.kind is each.VAR_KEYWORD for each in parameters):
-        by_keyword = [each.name for each in shown if each.kind is not each.POSITIONAL_ONLY]
+        by_keyword = [
+            each.name for each in shown if each.kind not in (each.POSITIONAL_ONLY, each.VAR_POSITIONAL)
+        ]
         for wrong in kwargs:
             if wrong not in by_keyword:
                 return CallError(

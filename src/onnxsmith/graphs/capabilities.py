@@ -1,4 +1,4 @@
-"""The methods of `Model` that other packages bring: one table, and the descriptor that each entry becomes.
+"""The methods and properties of `Model` that other packages bring: two tables, and what each entry becomes.
 
 A capability is written as a function that takes the model first, in a package above this one. Here it is only named,
 and it is imported when it is first asked for: `graphs` knows none of them, and loading a model loads none.
@@ -9,27 +9,41 @@ from __future__ import annotations
 import importlib
 import types
 from collections.abc import Callable
-from typing import Any, TypeVar, overload
+from typing import Any, NoReturn, TypeVar, overload
 
 T = TypeVar("T")
 
 #: Name of the method -> "package:function". The stub of `Model` is generated from this (`dev.py stubs`).
 METHODS: dict[str, str] = {
+    "_repr_mimebundle_": "onnxsmith.view:model_bundle",
     "bind_inputs": "onnxsmith.passes.surgery:bind_inputs",
     "convert_version": "onnxsmith.passes.versions:convert_version",
     "decompile": "onnxsmith.decompiling:decompile",
     "decompile_to": "onnxsmith.decompiling:decompile_to",
+    "equals": "onnxsmith.inspection:equals",
     "extract": "onnxsmith.passes.surgery:extract",
     "for_runtime": "onnxsmith.runtime.for_runtime:for_runtime",
+    "intermediate": "onnxsmith.inspection:intermediate",
     "optimize": "onnxsmith.passes:optimize",
+    "profile": "onnxsmith.profiling:profile",
     "outline": "onnxsmith.passes.outlining.outlining:outline",
     "rename": "onnxsmith.passes.surgery:rename",
     "replace_weights": "onnxsmith.passes.surgery:replace_weights",
     "rewrite": "onnxsmith.passes.rules:rewrite",
+    "show": "onnxsmith.view:show",
     "split": "onnxsmith.passes.surgery:split",
+    "summary": "onnxsmith.inspection:summary",
     "then": "onnxsmith.passes.surgery:then",
+    "with_metadata": "onnxsmith.passes.surgery:with_metadata",
     "with_outputs": "onnxsmith.passes.surgery:with_outputs",
     "with_shapes": "onnxsmith.passes.surgery:with_shapes",
+}
+
+#: Name of the property -> "package:function", a function of the model alone. Its result is kept with the model.
+PROPERTIES: dict[str, str] = {
+    "metadata": "onnxsmith.inspection:metadata",
+    "nodes": "onnxsmith.inspection:nodes",
+    "weights": "onnxsmith.inspection:weights",
 }
 
 
@@ -56,10 +70,44 @@ class Capability:
         return self.function if instance is None else types.MethodType(self.function, instance)
 
 
+class CapabilityProperty:
+    """A property that lives in another package; what it gives for a model is made once."""
+
+    __slots__ = ("_name", "place")
+
+    def __init__(self, place: str, name: str) -> None:
+        self.place = place
+        self._name = name
+
+    @property
+    def __doc__(self) -> str | None:  # pyright: ignore[reportIncompatibleVariableOverride]  # `help` asks the object
+        return self.fget.__doc__
+
+    @property
+    def fget(self) -> types.FunctionType:
+        """The function behind it, where `property` has its own."""
+        return Capability(self.place).function
+
+    def __get__(self, instance: object | None, owner: type | None = None) -> object:
+        if instance is None:
+            return self
+        held = vars(instance)
+        if self._name not in held:
+            held.setdefault(self._name, self.fget(instance))  # all threads get the first
+        return held[self._name]
+
+    def __set__(self, instance: object, value: object) -> NoReturn:
+        raise AttributeError(f"'{self._name}' of a model cannot be set: it shows what the model holds")
+
+
 def with_capabilities(cls: type[T]) -> type[T]:
-    """Decorates `Model`: gives the class every method of the table."""
-    for name, place in METHODS.items():
+    """Decorates `Model`: gives the class every method and property of the tables."""
+    methods = {name: Capability(place) for name, place in METHODS.items()}
+    properties = {name: CapabilityProperty(place, name) for name, place in PROPERTIES.items()}
+    for name, entry in {**methods, **properties}.items():
         if name in vars(cls):
-            raise TypeError(f"{cls.__name__} has a method {name!r} already, and {place!r} would hide it")
-        setattr(cls, name, Capability(place))
+            raise TypeError(
+                f"{cls.__name__} has a method {name!r} already, and {entry.place!r} would hide it"
+            )
+        setattr(cls, name, entry)
     return cls

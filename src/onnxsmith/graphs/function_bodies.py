@@ -52,19 +52,26 @@ def opsets_of_functions(schema: Any) -> list[int]:
 def body_of(
     node: onnx.NodeProto, function: onnx.FunctionProto, schema: Any, prefix: str
 ) -> list[onnx.NodeProto]:
-    """A function's nodes with a node's names and attributes in place of the formal ones."""
+    """A function's nodes with a node's names and attributes in place of the formal ones.
+
+    `schema` is that of an operator; a model's own function has none.
+    """
     names = dict.fromkeys(function.input, "")  # inputs that were left out become holes
     names.update(zip(function.input, node.input, strict=False))
-    names.update(
-        (formal, actual) for formal, actual in zip(function.output, node.output, strict=False) if actual
-    )
+    passed: list[tuple[str, str]] = []
+    for formal, actual in zip(function.output, node.output, strict=False):
+        if actual and formal in names:  # it is an input, or given twice
+            passed.append((names[formal], actual))
+        elif actual:
+            names[formal] = actual
     attributes = {attribute.name: attribute for attribute in node.attribute}
     for default in function.attribute_proto:
         attributes.setdefault(default.name, default)
-    for name, formal in schema.attributes.items():
+    for name, formal in () if schema is None else schema.attributes.items():
         if formal.default_value.type != onnx.AttributeProto.UNDEFINED:
             attributes.setdefault(name, formal.default_value)
-    return _renamed(function.node, names, attributes, prefix)
+    copies = _renamed(function.node, names, attributes, prefix)
+    return copies + [onnx.helper.make_node("Identity", [name], [actual]) for name, actual in passed]
 
 
 def _renamed(
@@ -95,8 +102,8 @@ def _renamed(
                 continue
             fresh = copy.attribute.add()
             fresh.CopyFrom(attribute)
-            if attribute.type == onnx.AttributeProto.GRAPH:
-                _rename_graph(fresh.g, names, attributes, prefix)
+            for graph in (fresh.g,) if attribute.type == onnx.AttributeProto.GRAPH else fresh.graphs:
+                _rename_graph(graph, names, attributes, prefix)
         copies.append(copy)
     return copies
 
@@ -110,5 +117,6 @@ def _rename_graph(
     nodes = _renamed(graph.node, names, attributes, prefix)
     del graph.node[:]
     graph.node.extend(nodes)
-    for named in (*graph.input, *graph.output, *graph.value_info, *graph.initializer):
+    sparse = (each.values for each in graph.sparse_initializer)
+    for named in (*graph.input, *graph.output, *graph.value_info, *graph.initializer, *sparse):
         named.name = names[named.name] if named.name in names else prefix + named.name

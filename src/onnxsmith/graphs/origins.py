@@ -109,6 +109,33 @@ def origin_of(model: ir.Model, called: str, name: str) -> Span | None:
     return claimed_span(found, called) if isinstance(found, str) else found
 
 
+def sources_of(node: ir.Node, called: str) -> tuple[Span | str, ...]:
+    """All places that a node says it was written at, its own first: a text where the model's words are no place.
+
+    A node that passes made of several has all of theirs.
+    """
+    said = node.metadata_props.get(SOURCE_KEY) or notes_of(node).get(SOURCE_KEY)
+    found: list[str | Span] = [] if said is None else [said]
+    found += (each for each in _listed(node.metadata_props.get(SOURCES_KEY, "")) if each != said)
+    return tuple(_place(each, called) for each in found)
+
+
+def _place(said: str | Span, called: str) -> Span | str:
+    if isinstance(said, Written):
+        return said.span
+    return (claimed_span(said, called) or said) if isinstance(said, str) else said
+
+
+def _listed(text: str) -> list[str]:
+    """The texts of a list in JSON; none where a file has something else there."""
+    try:
+        found: object = json.loads(text) if text else []
+    except (ValueError, RecursionError):
+        return []
+    held = cast("list[object]", found) if isinstance(found, list) else []
+    return [each for each in held if isinstance(each, str)]
+
+
 def _taken_apart(name: str) -> tuple[str | None, str]:
     """The function that a node was inlined from, and its name there."""
     function: str | None = None

@@ -127,16 +127,26 @@ def blaming(model: ir.Model | onnx.ModelProto) -> Generator[None]:
     except OnnxsmithError:
         raise
     except Exception as error:
-        fault = _fault(model)
-        if fault is None:
+        invalid = fault_of(model, error)
+        if invalid is None:
             raise
-        told = files.described_cause(error)
-        raise InvalidModelError(f"the model is not valid: {fault}", help=f"it fails with: {told}") from None
+        raise invalid from None
+
+
+def fault_of(model: ir.Model | onnx.ModelProto, error: Exception) -> InvalidModelError | None:
+    """The error for a model that breaks ONNX's rules, after something failed on it; None for one that keeps them."""
+    fault = _fault(model)
+    if fault is None:
+        return None
+    told = files.described_cause(error)
+    return InvalidModelError(f"the model is not valid: {fault}", help=f"it fails with: {told}")
 
 
 def _fault(model: ir.Model | onnx.ModelProto) -> str | None:
-    """What is wrong with a model; None when nothing is."""
+    """What is wrong with a model; None when nothing is, or when it is too large to be asked."""
     try:
+        if isinstance(model, ir.Model) and _held_bytes(model) > files.EXTERNAL_PAST_BYTES:
+            return None  # protobuf ends at 2 GiB, and so does the checker
         proto = files.to_proto(model) if isinstance(model, ir.Model) else model
         cast(Any, onnx.checker).check_model(proto, full_check=True)
     except OnnxsmithError as error:
@@ -144,3 +154,16 @@ def _fault(model: ir.Model | onnx.ModelProto) -> str | None:
     except Exception as error:  # the checker and inference raise unrelated classes
         return " ".join(str(error).split())
     return None
+
+
+def _held_bytes(model: ir.Model) -> int:
+    """How large the weights of a model are, by what they hold: what they say of themselves may be wrong."""
+    total = 0
+    for graph in files.all_graphs(model):
+        for value in graph.initializers.values():
+            tensor = value.const_value
+            if isinstance(tensor, ir.serde.TensorProtoTensor):
+                total += tensor.raw.ByteSize()
+            elif tensor is not None:
+                total += tensor.nbytes
+    return total

@@ -67,6 +67,11 @@ class SymbolicTensor(Tensor, SymbolicValue):
     def as_number(self) -> Number:
         return number(self)
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> SymbolicTensor:
+        return type(self)(
+            self.record, self.known, self.made_in, self.place
+        )  # another object, as an eager run has
+
     def __hash__(self) -> int:
         return hash(self.as_number())  # a set or dict asks for its value: the error says so
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import onnx_ir as ir
@@ -11,13 +12,13 @@ from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import (
     AttributeValueError,
     CallError,
-    VerificationError,
     VersionConversionError,
-    boundary,
 )
 from onnxsmith.graphs import soundness
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.opsets import check_opset_version
+from onnxsmith.graphs.report import PassedModel, Report, with_report
 from onnxsmith.passes.cleanup.branches import BRANCHES
 from onnxsmith.passes.cleanup.constants import (
     drop_dead_nodes,
@@ -28,7 +29,9 @@ from onnxsmith.passes.cleanup.constants import (
     share_constants,
 )
 from onnxsmith.passes.cleanup.folding import fold
+from onnxsmith.passes.cleanup.invariants import lift_invariants
 from onnxsmith.passes.cleanup.layouts import LAYOUTS
+from onnxsmith.passes.cleanup.loops import LOOPS
 from onnxsmith.passes.cleanup.no_ops import NO_OPS
 from onnxsmith.passes.cleanup.sequences import SEQUENCES
 from onnxsmith.passes.cleanup.sizes import SIZES
@@ -41,10 +44,10 @@ from onnxsmith.passes.fusions.normalisation import NORMALISATION
 from onnxsmith.passes.fusions.rotary import ROTARY
 from onnxsmith.passes.fusions.weights import LAYERS, PRODUCTS
 from onnxsmith.passes.inlining import inline_functions
-from onnxsmith.passes.report import PassedModel, Report, with_report
 from onnxsmith.passes.surgery.holding import Held, finished, read
 from onnxsmith.passes.typing_values import DeclaredTypes
-from onnxsmith.passes.verifying import GivenInputs, check_inputs, verdict_on
+from onnxsmith.passes.unrolling import Unrolling
+from onnxsmith.passes.verifying import GivenInputs, check_inputs, verify_passes
 from onnxsmith.passes.versions.convert import converted
 from onnxsmith.passes.worklist import NamedRule, Rules, Worklist, rule_table
 from onnxsmith.schema.default_version import default_opset_version
@@ -55,18 +58,19 @@ _MOST_ROUNDS = 10
 #: Operators that are parts of what a later opset has one operator for, and the opset that has it.
 _LATER = (("Erf", 20), ("Tanh", 20), ("ReduceMean", 23), ("Softmax", 23), ("Cos", 23))
 
-_CLEANUP = rule_table(NO_OPS, SIZES, LAYOUTS, SEQUENCES, BRANCHES)
+_CLEANUP = rule_table(NO_OPS, SIZES, LAYOUTS, SEQUENCES, BRANCHES, LOOPS)
 _IN_MODULES = rule_table(ACTIVATIONS, NORMALISATION, ROTARY, ATTENTION, PRODUCTS)
 _FUSIONS = rule_table(LAYERS, ACTIVATIONS, NORMALISATION, ROTARY, ATTENTION, PRODUCTS)
 _FOLDING = (NamedRule("folded constant", fold),)
 
 
-@boundary
+@model_boundary
 def optimize(
     model: Model,
     *,
     inline: bool = True,
     opset: int | Literal["runtime", "keep"] = "runtime",
+    unroll: int = 0,
     verify: bool | GivenInputs = False,
 ) -> PassedModel:
     """The same model with fewer nodes, which runs no slower.
@@ -75,6 +79,7 @@ def optimize(
     The given model stays as it is; the new one shares its weights, and its `report` says what was done. `inline` False
     keeps the functions of the model. `opset` "keep" leaves the version of the standard opset, a number converts to it;
     by default it is raised to what the installed ONNX Runtime takes where operators that came later may be of use.
+    Loops of up to `unroll` turns are written out, one turn after the other, if the number of turns is known.
     `verify` True runs both on inputs that are made up, or on those that it is given;
     VerificationError then names the change that made a difference.
 
@@ -92,14 +97,19 @@ def optimize(
     """
     _check_model(model)
     _check_opset(opset)
+    _check_unroll(unroll)
     check_inputs(model, verify)
-    result = _optimized(model, inline=inline, opset=opset)
+    wanted = _Wanted(inline, opset, unroll)
+    result = _optimized(model, wanted)
     if verify is not False:
-        given = None if verify is True else verify
-        found = verdict_on(model, result, given)
-        if found.is_equal is False:
-            raise _blamed(model, found.text, given, len(result.report.edits), inline=inline, opset=opset)
-        result.report.verification = found.text
+        verify_passes(
+            model,
+            result,
+            None if verify is True else verify,
+            lambda changes: _optimized(model, wanted, changes),
+            "optimised",
+            "that is a mistake of ours, please report it; optimize(model) without verify gives it as it is",
+        )
     return result
 
 
@@ -120,30 +130,51 @@ def _check_opset(opset: object) -> None:
     check_opset_version(opset if isinstance(opset, int) else None)
 
 
-def _optimized(
-    model: Model, *, inline: bool, opset: int | Literal["runtime", "keep"], budget: int | None = None
-) -> PassedModel:
+def _check_unroll(turns: object) -> None:
+    if not isinstance(turns, int) or isinstance(turns, bool) or turns < 0:
+        raise AttributeValueError(
+            f"unroll is the most turns of a loop that is written out, not {turns!r}",
+            help="unroll=8; 0 leaves loops as they are",
+            culprit=("attribute", "unroll"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What the caller of `optimize` has asked for."""
+
+    inline: bool
+    opset: int | Literal["runtime", "keep"]
+    unroll: int
+
+
+def _optimized(model: Model, wanted: _Wanted, budget: int | None = None) -> PassedModel:
     with collection_paused():
         held = read(model)
         report = Report.of(held.ir)
         log = EditLog()
-        held = _in_opset(held, opset, report, log)
+        held = _in_opset(held, wanted.opset, report, log)
         changed = held.ir
         edit = Editor(changed, log=log)
         edit.budget = budget
-        if inline and not inline_functions(edit):
+        if wanted.inline and not inline_functions(edit):
             report.notes.append("functions are kept: dissolved, they would be too many nodes")
         types = DeclaredTypes(changed)
         types.forget_shapes()
+        unrolling = Unrolling(wanted.unroll)
         for _ in range(_MOST_ROUNDS):
             types.fill()
             before = len(edit.log)
             clean_up(edit)
+            if wanted.unroll and unrolling.run(edit):
+                continue
             # What was folded may say shapes that were not known before.
             is_done = len(edit.log) == before or not types.is_open()
-            if not fuse(edit) and is_done:
+            if not fuse(edit) and is_done and not leave_loops(edit):
                 break
         types.restore()
+    if unrolling.is_exhausted:
+        report.notes.append("not all loops of few turns are unrolled: that would be too many nodes")
     report.close(changed, edit.log.finished())
     result = with_report(finished(held), report)
     result.place = model.place
@@ -172,35 +203,6 @@ def _in_opset(held: Held, opset: int | Literal["runtime", "keep"], report: Repor
         return held.copy()
 
 
-def _blamed(
-    model: Model,
-    said: str,
-    given: GivenInputs | None,
-    changes: int,
-    *,
-    inline: bool,
-    opset: int | Literal["runtime", "keep"],
-) -> VerificationError:
-    """The error that names the change that made a difference: the first one that is one change too many."""
-    fewest, most = 0, changes
-    last = _optimized(model, inline=inline, opset=opset, budget=most)
-    while most - fewest > 1:
-        middle = (fewest + most) // 2
-        tried = _optimized(model, inline=inline, opset=opset, budget=middle)
-        if verdict_on(model, tried, given).is_equal is False:
-            most, last = middle, tried
-        else:
-            fewest = middle
-    edits = last.report.edits
-    culprit = (
-        f"; it is the change {len(edits)}, of the pass {edits[-1].pass_name}: {edits[-1]}" if edits else ""
-    )
-    return VerificationError(
-        f"the optimised model is not the same: {said}{culprit}",
-        help="that is a mistake of ours, please report it; optimize(model) without verify gives it as it is",
-    )
-
-
 def polish(model: ir.Model, *, keeps_modules: bool = False) -> None:
     """Optimise a model that was just made, in place. Its values have types, and its weights keep their names.
 
@@ -210,7 +212,7 @@ def polish(model: ir.Model, *, keeps_modules: bool = False) -> None:
         edit = Editor(model, keeps_weights=True)
         for _ in range(_MOST_ROUNDS):
             clean_up(edit, shares_nodes=not keeps_modules)
-            if not fuse(edit, _IN_MODULES if keeps_modules else _FUSIONS):
+            if not fuse(edit, _IN_MODULES if keeps_modules else _FUSIONS) and not leave_loops(edit):
                 break
 
 
@@ -218,6 +220,15 @@ def fuse(edit: Editor, rules: Rules = _FUSIONS) -> int:
     """Let several nodes be one, where ONNX has that one; returns how often."""
     edit.pass_name = "fusion"
     return Worklist(edit, rules).run()
+
+
+def leave_loops(edit: Editor) -> int:
+    """Compute once, before a loop, what each turn computes again; returns how many nodes that are.
+
+    Fusions come first: they look at nodes of one graph.
+    """
+    edit.pass_name = "loops"
+    return lift_invariants(edit)
 
 
 def clean_up(edit: Editor, *, shares_nodes: bool = True) -> None:

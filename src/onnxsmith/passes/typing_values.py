@@ -18,7 +18,8 @@ from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.graphs.raw import has_map
 from onnxsmith.graphs.rewriting.rewrite import inferred_graph
 from onnxsmith.graphs.weights import Weight
-from onnxsmith.passes.values import inner_graphs
+from onnxsmith.passes.carried_shapes import CarriedShapes
+from onnxsmith.passes.values import fixed_shape, inner_graphs, is_vague
 
 
 class Typed(Protocol):
@@ -44,45 +45,81 @@ class DeclaredTypes:
     def __init__(self, model: ir.Model) -> None:
         self._model = model
         self._declared: dict[tuple[ir.Graph, str], tuple[ir.TypeProtocol | None, ir.Shape | None]] = {}
+        self._carried = CarriedShapes(model)
+        #: Inputs of graphs inside the model: nothing makes sure of their shapes either.
+        self._inner_inputs: list[tuple[ir.Value, ir.Shape | None]] = []
         for graph in _all_graphs(model):
             for value in _own_values(graph):
                 if value.name and (value.type is not None or value.shape is not None):
                     self._declared[graph, value.name] = (value.type, value.shape)
+            for node in graph:
+                for inner in inner_graphs(node):
+                    self._inner_inputs += [(each, each.shape) for each in _believed_by_none(node, inner)]
 
     def forget_shapes(self) -> None:
         """Forget the shapes that the model declares inside itself: nothing makes sure that they are right."""
-        for graph in _all_graphs(self._model):
-            for value in _own_values(graph):
-                value.shape = None
+        self._forget_results()
+        for value, _ in self._inner_inputs:
+            value.shape = None
 
     def is_open(self) -> bool:
         """Whether there are values in the main graph whose shapes are not known, or have sizes without a name."""
-        return any(each.shape is None or _is_vague(each.shape) for each in _own_values(self._model.graph))
+        return any(each.shape is None or is_vague(each.shape) for each in _own_values(self._model.graph))
 
     def fill(self) -> None:
         """Give the values of the main graph, and of those inside it, the types that onnx's inference finds."""
+        self._infer()
+        # Shapes of what loops carry are tried out, and with those that hold there may be more to try.
+        for _ in range(_MOST_TRIALS):
+            if not self._carried.suppose():
+                return
+            for _ in range(_MOST_TRIALS):
+                self._forget_results()
+                self._infer()
+                if not self._carried.refute():
+                    break
+            else:
+                self._carried.give_up()
+                self._forget_results()
+                self._infer()
+
+    def _infer(self) -> None:
         try:
             proto = session_model(self._model).proto
         except OnnxsmithError:  # sparse tensors as attributes, which onnx-ir cannot write
             return
-        _fill(self._model.graph, inferred_graph(proto, follows_sizes=True))
+        # What is claimed of shapes by now are suppositions of ours, and what was found before.
+        found = inferred_graph(proto, believes_shapes=self._carried.has_loops, follows_sizes=True)
+        _fill(self._model.graph, found)
+
+    def _forget_results(self) -> None:
+        for graph in _all_graphs(self._model):
+            for value in _own_values(graph):
+                value.shape = None
+        self._carried.conclude()
 
     def restore(self) -> None:
         """Let the model declare what it declared before, and no more."""
         for graph in _all_graphs(self._model):
             for value in _own_values(graph):
                 value.type, value.shape = self._declared.get((graph, value.name or ""), (None, None))
+        for value, shape in self._inner_inputs:
+            value.shape = shape
 
 
-#: How onnx's inference calls a size that it knows nothing of.
-_MADE_UP = "unk__"
+#: How often shapes of what loops carry are tried out.
+_MOST_TRIALS = 3
 
 
-def _is_vague(shape: ir.Shape) -> bool:
-    return any(
-        not isinstance(each, int) and (each.value is None or each.value.startswith(_MADE_UP))
-        for each in shape
-    )
+def _believed_by_none(node: ir.Node, inner: ir.Graph) -> list[ir.Value]:
+    """The inputs of a graph inside a node whose shapes are not the runtime's own.
+
+    The number of the turn and the condition of a `Loop` are scalars, or of one dimension if the body says so.
+    """
+    if node.op_type != "Loop" or node.domain:
+        return list(inner.inputs)
+    own = [each for each in inner.inputs[:2] if fixed_shape(each) in ((), (1,))]
+    return [each for each in inner.inputs if not any(each is known for known in own)]
 
 
 def _all_graphs(model: ir.Model) -> Iterator[ir.Graph]:
@@ -106,6 +143,9 @@ def _fill(graph: ir.Graph, found: onnx.GraphProto) -> None:
         if node.attributes:
             held = [each.g for each in proto.attribute if each.type == onnx.AttributeProto.GRAPH]
             for inner, theirs in zip(inner_graphs(node), held, strict=False):
+                for value, info in zip(inner.inputs, theirs.input, strict=False):
+                    if value.shape is None:
+                        _give(value, info.type)
                 _fill(inner, theirs)
 
 

@@ -72,6 +72,18 @@ def same_shape(left: ir.Value | None, right: ir.Value | None) -> bool:
     return shape is not None and None not in shape and shape == dimensions(right)
 
 
+#: How onnx's inference calls a size that it knows nothing of.
+_MADE_UP = "unk__"
+
+
+def is_vague(shape: ir.Shape) -> bool:
+    """Whether a shape has sizes that are neither numbers nor have a name of the model's."""
+    return any(
+        not isinstance(each, int) and (each.value is None or each.value.startswith(_MADE_UP))
+        for each in shape
+    )
+
+
 def _is(attribute: ir.Attr | None, kind: ir.AttributeType) -> TypeGuard[ir.Attr]:
     """Whether an attribute is given, as a value of a type; one of a stranger's model may be of any."""
     return attribute is not None and not attribute.is_ref() and attribute.type == kind

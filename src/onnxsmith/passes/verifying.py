@@ -1,12 +1,11 @@
 """Runs a model as it was and as passes made it, on the same inputs, and compares what comes out.
 
-Inputs are given, or made up: small integers, ones for masks, and dimensions of one name of one size. Where the model
-cannot run as it was, nothing is verified, and the verdict says why.
+Inputs are given, or made up. Where the model cannot run as it was, nothing is verified, and the verdict says why.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
@@ -15,19 +14,18 @@ import onnx_ir as ir
 from numpy.typing import NDArray
 
 from onnxsmith.diagnostics import clipped, described_type
-from onnxsmith.errors import AttributeTypeError, ModelInputError, OnnxsmithError
-from onnxsmith.graphs.model import Model, Port
+from onnxsmith.errors import AttributeTypeError, ModelInputError, OnnxsmithError, VerificationError
+from onnxsmith.graphs.made_up_inputs import made_up_inputs
+from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.report import PassedModel
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.passes.surgery.holding import read
 from onnxsmith.passes.values import Array, is_random
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import SequenceType, TensorType
 
 #: Inputs by name, or in order.
 GivenInputs: TypeAlias = Mapping[str, NDArray[np.generic]] | Sequence[NDArray[np.generic]]
 
-#: Sizes that open dimensions are tried with, one after the other.
-_SIZES = (2, 1, 8, 3, 16)
 #: How far results may be apart, as a part of the largest number among them.
 _TOLERANCES = {2: 2e-2, 4: 1e-4, 8: 1e-8}
 _LONGEST_REASON = 300
@@ -98,6 +96,39 @@ def verdict_on(before: Model, after: Model, given: GivenInputs | None = None) ->
     return Verdict(None, f"not verified: the model cannot run as it was: {reason}")
 
 
+def verify_passes(
+    model: Model,
+    result: PassedModel,
+    given: GivenInputs | None,
+    again: Callable[[int], PassedModel],
+    called: str,
+    remedy: str,
+) -> None:
+    """Note in its report whether a model that passes have made gives what it gave. Raises VerificationError.
+
+    `again` makes the model with the first so many of the changes: the error names the first that is one too many.
+    """
+    found = verdict_on(model, result, given)
+    result.report.verification = found.text
+    if found.is_equal is not False:
+        return
+    fewest, most, last = 0, len(result.report.edits), result
+    while most - fewest > 1:
+        middle = (fewest + most) // 2
+        tried = again(middle)
+        if verdict_on(model, tried, given).is_equal is False:
+            most, last = middle, tried
+        else:
+            fewest = middle
+    edits = last.report.edits
+    culprit = ""
+    if edits:
+        edit = edits[-1]
+        culprit = f"; it is the change {len(edits)}, of the pass {edit.pass_name}, by the rule '{edit.rule}':"
+        culprit += f" {edit.change}"
+    raise VerificationError(f"the {called} model is not the same: {found.text}{culprit}", help=remedy)
+
+
 def _nodes(model: Model) -> Iterator[ir.Node]:
     held = read(model).ir
     for graph in (held.graph, *(function.graph for function in held.functions.values())):
@@ -109,37 +140,7 @@ def _tried(model: Model, given: GivenInputs | None) -> Iterator[Mapping[str, Run
         names = [port.name for port in model.inputs]
         yield dict(given) if isinstance(given, Mapping) else dict(zip(names, given, strict=True))
         return
-    for size in _SIZES:
-        generator = np.random.default_rng(0)
-        made = {port.name: _made_up(port, size, generator) for port in model.inputs}
-        inputs = {name: value for name, value in made.items() if value is not None}
-        if len(inputs) == len(made):
-            yield inputs
-        if not any(_is_open(port) for port in model.inputs):
-            return
-
-
-def _is_open(port: Port) -> bool:
-    shape = port.type.shape if isinstance(port.type, TensorType) else ()
-    return shape is None or not all(isinstance(each, int) for each in shape)
-
-
-def _made_up(port: Port, size: int, generator: np.random.Generator) -> RunValue | None:
-    if not isinstance(port.type, TensorType):
-        return [] if isinstance(port.type, SequenceType) else None
-    shape = [each if isinstance(each, int) else size for each in port.type.shape or ()]
-    return _array(port.name, port.type.dtype or DType.FLOAT, shape, generator)
-
-
-def _array(name: str, dtype: DType, shape: Sequence[int], generator: np.random.Generator) -> Array:
-    if dtype is DType.STRING:
-        return np.full(shape, "a", object)
-    if dtype is DType.BOOL or "mask" in name.lower():
-        return np.ones(shape, dtype.numpy)
-    kind = ir.DataType(int(dtype))
-    if kind.is_floating_point() or dtype in (DType.COMPLEX64, DType.COMPLEX128):
-        return generator.standard_normal(shape).astype(dtype.numpy)
-    return generator.integers(0, 4, shape).astype(dtype.numpy)
+    yield from made_up_inputs(model.inputs)
 
 
 def _results(model: Model, inputs: Mapping[str, RunValue]) -> Sequence[RunValue]:

@@ -89,7 +89,10 @@ class Worklist:
                 continue
             values = [outcome] if isinstance(outcome, ir.Value) else list(outcome)
             values += [None] * (len(node.outputs) - len(values))
+            around = self._edit.around(node)
             self._follow(self._edit.replace(attempt, values, each.name))
+            if around is not None:
+                self._add([around])  # rules look into the bodies of loops
             return True
         return False
 

@@ -19,6 +19,8 @@ import numpy as np
 import onnx
 from onnx import helper
 
+from onnxsmith.errors.kinds import BY_ZERO
+
 Array: TypeAlias = np.ndarray[Any, Any]
 #: Values by name: what a body sees of the graphs around it.
 Names: TypeAlias = Mapping[str, Any] | None
@@ -199,6 +201,32 @@ def operators() -> tuple[type[Any], ...]:
         def _run(self, value: Array | list[Any] | None = None) -> tuple[Any, ...]:
             return (np.array(value is not None),)
 
+    class SequenceAt(OpRun):
+        """Its own does not say what is wrong with a place."""
+
+        op_domain = ""
+
+        def _run(self, sequence: list[Any], place: Array) -> tuple[Any, ...]:
+            return (sequence[_place(place, len(sequence), len(sequence) - 1)],)
+
+    class SequenceErase(OpRun):
+        """Its own does not say what is wrong with a place."""
+
+        op_domain = ""
+
+        def _run(self, sequence: list[Any], place: Array | None = None) -> tuple[Any, ...]:
+            erased = len(sequence) - 1 if place is None else _place(place, len(sequence), len(sequence) - 1)
+            return ([*sequence[:erased], *sequence[erased + 1 :]],)
+
+    class SequenceInsert(OpRun):
+        """Its own takes a place that is not there for another one, and the end for the front."""
+
+        op_domain = ""
+
+        def _run(self, sequence: list[Any], element: Array, place: Array | None = None) -> tuple[Any, ...]:
+            before = len(sequence) if place is None else _place(place, len(sequence), len(sequence))
+            return ([*sequence[:before], element, *sequence[before:]],)
+
     class Div(OpRun):
         """Its own gives 0 for an integer divided by zero, which has no quotient."""
 
@@ -234,7 +262,8 @@ def operators() -> tuple[type[Any], ...]:
             return super()._run(limited, y_scale, zero_point, axis=axis, block_size=block_size, **attributes)
 
     plain = Loop, Scan, Scatter, Tile, Optional, OptionalGetElement, OptionalHasElement, Div, Mod
-    return (*plain, QuantizeLinear, *map(_aligned_as_once, _ALIGNED_ONCE))
+    sequences = SequenceAt, SequenceErase, SequenceInsert
+    return (*plain, *sequences, QuantizeLinear, *map(_aligned_as_once, _ALIGNED_ONCE))
 
 
 @functools.cache
@@ -290,9 +319,17 @@ def _aligned(first: Array, second: Array, axis: int | None, broadcast: int | Non
     return spread
 
 
+def _place(given: Array, size: int, last: int) -> int:
+    """A place in a sequence, from the front; `last` is the last that there is. In ONNX Runtime's words if it is not."""
+    place = int(np.asarray(given).reshape(()))
+    if not -size <= place <= last:
+        raise IndexError(f"Invalid sequence index ({place}) specified for sequence of size ({size})")
+    return place + size if place < 0 else place
+
+
 def _check_divisor(divisor: np.ndarray[Any, Any]) -> None:
     if not divisor.all():
-        raise ZeroDivisionError("integer division by zero")
+        raise ZeroDivisionError(BY_ZERO)
 
 
 def _truncated(dividend: np.ndarray[Any, Any], divisor: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

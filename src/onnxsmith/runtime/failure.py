@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from onnxsmith.errors import NotRunnableError, OperatorFailedError
+from onnxsmith.errors.kinds import BY_ZERO
 from onnxsmith.runtime.facts.gating import failed_check
-from onnxsmith.runtime.facts.integers import BY_ZERO
 from onnxsmith.runtime.single_node import Call
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.types.dtypes import DType

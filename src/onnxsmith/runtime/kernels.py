@@ -87,15 +87,17 @@ def has_kernel(op: OperatorDef, types: Mapping[str, DType]) -> bool:
     """Whether one kernel takes these element types, given by type variable.
 
     True where no kernel is known at all: functions of other operators have none of their own. float16 is taken for
-    float32: ONNX Runtime puts those casts in itself.
+    float32: ONNX Runtime puts those casts in itself, unless it puts the function in the place of the operator.
     """
     known = [types for first, last, types in table().get(op.name, ()) if first <= op.since_version <= last]
     return not known or any(
-        all(_accepts(kernel[variable], dtype) for variable, dtype in types.items() if variable in kernel)
+        all(_accepts(op, kernel[variable], dtype) for variable, dtype in types.items() if variable in kernel)
         for kernel in known
     )
 
 
-def _accepts(words: str, dtype: DType) -> bool:
+def _accepts(op: OperatorDef, words: str, dtype: DType) -> bool:
     accepted = words.split()
-    return dtype.onnx_name in accepted or (dtype is DType.FLOAT16 and DType.FLOAT.onnx_name in accepted)
+    if dtype.onnx_name in accepted:
+        return True
+    return dtype is DType.FLOAT16 and DType.FLOAT.onnx_name in accepted and not op.has_function

@@ -15,6 +15,7 @@ import os
 import sys
 import weakref
 from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 from onnxsmith.graphs.run_values import Array, RunValue
@@ -27,6 +28,8 @@ _WARNINGS = 2
 #: From this version on a model in memory may refer to weights in the files of a folder.
 _FOLDERS_SINCE = (1, 21)
 _FOLDER = "session.model_external_initializers_file_folder_path"
+#: The weights of the optimised model go to a file of this name beside it, and not into it.
+_OPTIMIZED_WEIGHTS = "session.optimized_model_external_initializers_file_name"
 
 
 # ONNX Runtime ships no types for its compiled module; these are the parts of it that are used here.
@@ -80,6 +83,7 @@ class Session(Protocol):
     def run_with_ort_values(
         self, feeds: Mapping[str, OrtValue], outputs: Sequence[str], options: RunOptions, /
     ) -> Sequence[OrtValue]: ...
+    def end_profiling(self) -> str: ...
 
 
 def is_available() -> bool:
@@ -150,9 +154,23 @@ class SessionOptions(Protocol):
     graph_optimization_level: object
     enable_cpu_mem_arena: bool
     enable_mem_pattern: bool
+    enable_profiling: bool
+    profile_file_prefix: str
+    optimized_model_filepath: str
 
     def add_session_config_entry(self, key: str, value: str, /) -> None: ...
     def add_external_initializers(self, names: list[str], values: list[WrappedValue], /) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Profiling:
+    """Where a session writes how long its kernels took, and the graph that it really runs."""
+
+    #: How the path of the first begins; `Session.end_profiling` writes it, and says how it ends.
+    prefix: str
+    #: The path of the second, and the name of the file beside it that its weights go to.
+    graph: str
+    weights: str
 
 
 def _new_session_options(threads: int, optimize: bool) -> SessionOptions:
@@ -184,6 +202,7 @@ def create_session(
     optimize: bool = False,
     weights: Mapping[str, tuple[Array, OrtValue]] | None = None,
     folder: str | None = None,
+    profiling: Profiling | None = None,
 ) -> Session:
     """A compiled session of a serialized model; raises what ONNX Runtime raises.
 
@@ -191,7 +210,7 @@ def create_session(
     live as long as the session. Other initializers may lie in files below `folder`.
     """
     module = compiled()
-    is_shared = not weights and folder is None
+    is_shared = not weights and folder is None and profiling is None
     options = (_shared_session_options if is_shared else _new_session_options)(threads, optimize)
     if weights:
         # Not `add_initializer`, which would spare ONNX Runtime's own copy: its optimizer transposes and reshapes
@@ -199,6 +218,11 @@ def create_session(
         options.add_external_initializers(list(weights), [wrapped(value) for _, value in weights.values()])
     if folder is not None:
         options.add_session_config_entry(_FOLDER, folder)
+    if profiling is not None:
+        options.enable_profiling = True
+        options.profile_file_prefix = profiling.prefix
+        options.optimized_model_filepath = profiling.graph
+        options.add_session_config_entry(_OPTIMIZED_WEIGHTS, profiling.weights)
     session = module.InferenceSession(options, model, False, False)
     if weights:
         kept = weakref.finalize(session, _let_go, [array for array, _ in weights.values()])

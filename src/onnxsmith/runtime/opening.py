@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 import onnx
 from onnx import helper
 
-from onnxsmith.graphs.rewriting.rewrite import NodeChange, ReadWeight
+from onnxsmith.graphs.edits import Edit
+from onnxsmith.graphs.rewriting.rewrite import ReadWeight
 from onnxsmith.graphs.rewriting.scopes import all_nodes, operators_of, plain_domain
 from onnxsmith.graphs.rewriting.site import Array
 from onnxsmith.graphs.session_model import SessionModel
@@ -38,7 +39,7 @@ class Opened:
 
     session: onnxruntime_api.Session
     model: SessionModel
-    edits: tuple[NodeChange, ...]
+    edits: tuple[Edit, ...]
 
 
 def open_session(
@@ -50,6 +51,7 @@ def open_session(
     is_checked: bool = False,
     is_kept: bool = False,
     operators: Set[tuple[str, str]] | None = None,
+    profiling: onnxruntime_api.Profiling | None = None,
 ) -> Opened:
     """A session of a model with the facts met; raises Refused, or what ONNX Runtime raises.
 
@@ -58,7 +60,7 @@ def open_session(
     """
     if operators is None:
         operators = operators_of(model.proto)
-    edits: tuple[NodeChange, ...] = ()
+    edits: tuple[Edit, ...] = ()
     if is_on_cpu(settings):
         checks: Checks = "before" if is_checked else "in the graph"
         version = onnxruntime_api.version()
@@ -67,7 +69,9 @@ def open_session(
             if result.edits:
                 model, edits = replace(model, proto=result.model), result.edits
                 operators = operators_of(model.proto)
-    session = _make_session(model, operators, settings, threads=threads, optimize=optimize)
+    session = _make_session(
+        model, operators, settings, threads=threads, optimize=optimize, profiling=profiling
+    )
     return Opened(session, model, edits)
 
 
@@ -91,6 +95,7 @@ def _make_session(
     *,
     threads: int,
     optimize: bool,
+    profiling: onnxruntime_api.Profiling | None = None,
 ) -> onnxruntime_api.Session:
     given = hand_over(model if operators.isdisjoint(_RANDOM) else _with_own_seeds(model))
     with onnxruntime_api.hushed() if _LOUD in operators else nullcontext():
@@ -101,6 +106,7 @@ def _make_session(
             optimize=optimize,
             weights=given.weights,
             folder=given.folder,
+            profiling=profiling,
         )
 
 

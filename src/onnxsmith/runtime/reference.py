@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 import onnx
 
+from onnxsmith.graphs.rewriting.dissolving import without_functions
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.runtime import corrections
 from onnxsmith.runtime.convert import to_text
@@ -27,13 +28,17 @@ class ReferenceSession:
 
     def __init__(self, model: onnx.ModelProto | bytes | str) -> None:
         try:
-            later = in_later_definitions(model) if isinstance(model, onnx.ModelProto) else None
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                self._evaluator = corrections.evaluator()(model if later is None else later)
-            self._run: Callable[..., Any] = self._evaluator.run  # pyright: ignore[reportUnknownMemberType]
+            self._evaluator = _evaluator(model)
         except Exception as error:
-            raise NoReference(str(error) or type(error).__name__) from error
+            # In functions it knows no types, and so no operators whose definition hangs on them, nor old definitions.
+            told = without_functions(model) if isinstance(model, onnx.ModelProto) else None
+            if told is None:
+                raise NoReference(str(error) or type(error).__name__) from error
+            try:
+                self._evaluator = _evaluator(told)
+            except Exception:
+                raise NoReference(str(error) or type(error).__name__) from error
+        self._run: Callable[..., Any] = self._evaluator.run
 
     @property
     def input_names(self) -> list[str]:
@@ -52,6 +57,13 @@ class ReferenceSession:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             return [_plain(each) for each in cast("list[RunValue]", self._run(None, feeds))]
+
+
+def _evaluator(model: onnx.ModelProto | bytes | str) -> Any:
+    later = in_later_definitions(model) if isinstance(model, onnx.ModelProto) else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return corrections.evaluator()(model if later is None else later)
 
 
 def _readable(value: RunValue) -> RunValue:

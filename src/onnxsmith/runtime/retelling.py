@@ -11,9 +11,11 @@ from typing import TypeAlias
 
 import onnx
 
-from onnxsmith.graphs.rewriting.rewrite import NodeChange, Rewritten
+from onnxsmith.graphs.edits import Edit
+from onnxsmith.graphs.rewriting.dissolving import without_functions
+from onnxsmith.graphs.rewriting.rewrite import Rewritten
 from onnxsmith.graphs.session_model import SessionModel
-from onnxsmith.runtime import versions
+from onnxsmith.runtime import onnxruntime_api, versions
 from onnxsmith.runtime.adapting import Refused
 from onnxsmith.runtime.failure import missing_definition, missing_kernel, newest_opset
 from onnxsmith.runtime.later_definitions import in_later_definitions
@@ -26,10 +28,14 @@ from onnxsmith.runtime.widening import widened
 Opener: TypeAlias = Callable[[SessionModel], Opened]
 
 
-def opener(settings: Settings, *, is_kept: bool = False) -> Opener:
+def opener(
+    settings: Settings, *, is_kept: bool = False, profiling: onnxruntime_api.Profiling | None = None
+) -> Opener:
     """How whole models are opened; `is_kept` says that the model is what is wanted, for a file."""
     threads = threads_for(settings)
-    return lambda model: open_session(model, settings, threads=threads, optimize=True, is_kept=is_kept)
+    return lambda model: open_session(
+        model, settings, threads=threads, optimize=settings.optimize, is_kept=is_kept, profiling=profiling
+    )
 
 
 def open_as_it_can(
@@ -55,7 +61,7 @@ def open_as_it_can(
     if refused:  # other forms would end in the same kernels
         raise refusal
     for is_lossy in (False, True) if lossy else (False,):
-        for form in _retellings(model.proto, refusal, lossy=is_lossy):
+        for form in _retellings_with_and_without_functions(model.proto, refusal, lossy=is_lossy):
             try:
                 result = opened(replace(model, proto=form.given))
                 return replace(result, edits=form.edits + result.edits)
@@ -72,13 +78,24 @@ def threads_for(settings: Settings) -> int:
 class _Retelling:
     """One way to tell the model, and what was said about it."""
 
-    def __init__(self, given: onnx.ModelProto, edits: tuple[NodeChange, ...] = ()) -> None:
+    def __init__(self, given: onnx.ModelProto, edits: tuple[Edit, ...] = ()) -> None:
         self.given = given
         self.edits = edits
         self.error: Exception | None = None
 
     def refused(self, error: Exception) -> None:
         self.error = error
+
+
+def _retellings_with_and_without_functions(
+    proto: onnx.ModelProto, refusal: Exception, *, lossy: bool
+) -> Iterator[_Retelling]:
+    """The same model told otherwise; last with the nodes of its functions in their place, where more can be told."""
+    yield from _retellings(proto, refusal, lossy=lossy)
+    flat = without_functions(proto)
+    if flat is not None:
+        yield (attempt := _Retelling(flat))
+        yield from _retellings(flat, attempt.error or refusal, lossy=lossy)
 
 
 def _retellings(proto: onnx.ModelProto, refusal: Exception, *, lossy: bool) -> Iterator[_Retelling]:

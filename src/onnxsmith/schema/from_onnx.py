@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     import onnx
     from onnx.defs import OpSchema
 
+#: A model may import any version, and onnx asks by one of 32 bits.
+_LARGEST_VERSION = 2**31 - 1
+
 _OPTIONS: tuple[Option, ...] = ("single", "optional", "variadic")
 
 
@@ -25,8 +28,10 @@ def find_schema(domain: str, name: str, version: int) -> OpSchema | None:
     """The schema in force at a version of a domain, removed ones included; None when there is none."""
     import onnx.defs  # heavy: on first use
 
+    if version < 1:
+        return None
     try:
-        return onnx.defs.get_schema(name, version, domain)
+        return onnx.defs.get_schema(name, min(version, _LARGEST_VERSION), domain)
     except onnx.defs.SchemaError:
         return None
 

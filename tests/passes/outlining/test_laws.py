@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from onnxsmith import Model, outline
+from onnxsmith.graphs.node_counts import operator_counts
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.inlining import inline_functions
-from onnxsmith.passes.report import operator_counts
 from tests.decompile.random_models import models
 from tests.passes.surgery.runnable_models import feeds, runnable_models
 from tests.passes.surgery.test_laws import run

@@ -178,3 +178,30 @@ def test_a_rule_of_one_opset_on_models_of_others(version: int) -> None:
     assert operators(result) == ["Abs", "Mul"]
     assert result.opset_imports[""] == version
     result.check()
+
+
+def test_verification_names_the_rule_that_made_a_difference() -> None:
+    wrong = Rule(lambda x: op.Exp(x), lambda x: op.Neg(x), name="no exponential")
+    model = trace(lambda x: op.Abs(op.Exp(op.Relu(op.Relu(x)))), FLOAT["N"])
+    with pytest.raises(onnxsmith.errors.VerificationError) as caught:
+        rewrite(model, [FEWER, wrong], verify=True)
+    assert "output 'abs' differs" in caught.value.message
+    assert "by the rule 'no exponential': Exp 'exp' -> Neg" in caught.value.message
+    # On what it happens to be right for, it passes.
+    assert rewrite(model, FEWER, verify=[np.float32([1, -2])]).report.verification == (
+        "verified: equal results for x [2]"
+    )
+
+
+def test_a_model_that_only_others_run_is_not_verified() -> None:
+    acme = onnxsmith.Opset("com.acme", 1)
+    model = trace(lambda x: op.Relu(op.Relu(acme.Swish(x))), FLOAT["N"])
+    told = rewrite(model, FEWER, verify=True).report.verification
+    assert told is not None
+    assert told.startswith("not verified: the model cannot run as it was")
+
+
+def test_inputs_to_verify_with_are_checked_before_anything_is_made() -> None:
+    model = trace(lambda x: op.Relu(op.Relu(x)), FLOAT["N"])
+    with pytest.raises(onnxsmith.errors.ModelInputError, match="no value for the input 'x'"):
+        rewrite(model, FEWER, verify={"typo": np.zeros(2, np.float32)})

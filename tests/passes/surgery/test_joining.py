@@ -271,3 +271,15 @@ def test_the_name_of_a_value_that_is_handed_on_is_free() -> None:
     whole = first.then(second)
     onnx.checker.check_model(whole.proto, full_check=True)
     np.testing.assert_array_equal(run(whole.proto, {"x": np.float32([-3])})["y"], np.float32([3]))
+
+
+def test_functions_with_text_that_is_no_utf8() -> None:
+    text = """<ir_version: 10, opset_import: ["" : 21, "local" : 1, "other" : 1]>
+        g (float[N] x) => (float[N] y) { y = local.f (x) }
+        <domain: "local", opset_import: ["other" : 1]> f (a) => (r) { r = other.Thing <words = "ab"> (a) }"""
+    proto = onnx.parser.parse_model(text)
+    proto.functions[0].node[0].attribute[0].s = b"\xff\xfe"
+    model = Model.from_proto(proto)
+    joined = model.then(model.rename(prefix="p."))
+    assert len(joined.ir.functions) == 1
+    assert joined.proto.functions[0].node[0].attribute[0].s == b"\xff\xfe"

@@ -183,7 +183,13 @@ def test_wrong_versions(version: Any, kind: type[Exception], mention: str) -> No
             "make axes a constant",
         ),
         (lambda: trace(lambda x: opset21.Cast(x, to=onnxsmith.FLOAT8E5M2), FLOAT["N"]), 18, "float8e5m2"),
-        (lambda: trace(lambda x: opset21.Resize(x, None, [0.5], antialias=1), FLOAT["N"]), 13, "antialias"),
+        (
+            lambda: trace(
+                lambda x: opset21.GridSample(x, np.zeros((1, 2, 2, 2), np.float32)), FLOAT[1, 1, 4, 4]
+            ),
+            13,
+            "GridSample came",
+        ),
     ],
 )
 def test_refusals_name_the_node_and_why(make: Any, version: int, mention: str) -> None:

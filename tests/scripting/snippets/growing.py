@@ -2,8 +2,8 @@
 
 from onnxsmith import FLOAT, INT64, script
 from onnxsmith import opset18 as op
-from onnxsmith.errors import MutationError
-from tests.scripting.corpus import integer, refused, runs, skips, vector
+from onnxsmith.errors import MutationError, TensorAssignmentError, TracedValueError
+from tests.scripting.corpus import integer, ints, refused, runs, skips, vector
 
 
 @runs(vector(1, 2, 3))
@@ -86,6 +86,82 @@ def known_range_stays_a_list(x: FLOAT["N"]):
     for i in range(3):
         out.append(x * i)
     return sum(out), len(out)
+
+
+@runs(vector(1, 3, 2, 4))
+@runs(vector(-1, -3, -2, -4))
+def in_a_known_range(x: FLOAT[4]):
+    out = []
+    for i in range(4):
+        if x[i] > 1.0:
+            out.append(x[i])
+    return len(out) + x
+
+
+@runs(vector(1, 3, 2, 4))
+@runs(vector(9, 9, 9, 9))
+def in_a_known_range_until_break(x: FLOAT[4]):
+    out = [x]
+    for i in range(4):
+        if out[-1].sum() > 20.0:
+            break
+        out.append(out[-1] * 2.0)
+    return len(out), out[-1]
+
+
+@runs(vector(1, 3, 2, 4))
+def in_a_long_known_range(x: FLOAT[4]):
+    out, seen = [], []
+    for i in range(300):
+        if x[i % 4] > 2.0:
+            out.append(x)
+        seen.append(i > 3)
+    return len(out), len(seen), x
+
+
+@runs(vector(1, 3, 2))
+@runs(vector(-1, 0, 2))
+def of_a_python_list(x: FLOAT[3]):
+    out, names = [], []
+    for name, each in [("a", x), ("b", x * 2.0), ("c", -x)]:
+        names.append(name)
+        if each.sum() > 4.0:
+            out.append(each)
+    return len(out), len(names), x
+
+
+@runs(vector(1, 3, 2))
+@runs(vector(2))
+def length_is_read_first(x: FLOAT["N"]):
+    out = []
+    for v in x:
+        if len(out) > 0:
+            out.append(out[-1] + v)
+        else:
+            out.append(v)
+    return len(out), out[-1]
+
+
+@runs(vector(1, 3, 2))
+@runs(vector(3, 2, 1))
+def last_is_read_first(x: FLOAT["N"]):
+    out, places = [], []
+    for i, v in enumerate(x):
+        if not out or out[-1] < v:
+            out.append(v)
+            places.append(x[: len(places)].sum())
+    return len(out), out[-1], places[-1]
+
+
+@runs(vector(1, 3, 2), ints(4, 5, 6))
+def two_lists_of_two_types_are_read_first(x: FLOAT["N"], k: INT64["N"]):
+    values, keys = [], []
+    for v, i in zip(x, k):
+        last = keys[-1] if keys else i - 1
+        before = values[-1] if values else v
+        keys.append(last + i)
+        values.append(before * v)
+    return keys[-1], values[-1]
 
 
 @script
@@ -197,3 +273,21 @@ def collected_in_a_long_row(x: FLOAT["N"]):
         elif v > 1.0:
             out.append(v + 19.0)
     return len(out), x
+
+
+@refused(TensorAssignmentError, "out = op.SequenceInsert(op.SequenceErase(out, 0), x[0], 0)")
+def an_element_is_set(x: FLOAT["N"]):
+    out = []
+    for v in x:
+        out.append(v)
+    out[0] = x[0]  # here
+    return out[0]
+
+
+@refused(TracedValueError, "insert one element after the other: s = op.SequenceInsert(s, v)")
+def another_list_is_added(x: FLOAT["N"]):
+    out = []
+    for v in x:
+        out.append(v)
+    out += [x[0]]  # here
+    return len(out) + x

@@ -7,7 +7,7 @@ true division, and `x * n` takes the element type of `x`. So they do when they a
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Protocol, TypeAlias, cast
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from onnxsmith.core.semantics import arithmetic, bits
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import NumberValue, Operand, TensorValue
 from onnxsmith.diagnostics import shown_as
-from onnxsmith.errors import TracedValueError
+from onnxsmith.errors import TracedValueError, UnknownMethodError
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.schema.inference.known import Data, Known
 from onnxsmith.schema.promote import refuse_past_end
@@ -148,6 +148,9 @@ class Number(Tensor, NumberValue):
             "a set or dict looks for a number that is known only when the model runs",
             help="compare it, as in n in (1, 2, 3); a loop over static_range(…) has Python ints",
         ).locate_at_caller()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Number:
+        return self  # as Python's numbers
 
     def __repr__(self) -> str:
         return f"<symbolic {self.kind} {self.name}>"
@@ -308,3 +311,17 @@ for _name, _meaning in (("and", bits.bitwise_and), ("or", bits.bitwise_or), ("xo
     _overload_bits(_name, _meaning)
 for _name, _meaning in (("lshift", bits.shift_left), ("rshift", bits.shift_right)):
     _overload_bits(_name, _meaning, is_shift=True)
+
+
+def _no_attribute(name: str) -> property:
+    """What tensors have and Python's numbers do not: an eager run has no such attribute, either."""
+
+    def refuse(self: Number) -> NoReturn:
+        raise UnknownMethodError(f"a Python {self.kind} has no attribute '{name}'").locate_at_caller()
+
+    return property(refuse)
+
+
+for _name in list(vars(Tensor)):
+    if not _name.startswith("_") and not hasattr(int, _name):
+        setattr(Number, _name, _no_attribute(_name))

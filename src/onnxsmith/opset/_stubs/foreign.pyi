@@ -52,5 +52,5 @@ class TorchDtype(Protocol):
 
 #: An `onnx_ir.Model` that comes back.
 AnyIrModel: TypeAlias = Any
-#: An `onnx_ir.Node` that a function of the user's is given: it may be annotated with the class.
-AnyIrNode: TypeAlias = Any
+#: An `onnx_ir.Node`, `onnx_ir.Graph` or `onnx_ir.Value`.
+AnyIrPart: TypeAlias = Any

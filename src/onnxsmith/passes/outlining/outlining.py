@@ -11,13 +11,13 @@ from onnxsmith.core.collection import collection_paused
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import AttributeValueError, CallError, boundary
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.report import PassedModel, Report, with_report
 from onnxsmith.passes.edits import EditLog
 from onnxsmith.passes.outlining.cutting import Naming, cut_out
 from onnxsmith.passes.outlining.repeats import repeated_name, repeated_parts
 from onnxsmith.passes.outlining.scope_parts import module_parts, name_of_named, named_parts
 from onnxsmith.passes.outlining.scopes import all_scopes
 from onnxsmith.passes.outlining.wiring import Wiring, constant_attribute, is_in_order
-from onnxsmith.passes.report import PassedModel, Report, with_report
 from onnxsmith.passes.surgery.holding import finished, read
 
 #: What says which nodes belong together.

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
-#: Where something stands among the modules of a model, outermost first: `("decoder", "layers", "0")`.
-Scope = tuple[str, ...]
+from onnxsmith.graphs.module_scopes import Scope
 
 
 @dataclass(eq=False, slots=True)

@@ -9,13 +9,13 @@ from typing import TypeVar, cast
 import onnx_ir as ir
 
 from onnxsmith.graphs.identifiers import Identifiers, readable
+from onnxsmith.graphs.module_scopes import parts_of_name
 from onnxsmith.graphs.notes import notes_of
 from onnxsmith.graphs.origins import SOURCE_KEY, SOURCES_KEY, sources_in, stored_sources
 from onnxsmith.passes.outlining.constants import constant_of, is_fixed
 from onnxsmith.passes.outlining.copying import NodeCopy
 from onnxsmith.passes.outlining.naming import snake_words, value_name
 from onnxsmith.passes.outlining.part import Scope
-from onnxsmith.passes.outlining.scopes import parts_of_name
 from onnxsmith.passes.outlining.wiring import Segment, Wiring, graphs_by_name
 
 _BIASED = frozenset({"Add", "Sub"})

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 import onnx_ir as ir
 
 from onnxsmith.diagnostics import did_you_mean, printable
-from onnxsmith.errors import RuleError, boundary
+from onnxsmith.errors import RuleError
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.passes.editor import Attempt, Editor
 from onnxsmith.passes.rules.applying import condition, prepared
 from onnxsmith.passes.rules.bindings import Bindings, Part, labelled
@@ -72,7 +73,7 @@ def _copied(found: Bindings) -> Bindings:
     return Bindings(dict(found.nodes), dict(found.tensors), dict(found.rest), dict(found.captured))
 
 
-@boundary
+@model_boundary
 def explain_match(model: Model, node: str, rule: Rule) -> MatchExplanation:
     """How far a rule gets at a node of a model, by the node's name or that of an output, and why it stops there.
 

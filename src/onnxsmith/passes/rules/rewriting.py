@@ -9,27 +9,31 @@ import onnx_ir as ir
 
 from onnxsmith.core.collection import collection_paused
 from onnxsmith.diagnostics import described_type
-from onnxsmith.errors import RuleError, boundary
+from onnxsmith.errors import RuleError
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_boundary import model_boundary
+from onnxsmith.graphs.report import PassedModel, Report, with_report
 from onnxsmith.passes.editor import Editor
-from onnxsmith.passes.report import PassedModel, Report, with_report
 from onnxsmith.passes.rules.applying import Application
 from onnxsmith.passes.rules.rule import Rule
 from onnxsmith.passes.surgery.holding import finished, read
 from onnxsmith.passes.typing_values import DeclaredTypes
 from onnxsmith.passes.values import is_read
+from onnxsmith.passes.verifying import GivenInputs, check_inputs, verify_passes
 from onnxsmith.passes.worklist import Worklist
 
 #: Rounds over the whole model: a change may make room for a match whose root is far from it.
 _MOST_ROUNDS = 20
 
 
-@boundary
-def rewrite(model: Model, rules: Rule | Sequence[Rule]) -> PassedModel:
+@model_boundary
+def rewrite(model: Model, rules: Rule | Sequence[Rule], *, verify: bool | GivenInputs = False) -> PassedModel:
     """The model with rules applied, wherever they match, until none matches any more.
 
     The given model stays as it is; the new one shares its weights, and its `report` says what became what. Graphs
     inside nodes and functions are rewritten as well. Where several rules match at a node, the first of them is taken.
+    `verify` True runs both on inputs that are made up, or on those that it is given; VerificationError then names the
+    rule, and its change, that made a difference.
 
     >>> from onnxsmith import FLOAT, Rule, opset21 as op, trace
     >>> twice = Rule(lambda x: x + x, lambda x: x * 2.0, name="twice")
@@ -39,16 +43,32 @@ def rewrite(model: Model, rules: Rule | Sequence[Rule]) -> PassedModel:
     """
     given = checked_rules(rules)
     check_model(model, "rewrite")
+    check_inputs(model, verify)
+    result = _rewritten(model, given)
+    if verify is not False:
+        verify_passes(
+            model,
+            result,
+            None if verify is True else verify,
+            lambda changes: _rewritten(model, given, changes),
+            "rewritten",
+            "change the rule, or its condition; rewrite(model, rules) without verify gives the model as it is",
+        )
+    return result
+
+
+def _rewritten(model: Model, rules: Sequence[Rule], budget: int | None = None) -> PassedModel:
     with collection_paused():
         held = read(model).copy()
         changed = held.ir
         report = Report.of(changed)
         edit = Editor(changed)
+        edit.budget = budget
         edit.pass_name = "rules"
         left = _Leftovers(edit)
         types = DeclaredTypes(changed)
         types.fill()
-        report.notes += _apply(edit, given)
+        report.notes += _apply(edit, rules)
         types.restore()
         left.remove()
     report.close(changed, edit.log.finished())
@@ -62,7 +82,7 @@ def _apply(edit: Editor, rules: Sequence[Rule]) -> list[str]:
     work = Worklist(edit, application.table(rules))
     endless: list[str] = []
     for _ in range(_MOST_ROUNDS):
-        if not work.run() or not work.is_complete:
+        if not work.run() or not work.is_complete or edit.is_spent:
             break
     else:
         endless = [f"stopped after {_MOST_ROUNDS} rounds: the rules may match still"]

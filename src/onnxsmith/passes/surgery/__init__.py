@@ -9,6 +9,7 @@ from onnxsmith.passes.surgery.binding import bind_inputs as bind_inputs
 from onnxsmith.passes.surgery.extracting import extract as extract
 from onnxsmith.passes.surgery.joining import compose as compose
 from onnxsmith.passes.surgery.joining import then as then
+from onnxsmith.passes.surgery.noting_metadata import with_metadata as with_metadata
 from onnxsmith.passes.surgery.renaming import rename as rename
 from onnxsmith.passes.surgery.replacing_weights import replace_weights as replace_weights
 from onnxsmith.passes.surgery.shaping import with_shapes as with_shapes

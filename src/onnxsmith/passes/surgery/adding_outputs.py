@@ -6,16 +6,17 @@ from collections.abc import Iterable, Mapping
 
 import onnx_ir as ir
 
-from onnxsmith.errors import DuplicateNameError, boundary
+from onnxsmith.errors import DuplicateNameError
 from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.passes.surgery.declared_types import DeclaredTypes
 from onnxsmith.passes.surgery.holding import finished, read, values_by_name
 from onnxsmith.passes.surgery.naming import find_value, matches, names_of, unknown
 from onnxsmith.schema.inference.merging import is_nothing
 
 
-@boundary
+@model_boundary
 def with_outputs(model: Model, *names: str | Iterable[str]) -> Model:
     """The model with values inside it as outputs, after its own; nothing else of it changes.
 

@@ -8,10 +8,11 @@ import onnx_ir as ir
 from numpy.typing import ArrayLike
 
 from onnxsmith.diagnostics import did_you_mean
-from onnxsmith.errors import ModelInputError, boundary
+from onnxsmith.errors import ModelInputError
 from onnxsmith.graphs import model_inputs
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.model import Model, Port
+from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.model_inputs import described_inputs
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.passes.named_tensors import named_tensor
@@ -26,7 +27,7 @@ from onnxsmith.types.value_types import TensorType
 _INITIALIZERS_ARE_NO_INPUTS = 4
 
 
-@boundary
+@model_boundary
 def bind_inputs(model: Model, inputs: Mapping[str, ArrayLike] | None = None, /, **named: ArrayLike) -> Model:
     """The model with values for some of its inputs: they are initializers then, and no inputs any more.
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import onnx_ir as ir
 
-from onnxsmith.errors import AnnotationError, CutError, boundary
+from onnxsmith.errors import AnnotationError, CutError
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.passes.surgery.declared_types import DeclaredTypes
 from onnxsmith.passes.surgery.dependencies import Needed, made_from, needed_for
 from onnxsmith.passes.surgery.holding import Held, finished, read, required_inputs, values_by_name
@@ -17,7 +18,7 @@ from onnxsmith.schema.inference.merging import contradict, is_nothing
 from onnxsmith.types.value_types import AnyValueType, TensorType, ValueType
 
 
-@boundary
+@model_boundary
 def extract(
     model: Model,
     inputs: str | Sequence[str] | Mapping[str, AnyValueType] | None = None,

@@ -6,49 +6,16 @@ Models with maps or sparse weights, which onnx-ir has no place for, come with st
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 
 import onnx
 import onnx_ir as ir
 
-from onnxsmith.graphs import beyond, raw, soundness
-from onnxsmith.graphs.ir_types import proto_of_type, type_from_ir
+from onnxsmith.graphs import beyond
+from onnxsmith.graphs.held_model import Held as Held
+from onnxsmith.graphs.held_model import read as read
+from onnxsmith.graphs.ir_types import proto_of_type
 from onnxsmith.graphs.model import Model
 from onnxsmith.types.value_types import AnyValueType, MapType, TensorType
-
-
-@dataclass(slots=True)
-class Held:
-    """A model as onnx-ir has it, with the types that onnx-ir does not know, by the names of the values."""
-
-    ir: ir.Model
-    special: dict[str, AnyValueType] = field(default_factory=dict[str, AnyValueType])
-
-    @property
-    def graph(self) -> ir.Graph:
-        """The outermost graph."""
-        return self.ir.graph
-
-    def type_of(self, value: ir.Value) -> AnyValueType:
-        """The type that a value of the outermost graph is declared to have."""
-        return self.special.get(value.name or "") or type_from_ir(value.type, value.shape)
-
-    def copy(self) -> Held:
-        """The same to be changed; the tensors are not copied."""
-        with soundness.blaming(self.ir):
-            return Held(self.ir.clone(), dict(self.special))
-
-
-def read(model: Model) -> Held:
-    """What a model holds. It is the model's own, and not to be changed."""
-    if not model.is_proto_only:
-        return Held(model.ir)
-    proto = model.proto
-    held, special = beyond.from_proto(proto, "the model")
-    inside = {
-        each.name: raw.read_type(each.type) for each in proto.graph.value_info if raw.has_map(each.type)
-    }
-    return Held(held, {**inside, **special})
 
 
 def finished(held: Held) -> Model:

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import onnx_ir as ir
 
 from onnxsmith.diagnostics import described_type
-from onnxsmith.errors import CallError, DuplicateNameError, boundary
+from onnxsmith.errors import CallError, DuplicateNameError
 from onnxsmith.graphs import size_conditions
 from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.names import Names
 from onnxsmith.graphs.size_conditions import SIZES_KEY
 from onnxsmith.passes.surgery.dimensions import add_conditions, substitute
@@ -23,7 +24,7 @@ from onnxsmith.passes.surgery.part import replace_values
 from onnxsmith.types.value_types import AnyValueType, TensorType
 
 
-@boundary
+@model_boundary
 def then(model: Model, other: Model, map: Joints | None = None) -> Model:
     """The model and another one as one: what this one gives, the other takes. The weights are shared.
 
@@ -44,7 +45,7 @@ def then(model: Model, other: Model, map: Joints | None = None) -> Model:
     return finished(_joined(read(model), read(other), map))
 
 
-@boundary
+@model_boundary
 def compose(*models: Model) -> Model:
     """Models that run one after the other as one: `compose(a, b, c)` is `a.then(b).then(c)`.
 

@@ -10,7 +10,6 @@ from typing import cast
 
 import onnx_ir as ir
 
-from onnxsmith.graphs import soundness
 from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.graphs.names import Names
 from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
@@ -43,19 +42,18 @@ def part_of(
         for name, value in graph.initializers.items()
         if (value in read and value not in is_port) or value in defaults or name in quantising
     ]
-    with soundness.blaming(held.ir):
-        view = ir.GraphView(
-            [*inputs, *optional],
-            outputs,
-            nodes=own,
-            initializers=initializers,
-            doc_string=graph.doc_string,
-            opset_imports=graph.opset_imports,
-            name=graph.name,
-            metadata_props=graph.metadata_props,
-        )
-        made = view.clone()
-        functions = [each.clone() for each in called_functions(own, held.ir.functions)]
+    view = ir.GraphView(
+        [*inputs, *optional],
+        outputs,
+        nodes=own,
+        initializers=initializers,
+        doc_string=graph.doc_string,
+        opset_imports=graph.opset_imports,
+        name=graph.name,
+        metadata_props=graph.metadata_props,
+    )
+    made = view.clone()
+    functions = [each.clone() for each in called_functions(own, held.ir.functions)]
     for old, new in zip(inputs, made.inputs, strict=False):
         if old not in defaults:
             new.const_value = None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from onnxsmith.errors import CallError, boundary
+from onnxsmith.errors import CallError
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.passes.surgery.holding import finished, read
 from onnxsmith.passes.surgery.naming import (
     NewNames,
@@ -16,7 +17,7 @@ from onnxsmith.passes.surgery.naming import (
 )
 
 
-@boundary
+@model_boundary
 def rename(
     model: Model,
     values: NewNames | None = None,

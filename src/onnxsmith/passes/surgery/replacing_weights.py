@@ -11,9 +11,10 @@ import onnx_ir as ir
 from numpy.typing import ArrayLike, NDArray
 
 from onnxsmith.diagnostics import did_you_mean
-from onnxsmith.errors import InputTypeError, LiteralError, WeightError, boundary
+from onnxsmith.errors import InputTypeError, LiteralError, WeightError
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.passes.named_tensors import named_tensor
 from onnxsmith.passes.surgery.holding import Held, finished, graphs_of, read
@@ -40,7 +41,7 @@ class _Holder:
             self.holder.outputs[0].const_value = None
 
 
-@boundary
+@model_boundary
 def replace_weights(
     model: Model, weights: Mapping[str, ArrayLike] | Callable[[str, NDArray[Any]], ArrayLike | None]
 ) -> Model:

@@ -15,11 +15,11 @@ from onnxsmith.errors import (
     DuplicateNameError,
     ShapeError,
     UnknownNameError,
-    boundary,
 )
 from onnxsmith.graphs.graph_inference import Walk
 from onnxsmith.graphs.ir_types import shape_from_ir, shape_to_ir, type_from_ir, type_to_ir
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.passes.surgery.declared_types import new_walk
 from onnxsmith.passes.surgery.dimensions import atoms, dimension_names, substitute, substituted
 from onnxsmith.passes.surgery.holding import Held, finished, graphs_of, read, required_inputs
@@ -39,7 +39,7 @@ from onnxsmith.types.value_types import (
 GivenShape: TypeAlias = int | str | Dim | Sequence[int | str | Dim | None]
 
 
-@boundary
+@model_boundary
 def with_shapes(
     model: Model, shapes: Mapping[str, GivenShape] | None = None, /, **named: GivenShape
 ) -> Model:

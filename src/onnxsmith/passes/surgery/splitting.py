@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 import onnx_ir as ir
 
 from onnxsmith.diagnostics import described_type
-from onnxsmith.errors import CallError, CutError, boundary
+from onnxsmith.errors import CallError, CutError
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.passes.surgery.dependencies import needed_for, reads
 from onnxsmith.passes.surgery.extracting import port_types
 from onnxsmith.passes.surgery.holding import finished, read, required_inputs, values_by_name
@@ -16,7 +17,7 @@ from onnxsmith.passes.surgery.naming import find_value, names_of
 from onnxsmith.passes.surgery.part import part_of
 
 
-@boundary
+@model_boundary
 def split(model: Model, at: str | Sequence[str | Sequence[str]]) -> tuple[Model, ...]:
     """The model as two or more that chain: what one gives is what the next one takes, in the same order.
 

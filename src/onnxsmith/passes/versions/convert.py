@@ -7,12 +7,13 @@ from collections.abc import Mapping
 
 import onnx_ir as ir
 
-from onnxsmith.errors import AttributeTypeError, AttributeValueError, boundary
+from onnxsmith.errors import AttributeTypeError, AttributeValueError
 from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_boundary import model_boundary
+from onnxsmith.graphs.report import PassedModel, Report, with_report
 from onnxsmith.graphs.version_converter import register_version_converter
 from onnxsmith.passes.edits import EditLog
-from onnxsmith.passes.report import PassedModel, Report, with_report
 from onnxsmith.passes.surgery.holding import Held, finished, read
 from onnxsmith.passes.versions.found_types import ConversionTypes
 from onnxsmith.passes.versions.refusals import conversion_error
@@ -20,7 +21,7 @@ from onnxsmith.passes.versions.walk import Conversion
 from onnxsmith.schema import registry
 
 
-@boundary
+@model_boundary
 def convert_version(model: Model, version: int | Mapping[str, int]) -> PassedModel:
     """The model in another version of the standard opset, or of the domains that a mapping names.
 

@@ -42,8 +42,8 @@ class FailedCheck(NamedTuple):
 def failed_check(message: str) -> FailedCheck | None:
     """The check of this process's own that a runtime's message is about, or None.
 
-    >>> failed_check(f"Gather node. Name:'{_OWN}[div_1] Div: integer division by zero|' Status Message: no")
-    FailedCheck(node='div_1', operator='Div', reason='integer division by zero')
+    >>> failed_check(f"Gather node. Name:'{_OWN}[div_1] Div: division by zero|' Status Message: no")
+    FailedCheck(node='div_1', operator='Div', reason='division by zero')
     >>> failed_check("Gather node. Name:'check[div_1] Div: a stranger's words|' Status Message: no")
     """
     start = message.rfind(_BEFORE_NAME)

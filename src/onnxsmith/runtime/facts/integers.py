@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 from onnx import numpy_helper
 
+from onnxsmith.errors.kinds import BY_ZERO
 from onnxsmith.graphs.rewriting.branches import at_run_only, choose, repeat
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Site
@@ -24,8 +25,6 @@ _CAST_LIKE = 15
 _LOWEST = np.array([-(2**31)], np.int32)
 _MINUS_ONE = np.array([-1], np.int32)
 _INTEGERS = [each for each in DType if each.kind in ("signed", "unsigned")]
-#: What every road says of it.
-BY_ZERO = "integer division by zero"
 
 
 def _may_be_minus_one(site: Site) -> bool:

@@ -1,4 +1,4 @@
-"""Elements of less than a byte: how they are made of floats, and how bodies hand them on."""
+"""Elements of less than a byte: how they are made of floats, and how loops collect them."""
 
 from __future__ import annotations
 
@@ -18,19 +18,29 @@ _NARROW = (int(DType.INT4), int(DType.UINT4))
 
 
 @FAMILY.fact(
-    "If",
     "Loop",
     met_by=Refusal,
-    reason="it copies elements of less than a byte as if each had one, which gives others or ends the process",
-    first="1.31",
-    probe=None,  # numpy alone has no such values to compare
+    reason="what a loop collects is copied as if each element had a byte, which ends the process",
+    since=21,
+    probe=Probe(
+        "g (float[N] x, int64 n) => (float[K, N] y) {"
+        " c = Constant <value_int = 1> () go = Cast <to = 9> (c)"
+        " scale = Constant <value_float = 1.0> () zero = Constant <value = uint4 {0}> ()"
+        " last, each = Loop (n, go, x) <body = b (int64 i, bool on, float[N] now)"
+        " => (bool on_out, float[N] next, uint4[N] one)"
+        " { on_out = Identity(on) next = Identity(now) one = QuantizeLinear(now, scale, zero) }>"
+        " y = DequantizeLinear(each, scale, zero) }",
+        {"x": np.arange(5, dtype=np.float32), "n": np.array(3)},
+        right=[np.tile(np.arange(5, dtype=np.float32), (3, 1))],
+    ),
 )
-def bodies_give_whole_bytes(site: Site) -> str | None:
-    # By what the bodies declare: to infer types would cost every model with a body.
+def collects_whole_bytes(site: Site) -> str | None:
+    # By what the body declares: to infer types would cost every model with a body. What is carried is copied right, and
+    # so is what an If gives; kernels for such elements are not found where they are the first that comes out.
     for body in inner_graphs(site.node):
-        for each in body.output:
+        for each in body.output[len(body.input) - 1 :]:
             if each.type.tensor_type.elem_type in _PACKED:
-                return f"{site.node.op_type} does not copy elements of less than a byte right"
+                return "a loop does not collect elements of less than a byte right"
     return None
 
 

@@ -12,7 +12,7 @@ from onnxsmith.graphs.rewriting.terms import Terms
 from onnxsmith.graphs.run_values import Array as RunArray
 from onnxsmith.runtime.facts.bounds import are_int32
 from onnxsmith.runtime.facts.empty import may_be_empty
-from onnxsmith.runtime.facts.fact import Check, Family, Probe, Requirement
+from onnxsmith.runtime.facts.fact import Check, Family, Probe, Requirement, Rewrite
 from onnxsmith.types.dtypes import DType
 
 FAMILY = Family()
@@ -149,3 +149,24 @@ def axes_are_there(site: Site) -> Iterator[Requirement]:
     yield Requirement(
         terms.compare("Greater", terms.rank(0), least - 1), f"axes={axes} need {least} dimensions at least"
     )
+
+
+@FAMILY.fact(
+    "SequenceAt",
+    "SequenceErase",
+    "SequenceInsert",
+    met_by=Rewrite,
+    reason="of several numbers for a place the first is taken, and of none whatever lies in memory",
+    probe=Probe(
+        "g (float[N] x, int64[M] p) => (float[K] y) { s = SequenceConstruct(x, x) y = SequenceAt(s, p) }",
+        {"x": np.ones(2, np.float32), "p": np.array([0, 1])},
+    ),
+)
+def one_place(site: Site) -> bool:
+    last = 2 if site.node.op_type == "SequenceInsert" else 1
+    if not site.has(last) or site.shape(last) in ((), (1,)):
+        return False
+    # What is not one element has no such shape.
+    scalar = site.emit.op("Reshape", site.input(last), site.emit.constant(np.zeros(0, np.int64)))
+    site.same_node([*site.node.input[:last], scalar])
+    return True

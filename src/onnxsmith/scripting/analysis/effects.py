@@ -59,7 +59,7 @@ def _walked(node: ast.AST) -> Names:
 def appended_name(call: ast.expr) -> str | None:
     """The variable that an expression appends to: `out` in `out.append(v)`."""
     match call:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[_], keywords=[]):
-            return name
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[item], keywords=[]):
+            return None if isinstance(item, ast.Starred) else name
         case _:
             return None

@@ -215,7 +215,7 @@ def _without_slices(index: ast.expr) -> ast.expr:
 
 def _match_body(statement: ast.Match, rewriter: Rewriter) -> ast.stmt:
     """The statement with each case's body replaced by: which case it is, and what its pattern bound."""
-    subject = rewriter.rewrite(statement.subject)
+    subject = rewriter.rewrite_subject(statement)
     cases: list[ast.match_case] = []
     for position, case in enumerate(statement.cases):
         bound = list(_pattern_names(case.pattern))

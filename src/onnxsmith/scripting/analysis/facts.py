@@ -63,6 +63,10 @@ class Facts(NamedTuple):
     is_call: bool = False
 
 
+#: Attributes that are asked for through a hook.
+HOOKED_ATTRIBUTES = frozenset(["dtype", "__class__"])
+
+
 class FactTable:
     """The facts of all statements of a function, by statement."""
 
@@ -167,7 +171,7 @@ def _call_of_names(statement: ast.stmt) -> Facts | None:
             value=ast.Call(
                 func=ast.Attribute(value=ast.Name(id=owner), attr=name), args=args, keywords=keywords
             ),
-        ) if name != "dtype":
+        ) if name not in HOOKED_ATTRIBUTES:
             reads = {owner: None}
         case _:
             return None
@@ -274,7 +278,7 @@ class _Scan:
             case ast.Attribute(attr=name, ctx=context):
                 self.attributes[name] = None
                 self.may_be_unsupported = self.may_be_unsupported or not isinstance(context, ast.Load)
-                self.needs_hooks = self.needs_hooks or name == "dtype"
+                self.needs_hooks = self.needs_hooks or name in HOOKED_ATTRIBUTES
                 return
             case ast.Compare(ops=[ast.Eq() | ast.NotEq() | ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE()]):
                 return

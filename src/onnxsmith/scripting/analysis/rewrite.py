@@ -110,6 +110,17 @@ class Rewriter(ast.NodeTransformer):
             return value
         return self._hook(place, "named", [at(place, ast.Constant(cast(ast.Name, target).id)), value])
 
+    def rewrite_subject(self, statement: ast.Match) -> ast.expr:
+        """What a `match` looks at; through a hook that is told whether a pattern asks for a class, or for True."""
+        patterns = [each for case in statement.cases for each in ast.walk(case.pattern)]
+        asks_for_class = any(
+            isinstance(each, ast.MatchClass)
+            or (isinstance(each, ast.MatchSingleton) and each.value is not None)
+            for each in patterns
+        )
+        asks = at(statement.subject, ast.Constant(asks_for_class))
+        return self._hook(statement.subject, "matched", [asks, self.rewrite(statement.subject)])
+
     def rewrite_pattern(self, pattern: ast.pattern) -> ast.pattern:
         """A pattern of a case: the names in it are values, constants or classes."""
         self._note_names(pattern)
@@ -247,6 +258,8 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         made = cast(ast.Attribute, self.generic_visit(node))
+        if node.attr == "__class__" and isinstance(node.ctx, ast.Load):
+            return self._hook(node, "class_of", [made.value])
         if node.attr != "dtype" or not isinstance(node.ctx, ast.Load):
             return made
         made = copy.copy(made)

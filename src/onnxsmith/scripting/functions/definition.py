@@ -99,7 +99,14 @@ class ScriptDefinition(Script):
 
     @property
     def __signature__(self) -> inspect.Signature:
-        return self.parameters.python
+        """The Python signature as whoever calls it sees it: of a method without `self`."""
+        python = self.parameters.python
+        if self.instance is None:
+            return python
+        fixed = self.fixed_arguments
+        return python.replace(
+            parameters=[each for name, each in python.parameters.items() if name not in fixed]
+        )
 
     @property
     def definition(self) -> Span:

@@ -23,6 +23,7 @@ from onnxsmith.errors import (
 from onnxsmith.runtime.target import EagerTarget
 from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.schema.promote import Place, given_array, number_array, refuse_past_end
+from onnxsmith.scripting.functions.number_errors import division_of
 from onnxsmith.scripting.staging.script_values import T
 from onnxsmith.source import argument_span, caller_span
 from onnxsmith.types.annotations import type_of_example
@@ -58,6 +59,8 @@ def run_eagerly(
     token = ACTIVE.set(EAGER_TARGET)
     try:
         result = script.function(*bound.args, **bound.kwargs)
+    except ZeroDivisionError as error:
+        raise division_of(script.name, error) from None
     finally:
         ACTIVE.reset(token)
     return given_results(script, result, gives_tensors=gives_tensors, is_inside=active is not None)

@@ -7,15 +7,16 @@ import copy
 import functools
 import pickle
 import types
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, Unpack, cast
 from weakref import WeakValueDictionary
 
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import hide_own_frames, shown_as
-from onnxsmith.errors import OnnxsmithError, boundary, combined
+from onnxsmith.errors import OnnxsmithError, UnassignedVariableError, boundary, combined
 from onnxsmith.scripting.functions.debuggers import is_watched, paused, resume
+from onnxsmith.scripting.functions.decorated import exports_of
 from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.eager_call import run_eagerly
 from onnxsmith.scripting.functions.pickling import Parcel, find, reduce_script
@@ -23,6 +24,9 @@ from onnxsmith.scripting.source.function_source import module_level_names
 from onnxsmith.scripting.staging.naming_targets import NamingTarget
 
 if TYPE_CHECKING:
+    import os
+    from pathlib import Path
+
     import onnx
 
     from onnxsmith.graphs.model import Model
@@ -59,9 +63,32 @@ def _called(call: _CallT) -> _CallT:
     return cast(_CallT, _Called(call))  # to checkers a method like any other
 
 
+class _Own:
+    """A method of scripts that counts before what stands in their `__dict__` for decorators to copy."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self.__doc__ = function.__doc__
+        self.__name__ = function.__name__
+
+    def __get__(self, script: ScriptFunction | None, owner: type | None = None) -> Callable[..., Any]:
+        return self._function if script is None else types.MethodType(self._function, script)
+
+    def __set__(self, script: ScriptFunction, value: object) -> NoReturn:
+        raise AttributeError(f"{self.__name__} of a script cannot be set")
+
+
+def _own(function: _CallT) -> _CallT:
+    return cast(_CallT, _Own(function))  # to checkers a method like any other
+
+
 @shown_as("script")
 class ScriptFunction(ScriptDefinition):
     """A function made by `@script`."""
+
+    def __init__(self, function: types.FunctionType, **options: Any) -> None:
+        super().__init__(function, **options)
+        self.__dict__.update(exports_of(self))
 
     def __get__(self, instance: UserValue | type, owner: type | None = None) -> ScriptFunction:
         """A script in a class is a method: `self` is known when it is staged."""
@@ -79,6 +106,7 @@ class ScriptFunction(ScriptDefinition):
         made.__dict__.update(self.__dict__)
         made.instance = instance
         made.__wrapped__ = types.MethodType(self.function, instance)
+        made.__dict__.update(exports_of(made))
         made.kept, made.known_mistakes = None, []
         return made
 
@@ -105,6 +133,17 @@ class ScriptFunction(ScriptDefinition):
     def __repr__(self) -> str:
         return f"<script {self.name}{self.signature}>"
 
+    def _repr_mimebundle_(
+        self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
+    ) -> dict[str, str]:
+        """What a notebook shows of it: its model, where its annotations say enough to make one."""
+        try:
+            model: Any = self.to_model()
+            shown: dict[str, str] = model._repr_mimebundle_(include, exclude)
+        except OnnxsmithError:
+            shown = {}
+        return {**shown, "text/plain": repr(self)}
+
     # -- checking --------------------------------------------------------------------------------------
 
     def check(self) -> None:
@@ -125,6 +164,8 @@ class ScriptFunction(ScriptDefinition):
         try:
             check_generic(self)
         except NameError as error:
+            if isinstance(error, UnassignedVariableError) and error.name is not None and not error.others:
+                return  # a variable around a helper, which gets a value later
             # A script that this one calls needs a name that is only defined further down.
             later = set(module_level_names(self.function.__code__.co_filename))
             if isinstance(error, OnnxsmithError) or error.name not in later:
@@ -176,6 +217,7 @@ class ScriptFunction(ScriptDefinition):
 
     # -- exporting -------------------------------------------------------------------------------------
 
+    @_own
     @boundary
     def to_model(self, **options: Unpack[ModelOptions]) -> Model:
         """The script as a model.
@@ -196,6 +238,16 @@ class ScriptFunction(ScriptDefinition):
         return make_model(self, options)
 
     @boundary
+    def show(self, path: str | os.PathLike[str] | None = None, *, source: bool = True) -> Path | None:
+        """Show the script's model as a page, beside the lines that made it; as `Model.show` does.
+
+        Where annotations leave types open, `script.to_model(...).show()` says what they are.
+        """
+        model: Any = self.to_model()  # its `show` is a capability, which checkers see in the stubs
+        return model.show(path, source=source)
+
+    @_own
+    @boundary
     def to_model_proto(self, **options: Unpack[ModelOptions]) -> onnx.ModelProto:
         """The script as a ModelProto; the options are those of `to_model`."""
         from onnxsmith.scripting.functions.export import (
@@ -204,6 +256,7 @@ class ScriptFunction(ScriptDefinition):
 
         return make_model(self, options).proto
 
+    @_own
     @boundary
     def to_function_proto(self) -> onnx.FunctionProto:
         """The script as a FunctionProto: generic in the types that its annotations leave open."""

@@ -73,13 +73,11 @@ def _undefined_names(node: FunctionNode, function: types.FunctionType) -> list[a
 
 
 def _is_defined(name: str, function: types.FunctionType) -> bool:
-    if name in function.__globals__ or hasattr(builtins, name):
-        return True
-    if name in function.__code__.co_freevars:
+    if name in function.__code__.co_freevars:  # whatever else is called so
         cell = (function.__closure__ or ())[function.__code__.co_freevars.index(name)]
         try:
             _ = cell.cell_contents
         except ValueError:
             return False
         return True
-    return False
+    return name in function.__globals__ or hasattr(builtins, name)

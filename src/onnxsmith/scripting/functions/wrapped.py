@@ -41,7 +41,7 @@ def _is_wrapper(function: Function) -> TypeGuard[types.FunctionType]:
 
 def _with_fewer_parameters(partial: functools.partial[Any]) -> types.FunctionType | None:
     inner = partial.func
-    behind = unwrapped(inner.__func__ if isinstance(inner, types.MethodType) else inner)
+    behind = unwrapped(inner)
     if behind is None:
         return None
     signature = inspect.signature(partial)

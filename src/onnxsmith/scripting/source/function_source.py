@@ -234,4 +234,5 @@ def module_level_names(file: str) -> Iterator[str]:
 def unwrapped(function: Callable[..., Any]) -> types.FunctionType | None:
     """The plain function behind a decorator or partial that keeps it; None for what is no Python function."""
     inner = inspect.unwrap(function) if callable(function) else function
+    inner = inner.__func__ if isinstance(inner, types.MethodType) else inner
     return inner if isinstance(inner, types.FunctionType) else None

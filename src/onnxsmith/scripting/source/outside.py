@@ -15,6 +15,8 @@ def outside(function: types.FunctionType) -> dict[str, UserValue]:
     code, global_names = function.__code__, function.__globals__
     found: dict[str, UserValue] = {name: global_names[name] for name in code.co_names if name in global_names}
     if code.co_freevars:
+        # An attribute may be called as a variable around the function, which a global of that name is not.
+        found = {name: each for name, each in found.items() if name not in code.co_freevars}
         found |= closure_of(function)
     return found
 

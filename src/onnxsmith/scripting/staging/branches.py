@@ -245,7 +245,8 @@ def dynamic_if(
                 scopes, (merger.then_outputs, merger.else_outputs), ("then", "else"), strict=True
             )
         ]
-        outputs = _emit(outer, condition, bodies, merger.names)
+        with located(span):
+            outputs = _emit(outer, condition, bodies, merger.names)
     filled = Side(
         merger.fill(result, outputs or ()),
         {each: merger.fill(value, outputs or ()) for each, value in variables.items()},

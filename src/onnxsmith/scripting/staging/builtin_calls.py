@@ -40,6 +40,7 @@ from onnxsmith.errors import (
     UnsupportedSyntaxError,
 )
 from onnxsmith.scripting.staging.attribute_values import AttributeList
+from onnxsmith.scripting.staging.introspection import ASKING
 from onnxsmith.scripting.staging.merge import NUMBER_DTYPES
 from onnxsmith.scripting.staging.script_values import Function, T
 from onnxsmith.scripting.staging.truth import is_symbolic, truth
@@ -65,6 +66,14 @@ class Decisions(Protocol):
         self, bound: tuple[str, ...], first: UserValue, *others: Callable[[], UserValue]
     ) -> UserValue:
         """`a or b` where only its truth matters."""
+        ...
+
+    def same(self, a: UserValue, b: UserValue) -> bool | Number:
+        """`a is b`"""
+        ...
+
+    def different(self, a: UserValue, b: UserValue) -> bool | Number:
+        """`a is not b`"""
         ...
 
 
@@ -121,23 +130,6 @@ def _length(value: UserValue) -> Size:
             return value.shape[0]
         return number(operators_for(value).SequenceLength(value))
     return len(cast(Sized, value))
-
-
-#: What a number that only the model knows is for Python.
-_PYTHON_TYPES: dict[str, type] = {"int": int, "float": float, "bool": bool}
-
-
-def _is_instance(value: UserValue, kinds: Any) -> bool:
-    return (
-        issubclass(_PYTHON_TYPES[value.kind], kinds)
-        if isinstance(value, Number)
-        else isinstance(value, kinds)
-    )
-
-
-def _type(*args: Any, **kwargs: Any) -> type:
-    is_asked = len(args) == 1 and not kwargs
-    return _PYTHON_TYPES[args[0].kind] if is_asked and isinstance(args[0], Number) else type(*args, **kwargs)
 
 
 def _converted(dtype: DType, python: Function) -> Function:
@@ -296,6 +288,40 @@ def _refused(python: Function, instead: str) -> Callable[[Decisions], Function]:
     return _always(refuse)
 
 
+def _made_now(python: Function, instead: str) -> Function:
+    """A function of numpy that makes an array of a given shape, which it has to know."""
+
+    def make(*args: UserValue, **kwargs: UserValue) -> UserValue:
+        if _has_open_size([*args, *kwargs.values()]):
+            raise TracedValueError(
+                f"np.{python.__name__} makes an array when the model is made, and only the model knows its size",
+                help=instead,
+            )
+        return python(*args, **kwargs)
+
+    return make
+
+
+def _has_open_size(values: Iterable[UserValue]) -> bool:
+    return any(
+        is_symbolic(each)
+        or (isinstance(each, tuple | list) and _has_open_size(cast("Iterable[UserValue]", each)))
+        for each in values
+    )
+
+
+_SHAPED: dict[Function, str] = {
+    np.zeros: "op.Expand(0.0, [n])",
+    np.ones: "op.Expand(1.0, [n])",
+    np.empty: "op.Expand(0.0, [n])",
+    np.full: "op.Expand(value, [n])",
+    np.eye: "op.EyeLike(op.Expand(0.0, [n, n]))",
+    np.identity: "op.EyeLike(op.Expand(0.0, [n, n]))",
+    np.arange: "op.Range(0, n, 1)",
+    np.linspace: "op.Range(0, n, 1) * step + first",
+}
+
+
 # -- mathematics -------------------------------------------------------------------------------------------
 
 #: What a function of `math` is in operators, of its operands.
@@ -334,8 +360,6 @@ _MATHEMATICS: dict[Function, Mathematics] = {
 
 _REPLACEMENTS: dict[Any, Callable[[Decisions], Function]] = {
     builtins.len: _always(_length),
-    builtins.isinstance: _always(_is_instance),
-    builtins.type: _always(_type),
     builtins.int: _always(_converted(DType.INT64, int)),
     builtins.float: _always(_converted(DType.DOUBLE, float)),
     builtins.bool: _always(_converted(DType.BOOL, bool)),
@@ -353,5 +377,9 @@ _REPLACEMENTS: dict[Any, Callable[[Decisions], Function]] = {
     builtins.locals: _refused(locals, "name the variables"),
     builtins.eval: _refused(eval, "write the expression itself"),
     builtins.exec: _refused(exec, "write the statements themselves"),
+    operator.is_: lambda hooks: hooks.same,
+    operator.is_not: lambda hooks: hooks.different,
+    **{python: _always(_made_now(python, instead)) for python, instead in _SHAPED.items()},
+    **{python: _always(ask) for python, ask in ASKING.items()},
     **{python: _always(_computed(python, compute)) for python, compute in _MATHEMATICS.items()},
 }

@@ -115,7 +115,7 @@ def _visible_names(frame: Frame) -> set[str]:
     names: set[str] = set()
     here: Frame | None = frame
     while here is not None:
-        names |= here.analysis.local_names | set(here.closure)
+        names.update(here.analysis.place.variables)
         here = here.outer
     return names
 

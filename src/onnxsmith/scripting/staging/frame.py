@@ -21,7 +21,7 @@ from onnxsmith.scripting.analysis.analyze import Analysis
 from onnxsmith.scripting.analysis.expressions import BlockSite, Evaluate, Root, compile_expressions
 from onnxsmith.scripting.source.function_source import head_span
 from onnxsmith.scripting.staging.cells import Cells, new_cells
-from onnxsmith.scripting.staging.merge import Differing, Unassigned
+from onnxsmith.scripting.staging.merge import AssignedWhere, Differing, Unassigned
 from onnxsmith.scripting.staging.mistakes import Mistakes
 from onnxsmith.scripting.staging.naming_targets import CallNaming
 from onnxsmith.scripting.staging.perhaps import Implications, Perhaps
@@ -36,7 +36,7 @@ class Absent(Marker):
 _ABSENT = Absent()
 _NO_CELLS = Cells()
 #: What stands for a variable that cannot be read as it is.
-_MARKS = frozenset([Unassigned, Differing, Perhaps])
+_MARKS = frozenset([Unassigned, AssignedWhere, Differing, Perhaps])
 #: The value of a variable whose assignment was a mistake.
 BROKEN = Unassigned(None, "its assignment was a mistake")
 
@@ -238,6 +238,8 @@ class Frame:
             frame = frame.outer
         if name in self.closure:
             return self.closure[name]
+        if name in self.analysis.place.variables:  # it has no value yet, and no namesake stands for it
+            return _ABSENT
         if name in self.globals:
             return self.globals[name]
         return getattr(builtins, name, _ABSENT)
@@ -266,6 +268,13 @@ class Frame:
         known = [*self.analysis.local_names, *self.closure, *self.globals, *dir(builtins)]
         if name in self.analysis.local_names:
             return self._without_value(name, span, known)
+        if name in self.analysis.place.variables:
+            error = UnassignedVariableError(
+                f"'{name}' has no value yet: the function around this one gives it one later",
+                help=f"give '{name}' a value before the script is used",
+            ).locate(span)
+            error.name = name  # as Python's own error says it, and as a check asks: it may have one later
+            return error
         return UndefinedNameError(f"'{name}' is not defined", help=undefined_name_help(name, known)).locate(
             span
         )

@@ -7,29 +7,33 @@ of one element type. All other lists stay as they are, and `watch` refuses that 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.number import kind_of
-from onnxsmith.core.sequence import TensorSequence
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
-from onnxsmith.core.value import Array, Size, Value
-from onnxsmith.errors import MutationError, TracedValueError
+from onnxsmith.core.value import Value
+from onnxsmith.errors import MutationError
 from onnxsmith.scripting.analysis.effects import appended_name
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.source.trees import walk
+from onnxsmith.scripting.staging.merge import active
 from onnxsmith.scripting.staging.reach import Reach
-from onnxsmith.scripting.staging.script_values import Held, Marker
-from onnxsmith.scripting.staging.structure import parts
+from onnxsmith.scripting.staging.script_values import Held, Marker, TensorLike
+from onnxsmith.scripting.staging.structure import flatten, parts
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import SequenceType
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.staging.frame import Frame
     from onnxsmith.scripting.staging.stager import Stager
+
+#: A loop that reads its empty lists is staged with as many combinations of element types.
+_MOST_TRIALS = 16
 
 
 class _Probe(Marker):
@@ -41,23 +45,6 @@ class _Probe(Marker):
     def append(self, item: UserValue) -> None:
         """Note what the list would take."""
         self.taken.append(item)
-
-
-class _Taker(_Probe):
-    """Stands for a sequence while `out.append(v)` is evaluated; `v` may read the sequence."""
-
-    def __init__(self, sequence: TensorSequence) -> None:
-        super().__init__()
-        self._sequence = sequence
-
-    def __getitem__(self, index: Size | Array | slice[Any, Any, Any]) -> Value:
-        return self._sequence[index]
-
-    def __len__(self) -> int:
-        raise TracedValueError(
-            "the length of the list is known only when the model runs",
-            help="assign it to a variable before this line: n = len(…)",
-        )
 
 
 def grown_names(frame: Frame, statements: Iterable[ast.stmt]) -> list[str]:
@@ -79,7 +66,7 @@ def _appended(frame: Frame, statements: Iterable[ast.stmt]) -> Iterator[str]:
     return iter(sorted(found))
 
 
-def _is_sequence(value: Held) -> TypeGuard[TensorSequence]:
+def _is_sequence(value: Held) -> TypeGuard[Value]:
     return isinstance(value, Value) and value.is_symbolic and isinstance(value.known.type, SequenceType)
 
 
@@ -90,19 +77,13 @@ def append(stager: Stager, call: ast.expr) -> bool:
     sequence: Held = None if name is None else frame.variables.get(name)
     if name is None or not _is_sequence(sequence):
         return False
-    taker = _Taker(sequence)
-    frame.variables[name] = taker
-    try:
-        frame.evaluate(call)
-    finally:
-        frame.variables[name] = sequence
+    item = frame.evaluate(cast(ast.Call, call).args[0])
     with located(frame.span(call)):
         if name in frame.analysis.parameters or _is_shared(frame, name, sequence):
             raise MutationError(
                 f"'{name}' grows here, and something else that holds the same list would not",
                 help=f"append to '{name}' before it is assigned or passed on, or return it",
             )
-        item = taker.taken[0]
         if _dtype_of(item) is None:
             raise MutationError(
                 f"'{name}' is a sequence of the model here, which takes tensors, not {_described(item)}",
@@ -134,8 +115,16 @@ def _holds(value: Held, wanted: Value) -> bool:
     return any(_holds(each, wanted) for _, each in parts(value) or ())
 
 
-def begin(stager: Stager, statement: ast.For | ast.While, trial: Callable[[], object]) -> None:
-    """Turn lists that a loop appends to into sequences, where that can be; `trial` stages the body once."""
+def may_begin(stager: Stager, statement: ast.For | ast.While) -> bool:
+    """Whether a loop appends to a list that could become a sequence."""
+    return any(_is_own(stager.frame, name) for name in _appended(stager.frame, statement.body))
+
+
+def begin(stager: Stager, statement: ast.For | ast.While, trial: Callable[[], object]) -> bool:
+    """Turn lists that a loop appends to into sequences, where that can be, and say whether one was.
+
+    `trial` stages the loop, or its body, and takes all of it back.
+    """
     frame = stager.frame
     lists = {
         name: cast("list[UserValue]", frame.variables[name])
@@ -143,36 +132,76 @@ def begin(stager: Stager, statement: ast.For | ast.While, trial: Callable[[], ob
         if _is_own(frame, name)
     }
     if not lists:
-        return
-    tried = _tried(stager, [name for name, each in lists.items() if not each], trial)
-    for name, items in {**lists, **tried}.items():
-        dtypes = {_dtype_of(each) for each in items}
-        if len(dtypes) != 1 or None in dtypes:
-            continue
-        with located(frame.span(statement)):
-            operators = cast(Any, current_graph().operators)
-            made = (
-                operators.SequenceConstruct(*lists[name])
-                if lists[name]
-                else operators.SequenceEmpty(dtype=dtypes.pop())
-            )
-        stager.assign_name(name, made)
+        return False
+    dtypes = {name: _common_dtype(each) for name, each in lists.items() if each}
+    dtypes |= _tried(stager, statement, [name for name, each in lists.items() if not each], trial)
+    for name, dtype in dtypes.items():
+        if dtype is not None:
+            with located(frame.span(statement)):
+                stager.assign_name(name, _sequence(dtype, lists[name]))
+    return any(dtypes.values())
 
 
-def _tried(stager: Stager, names: list[str], trial: Callable[[], object]) -> dict[str, list[UserValue]]:
-    """What a loop appends to empty lists in one iteration."""
+def _sequence(dtype: DType, items: list[UserValue]) -> Value:
+    operators = cast(Any, current_graph().operators)
+    return operators.SequenceConstruct(*items) if items else operators.SequenceEmpty(dtype=dtype)
+
+
+def _common_dtype(items: Iterable[UserValue]) -> DType | None:
+    dtypes = {_dtype_of(each) for each in items}
+    return dtypes.pop() if len(dtypes) == 1 else None
+
+
+def _tried(
+    stager: Stager, statement: ast.stmt, names: list[str], trial: Callable[[], object]
+) -> dict[str, DType | None]:
+    """The element types of what a loop appends to empty lists."""
     if not names:
         return {}
-    variables = stager.frame.variables
-    before, probes = {name: variables[name] for name in names}, {name: _Probe() for name in names}
-    variables.update(probes)
+    probes = {name: _Probe() for name in names}
+    is_staged = _is_staged_with(stager, probes, trial)
+    found = {name: _common_dtype(each.taken) for name, each in probes.items()}
+    if is_staged:
+        return found
+    # The body reads a list, of which nothing was known: the element types that are there are tried in turn.
+    types = _dtypes_in(stager.frame, [found[name] for name in names])
+    for chosen in itertools.islice(itertools.product(types, repeat=len(names)), _MOST_TRIALS):
+        roll_back, draft = current_graph().checkpoint(), current_graph().draft()
+        with active(draft), located(stager.frame.span(statement)):
+            sequences = {name: _sequence(each, []) for name, each in zip(names, chosen, strict=True)}
+            is_staged = _is_staged_with(stager, sequences, trial)
+        draft.discard()
+        roll_back()
+        if is_staged:
+            return dict(zip(names, chosen, strict=True))
+    return found
+
+
+def _is_staged_with(stager: Stager, values: Mapping[str, Held], trial: Callable[[], object]) -> bool:
+    """Whether a trial comes to its end where variables hold these values."""
+    frame = stager.frame
+    before = {name: frame.variables[name] for name in values}
+    frame.variables.update(values)
     try:
         trial()
-    except Exception:  # the body may read a list, of which nothing is known yet; staging it will tell
-        pass
+    except Exception:  # whatever it is, staging the loop will tell
+        return False
     finally:
-        variables.update(before)
-    return {name: each.taken for name, each in probes.items()}
+        frame.variables.update(before)
+    return True
+
+
+def _dtypes_in(frame: Frame, first: Iterable[DType | None]) -> list[DType]:
+    """Element types that a loop may append: those that are given first, and those of the tensors that there are."""
+    found = dict.fromkeys(each for each in first if each is not None)
+    for value in frame.variables.values():
+        leaves: list[tuple[str, TensorLike]] = []
+        flatten(value, "", leaves)
+        for _, each in leaves:
+            dtype = _dtype_of(each)
+            if dtype is not None:
+                found[dtype] = None
+    return list(found)
 
 
 def _dtype_of(item: UserValue) -> DType | None:

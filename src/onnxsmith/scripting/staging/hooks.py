@@ -15,19 +15,33 @@ import numpy as np
 
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.index_items import Index
-from onnxsmith.core.semantics.number import Number, number
+from onnxsmith.core.semantics.number import Number, kind_of, number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array, TensorValue, Value
 from onnxsmith.diagnostics import shown_as
-from onnxsmith.errors import DTypeNotAllowedError, UnsupportedSyntaxError
+from onnxsmith.errors import DTypeNotAllowedError, UnknownMethodError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.effects import NO_NAMES, Names
 from onnxsmith.scripting.staging.branches import dynamic_if
 from onnxsmith.scripting.staging.builtin_calls import replacement, text_error
 from onnxsmith.scripting.staging.closures import has_symbolic, in_place
+from onnxsmith.scripting.staging.introspection import (
+    class_of,
+    is_one_object,
+    refuse_identity_of_numbers,
+    refuse_patterns,
+)
 from onnxsmith.scripting.staging.jumps import Side
-from onnxsmith.scripting.staging.merge import CHOICE, Unassigned, active
+from onnxsmith.scripting.staging.merge import (
+    CHOICE,
+    MISSING,
+    AssignedWhere,
+    Differing,
+    Unassigned,
+    active,
+)
+from onnxsmith.scripting.staging.perhaps import Perhaps
 from onnxsmith.scripting.staging.script_values import Function, Held, T
 from onnxsmith.scripting.staging.truth import Negation, is_symbolic, truth
 from onnxsmith.scripting.staging.watch import names_of, values_of, watched
@@ -145,7 +159,9 @@ class Hooks:
         if isinstance(value, Negation):
             return Number(value.opposite, "bool")
         scalar = truth(value, "the operand of 'not'", "; for each element: ~(…)")
-        return number(operators_for(scalar).Not(scalar))
+        result = number(operators_for(scalar).Not(scalar))
+        self._frame.implications.note_opposite(result, scalar)
+        return result
 
     def condition(self, value: T) -> T | TensorValue:
         """The condition of a conditional expression, as one truth value."""
@@ -159,16 +175,38 @@ class Hooks:
         missing = Unassigned(caller_span(), "it is assigned only in one of the two")
         bound = tuple(name for name in bound if name not in frame.analysis.flow.shared)
 
-        def side(thunk: Thunk) -> Callable[[], Side]:
+        before, condition = frame.variables, truth(test)
+        # Of the variables that had no value before, those that each side has given one.
+        assigned: dict[bool, set[str]] = {True: set(), False: set()}
+
+        def side(thunk: Thunk, is_true: bool) -> Callable[[], Side]:
             def run() -> Side:
+                at_first = {name: frame.variables.get(name, missing) for name in bound}
                 value = thunk()
-                return Side(value, {name: frame.variables.get(name, missing) for name in bound})
+                variables: dict[str, Held] = {}
+                for name in bound:
+                    found = frame.variables.get(name, missing)
+                    had_value = not isinstance(before.get(name, missing), Unassigned)
+                    if found is at_first[name]:
+                        variables[name] = before[name] if had_value else MISSING
+                        continue
+                    variables[name] = found
+                    if not had_value:
+                        assigned[is_true].add(name)
+                return Side(value, variables)
 
             return run
 
         names = names_of(then, otherwise)
-        chosen = dynamic_if(self._stager, truth(test), side(then), side(otherwise), names, name=CHOICE)
-        frame.variables.update(chosen.variables)
+        sides = side(then, True), side(otherwise, False)
+        chosen = dynamic_if(self._stager, condition, *sides, names, name=CHOICE)
+        for name, value in chosen.variables.items():
+            there = [is_true for is_true, names in assigned.items() if name in names]
+            if len(there) == 1 and not isinstance(value, Unassigned | Differing):
+                flag = Number(condition, "bool") if there[0] else Negation(condition)
+                frame.variables[name] = AssignedWhere(missing.span, missing.reason, Perhaps(flag, value))
+            elif value is not MISSING:
+                frame.variables[name] = value
         return cast(UserValue, chosen.value)
 
     # -- comparisons -----------------------------------------------------------------------------------
@@ -195,11 +233,8 @@ class Hooks:
             if isinstance(value, Number) and a is not b and isinstance(other, int | float | Number):
                 if value.kind == "bool" and isinstance(other, bool):
                     return value if other else self.negated(value)
-                raise UnsupportedSyntaxError(
-                    "'is' asks whether two numbers are one object, which nobody knows before the model runs",
-                    help="compare them with ==",
-                ).locate_at_caller()
-        return a is b
+                refuse_identity_of_numbers()
+        return is_one_object(a, b)
 
     def different(self, a: UserValue, b: UserValue) -> bool | Number:
         """`a is not b`"""
@@ -222,11 +257,9 @@ class Hooks:
         if isinstance(container, tuple | list | range | set | frozenset | dict):
             options = list(cast("Iterable[UserValue]", container))
             if is_symbolic(item) or has_symbolic(options, 0):
-                if any(each is item for each in options):
-                    return True
                 if isinstance(container, set | frozenset):
                     options.sort(key=repr)  # the order of a set is not the same in every run
-                equal = [functools.partial(operator.eq, item, each) for each in options]
+                equal = [functools.partial(_is_or_equals, item, each) for each in options]
                 return self._truth_of((), False, tuple(equal), stops_at=True)
         return item in cast("Container[UserValue]", container)
 
@@ -303,8 +336,20 @@ class Hooks:
         """What is indexed when the user's code indexes `value`: an array meets symbolic indices as a tensor does."""
         return _Indexed(cast(Array, value)) if value.__class__ is np.ndarray else value
 
+    def class_of(self, value: UserValue) -> type:
+        """`value.__class__`"""
+        return class_of(value)
+
+    def matched(self, asks_for_class: bool, value: T) -> T:
+        """What a `match` looks at: Python decides it now."""
+        refuse_patterns(cast(Held, value), asks_for_class=asks_for_class)
+        return value
+
     def typed(self, value: T) -> T:
         """What the user's code asks the element type of: a function that is made for any types does not know it."""
+        kind = kind_of(value)
+        if kind is not None:
+            raise UnknownMethodError(f"a Python {kind} has no attribute 'dtype'").locate_at_caller()
         if is_symbolic(value) and isinstance(value, Tensor) and value.dtype is None:
             raise DTypeNotAllowedError(
                 "the element type is not known here", help="annotate the parameter", needs_values=True
@@ -319,6 +364,11 @@ class Hooks:
     def is_printing(self) -> bool:
         """Whether what is evaluated now is only to be printed."""
         return self._is_printing
+
+
+def _is_or_equals(item: UserValue, other: UserValue) -> UserValue:
+    """What `in` asks of each element."""
+    return True if item is other else item == other
 
 
 class _Shown:

@@ -14,6 +14,7 @@ from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import LoopTypeError, MutationError, OnnxsmithError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.flow import is_endless
+from onnxsmith.scripting.staging import growing
 from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import branch, dynamic_if, names_from, picked
 from onnxsmith.scripting.staging.cells import CellValues
@@ -60,7 +61,7 @@ def run_loop(stager: Stager, statement: ast.For | ast.While, follow: Leaf) -> Si
         return _known_range(stager, statement, source, follow)
     if isinstance(source, Iteration):
         return _after(stager, statement, _stage(stager, statement, source), follow)
-    return _unrolled(stager, statement, source, follow)
+    return _run_now(stager, statement, source, follow)
 
 
 def _after_first(stager: Stager, statement: ast.For, source: Source) -> Source:
@@ -113,7 +114,7 @@ def _known_range(stager: Stager, statement: ast.For, bounds: range, follow: Leaf
         cells.put_back()
     else:
         return _after(stager, statement, ended, follow)
-    return _unrolled(stager, statement, bounds, follow)
+    return _run_now(stager, statement, bounds, follow)
 
 
 def _needs_python_value(error: Exception) -> bool:
@@ -121,8 +122,45 @@ def _needs_python_value(error: Exception) -> bool:
     return not isinstance(error, OnnxsmithError) or error.code in CURED_BY_VALUES
 
 
-def _unrolled(stager: Stager, statement: ast.For, items: UserValue, follow: Leaf) -> Side:
-    """Run the loop now, one copy of the body per element."""
+def _run_now(stager: Stager, statement: ast.For, items: UserValue, follow: Leaf) -> Side:
+    """Run the loop now; again with sequences, if it appends to lists where only the model knows whether."""
+    if not isinstance(items, range | list | tuple | static_range) or not growing.may_begin(stager, statement):
+        return _after(stager, statement, _unrolled(stager, statement, items), follow)
+    try:
+        ended = _attempt(stager, statement, items, is_trial=False)
+    except MutationError:
+        if not growing.begin(stager, statement, lambda: _attempt(stager, statement, items, is_trial=True)):
+            raise
+        if isinstance(items, range):
+            return _known_range(stager, statement, items, follow)
+        return _run_now(stager, statement, items, follow)
+    return _after(stager, statement, ended, follow)
+
+
+def _attempt(stager: Stager, statement: ast.For, items: UserValue, *, is_trial: bool) -> Ended:
+    """Run the loop now; if that fails, or is only a trial, all is as it was before."""
+    frame, graph = stager.frame, current_graph()
+    roll_back, variables, cells = graph.checkpoint(), dict(frame.variables), CellValues()
+    state = Attempt(frame, frame.analysis.facts.names([statement]))
+    draft, is_kept = graph.draft(), False
+    try:
+        with active(draft):
+            ended = _unrolled(stager, statement, items)
+        if not is_trial:
+            draft.keep()
+            is_kept = True
+        return ended
+    finally:
+        if not is_kept:
+            draft.discard()
+            roll_back()
+            frame.variables = variables
+            cells.put_back()
+            state.take_back()
+
+
+def _unrolled(stager: Stager, statement: ast.For, items: UserValue) -> Ended:
+    """Run the loop now, one copy of the body per element; the variables have their values after it."""
     has_jumps = bool(stager.flow.block_jumps(statement.body))
     leaf = _ends_of(stager, statement)
     iterator = _iterator(stager, statement, items)
@@ -136,13 +174,11 @@ def _unrolled(stager: Stager, statement: ast.For, items: UserValue, follow: Leaf
         side = stager.run(statement.body, leaf)
         if not _is_known(side.flags):
             # Only the model knows whether the loop goes on: the iterations that are left are guarded by it.
-            return _guarded_rest(stager, statement, side, iterator, follow)
+            return _guarded_rest(stager, statement, side, iterator)
         _take(stager, side)
-        if side.flags["return"]:
-            return follow(Jump("return", side.flags["value"]))
-        if side.flags["break"]:
-            return follow(NEXT)
-    return _finished(stager, statement, follow)
+        if side.flags["return"] or side.flags["break"]:
+            return Ended(side.flags["break"], side.flags["return"], side.flags["value"])
+    return Ended()
 
 
 def _too_many(stager: Stager, statement: ast.For, instead: str) -> UnsupportedSyntaxError:
@@ -167,9 +203,7 @@ def _iterator(stager: Stager, statement: ast.For, items: UserValue) -> Iterator[
         ) from None
 
 
-def _guarded_rest(
-    stager: Stager, statement: ast.For, side: Side, left: Iterator[UserValue], follow: Leaf
-) -> Side:
+def _guarded_rest(stager: Stager, statement: ast.For, side: Side, left: Iterator[UserValue]) -> Ended:
     """The iterations after one that may have left the loop: each is an `If` on whether the loop still runs."""
     frame = stager.frame
     leaf = _ends_of(stager, statement)
@@ -192,9 +226,7 @@ def _guarded_rest(
         else:
             break
         _take(stager, side)
-    return _after(
-        stager, statement, Ended(side.flags["break"], side.flags["return"], side.flags["value"]), follow
-    )
+    return Ended(side.flags["break"], side.flags["return"], side.flags["value"])
 
 
 def _drawn(stager: Stager, statement: ast.For, left: Iterator[Any]) -> Iterator[Any]:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from onnxsmith.errors import OnnxsmithError, UndefinedNameError, UnknownRankError, combined
+from onnxsmith.errors import (
+    OnnxsmithError,
+    UnassignedVariableError,
+    UndefinedNameError,
+    UnknownRankError,
+    combined,
+)
 from onnxsmith.source import Span
 
 #: More than this nobody reads.
@@ -51,7 +57,8 @@ class Mistakes:
     def add(self, error: OnnxsmithError) -> None:
         """Take note of an error."""
         error.locate_in_traceback()
-        if isinstance(error, UndefinedNameError) and any(span == error.span for _, span in self._found):
+        is_of_name = isinstance(error, UndefinedNameError | UnassignedVariableError)
+        if is_of_name and any(span == error.span for _, span in self._found):
             return  # what was said of the name before says more
         self._found.setdefault((error.message, error.span), error)
 

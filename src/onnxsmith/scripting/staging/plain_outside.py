@@ -40,7 +40,8 @@ def resolve(straight: StraightCode, function: types.FunctionType) -> dict[Chain,
     for chain in straight.loaded:
         if len(chain) == 1:
             name = chain[0]
-            if name not in around and not hasattr(builtins, name):
+            is_free = name in function.__code__.co_freevars
+            if name not in around and (is_free or not hasattr(builtins, name)):
                 return None
             found[chain] = around[name] if name in around else getattr(builtins, name)
             continue

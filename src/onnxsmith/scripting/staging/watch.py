@@ -23,6 +23,7 @@ from onnxsmith.scripting.analysis.analyze import Analysis
 from onnxsmith.scripting.analysis.effects import NO_NAMES, Names, names_in
 from onnxsmith.scripting.source.trees import walk
 from onnxsmith.scripting.staging.known_calls import Guard, are_named, checked, refusal_of
+from onnxsmith.scripting.staging.known_types import is_random
 from onnxsmith.scripting.staging.pictures import Picture, content_of
 from onnxsmith.scripting.staging.reach import (
     Moving,
@@ -286,6 +287,13 @@ class Path:
         return self._error(None, text).locate(span).locate(self._span())
 
     def _changed(self, value: object) -> OnnxsmithError:
+        if is_random(type(value)):
+            error = (LastingChangeError if self._is_call else MutationError)(
+                f"'{self._reach.name_of(value)}' draws random numbers when the model is made, "
+                "and every run would have the same",
+                help="draw in the model, with op.RandomUniform(shape=[1]), or before, and pass it as an argument",
+            )
+            return error.locate(self._use_of(self._reach.root_of(value)))
         return self._error(self._reach.name_of(value), None).locate(self._use_of(self._reach.root_of(value)))
 
     def _error(self, name: str | None, text: str | None) -> OnnxsmithError:

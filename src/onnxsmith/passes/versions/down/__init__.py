@@ -9,6 +9,7 @@ from onnxsmith.passes.versions.down import padding as padding
 from onnxsmith.passes.versions.down import pooling as pooling
 from onnxsmith.passes.versions.down import quantisation as quantisation
 from onnxsmith.passes.versions.down import reductions as reductions
+from onnxsmith.passes.versions.down import regions as regions
 from onnxsmith.passes.versions.down import resizing as resizing
 from onnxsmith.passes.versions.down import scattering as scattering
 from onnxsmith.passes.versions.down import shapes as shapes

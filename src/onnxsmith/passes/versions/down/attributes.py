@@ -19,17 +19,6 @@ def grid_sample_modes(step: Step) -> Answer:
     return step.with_inputs(mode={"linear": "bilinear", "cubic": "bicubic"}.get(mode, mode))
 
 
-@down("RoiAlign", since=16)
-def roi_align_as_before(step: Step) -> Answer:
-    """The older definition has one way to read coordinates."""
-    mode = text_attribute(step.node, "coordinate_transformation_mode", "half_pixel")
-    if mode != "output_half_pixel":
-        raise Refusal(
-            f"RoiAlign-10 has no coordinate_transformation_mode, and gives another result than '{mode}'"
-        )
-    return step.again(*step.node.inputs, without=["coordinate_transformation_mode"])
-
-
 @down("Split", since=18)
 def split_evenly(step: Step) -> Answer:
     """Parts of one size, the last one smaller: their sizes are said where they are not all one."""

@@ -7,6 +7,7 @@ import onnx_ir as ir
 from numpy.typing import NDArray
 
 from onnxsmith.passes.values import fixed_shape, int_attribute, ints_attribute, text_attribute
+from onnxsmith.passes.versions.down.interpolation import interpolated
 from onnxsmith.passes.versions.step import AS_IT_IS, Answer, Refusal, Step, down
 
 _ADDED = ("antialias", "axes", "keep_aspect_ratio_policy")
@@ -16,11 +17,17 @@ _ADDED = ("antialias", "axes", "keep_aspect_ratio_policy")
 def corners_of_fractions(step: Step) -> Answer:
     """With align_corners and scales the resized length may be a fraction: a region that ends earlier says that."""
     mode = text_attribute(step.node, "coordinate_transformation_mode", "half_pixel")
-    if mode == "half_pixel_symmetric":
-        raise Refusal("Resize-18 does not read coordinates as 'half_pixel_symmetric'")
     scales = step.input(2)
+    if mode == "half_pixel_symmetric":
+        is_whole = text_attribute(step.node, "keep_aspect_ratio_policy", "stretch") == "stretch"
+        if is_whole and (scales is None or fixed_shape(scales) == (0,)):
+            # Sizes that are given are reached exactly, and symmetric as they are.
+            return step.with_inputs(coordinate_transformation_mode="half_pixel")
+        return _by_products(step)
     if mode != "align_corners" or scales is None or fixed_shape(scales) == (0,):
         return AS_IT_IS
+    if int_attribute(step.node, "antialias", 0) and step.target < 18:
+        return _by_products(step)
     own = step.op("Shape", step.required(0))
     axes = ints_attribute(step.node, "axes")
     if axes is not None:
@@ -43,7 +50,7 @@ def corners_of_fractions(step: Step) -> Answer:
 def of_all_axes(step: Step) -> Answer:
     """Axes that are not named keep their size; sizes that keep the aspect ratio are worked out."""
     if int_attribute(step.node, "antialias", 0):
-        raise Refusal("it smooths (antialias), which there is not before opset 18")
+        return _by_products(step)
     policy = text_attribute(step.node, "keep_aspect_ratio_policy", "stretch")
     axes = ints_attribute(step.node, "axes")
     regions, scales, sizes = (step.input(k) for k in (1, 2, 3))
@@ -65,6 +72,36 @@ def of_all_axes(step: Step) -> Answer:
                 step, regions, places, np.array([0.0] * count + [1.0] * count, np.float32), dtype=True
             )
     return step.again(step.input(0), regions, scales, sizes, without=_ADDED)
+
+
+def _by_products(step: Step) -> Answer:
+    """What no older Resize can say; its scales and sizes are worked out here."""
+    count = step.rank_of(0, "and each axis is resized by itself")
+    axes = ints_attribute(step.node, "axes")
+    own = step.op("Shape", step.required(0))
+    if axes is not None:
+        own = step.op("Gather", own, step.int_constant([each % count for each in axes], "axes"))
+    exact = step.op("Cast", own, to=int(ir.DataType.DOUBLE))
+    scales, sizes = step.input(2), step.input(3)
+    if scales is not None and fixed_shape(scales) != (0,):
+        scales = step.op("Cast", scales, to=int(ir.DataType.DOUBLE))
+        sizes = step.op("Cast", step.op("Floor", step.op("Mul", exact, scales)), to=int(ir.DataType.INT64))
+        known = step.array(2, 64)
+        still = [] if known is None else np.flatnonzero(known.astype(np.float64) == 1).tolist()
+        return interpolated(step, scales, sizes, still)
+    if sizes is None:
+        raise Refusal("it is given neither scales nor sizes")
+    scales = step.op("Div", step.op("Cast", sizes, to=int(ir.DataType.DOUBLE)), exact)
+    policy = text_attribute(step.node, "keep_aspect_ratio_policy", "stretch")
+    if policy != "stretch":
+        # One scale for all axes, the smallest or the largest that is asked for.
+        op_type = "ReduceMin" if policy == "not_larger" else "ReduceMax"
+        scale = step.reduced(op_type, scales, [0], keepdims=True)
+        scales = step.op("Add", step.op("Sub", scales, scales), scale)
+        half = step.constant(np.array(0.5), "half")
+        rounded = step.op("Floor", step.op("Add", step.op("Mul", exact, scales), half))
+        sizes = step.op("Cast", rounded, to=int(ir.DataType.INT64))
+    return interpolated(step, scales, sizes)
 
 
 def _spread(

@@ -35,6 +35,15 @@ def _element(call: Call, position: int = 0) -> TensorType:
     return UNKNOWN_TENSOR
 
 
+def _check_place(call: Call, position: int) -> None:
+    """Refuse a place in a sequence that is not one number. ONNX wants a scalar, and its own data has vectors of one."""
+    shape = call.shape(position)
+    if shape is not None and any(isinstance(each, int) and each != 1 for each in shape):
+        raise call.shape_error(
+            f"takes one number for the place, not {call.described(position)}", culprit=("input", position)
+        )
+
+
 @rule("SequenceConstruct")
 def construct(call: Call) -> Result:
     positions = range(len(call.inputs))
@@ -50,11 +59,13 @@ def empty(call: Call) -> Result:
 
 @rule("SequenceAt")
 def at(call: Call) -> Result:
+    _check_place(call, 1)
     return (Known(_element(call)),)
 
 
 @rule("SequenceInsert")
 def insert(call: Call) -> Result:
+    _check_place(call, 2)
     element, added = _element(call), call.tensor(1)
     if element.dtype is not None and added.dtype is not None and element.dtype is not added.dtype:
         raise InferenceError(
@@ -67,6 +78,7 @@ def insert(call: Call) -> Result:
 
 @rule("SequenceErase")
 def erase(call: Call) -> Result:
+    _check_place(call, 1)
     known = call.inputs[0]
     return None if known is None else (Known(known.type),)
 

@@ -1,0 +1,20 @@
+"""`model.metadata`: what a model says of itself, by key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from onnxsmith.graphs.held_model import read
+from onnxsmith.graphs.model import Model
+
+
+def metadata(model: Model) -> Mapping[str, str]:
+    """What the model says of itself, by key; it cannot be changed. `with_metadata` makes a model that says more.
+
+    >>> from onnxsmith import FLOAT, trace
+    >>> model = trace(lambda a: a + 1.0, FLOAT["N"]).with_metadata(author="somebody")
+    >>> model.metadata["author"]
+    'somebody'
+    """
+    return MappingProxyType(dict(read(model).ir.metadata_props))

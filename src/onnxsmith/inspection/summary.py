@@ -1,0 +1,218 @@
+"""`model.summary()`: what a model consists of, and what it takes to run it."""
+
+from __future__ import annotations
+
+import html
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from onnxsmith.diagnostics import clipped, printable
+from onnxsmith.errors import boundary
+from onnxsmith.graphs.model import Model
+from onnxsmith.inspection.activations import peak_activation_bytes
+from onnxsmith.inspection.counts import Count
+from onnxsmith.inspection.flops import flops_of, has_formula, is_control_flow
+from onnxsmith.inspection.node import Graph, Node
+from onnxsmith.inspection.nodes import Nodes, nodes_of
+from onnxsmith.inspection.weights import weights_of
+from onnxsmith.passes import with_shapes
+
+_LONGEST_COUNT = 100
+_SHOWN_OPERATORS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorSummary:
+    """What all nodes of one operator take together."""
+
+    operator: str
+    #: How many nodes there are in the file.
+    nodes: int
+    #: How many operations they take; those of nodes that are not counted are left out.
+    flops: Count
+    #: How many nodes are not counted: there is no formula for them, or their shapes are not known.
+    uncounted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a model consists of, and what one run of it takes.
+
+    A function counts at every call. Of an `If` the larger branch counts, and of a loop one turn: how many there are is
+    known only when it runs.
+    """
+
+    nodes: int
+    functions: int
+    operators: tuple[OperatorSummary, ...]
+    #: How many elements the weights have.
+    parameters: int
+    weight_bytes: int
+    #: Floating-point and integer operations of one run, as far as they are counted.
+    flops: Count
+    #: Operators that have nodes which are not counted, with how many.
+    uncounted: Mapping[str, int] = field(default_factory=dict[str, int])
+    #: Whether there are loops, which count as one turn.
+    has_loops: bool = False
+    #: The most bytes that values inside the model take at one time, in the order of the file, weights not included;
+    #: None where a size is not known.
+    activation_bytes: int | None = None
+
+    def __str__(self) -> str:
+        rows = [("operator", "nodes", "flops"), *_rows(self.operators[:_SHOWN_OPERATORS])]
+        more = len(self.operators) - _SHOWN_OPERATORS
+        functions = f", {self.functions} function{'s' * (self.functions != 1)}" if self.functions else ""
+        lines = [
+            f"{self.nodes} node{'s' * (self.nodes != 1)}{functions}",
+            f"{self.parameters:,} parameters, {self.weight_bytes:,} bytes of weights",
+            f"flops: {_shown(self.flops)}" + (" and what is not counted" if self.uncounted else ""),
+        ]
+        if self.activation_bytes is not None:
+            lines.append(f"values on the way: {self.activation_bytes:,} bytes at the most")
+        if self.uncounted:
+            names = ", ".join(f"{name} ({count})" for name, count in self.uncounted.items())
+            lines.append(f"not counted: {clipped(names, 300)}")
+        if self.has_loops:
+            lines.append("a loop counts as one turn")
+        lines += ["", *_columns(rows)]
+        lines += [f"and {more} operators more"] if more > 0 else []
+        return printable("\n".join(lines))
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        head, _, _ = str(self).partition("\n\n")
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(printable(cell))}</td>" for cell in row) + "</tr>"
+            for row in _rows(self.operators[:_SHOWN_OPERATORS])
+        )
+        shown = "<br>".join(html.escape(line) for line in head.splitlines())
+        return f"<p>{shown}</p><table><tr><th>operator</th><th>nodes</th><th>flops</th></tr>{rows}</table>"
+
+
+@boundary
+def summary(model: Model, **sizes: int) -> Summary:
+    """What the model consists of and what a run takes: operators, parameters, bytes, floating-point operations.
+
+    Operations are counted from the shapes. Where these have names, the counts are expressions; `sizes` gives names
+    sizes. A multiplication and an addition count one each, a function such as `Exp` one for each element. Operators
+    that only move data count nothing, and those without a formula are named as not counted.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> weight = np.ones((4, 8), np.float32)
+    >>> model = trace(lambda a: op.Relu(a @ weight), FLOAT["N", 4])
+    >>> model.summary().flops
+    72*N
+    >>> model.summary(N=10)
+    2 nodes
+    32 parameters, 128 bytes of weights
+    flops: 720
+    values on the way: 640 bytes at the most
+    <BLANKLINE>
+    operator  nodes  flops
+    MatMul        1    640
+    Relu          1     80
+    """
+    nodes = nodes_of(with_shapes(model, sizes) if sizes else model)
+    held = weights_of(model)
+    count = _Counting(nodes)
+    total = count.graph(nodes.graph)
+    by_operator = Counter(each.operator for each in nodes)
+    flops = count.by_operator
+    operators = [
+        OperatorSummary(name, number, flops.get(name, Count()), count.uncounted.get(name, 0))
+        for name, number in by_operator.items()
+    ]
+    operators.sort(key=lambda each: (-_weight(each.flops), -each.nodes, each.operator))
+    return Summary(
+        nodes=len(nodes),
+        functions=len(nodes.functions),
+        operators=tuple(operators),
+        parameters=held.size,
+        weight_bytes=held.nbytes,
+        flops=total,
+        uncounted=dict(sorted(count.uncounted.items())),
+        has_loops=any(is_control_flow(each) and each.op_type != "If" for each in nodes),
+        activation_bytes=peak_activation_bytes(nodes.graph),
+    )
+
+
+class _Counting:
+    """Counts operations through bodies and calls; what a function takes is found once."""
+
+    def __init__(self, nodes: Nodes) -> None:
+        self._nodes = nodes
+        self._functions: dict[str, dict[str, Count]] = {}
+        self.by_operator: dict[str, Count] = {}
+        self.uncounted: Counter[str] = Counter()
+
+    def graph(self, graph: Graph) -> Count:
+        """What one run of a graph takes."""
+        self.by_operator = self._of(graph)
+        return _total(self.by_operator.values())
+
+    def _of(self, graph: Graph) -> dict[str, Count]:
+        found: dict[str, Count] = {}
+        for node in graph.nodes:
+            _add(found, self._node(node))
+        return found
+
+    def _node(self, node: Node) -> dict[str, Count]:
+        if is_control_flow(node):
+            bodies = [self._of(each) for each in node.bodies]
+            return max(bodies, key=lambda each: _weight(_total(each.values()))) if bodies else {}
+        function = node.function
+        if function is not None:
+            if function.name not in self._functions:
+                self._functions[function.name] = {}  # a function that calls itself has no count
+                self._functions[function.name] = self._of(function)
+            return self._functions[function.name]
+        flops = flops_of(node) if has_formula(node) else None
+        if flops is None:
+            self.uncounted[node.operator] += 1
+            return {}
+        return {node.operator: flops}
+
+
+def _add(found: dict[str, Count], more: Mapping[str, Count]) -> None:
+    for name, count in more.items():
+        found[name] = found[name] + count if name in found else count
+
+
+def _total(counts: Iterable[Count]) -> Count:
+    result = Count()
+    for each in counts:
+        result += each
+    return result
+
+
+def _weight(count: Count) -> int:
+    """How large a count is among others: names stand for some size."""
+    return sum(number * 16 ** len(factors) for factors, number in count.terms.items())
+
+
+def _rows(operators: Iterable[OperatorSummary]) -> list[tuple[str, str, str]]:
+    return [
+        (
+            each.operator,
+            str(each.nodes),
+            "?" if each.uncounted and not each.flops.terms else _shown(each.flops),
+        )
+        for each in operators
+    ]
+
+
+def _shown(count: Count) -> str:
+    number = count.number
+    return clipped(repr(count), _LONGEST_COUNT) if number is None else f"{number:,}"
+
+
+def _columns(rows: list[tuple[str, str, str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        f"{name:{widths[0]}}  {nodes:>{widths[1]}}  {flops:>{widths[2]}}".rstrip()
+        for name, nodes, flops in rows
+    ]

@@ -1,0 +1,58 @@
+"""What a model can say in two ways, said in one: the name of the standard domain, and names that hide others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import onnx_ir as ir
+
+from onnxsmith.passes.values import inner_graphs
+
+
+def name_standard_domain(model: ir.Model) -> None:
+    """Let the standard domain have one of its two names: rules are filed under it."""
+    holders = [model, *model.functions.values()]
+    if not any("ai.onnx" in each.opset_imports for each in holders):
+        return
+    for each in holders:
+        version = each.opset_imports.pop("ai.onnx", None)
+        if version is not None:
+            each.opset_imports.setdefault("", version)
+    for root in (model.graph, *(function.graph for function in model.functions.values())):
+        for node in root.all_nodes():
+            if node.domain == "ai.onnx":
+                node.domain = ""
+
+
+def reveal_hidden_names(root: ir.Graph, fresh_name: Callable[[str], str]) -> None:
+    """Rename values of inner graphs that are called what a value around them is called.
+
+    A change may let a node inside read what is around it, and the name would then be that of another value.
+    """
+    around: Counter[str] = Counter()
+    # Depth-first with a stack of its own: graphs of strangers nest as deep as they please.
+    waiting: list[tuple[ir.Graph, set[str] | None]] = [(root, None)]
+    while waiting:
+        graph, left = waiting.pop()
+        if left is not None:
+            around.subtract(left)
+            continue
+        own: set[str] = set()
+        for value in _values(graph):
+            if not value.name:
+                continue
+            if around[value.name] > 0:
+                value.name = fresh_name(value.name)
+            own.add(value.name)
+        around.update(own)
+        waiting.append((graph, own))
+        waiting.extend((inner, None) for node in graph for inner in inner_graphs(node))
+
+
+def _values(graph: ir.Graph) -> list[ir.Value]:
+    return [
+        *graph.inputs,
+        *graph.initializers.values(),
+        *(value for node in graph for value in node.outputs),
+    ]

@@ -1,0 +1,230 @@
+"""What `model.profile` gives: the kernels of a model with their times, to be looked at in several ways."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import Any
+
+from onnxsmith.diagnostics import described_type
+from onnxsmith.errors import AttributeTypeError, AttributeValueError, boundary
+from onnxsmith.profiling.comparison import ComparedRow, ProfileComparison, best_grouping, compared
+from onnxsmith.profiling.heat import heat
+from onnxsmith.profiling.kernel import Kernel
+from onnxsmith.profiling.listing import listing
+from onnxsmith.profiling.quantities import Times, described_seconds, described_share
+from onnxsmith.profiling.rows import GROUPINGS, ProfileGrouping, ProfileRow, grouped, total_of
+from onnxsmith.profiling.tables import html_table, text_table
+from onnxsmith.view import Overlay
+
+#: How many rows a table has unless somebody asks for more.
+_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """How a profile was taken."""
+
+    #: What the model is called: its file's name, or "the model".
+    called: str
+    #: The runtime and its version, "ONNX Runtime 1.22".
+    runtime: str
+    #: Execution providers, in order of preference.
+    providers: tuple[str, ...]
+    threads: int
+    runs: int
+    warm_up: int
+    #: Names of the inputs with their types and shapes.
+    inputs: tuple[tuple[str, str], ...]
+    #: Whether the inputs are not the user's.
+    are_made_up: bool
+    #: What is worth a word besides.
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Profile:
+    """How long each kernel of a model took, and which nodes and lines of Python it ran for.
+
+    The time of a kernel is its own: control flow is told without the kernels in its bodies, so that all kernels add up
+    to what was spent in kernels. A group of lines or nodes that ONNX Runtime fused into one kernel is told together.
+    """
+
+    #: In the order in which they first ran.
+    kernels: tuple[Kernel, ...]
+    #: Whole runs, without the profile.
+    plain: Times
+    #: Whole runs while they were profiled, which costs time itself.
+    profiled: Times
+    circumstances: Circumstances
+
+    @property
+    def total(self) -> Times:
+        """All kernels together."""
+        return total_of(self.kernels) if self.kernels else Times((0.0,) * len(self.profiled.per_run))
+
+    @property
+    def inserted(self) -> Times:
+        """The kernels that ONNX Runtime inserted. They count with the nodes and lines that they were inserted for."""
+        found = [each for each in self.kernels if each.is_inserted]
+        return total_of(found) if found else Times((0.0,) * len(self.profiled.per_run))
+
+    @boundary
+    def by(self, what: ProfileGrouping) -> tuple[ProfileRow, ...]:
+        """The kernels in groups by "line", "node" or "operator", the most expensive first.
+
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a: op.Exp(op.Relu(op.Exp(a))), FLOAT[1000])
+        >>> sorted(row.label for row in model.profile(runs=1).by("operator"))
+        ['Exp', 'Relu']
+        """
+        return grouped(self.kernels, _checked(what))
+
+    @property
+    def best_grouping(self) -> ProfileGrouping:
+        """By line where most of the time has lines, else by node."""
+        known = [each for each in self.kernels if each.lines]
+        return "line" if known and total_of(known).mean > self.total.mean / 2 else "node"
+
+    @boundary
+    def table(self, by: ProfileGrouping | None = None, limit: int | None = _SHOWN) -> str:
+        """A table as text, by what has the most to say unless `by` says it; `limit` None shows all of it.
+
+        Share of the time in kernels; mean, standard deviation and least of the runs; how many kernels ran in a run;
+        bytes of their results.
+        """
+        what = by or self.best_grouping
+        return "\n".join(text_table(self.by(what), what, self.total, limit))
+
+    def listing(self) -> str:
+        """The source of the model with share and time of each line beside it.
+
+        Lines that were fused into one kernel have their time at the line that gives its result; the others say at which
+        line that is.
+        """
+        return listing(self.kernels, self.total)
+
+    def overlay(self) -> Overlay:
+        """The times for the viewer, which colours the nodes by them: `model.show(overlay=profile.overlay())`.
+
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT[1000])
+        >>> sorted(model.profile(runs=1).overlay().notes)
+        ['0', '1']
+        """
+        return heat(self.kernels, self.total, self.circumstances.called)
+
+    def summary(self) -> str:
+        """How the profile was taken, and how long runs took."""
+        return "\n".join(self._summary())
+
+    @boundary
+    def compare(self, after: Profile, by: ProfileGrouping | None = None) -> ProfileComparison:
+        """This profile and a later one beside each other, the largest difference first.
+
+        Of one model by line or node, of two by line where both have lines, else by operator, unless `by` says it.
+
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda a: op.Exp(op.Relu(a)), FLOAT[1000])
+        >>> before, after = model.profile(runs=2), model.profile(runs=2)
+        >>> sorted(row.label for row in before.compare(after, by="operator").rows)
+        ['Exp', 'Relu']
+        """
+        if not isinstance(after, Profile):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
+            raise AttributeTypeError(
+                f"a profile is compared with another one, not with {described_type(type(after))}",
+                culprit=("input", 0),
+            )
+        what = _checked(by) if by is not None else best_grouping(self.kernels, after.kernels)
+        rows, total = compared(self.kernels, after.kernels, what)
+        plain = ComparedRow("a run without the profile", self.plain, after.plain)
+        called = (self.circumstances.called, after.circumstances.called)
+        return ProfileComparison(what, rows, total, plain, called)
+
+    def _summary(self) -> list[str]:
+        told = self.circumstances
+        inputs = ", ".join(f"{name}: {kind}" for name, kind in told.inputs)
+        how = "made-up inputs " if told.are_made_up else ""
+        threads = f"{told.threads} thread{'s' * (told.threads != 1)}"
+        kernels, inserted = self.total, self.inserted
+        lines = [
+            f"profile of {told.called} on {how}({inputs})",
+            f"{told.runtime}, {', '.join(told.providers)}, {threads}; {told.runs} runs after {told.warm_up} to warm up",
+            f"a run takes {_spread(self.plain)}, and {_spread(self.profiled)} while it is profiled",
+            f"kernels take {_spread(kernels)} of that",
+        ]
+        if inserted.mean:
+            share = described_share(inserted.mean, kernels.mean)
+            lines[-1] += f", {share} of it in kernels that the runtime inserted"
+        return [*lines, *told.notes]
+
+    def __repr__(self) -> str:
+        return f"<{self._summary()[0]}: {described_seconds(self.total.mean)} in {len(self.kernels)} kernels>"
+
+    def __str__(self) -> str:
+        parts = [self.summary(), self.table()]
+        if self.best_grouping != "operator":
+            parts.append(self.table("operator", 8))
+        return "\n\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        lines = "<br>".join(html.escape(each) for each in self._summary())
+        by = self.best_grouping
+        tables = html_table(self.by(by), by, self.total, _SHOWN)
+        operators = html_table(self.by("operator"), "operator", self.total, 8)
+        return f"<p>{lines}</p>{tables}{operators}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain values, for JSON; times are in seconds."""
+        told = self.circumstances
+        return {
+            "runtime": told.runtime,
+            "providers": list(told.providers),
+            "threads": told.threads,
+            "runs": told.runs,
+            "warm_up": told.warm_up,
+            "inputs": [{"name": name, "type": kind} for name, kind in told.inputs],
+            "made_up": told.are_made_up,
+            "notes": list(told.notes),
+            "plain": self.plain.as_dict(),
+            "profiled": self.profiled.as_dict(),
+            "total": self.total.as_dict(),
+            "inserted": self.inserted.as_dict(),
+            "kernels": [_kernel_as_dict(each) for each in self.kernels],
+        }
+
+
+def _checked(by: ProfileGrouping) -> ProfileGrouping:
+    if by not in GROUPINGS:
+        raise AttributeValueError(
+            f"kernels are grouped by line, node or operator, not by {by!r}", culprit=("attribute", "by")
+        )
+    return by
+
+
+def _spread(times: Times) -> str:
+    return f"{described_seconds(times.mean)} ± {described_seconds(times.deviation)}"
+
+
+def _kernel_as_dict(kernel: Kernel) -> dict[str, Any]:
+    return {
+        "operator": kernel.operator,
+        "provider": kernel.provider,
+        "inserted": kernel.is_inserted,
+        "calls": kernel.calls,
+        "depth": kernel.depth,
+        "time": kernel.times.as_dict(),
+        "output_bytes": kernel.output_bytes,
+        "parameter_bytes": kernel.parameter_bytes,
+        "output_types": list(kernel.output_types),
+        "nodes": [
+            {
+                "address": each.address,
+                "operator": each.operator,
+                "name": each.name,
+                "source": None if each.source is None else each.source.stored,
+                "claimed_by": None if each.source is None else each.source.claimed_by or None,
+            }
+            for each in kernel.nodes
+        ],
+    }

@@ -1,0 +1,201 @@
+"""`model.profile()`: runs a model with ONNX Runtime's profile and finds the node of the model for every kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+
+import numpy as np
+
+from onnxsmith.diagnostics import clipped, described_type, printable
+from onnxsmith.errors import (
+    AttributeTypeError,
+    AttributeValueError,
+    MissingDependencyError,
+    ModelInputError,
+    NotRunnableError,
+    OnnxsmithError,
+    boundary,
+)
+from onnxsmith.graphs.made_up_inputs import made_up_inputs
+from onnxsmith.graphs.model import Model, bound
+from onnxsmith.graphs.run_values import RunValue
+from onnxsmith.inspection import ModelInputs
+from onnxsmith.profiling.attributing import Attribution, Attributor
+from onnxsmith.profiling.events import KernelEvent, RunEvents, read_runs
+from onnxsmith.profiling.kernel import Kernel, ProfiledNode
+from onnxsmith.profiling.matching import Occurrence, occurrences
+from onnxsmith.profiling.places import nodes_by_address
+from onnxsmith.profiling.profile import Circumstances, Profile
+from onnxsmith.profiling.quantities import Times
+from onnxsmith.profiling.tagging import tagged
+from onnxsmith.runtime import onnxruntime_api
+from onnxsmith.runtime.failure import plain_reason
+from onnxsmith.runtime.profiled import Recording, record
+from onnxsmith.runtime.retelling import threads_for
+from onnxsmith.runtime.settings import Provider, current, using
+
+_MICROSECOND = 1e-6
+_NAMELESS = Attribution((), is_inserted=True)
+
+
+@boundary
+def profile(
+    model: Model,
+    inputs: ModelInputs | None = None,
+    *,
+    runs: int = 10,
+    warm_up: int = 3,
+    providers: Sequence[Provider] | None = None,
+    intra_op_threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Profile:
+    """How long each kernel takes when the model runs, and which node and line of Python it runs for.
+
+    ONNX Runtime runs the model `warm_up` times, then `runs` times with its profile, then as often without: a profile
+    costs time itself. `inputs` are arrays by name or in order; without them some are made up, with small sizes where
+    dimensions are open. `providers` and `intra_op_threads` are as in `onnxsmith.runtime.using`. `progress` is told
+    after each run how many are done, and how many there will be.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a, b: op.Relu(a @ b + 1.0), FLOAT["N", 64], FLOAT[64, 64])
+    >>> profile = model.profile([np.ones((64, 64), np.float32)] * 2, runs=3)
+    >>> [kernel.operator for kernel in profile.kernels]
+    ['MatMul', 'Add', 'Relu']
+    >>> profile.kernels[0].nodes[0].address, profile.kernels[0].output_bytes
+    ('0', 16384)
+    """
+    _check_count("runs", runs, 1)
+    _check_count("warm_up", warm_up, 0)
+    if not onnxruntime_api.is_available():
+        raise MissingDependencyError(
+            "a profile needs ONNX Runtime", help='install it: pip install "onnxsmith[ort]"'
+        )
+    with ExitStack() as stack:
+        stack.enter_context(
+            using(runtime="onnxruntime", providers=providers, intra_op_threads=intra_op_threads)
+        )
+        given = _made_up(model) if inputs is None else _checked(inputs)
+        run, feeds = bound(model, given)
+        told, tags = tagged(run.handed_over())
+        todo = warm_up + 2 * runs
+
+        def tell(done: int) -> None:
+            if progress is not None:
+                progress(done, todo)
+
+        try:
+            recording = record(told, feeds, current(), runs=runs, warm_up=warm_up, progress=tell)
+        except OnnxsmithError:
+            raise
+        except Exception as error:  # ONNX Runtime's own classes, one for each reason
+            run.run(
+                dict(zip([port.name for port in run.inputs], feeds, strict=True))
+            )  # says why, where it can
+            raise NotRunnableError(
+                f"ONNX Runtime cannot run this model, and nothing else has a profile: {plain_reason(error)}"
+            ) from error
+        found = nodes_by_address(model)
+        known = [found[address] for address in tags.addresses]
+        profiled = read_runs(recording.events)[warm_up:]
+        notes = () if len(profiled) == runs else (_LOST.format(len(profiled), runs),)
+        attributor = Attributor(recording.told, recording.optimized, tags)
+        kernels = _kernels(profiled, recording, attributor, known)
+        settings = current()
+        shapes = [(port.name, _described(feed)) for port, feed in zip(run.inputs, feeds, strict=True)]
+        circumstances = Circumstances(
+            called="the model" if model.place is None else printable(model.place.name),
+            runtime="ONNX Runtime " + ".".join(map(str, onnxruntime_api.version())),
+            providers=tuple(name for name, _ in settings.providers) or ("CPUExecutionProvider",),
+            threads=threads_for(settings),
+            runs=len(profiled),
+            warm_up=warm_up,
+            inputs=tuple(shapes),
+            are_made_up=inputs is None and bool(feeds),
+            notes=notes,
+        )
+        whole = Times(tuple(each.duration * _MICROSECOND for each in profiled))
+        return Profile(kernels, Times(recording.plain_seconds), whole, circumstances)
+
+
+_LOST = "ONNX Runtime keeps a million events: {} of {} runs are in the profile"
+
+
+def _kernels(
+    runs: Sequence[RunEvents], recording: Recording, attributor: Attributor, known: Sequence[ProfiledNode]
+) -> tuple[Kernel, ...]:
+    """What ran, put together by the node of the optimised graph that it ran for."""
+    found: dict[str, list[list[Occurrence]]] = {}
+    for number, run in enumerate(runs):
+        for each in occurrences(run.kernels, recording.optimized.graph):
+            found.setdefault(each.address, [[] for _ in runs])[number].append(each)
+    return tuple(_kernel(per_run, attributor, known) for per_run in found.values())
+
+
+def _kernel(
+    per_run: Sequence[Sequence[Occurrence]], attributor: Attributor, known: Sequence[ProfiledNode]
+) -> Kernel:
+    every: list[Occurrence] = [each for run in per_run for each in run]
+    events: list[KernelEvent] = [each.event for each in every]
+    node = every[0].node
+    attribution = _NAMELESS if node is None else attributor.of(node)
+    domain = "" if node is None else node.domain
+    largest = max(events, key=lambda event: event.output_bytes)
+    return Kernel(
+        operator=f"{domain}::{events[0].operator}" if domain else events[0].operator,
+        provider=events[0].provider,
+        nodes=tuple(known[tag] for tag in attribution.tags),
+        is_inserted=attribution.is_inserted,
+        times=Times(tuple(sum(each.event.own for each in run) * _MICROSECOND for run in per_run)),
+        calls=len(events) / len(per_run),
+        output_bytes=largest.output_bytes,
+        parameter_bytes=max(event.parameter_bytes for event in events),
+        output_types=largest.output_types,
+        depth=every[0].depth,
+        has_bodies=any(event.executions for event in events),
+    )
+
+
+def _made_up(model: Model) -> Mapping[str, RunValue]:
+    """Inputs that the model runs on; raises what it says of the last that were tried."""
+    failed: OnnxsmithError | None = None
+    for inputs in made_up_inputs(model.inputs):
+        try:
+            model.run(dict(inputs))
+            return inputs
+        except OnnxsmithError as error:
+            failed = error
+    said = "" if failed is None else f": {clipped(failed.message, 300)}"
+    raise ModelInputError(
+        f"no inputs could be made up that the model runs on{said}", help="give some: model.profile({...})"
+    )
+
+
+def _checked(inputs: object) -> ModelInputs:
+    if isinstance(inputs, Mapping):
+        return inputs  # pyright: ignore[reportUnknownVariableType]  # binding looks at what is in it
+    if isinstance(inputs, Sequence) and not isinstance(inputs, str | bytes):
+        return inputs  # pyright: ignore[reportUnknownVariableType]  # as above
+    raise AttributeTypeError(
+        f"inputs are arrays by name or in order, not {described_type(type(inputs))}",
+        help='model.profile({"x": array}), or model.profile([array])',
+        culprit=("attribute", "inputs"),
+    )
+
+
+def _check_count(what: str, value: object, least: int) -> None:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise AttributeTypeError(
+            f"{what} is an int, not {described_type(type(value))}", culprit=("attribute", what)
+        )
+    if int(value) < least:  # pyright: ignore[reportArgumentType]  # it has __index__
+        raise AttributeValueError(
+            f"{what} is at least {least}, and {value} is not", culprit=("attribute", what)
+        )
+
+
+def _described(value: RunValue) -> str:
+    if isinstance(value, np.ndarray | np.generic):
+        return f"{value.dtype}{list(value.shape)}"
+    return type(value).__name__

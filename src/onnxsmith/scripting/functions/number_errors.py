@@ -1,0 +1,27 @@
+"""What Python refuses to do with the numbers of a script, told as a model tells it.
+
+`8 // len(x)` is Python's own division where the script runs eagerly, and an operator of the model where it does not.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from onnxsmith.errors import DivisionByZeroError, OnnxsmithError
+from onnxsmith.errors.kinds import BY_ZERO
+from onnxsmith.source import is_library, traceback_span
+
+
+def division_of(script: str, error: ZeroDivisionError) -> ZeroDivisionError:
+    """The error for a division in a script's own code; as it is where a library divides, or a power is asked for."""
+    if isinstance(error, OnnxsmithError) or "power" in str(error) or not _is_users(error.__traceback__):
+        return error
+    made = DivisionByZeroError(f"{script} cannot run: {BY_ZERO}")
+    return made.locate(traceback_span(error.__traceback__))
+
+
+def _is_users(traceback: TracebackType | None) -> bool:
+    """Whether the innermost frame is of the user's own program."""
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return traceback is not None and not is_library(traceback.tb_frame.f_code.co_filename)

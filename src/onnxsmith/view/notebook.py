@@ -1,0 +1,68 @@
+"""Pages inside notebooks: a frame that holds the whole page, and cannot reach the notebook around it."""
+
+from __future__ import annotations
+
+import html
+import importlib
+from pathlib import Path
+from typing import Any
+
+from onnxsmith.errors import OnnxsmithError
+from onnxsmith.view import writing
+from onnxsmith.view.content import Viewed
+
+#: A notebook keeps every page that it shows in its file.
+MOST_BYTES = 2_000_000
+_HEIGHT = 560
+
+
+def page_frame(page: bytes) -> str:
+    """The page in a frame that may run its script and nothing else."""
+    text = html.escape(page.decode(), quote=True)
+    style = f"width:100%;height:{_HEIGHT}px;border:1px solid #8884;border-radius:8px"
+    # In a block of its own: IPython warns of a bare frame, and would have one with an address.
+    return (
+        f'<div><iframe sandbox="allow-scripts" srcdoc="{text}" style="{style}" title="The model">'
+        "</iframe></div>"
+    )
+
+
+def display_page(shown: Viewed) -> None:
+    """Show the page below the cell; of one that is too large, a button that writes it to a file."""
+    # There, because this is a notebook; its annotations leave things open.
+    displays: Any = importlib.import_module("IPython.display")
+    page = writing.made(shown, ".html")
+    if len(page) <= MOST_BYTES:
+        displays.display(displays.HTML(page_frame(page)))
+        return
+    displays.display(displays.HTML(too_large(len(page))))
+    button = _button(shown)
+    if button is not None:
+        displays.display(button)
+
+
+def _button(shown: Viewed) -> Any:
+    """A button that writes the page beside the notebook; None where the notebook has no widgets."""
+    try:
+        widgets: Any = importlib.import_module("ipywidgets")
+    except ImportError:
+        return None
+    name = f"{Path(shown.title).stem or 'model'}.html"
+    button = widgets.Button(description=f"Write {name}", layout=widgets.Layout(width="auto"))
+
+    def write(_: object) -> None:
+        try:
+            button.description = f"{writing.write(shown, name)} is written"
+        except OnnxsmithError as error:
+            button.description = error.message
+
+    button.on_click(write)
+    return button
+
+
+def too_large(size: int) -> str:
+    """What stands in the place of a page that would make the notebook's file too large."""
+    return (
+        f"<p>The page of this model has {size / 1e6:.1f} MB, too much to keep in a notebook. "
+        "<code>model.show('model.html')</code> writes it to a file.</p>"
+    )

@@ -1,0 +1,236 @@
+"""The order of items in each layer, with few crossings: barycentre sweeps, then exchanges of neighbours.
+
+Long lines pass through the layers between as *bends*, items of no size that are put in order with the others. The
+lines of one value share theirs.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from onnxsmith.view.layering import Net, Wires, assign_layers
+
+#: Bends for each item, on average, beyond which the longest lines are cut: else a graph of values that all live to
+#: its end has the square of its nodes.
+_MOST_BENDS = 6
+_FEWEST_BENDS = 2000
+#: Up to as many items and bends the sweeps go on as long as they help; a large graph gets a few.
+_SMALL = 3000
+#: Two neighbours with more pairs of lines than this stay as they are.
+_MOST_PAIRS = 4096
+
+
+@dataclass(slots=True)
+class Arrangement:
+    """A box with its items in place: layers from top to bottom, each from left to right."""
+
+    #: Items below `count`; bends are the numbers from there on.
+    count: int
+    layers: list[list[int]]
+    #: Value, upper end, lower end of each piece of a line; where the upper stands below the other, it goes back up.
+    segments: list[tuple[int, int, int]]
+    #: Lines that are cut: value, source and target.
+    cuts: list[tuple[int, int, int]]
+
+
+def arrange(
+    count: int,
+    nets: Sequence[Net],
+    ages: Sequence[float],
+    tops: Sequence[int] = (),
+    bottoms: Sequence[int] = (),
+) -> Arrangement:
+    """Layers and order of the items of a box.
+
+    >>> arrange(3, [Net(0, 0, (1, 2)), Net(1, 1, (2,))], [0, 1, 2]).layers
+    [[0], [1, 3], [2]]
+    """
+    if not count:
+        return Arrangement(0, [], [], [])
+    layer = assign_layers(Wires(count, nets), ages, tops, bottoms)
+    kept, cuts = _kept(nets, layer, count)
+    segments = _with_bends(kept, layer, count)
+    sweeper = _Sweeper(count, layer, segments, ages)
+    return Arrangement(count, sweeper.run(), segments, cuts)
+
+
+def _kept(
+    nets: Sequence[Net], layer: Sequence[int], count: int
+) -> tuple[list[Net], list[tuple[int, int, int]]]:
+    """The nets without the lines that would need too many bends, and those lines."""
+    spans = [max((abs(layer[each] - layer[net.source]) for each in net.targets), default=0) for net in nets]
+    budget = max(_FEWEST_BENDS, _MOST_BENDS * count)
+    if sum(spans) <= budget:
+        return list(nets), []
+    longest, used = 0, 0
+    for span in sorted(spans):
+        used += span
+        if used > budget:
+            break
+        longest = span
+    kept: list[Net] = []
+    cuts: list[tuple[int, int, int]] = []
+    for net in nets:
+        start = layer[net.source]
+        near = tuple(each for each in net.targets if abs(layer[each] - start) <= max(longest, 1))
+        far = [each for each in net.targets if abs(layer[each] - start) > max(longest, 1)]
+        cuts += [(net.value, net.source, each) for each in far]
+        if near:
+            kept.append(Net(net.value, net.source, near))
+    return kept, cuts
+
+
+def _with_bends(nets: Sequence[Net], layer: list[int], count: int) -> list[tuple[int, int, int]]:
+    """The pieces of all lines, from layer to layer; the layers of the bends are added to `layer`."""
+    segments: list[tuple[int, int, int]] = []
+    bends = count
+    for net in nets:
+        start = layer[net.source]
+        for step in (1, -1):
+            # The nearest first, so that each goes on from where the last one branched off.
+            targets = [each for each in dict.fromkeys(net.targets) if (layer[each] - start) * step > 0]
+            targets.sort(key=lambda each: (layer[each] - start) * step)
+            previous, reached = net.source, start
+            for target in targets:
+                while reached + step != layer[target]:
+                    reached += step
+                    layer.append(reached)
+                    segments.append((net.value, previous, bends))
+                    previous = bends
+                    bends += 1
+                segments.append((net.value, previous, target))
+        level = [each for each in dict.fromkeys(net.targets) if layer[each] == start]
+        segments += [(net.value, net.source, each) for each in level]
+    return segments
+
+
+class _Sweeper:
+    """Puts the items of layers in order."""
+
+    def __init__(
+        self,
+        count: int,
+        layer: Sequence[int],
+        segments: Sequence[tuple[int, int, int]],
+        ages: Sequence[float],
+    ) -> None:
+        total = len(layer)
+        self.up: list[list[int]] = [[] for _ in range(total)]
+        self.down: list[list[int]] = [[] for _ in range(total)]
+        for _, a, b in segments:
+            if layer[a] == layer[b]:
+                continue
+            upper, lower = (a, b) if layer[a] < layer[b] else (b, a)
+            self.down[upper].append(lower)
+            self.up[lower].append(upper)
+        self.layers: list[list[int]] = [[] for _ in range(max(layer) + 1)]
+        self.position = [0] * total
+        self._start(count, layer, ages)
+
+    def _start(self, count: int, layer: Sequence[int], ages: Sequence[float]) -> None:
+        """Depth first, in the order of the file: what belongs together begins together."""
+        seen = [False] * len(layer)
+        roots = sorted((item for item in range(count) if not self.up[item]), key=lambda item: ages[item])
+        for root in (*roots, *range(len(layer))):
+            stack = [root]
+            while stack:
+                item = stack.pop()
+                if seen[item]:
+                    continue
+                seen[item] = True
+                self.layers[layer[item]].append(item)
+                stack.extend(reversed(self.down[item]))
+        for each in self.layers:
+            self._index(each)
+
+    def _index(self, items: Sequence[int]) -> None:
+        position = self.position
+        for number, item in enumerate(items):
+            position[item] = number
+
+    def run(self) -> list[list[int]]:
+        """The layers in the best order that was found."""
+        is_small = len(self.position) <= _SMALL
+        best, fewest = [list(each) for each in self.layers], self._crossings()
+        worse = 0
+        for turn in range(24 if is_small else 6):
+            if not fewest or worse > (4 if is_small else 2):
+                break
+            self._sweep(downward=turn % 2 == 0, keep_ties=turn % 4 < 2)
+            if is_small or turn >= 4:
+                self._exchange(3 if is_small else 1)
+            found = self._crossings()
+            if found < fewest:
+                best, fewest, worse = [list(each) for each in self.layers], found, 0
+            else:
+                worse += 1
+        return best
+
+    def _sweep(self, *, downward: bool, keep_ties: bool) -> None:
+        neighbours = self.up if downward else self.down
+        layers = self.layers[1:] if downward else self.layers[-2::-1]
+        position = self.position
+        for items in layers:
+            if len(items) < 2:
+                continue
+            if not keep_ties:
+                items.reverse()
+            keys: dict[int, float] = {}
+            for item in items:
+                near = neighbours[item]
+                if not near:
+                    keys[item] = position[item]
+                elif len(near) == 1:
+                    keys[item] = position[near[0]]
+                else:
+                    keys[item] = sum([position[each] for each in near]) / len(near)
+            items.sort(key=keys.__getitem__)
+            self._index(items)
+
+    def _exchange(self, turns: int) -> None:
+        """Exchange neighbours where that gives fewer crossings, as long as it does."""
+        position, up, down = self.position, self.up, self.down
+        for _ in range(turns):
+            is_better = False
+            for items in self.layers:
+                for k in range(len(items) - 1):
+                    a, b = items[k], items[k + 1]
+                    change = _crossed(up[b], up[a], position) - _crossed(up[a], up[b], position)
+                    change += _crossed(down[b], down[a], position) - _crossed(down[a], down[b], position)
+                    if change < 0:
+                        items[k], items[k + 1] = b, a
+                        position[a], position[b] = k + 1, k
+                        is_better = True
+            if not is_better:
+                return
+
+    def _crossings(self) -> int:
+        return sum(
+            crossings_between(items, self.down, self.position) for items in self.layers[:-1] if len(items) > 1
+        )
+
+
+def crossings_between(upper: Sequence[int], down: Sequence[Sequence[int]], position: Sequence[int]) -> int:
+    """How many pairs of lines cross between a layer and the one below it."""
+    seen: list[int] = []
+    found = 0
+    for item in upper:
+        ends = [position[each] for each in down[item]]
+        if seen:
+            found += sum([len(seen) - bisect_right(seen, end) for end in ends])
+        for end in ends:
+            insort(seen, end)
+    return found
+
+
+def _crossed(left: Sequence[int], right: Sequence[int], position: Sequence[int]) -> int:
+    """How many pairs of lines cross, of two neighbours in this order."""
+    if not left or not right:
+        return 0
+    if len(left) == 1 and len(right) == 1:
+        return position[left[0]] > position[right[0]]
+    if len(left) * len(right) > _MOST_PAIRS:
+        return 0
+    return sum([position[a] > position[b] for a in left for b in right])

@@ -1,0 +1,90 @@
+"""Pages and pictures as files: written whole or not at all, and never over what is not a page or picture of ours."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import struct
+import zlib
+from pathlib import Path
+from typing import Any
+
+from onnxsmith.errors import AttributeValueError, MissingDependencyError, ModelWriteError
+from onnxsmith.graphs import existing_files, files
+from onnxsmith.view import page_file, picture
+from onnxsmith.view.content import Viewed, describe, page_content
+
+_PNG = b"\x89PNG\r\n\x1a\n"
+_PNG_MARK = b"Software\x00onnxsmith view"
+#: A picture that is larger than this to one side is made smaller: decoders refuse more.
+_MOST_PIXELS = 16_000
+_MARKED_BYTES = 1024
+
+FORMATS = (".html", ".htm", ".svg", ".png")
+
+
+def check_format(place: Path) -> str:
+    """The ending of a file that can be written."""
+    ending = place.suffix.lower()
+    if ending not in FORMATS:
+        raise AttributeValueError(
+            f"a model is shown as a page or a picture, and {str(place)!r} is neither",
+            help="name a file that ends in .html, .svg or .png",
+        )
+    return ".html" if ending == ".htm" else ending
+
+
+def write(viewed: Viewed, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+    """Write a model as a page or a picture, by the ending of the file, and give its path."""
+    place = Path(os.fspath(path))
+    ending = check_format(place)
+    files.check_place(place)
+    if not overwrite and place.exists() and not _is_ours(place):
+        raise existing_files.refuse(place, "it is no page or picture of a model", "write to another file")
+    content = made(viewed, ending)
+    try:
+        with files.replacing(place) as temporary:
+            temporary.write_bytes(content)
+    except OSError as error:
+        raise ModelWriteError(f"cannot write {str(place)!r}: {error.strerror or error}") from None
+    return place
+
+
+def made(viewed: Viewed, ending: str) -> bytes:
+    """The bytes of a page (`.html`) or picture (`.svg`, `.png`)."""
+    if ending == ".html":
+        return page_file.page_text(page_content(viewed), viewed.title).encode("utf-8", "replace")
+    text = picture.picture(*describe(viewed.model), viewed.title)
+    return text.encode() if ending == ".svg" else _png(text)
+
+
+def _png(text: str) -> bytes:
+    try:
+        # An extra, which only pictures of dots need; it comes without annotations.
+        resvg: Any = importlib.import_module("resvg_py")
+    except ImportError:
+        raise MissingDependencyError(
+            "a PNG picture is drawn by resvg-py, which is not installed",
+            help="pip install 'onnxsmith[view]', or write a .svg file, which needs nothing",
+        ) from None
+    scale = 2.0 if picture.size_of(text) * 2 <= _MOST_PIXELS else _MOST_PIXELS / picture.size_of(text)
+    drawn = bytes(resvg.svg_to_bytes(svg_string=text, zoom=1 if scale < 1 else int(scale)))
+    return _marked(drawn)
+
+
+def _marked(drawn: bytes) -> bytes:
+    """A PNG that says who made it, behind its header."""
+    end = len(_PNG) + 25  # the header chunk has a fixed size
+    check = zlib.crc32(b"tEXt" + _PNG_MARK)
+    chunk = struct.pack(">I", len(_PNG_MARK)) + b"tEXt" + _PNG_MARK + struct.pack(">I", check)
+    return drawn[:end] + chunk + drawn[end:]
+
+
+def _is_ours(place: Path) -> bool:
+    try:
+        with open(place, "rb") as file:
+            start = file.read(_MARKED_BYTES)
+    except OSError:
+        return False
+    marks = (page_file.MARK, picture.MARK, _PNG_MARK)
+    return not start or any(mark in start for mark in marks)

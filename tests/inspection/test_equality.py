@@ -1,0 +1,94 @@
+"""`a.equals(b)`: what counts as a difference, and how it is named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import parser
+
+import onnxsmith
+from onnxsmith import FLOAT, Model, trace
+from onnxsmith import opset21 as op
+
+TEXT = """
+<ir_version: 9, opset_import: ["" : 21, "l" : 1]>
+g (float[N] x, bool c) => (float[N] y) <float[1] w = {1.0}>
+{
+   a = LeakyRelu <alpha = 0.5> (x)
+   b = If (c) <then_branch = p () => (float[N] t) { t = Add (a, w) },
+               else_branch = q () => (float[N] e) { e = Neg (a) }>
+   y = l.f (b)
+}
+<domain: "l", opset_import: ["" : 21]> f (v) => (u) { u = Abs (v) }
+"""
+
+
+def set_node(proto: onnx.ModelProto, number: int, op_type: str) -> None:
+    proto.graph.node[number].op_type = op_type
+
+
+CHANGES: list[tuple[str, Callable[[onnx.ModelProto], object], str]] = [
+    ("operator", lambda p: set_node(p, 0, "Elu"), "node 0 (LeakyRelu) is Elu"),
+    (
+        "attribute",
+        lambda p: setattr(p.graph.node[0].attribute[0], "f", 0.25),
+        "attribute 'alpha' of node 0 (LeakyRelu) is 0.5, and 0.25",
+    ),
+    (
+        "weight",
+        lambda p: p.graph.initializer[0].CopyFrom(
+            onnx.numpy_helper.from_array(np.array([2], np.float32), "w")
+        ),
+        "input 1 of node 1.then_branch.0 (Add), the weight 'w': element 0 is 1.0 and 2.0",
+    ),
+    (
+        "body",
+        lambda p: setattr(p.graph.node[1].attribute[1].g.node[0], "op_type", "Exp"),
+        "node 1.else_branch.0 (Neg) is Exp",
+    ),
+    ("function", lambda p: setattr(p.functions[0].node[0], "op_type", "Exp"), "node l::f/0 (Abs) is Exp"),
+    (
+        "wiring",
+        lambda p: p.graph.node[1].attribute[1].g.node[0].input.__setitem__(0, "x"),
+        "input 0 of node 1.else_branch.0 (Neg) is 'a', and another value, 'x'",
+    ),
+    (
+        "output type",
+        lambda p: setattr(p.graph.output[0].type.tensor_type.shape.dim[0], "dim_param", "M"),
+        "the outputs are y: FLOAT['N'], and y: FLOAT['M']",
+    ),
+    ("opset", lambda p: setattr(p.opset_import[0], "version", 20), "opset 21 of ai.onnx, and 20"),
+]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"), [each[1:] for each in CHANGES], ids=[each[0] for each in CHANGES]
+)
+def test_the_first_difference_is_named(change: Callable[[onnx.ModelProto], object], words: str) -> None:
+    model = Model.from_proto(parser.parse_model(TEXT))
+    proto = parser.parse_model(TEXT)
+    assert model.equals(Model.from_proto(proto))
+    change(proto)
+    found = model.equals(Model.from_proto(proto))
+    assert not found
+    assert found.difference == words
+    assert repr(found) == f"not equal: {words}"
+
+
+def test_names_decide_only_if_asked() -> None:
+    model = trace(lambda x: op.Exp(op.Relu(x)), FLOAT["N"])
+    renamed = model.rename({"relu": "other"})
+    assert model.equals(renamed)
+    assert "'relu', and 'other'" in str(model.equals(renamed, names=True).difference)
+
+
+def test_where_weights_lie_does_not_matter(tmp_path: Path) -> None:
+    weight = np.full((64, 64), np.nan, np.float32)
+    model = trace(lambda x: x @ weight, FLOAT["N", 64])
+    model.save(tmp_path / "a.onnx", external_data="a.data")
+    model.save(tmp_path / "b.onnx")
+    assert onnxsmith.load(tmp_path / "a.onnx").equals(onnxsmith.load(tmp_path / "b.onnx"))

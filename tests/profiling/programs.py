@@ -1,0 +1,96 @@
+"""Small models whose kernels are known: fused, inlined, folded, nested, quantised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxsmith import FLOAT, FLOAT16, INT64, UINT8, Model, script, trace
+from onnxsmith import opset21 as op
+
+Inputs = dict[str, NDArray[np.generic]]
+
+
+def floats(*shape: int) -> NDArray[np.float32]:
+    return np.random.default_rng(0).random(shape, dtype=np.float32)
+
+
+def convolution() -> tuple[Model, Inputs]:
+    weight, one = floats(8, 3, 3, 3), floats(8)
+
+    def forward(x):
+        y = op.Conv(x, weight, pads=[1, 1, 1, 1])
+        y = op.BatchNormalization(y, one, one, one, one)
+        return op.Relu(y)
+
+    return trace(forward, FLOAT["N", 3, 16, 16]), {"x": floats(1, 3, 16, 16)}
+
+
+def attention() -> tuple[Model, Inputs]:
+    weights, bias = [floats(32, 32) for _ in range(4)], floats(32)
+
+    def heads(x, weight):
+        return op.Transpose(op.Reshape(x @ weight + bias, [0, 0, 4, 8]), perm=[0, 2, 1, 3])
+
+    def forward(x):
+        q, k, v = (heads(x, each) for each in weights[:3])
+        scores = op.Softmax(q @ op.Transpose(k, perm=[0, 1, 3, 2]) * 0.35)
+        y = op.Reshape(op.Transpose(scores @ v, perm=[0, 2, 1, 3]), [0, 0, 32])
+        return op.LayerNormalization(x + (y @ weights[3] + bias), bias, bias)
+
+    return trace(forward, FLOAT["N", 6, 32]), {"x": floats(2, 6, 32)}
+
+
+@script
+def activation(x: FLOAT[...]):
+    return op.Relu(x) * 2.0
+
+
+@script
+def flowing(x: FLOAT["N", 8], n: INT64):
+    y = x + 1.0
+    for _ in range(n):
+        y = activation(y @ x)
+    if op.ReduceSum(y, keepdims=0) > 0.0:
+        y = op.Softmax(y)
+    else:
+        y = op.Tanh(y)
+    return activation(y)
+
+
+def control_flow() -> tuple[Model, Inputs]:
+    return flowing.to_model(), {"x": floats(8, 8), "n": np.array(3)}
+
+
+def quantised() -> tuple[Model, Inputs]:
+    weight = np.random.default_rng(0).integers(0, 255, (16, 16)).astype(np.uint8)
+    scale, zero = np.float32(0.01), np.uint8(128)
+
+    def forward(x):
+        y = op.DequantizeLinear(x, scale, zero) @ op.DequantizeLinear(weight, scale, zero)
+        return op.QuantizeLinear(y, scale, zero)
+
+    return trace(forward, UINT8["N", 16]), {"x": np.ones((4, 16), np.uint8)}
+
+
+def repeated() -> tuple[Model, Inputs]:
+    """The same is computed twice: one of the two is enough."""
+    return trace(lambda x: op.Exp(x) * op.Neg(op.Exp(x)), FLOAT["N"]), {"x": floats(16)}
+
+
+def half() -> tuple[Model, Inputs]:
+    """ONNX Runtime has no kernel for all of it, and puts casts around."""
+    model = trace(lambda x: op.Softmax(op.Exp(x) + x), FLOAT16["N", 8])
+    return model, {"x": floats(4, 8).astype(np.float16)}
+
+
+def folded() -> tuple[Model, Inputs]:
+    """Sizes are known before the run."""
+    return trace(lambda x: op.Reshape(op.Exp(x), op.Shape(x)[::-1]), FLOAT[4, 8]), {"x": floats(4, 8)}
+
+
+PROGRAMS: dict[str, Callable[[], tuple[Model, Inputs]]] = {
+    each.__name__: each for each in (convolution, attention, control_flow, quantised, repeated, half, folded)
+}

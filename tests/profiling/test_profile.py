@@ -1,0 +1,124 @@
+"""Tables, groups and comparisons of profiles."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import onnx
+import pytest
+
+from onnxsmith import FLOAT, Model, trace
+from onnxsmith import opset21 as op
+from onnxsmith.errors import AttributeTypeError, AttributeValueError
+from onnxsmith.profiling import Times
+from onnxsmith.profiling.comparison import ComparedRow
+from tests.profiling.programs import attention, convolution, floats
+
+
+def test_times() -> None:
+    times = Times((1.0, 2.0, 3.0))
+    assert (times.mean, times.minimum, times.deviation) == (2.0, 1.0, 1.0)
+    assert Times((2.0,)).deviation == 0.0
+    assert Times(()).mean == 0.0
+
+
+def test_text() -> None:
+    model, inputs = convolution()
+    profile = model.profile(inputs, runs=2, intra_op_threads=1)
+    text = str(profile)
+    for part in (
+        "x: float32[1, 3, 16, 16]",
+        "ONNX Runtime",
+        "1 thread;",
+        "2 runs after 3",
+        "while it is profiled",
+    ):
+        assert part in text
+    assert "programs.py:" in text
+    assert "Conv 'conv' + BatchNormalization 'batch_normalization' + Relu 'relu'" in profile.table("node")
+    assert repr(profile).startswith("<profile of the model on (x: float32[1, 3, 16, 16]): ")
+
+
+def test_the_rest_is_told_in_a_line() -> None:
+    model, inputs = attention()
+    profile = model.profile(inputs, runs=1)
+    lines = profile.table("node", 3).splitlines()
+    assert len(lines) == 5
+    assert lines[-1].startswith(f"and {len(profile.by('node')) - 3} more, ")
+    assert len(profile.table("node", None).splitlines()) == 1 + len(profile.by("node"))
+
+
+def test_html_shows_names_as_text() -> None:
+    proto = trace(lambda x: op.Relu(x), FLOAT["N"]).proto
+    proto.graph.node[0].name = "<script>alert(1)</script>"
+    del proto.graph.node[0].metadata_props[:]
+    shown = Model.from_proto(proto).profile([floats(4)], runs=1)._repr_html_()
+    assert "<script>" not in shown
+    assert "&lt;script&gt;" in shown
+
+
+def test_json() -> None:
+    model, inputs = convolution()
+    profile = model.profile(inputs, runs=2)
+    content = json.loads(json.dumps(profile.as_dict()))
+    assert len(content["kernels"]) == len(profile.kernels)
+    assert len(content["total"]["runs"]) == 2
+    assert [each["address"] for each in content["kernels"][0]["nodes"]] == ["2", "1", "0"]
+
+
+def test_two_runs_of_one_model_are_compared_by_line() -> None:
+    model, inputs = attention()
+    before, after = model.profile(inputs, runs=2), model.profile(inputs, runs=2)
+    found = before.compare(after)
+    assert found.by == "line"
+    assert all(row.before is not None and row.after is not None for row in found.rows)
+    assert found.total.before is not None
+    assert found.total.before.mean == pytest.approx(before.total.mean)
+    differences = [abs(row.difference) for row in found.rows]
+    assert differences == sorted(differences, reverse=True)
+    assert "all kernels" in str(found)
+    assert json.dumps(found.as_dict())
+
+
+def test_two_models_without_lines_are_compared_by_operator() -> None:
+    def bare(model: Model) -> Model:
+        proto = onnx.ModelProto()
+        proto.CopyFrom(model.proto)
+        for node in proto.graph.node:
+            del node.metadata_props[:]
+        return Model.from_proto(proto)
+
+    one = bare(trace(lambda x: op.Exp(op.Relu(x)), FLOAT["N"]))
+    other = bare(trace(lambda x: op.Tanh(op.Relu(x)), FLOAT["N"]))
+    found = one.profile([floats(4)], runs=1).compare(other.profile([floats(4)], runs=1))
+    assert found.by == "operator"
+    by_label = {row.label: row for row in found.rows}
+    assert by_label["Exp"].after is None
+    assert by_label["Tanh"].before is None
+    assert by_label["Relu"].ratio is not None
+    assert "gone" in str(found)
+    assert "new" in str(found)
+
+
+def test_a_difference_within_the_spread_is_doubtful() -> None:
+    steady, wide = Times((1.0, 1.01, 0.99)), Times((1.0, 2.0, 3.0))
+    assert not ComparedRow("x", steady, wide).is_clear
+    assert ComparedRow("x", steady, Times((2.0, 2.01, 1.99))).is_clear
+
+
+def test_wrong_words() -> None:
+    profile = trace(lambda x: op.Relu(x), FLOAT["N"]).profile([floats(4)], runs=1)
+    with pytest.raises(AttributeValueError, match="by line, node or operator, not by 'colour'"):
+        profile.by("colour")
+    with pytest.raises(AttributeTypeError, match="compared with another one, not with an int"):
+        profile.compare(3)
+
+
+def test_the_viewer_is_told_the_times_of_nodes(tmp_path: Path) -> None:
+    model, inputs = convolution()
+    overlay = model.profile(inputs, runs=1).overlay()
+    assert set(overlay.notes) == {"0", "1", "2"}
+    assert max(each.share or 0 for each in overlay.notes.values()) == 1.0
+    assert "together with" in overlay.notes["0"].text
+    assert model.show(tmp_path / "page.html", overlay=overlay) is not None

@@ -1,0 +1,133 @@
+"""The law of introspection: what Python tells of a number or tensor of the model is eager's answer, or is refused."""
+
+from __future__ import annotations
+
+import collections.abc
+import copy
+import linecache
+import math
+import numbers
+import operator
+import types
+from typing import Any
+
+import numpy as np
+import pytest
+
+import onnxsmith
+from onnxsmith import FLOAT, INT64, script
+from onnxsmith import opset18 as op
+from onnxsmith.errors import OnnxsmithError
+
+#: Asked of `n`, an int, `half`, a float, and `found`, a bool, which only the model knows.
+OF_NUMBERS = """
+hasattr(n, "real")  hasattr(n, "shape")  hasattr(n, "bit_length")  hasattr(n, "__len__")  hasattr(n, "__iter__")
+hasattr(n, "__index__")  hasattr(n, "__array__")  hasattr(n, "dtype")  hasattr(n, "tensor")  hasattr(half, "is_integer")
+hasattr(found, "real")  getattr(n, "real", 7)  getattr(n, "zzz", 7)  getattr(n, "shape", 7)  getattr(n, "tensor", 7)
+np.isscalar(n)  np.isscalar(half)  np.isscalar(found)  id(n)  id(n) == id(n)  vars(n)  dir(n)  callable(n)  hash(n)
+isinstance(n, int)  isinstance(n, float)  isinstance(n, bool)  isinstance(found, bool)  isinstance(found, int)
+isinstance(n, (str, int))  isinstance(n, numbers.Integral)  isinstance(half, numbers.Real)  isinstance(n, np.ndarray)
+isinstance(n, collections.abc.Hashable)  isinstance(n, collections.abc.Iterable)  isinstance(n, onnxsmith.Tensor)
+type(n) is int  type(half) is float  type(found) is bool  type(n) in (int, float)  issubclass(type(n), int)
+type(n).__name__  n.__class__ is int  n.__class__.__name__  half.__class__ is float  found.__class__ is bool
+n is n  n is 4  n is not 4  n is None  n is not None  found is True  found is not False  operator.is_(n, 4)
+operator.is_(found, True)  operator.is_not(n, None)  n == None  n != None  n == "a"
+n.real  n.imag  n.numerator  n.bit_length()  n.conjugate()  n.to_bytes(2, "big")  half.is_integer()  half.hex()
+n.shape  n.dtype  n.ndim  n.size  n.T  n.sum()  n.astype(FLOAT)  n.reshape(1)  n.at  half.dtype  found.any()
+copy.copy(n)  copy.deepcopy(n)  copy.copy(n) is n  copy.deepcopy([n])[0]  repr(n)  str(n)  operator.index(n)
+n in {3: 1, 4: 2}  n in [1, 4]  n in (n, 1)  [1, 4].index(n)  [4, 1].count(n)  {3: 10, 4: 20}[n]  len({n, 4})
+np.ndim(n)  np.shape(n)  np.size(n)  np.asarray(n)  np.zeros(n)  np.ones((n, 2))  np.arange(n)  np.full(n, 2.0)
+bool(n)  not n  math.isclose(n, 4)  math.isqrt(n)  math.gcd(n, 6)  complex(n)  hex(n)  chr(n)  round(half)
+"""
+#: Asked of `x` and `y`, tensors, of `merged`, which is one of the two, and of `row`, a sequence.
+OF_TENSORS = """
+hasattr(x, "shape")  hasattr(x, "sum")  hasattr(x, "real")  hasattr(x, "numpy")  hasattr(x, "array")
+hasattr(x, "record")  getattr(x, "ndim", 0)  getattr(x, "zzz", 7)  getattr(x, "record", 7)  getattr(x, "array", 7)
+np.isscalar(x)  id(x)  isinstance(x, np.ndarray)  isinstance(x, onnxsmith.Tensor)  isinstance(x, (list, tuple))
+isinstance(x, (int, float))  isinstance(x, collections.abc.Sized)  isinstance(x, collections.abc.Iterable)
+isinstance(x, collections.abc.Sequence)  type(x).__name__  type(x) is np.ndarray  type(x) is type(y)
+x.__class__ is y.__class__  x.__class__.__name__  callable(x)  x is x  x is not x  x is y  x is not y  x is None
+merged is x  merged is not x  merged is merged  x is x[:1]  x is (x > 0)  operator.is_(x, x)  operator.is_(merged, x)
+x in [x]  x in (y, x)  [x, y].index(x)  copy.copy(x) is x  copy.deepcopy(x) is x  copy.deepcopy([x])[0].sum()
+isinstance(x.shape, tuple)  len(x.shape)  isinstance(x.shape[0], int)  vars(x)  dir(x)  hash(x)  repr(x)
+x.dtype == np.float32  str(x.dtype)  x.itemsize  x.nbytes  x.device  isinstance(row, list)  isinstance(row, tuple)
+type(row) is list  row.__class__ is list  hasattr(row, "append")  hasattr(row, "shape")
+isinstance(row, collections.abc.Sequence)  row is row  row is None  len(row)  bool(row)
+"""
+_PROGRAM = """
+def asked(x: FLOAT["N"], y: FLOAT["N"], m: INT64):
+    n, half, found = len(x), len(x) / 2, len(x) > 3
+    merged = x if x.sum() > 0 else y
+    row = []
+    for _ in range(m):
+        row.append(x)
+    answer = {0}
+    if isinstance(answer, bool):
+        answer = int(answer)
+    if isinstance(answer, str):
+        answer = len(answer)
+    return x[:1] * 0 + answer
+"""
+_PATTERNS = """
+def asked(x: FLOAT["N"], y: FLOAT["N"], m: INT64):
+    n, half, found = len(x), len(x) / 2, len(x) > 3
+    row = []
+    for _ in range(m):
+        row.append(x)
+    answer = 0
+    match {0}:
+        case {1}:
+            answer = 1
+    return x[:1] * 0 + answer
+"""
+PATTERNS = [
+    *(("n", each) for each in ("int()", "float()", "int(k)", "_", "k", "4", "None", "str() | int()")),
+    *(("found", each) for each in ("True", "bool()", "None")),
+    *(("(n, 1)", each) for each in ("(int(), 1)", "(k, 1)", "[a, b]")),
+    *(("x", each) for each in ("onnxsmith.Tensor()", "np.ndarray()", "[a, *_]", "list()")),
+    *(("row", each) for each in ("[a, b]", "[*_]", "list()", "_", "None")),
+    *(("{'a': n}", each) for each in ("{'a': int()}", "{'a': k}")),
+]
+_NAMES = {
+    "np": np,
+    "op": op,
+    "FLOAT": FLOAT,
+    "INT64": INT64,
+    "onnxsmith": onnxsmith,
+    "numbers": numbers,
+    "operator": operator,
+    "math": math,
+    "copy": copy,
+    "collections": collections,
+}
+
+
+def _questions(text: str) -> list[str]:
+    return [each.strip() for line in text.splitlines() for each in line.split("  ") if each.strip()]
+
+
+def _answers_as_eagerly_or_refuses(source: str) -> None:
+    file = f"<asked {source}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+    names: dict[str, Any] = {**_NAMES, "__name__": "asked"}
+    exec(compile(source, file, "exec"), names)
+    function: types.FunctionType = names["asked"]
+    x = np.array([1, 2, 3, 4], np.float32)
+    try:
+        made = script(function)
+        model = made.to_model()
+    except OnnxsmithError:
+        return  # a raw error of Python's fails the test
+    given = (x, x + 1, np.array(2))
+    np.testing.assert_array_equal(model(*given), made(*given))
+
+
+@pytest.mark.filterwarnings('ignore:"is" with:SyntaxWarning', 'ignore:"is not" with:SyntaxWarning')
+@pytest.mark.parametrize("question", [*_questions(OF_NUMBERS), *_questions(OF_TENSORS)])
+def test_an_answer_is_that_of_an_eager_run_or_refused(question: str) -> None:
+    _answers_as_eagerly_or_refuses(_PROGRAM.format(question))
+
+
+@pytest.mark.parametrize(("subject", "pattern"), PATTERNS)
+def test_a_pattern_matches_as_in_an_eager_run_or_is_refused(subject: str, pattern: str) -> None:
+    _answers_as_eagerly_or_refuses(_PATTERNS.format(subject, pattern))
