@@ -84,9 +84,8 @@ class _Outliner:
         for same_height in by_height(parts):
             self._cut(same_height, known or Wiring(self.graph, self.labels))
             known = None
-            if not is_in_order(
-                self.graph
-            ):  # who reads a part may stand between its nodes, and the call at their end
+            # Who reads a part may stand between its nodes, and the call stands at their end.
+            if not is_in_order(self.graph):
                 self.graph.sort()
         self._forget_constants()
 
