@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -55,9 +54,6 @@ from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.source import Span
 from onnxsmith.types.value_types import UNKNOWN_TENSOR, SequenceType, TensorType
-
-#: A notebook shows the text of models with fewer nodes than this.
-_SHOWN_NODES = 2000
 
 
 @with_capabilities
@@ -420,21 +416,6 @@ class Model:
         held = self.proto if self.is_proto_only else self._ir
         with soundness.blaming(held):
             return text_of(held)
-
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{kind}</td><td><code>{html.escape(port.name)}</code></td>"
-            f"<td><code>{html.escape(repr(port.type))}</code></td></tr>"
-            for kind, ports in (
-                ("input", self.inputs),
-                ("optional input", self.optional_inputs),
-                ("output", self.outputs),
-            )
-            for port in ports
-        )
-        text = html.escape(str(self)) if self._node_count < _SHOWN_NODES else ""
-        detail = f"<details><summary>ONNX text</summary><pre>{text}</pre></details>" if text else ""
-        return f"<p>{html.escape(repr(self))}</p><table>{rows}</table>{detail}"
 
 
 def _recorded_port(value: ValueRecord) -> Port:

@@ -34,7 +34,7 @@ def opener(
     """How whole models are opened; `is_kept` says that the model is what is wanted, for a file."""
     threads = threads_for(settings)
     return lambda model: open_session(
-        model, settings, threads=threads, optimize=True, is_kept=is_kept, profiling=profiling
+        model, settings, threads=threads, optimize=settings.optimize, is_kept=is_kept, profiling=profiling
     )
 
 
