@@ -91,7 +91,10 @@ class Matching:
         self._neighbours()
 
     def pairs(self) -> Iterator[tuple[ir.Value, ir.Value]]:
-        """The pairs of computed values, in the order of the first run."""
+        """The pairs of values of which at least one is computed, in the order of the first run."""
+        for value, other in self.to_right.items():
+            if value in self._left.line.constants and other in self._right.by_value:
+                yield value, other
         for value in self._left.by_value:
             other = self.to_right.get(value)
             if other is not None and (other in self._right.by_value or other in self._right.line.constants):
@@ -280,8 +283,15 @@ class Matching:
         return changed
 
     def _can_pair(self, one: ir.Value, two: ir.Value) -> bool:
-        if one not in self._left.by_value or two not in self._right.by_value:
+        if one in self._left.line.constants and two in self._right.line.constants:
             return False
+        for side, value, other in ((self._left, one, two), (self._right, two, one)):
+            if value in side.line.constants:
+                if other not in self._fixed:
+                    return False
+                side.note_constant(value)
+            elif value not in side.by_value:
+                return False
         mine, theirs = self._left.signatures.get(one), self._right.signatures.get(two)
         if mine is None or theirs is None or not mine.fits(theirs, any_shape=self._any_shape):
             return False

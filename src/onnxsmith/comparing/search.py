@@ -312,12 +312,13 @@ class Searching:
 
         A node in a loop or function is run several times, and has several results: all of them are put right.
         """
-        if two in self._right.line.constants:
-            return True
-        step = self._right.by_value[two]
         right: dict[ir.Value, RunValue] = {}
-        for other in self._right.line.steps:
-            if other is step or other.node is step.node:
+        step = self._right.by_value.get(two)
+        held = self._of_left(two)
+        if held is not None:
+            right[two] = held
+        for other in self._right.line.steps if step is not None else ():
+            if step is not None and other.node is step.node:
                 for each in other.run.outputs:
                     held = self._of_left(each)
                     if held is not None:
