@@ -7,6 +7,7 @@ counterpart is left alone: it was fused away.
 
 from __future__ import annotations
 
+import bisect
 import hashlib
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -27,6 +28,8 @@ _COMMUTATIVE = frozenset({"Add", "Mul", "And", "Or", "Xor", "Max", "Min", "Sum",
 _TELLING = 8
 _FEWEST = 3
 _MOST_ROUNDS = 50
+#: Equal values differ in length by no more than this part of it, whatever their type.
+_LARGEST_DRIFT = 5e-2
 _HANDING_ON = frozenset({"Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"})
 
 Digest: TypeAlias = tuple[str, tuple[int, ...], bytes]
@@ -171,15 +174,23 @@ class Matching:
             found = right.get(value)
             if found is not None and value not in self.to_left:
                 by_size[found.size].append(value)
+        # By their lengths, so that only those near are looked at: a model may have thousands of one size.
+        lengths: dict[int, list[float]] = {}
+        for size, values in by_size.items():
+            values.sort(key=lambda each: right[each].length)
+            lengths[size] = [right[each].length for each in values]
         for value in self._left.by_value:
             mine = left.get(value)
             if mine is None or value in self.to_right:
                 continue
             if telling_only and (mine.size < _TELLING or mine.is_plain):
                 continue
+            allowed = 2 * _LARGEST_DRIFT * mine.length
+            start = bisect.bisect_left(lengths.get(mine.size, []), mine.length - allowed)
+            end = bisect.bisect_right(lengths.get(mine.size, []), mine.length + allowed)
             near = [
                 each
-                for each in by_size.get(mine.size, ())
+                for each in by_size.get(mine.size, [])[start:end]
                 if each not in self.to_left and mine.is_near(right[each])
             ]
             if not telling_only and (mine.size < _FEWEST or mine.is_plain):
