@@ -41,6 +41,7 @@ _LAZY = {
     "data_root": "onnxsmith.graphs.external_data",
     "decompile": "onnxsmith.decompiling",
     "decompile_to": "onnxsmith.decompiling",
+    "diff": "onnxsmith.diffing",
     "either": "onnxsmith.passes.rules",
     "explain_match": "onnxsmith.passes.rules",
     "graph": "onnxsmith.scripting.functions.decorators",

@@ -38,6 +38,7 @@ from onnxsmith.opset._stubs.model import Rule as Rule
 from onnxsmith.opset._stubs.comparing import compare as compare
 from onnxsmith.opset._stubs.model import compose as compose
 from onnxsmith.opset._stubs.model import convert_version as convert_version
+from onnxsmith.opset._stubs.model import diff as diff
 from onnxsmith.opset._stubs.model import either as either
 from onnxsmith.opset._stubs.model import explain_match as explain_match
 from onnxsmith.opset._stubs.model import load as load

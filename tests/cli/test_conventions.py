@@ -29,12 +29,14 @@ GOOD_WORDS = {
     "decompile": ["m.onnx"],
     "convert": ["m.onnx", "--opset", "23"],
     "optimize": ["m.onnx"],
+    "outline": ["m.onnx"],
     "extract": ["m.onnx", "--outputs", "y"],
     "join": ["m.onnx"],
     "rename": ["m.onnx", "--inputs", "x=image"],
     "rewrite": ["m.onnx", "--rules", "rules.py"],
     "set-shapes": ["m.onnx", "N=10"],
     "view": ["m.onnx", "-o", "m.html"],
+    "diff": ["m.onnx", "same.onnx"],
     "profile": ["m.onnx", "--dim", "N=10", "--dim", "K=2", "--runs", "1"],
     "explain": ["C401"],
 }
@@ -47,22 +49,25 @@ BAD_WORDS = {
     "decompile": ["half.onnx"],
     "convert": ["half.onnx", "--opset", "23"],
     "optimize": ["half.onnx"],
+    "outline": ["half.onnx"],
     "extract": ["half.onnx"],
     "join": ["half.onnx"],
     "rename": ["half.onnx"],
     "rewrite": ["half.onnx", "--rules", "rules.py"],
     "set-shapes": ["half.onnx"],
     "view": ["half.onnx"],
+    "diff": ["half.onnx", "m.onnx"],
     "profile": ["half.onnx"],
 }
 
 #: What has to be said besides the model.
-NEEDED = {"compare": ["--levels"], "convert": ["--opset", "23"]}
+NEEDED = {"compare": ["--levels"], "convert": ["--opset", "23"], "diff": ["m.onnx"]}
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, program: Path, wrong: Path, model: Path) -> Path:
     (tmp_path / "half.onnx").write_bytes(model.read_bytes()[:50])
+    (tmp_path / "same.onnx").write_bytes(model.read_bytes())
     (tmp_path / "rules.py").write_text(RULES)
     return tmp_path
 

@@ -91,6 +91,7 @@ def surfaces() -> dict[PurePosixPath, str]:
                 ("onnxsmith.graphs.model_inputs", "Port"),
                 ("onnxsmith.graphs.model", "Model"),
                 ("onnxsmith.graphs.model", "load"),
+                ("onnxsmith.diffing", "diff"),
                 ("onnxsmith.passes.optimizing", "optimize"),
                 ("onnxsmith.passes.outlining.outlining", "outline"),
                 ("onnxsmith.passes.rules", "Rule"),

@@ -21,6 +21,7 @@ METHODS: dict[str, str] = {
     "decompile": "onnxsmith.decompiling:decompile",
     "decompile_to": "onnxsmith.decompiling:decompile_to",
     "equals": "onnxsmith.inspection:equals",
+    "diff": "onnxsmith.diffing:diff",
     "extract": "onnxsmith.passes.surgery:extract",
     "for_runtime": "onnxsmith.runtime.for_runtime:for_runtime",
     "intermediate": "onnxsmith.inspection:intermediate",

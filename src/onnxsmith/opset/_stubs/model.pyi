@@ -120,6 +120,88 @@ class Equality:
     difference: str | None = ...
     address: str = ...
 
+ChangeKind: TypeAlias = Literal['added', 'removed', 'changed']
+
+ChangedThing: TypeAlias = Literal['model', 'opset', 'input', 'output', 'function', 'node', 'weight', 'metadata']
+
+@dataclass(frozen=True, slots=True)
+class Magnitude:
+    """How far the elements of two tensors of one type and shape are apart."""
+    count: int
+    size: int
+    largest: float | None = ...
+    scale: float | None = ...
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing that is in one model only, or is another in each."""
+    kind: ChangeKind
+    thing: ChangedThing
+    before: str | None
+    after: str | None
+    label: str
+    details: tuple[str, ...] = ...
+    magnitude: Magnitude | None = ...
+    source: str | None = ...
+    @property
+    def sign(self) -> str:
+        """`+`, `-` or `~`."""
+
+NoteKind: TypeAlias = Literal['added', 'removed', 'changed', 'differs', 'heat']
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What is said of one node."""
+    kind: NoteKind
+    label: str = ...
+    text: str = ...
+    share: float | None = ...
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a timeline: a pass that ran, an edit that it made."""
+    title: str
+    notes: Mapping[str, Note] = ...
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """Notes by the address of their nodes, and the steps of a timeline, if there is one.
+
+    An address counts the nodes of a graph in the order of the file: `"12"` in the main graph, `"12.then_branch.3"` in
+    a body, `"12.branches[1].3"` in one of several, `"domain::name/4"` in a function.
+    """
+    title: str
+    notes: Mapping[str, Note] = ...
+    legend: Mapping[NoteKind, str] = ...
+    steps: Sequence[Step] = ...
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Difference:
+    """The differences between two models: false where there are none.
+
+    `changes` has all of them; `pairs` says which node of the first model is which of the second, by address.
+    """
+    changes: tuple[Change, ...]
+    pairs: Mapping[str, str]
+    called: tuple[str, str]
+    def __len__(self) -> int: ...
+    def of(self, thing: ChangedThing, kind: ChangeKind | None = None) -> tuple[Change, ...]:
+        """The changes of one kind of thing: "node", "weight", "input" and so on; and only "added" ones, say."""
+    def summary(self) -> str:
+        """How many of what differ, in a line."""
+    def lines(self, limit: int | None = ...) -> Iterator[str]:
+        """The text of the differences, line by line: `+`, `-` and `~` begin what differs, and a blank what does not."""
+    def text(self, limit: int | None = ...) -> str:
+        """The differences for people; of more than `limit` of one kind, the rest is counted."""
+    def _repr_html_(self) -> str: ...
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain values, for JSON."""
+    def overlays(self) -> tuple[Overlay, Overlay]:
+        """The differences for the viewer, as notes on the nodes of the first and of the second model.
+
+        Removed nodes are in the first, added ones in the second, and changed ones in both.
+        """
+
 @dataclass(slots=True)
 class RuntimeReport(Report):
     """What was changed for a runtime; as text, a line with the reason for each change."""
@@ -230,34 +312,6 @@ class ProfileRow:
     @property
     def lines(self) -> tuple[SourceLine, ...]:
         """The lines that they stand for."""
-
-NoteKind: TypeAlias = Literal['added', 'removed', 'changed', 'differs', 'heat']
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """What is said of one node."""
-    kind: NoteKind
-    label: str = ...
-    text: str = ...
-    share: float | None = ...
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step of a timeline: a pass that ran, an edit that it made."""
-    title: str
-    notes: Mapping[str, Note] = ...
-
-@dataclass(frozen=True, slots=True)
-class Overlay:
-    """Notes by the address of their nodes, and the steps of a timeline, if there is one.
-
-    An address counts the nodes of a graph in the order of the file: `"12"` in the main graph, `"12.then_branch.3"` in
-    a body, `"12.branches[1].3"` in one of several, `"domain::name/4"` in a function.
-    """
-    title: str
-    notes: Mapping[str, Note] = ...
-    legend: Mapping[NoteKind, str] = ...
-    steps: Sequence[Step] = ...
 
 @dataclass(frozen=True, slots=True)
 class ComparedRow:
@@ -867,6 +921,32 @@ class Model:
         >>> model.equals(trace(lambda a: op.Relu(a) * 3.0, FLOAT["N"]))
         not equal: input 1 of node 1 (Mul), the weight 'const': it is 2.0 and 3.0
         """
+    def diff(self, other: Model, *, names: bool = False) -> Difference:
+        """What differs between two models: nodes, weights, inputs and outputs, functions, opsets, metadata.
+
+        Nodes are paired by structure, by names and by the places in the source that they say, so that a node that moved is
+        the same one. What nodes, functions, weights and values inside are called is a difference only with `names=True`;
+        the names of inputs and outputs always count. Weights are compared by content, and their difference is measured.
+        Metadata of nodes says nothing.
+
+        >>> from onnxsmith import FLOAT, diff, opset21 as op, trace
+        >>> before = trace(lambda a: op.Softmax(op.Relu(a) * 2.0, axis=0), FLOAT["N", 4])
+        >>> after = trace(lambda a: op.Softmax(op.Tanh(a) * 3.0, axis=1), FLOAT["N", 4])
+        >>> print(diff(before, after))  # doctest: +ELLIPSIS
+        the first model -> the second model: 2 nodes changed, 1 weight changed
+        <BLANKLINE>
+        nodes
+          ~    0  tanh = Tanh(a)   at ...
+                    operator: Relu -> Tanh
+               1  mul = Mul(tanh, const)
+          ~    2  softmax = Softmax(mul; axis=1)   at ...
+                    axis: 0 -> 1
+        <BLANKLINE>
+        weights
+          ~ 'const' FLOAT[], used by node 1: 1 of 1 elements differ, by up to 1 where the largest is 2
+        >>> bool(diff(before, before))
+        False
+        """
     def extract(
         self,
         inputs: str | Sequence[str] | Mapping[str, AnyValueType] | None = None,
@@ -1118,7 +1198,8 @@ class Model:
         `map` says what goes where, from names of outputs of this model to names of inputs of the other one; an input of
         this model that is named there is shared by both. Without it, names that are equal are joined, and where there are
         none, outputs and inputs in their order, if there are as many. What is not joined is a port of the whole.
-        Dimensions that meet are one; names inside that clash get a number.
+        Dimensions that meet are one; names inside that clash get a number. Of two opsets the newer one is taken: the model
+        of the older one is converted, and a ConvertedModelWarning says so.
 
         >>> from onnxsmith import FLOAT, opset21 as op, trace
         >>> first = trace(lambda a: op.Relu(a), FLOAT["N"])
@@ -1213,6 +1294,33 @@ class Model:
 
 def load(path: str | os.PathLike[str]) -> Model:
     """Read a model from a file: `onnxsmith.load("m.onnx")`."""
+
+def diff(model: Model, other: Model, *, names: bool = False) -> Difference:
+    """What differs between two models: nodes, weights, inputs and outputs, functions, opsets, metadata.
+
+    Nodes are paired by structure, by names and by the places in the source that they say, so that a node that moved is
+    the same one. What nodes, functions, weights and values inside are called is a difference only with `names=True`;
+    the names of inputs and outputs always count. Weights are compared by content, and their difference is measured.
+    Metadata of nodes says nothing.
+
+    >>> from onnxsmith import FLOAT, diff, opset21 as op, trace
+    >>> before = trace(lambda a: op.Softmax(op.Relu(a) * 2.0, axis=0), FLOAT["N", 4])
+    >>> after = trace(lambda a: op.Softmax(op.Tanh(a) * 3.0, axis=1), FLOAT["N", 4])
+    >>> print(diff(before, after))  # doctest: +ELLIPSIS
+    the first model -> the second model: 2 nodes changed, 1 weight changed
+    <BLANKLINE>
+    nodes
+      ~    0  tanh = Tanh(a)   at ...
+                operator: Relu -> Tanh
+           1  mul = Mul(tanh, const)
+      ~    2  softmax = Softmax(mul; axis=1)   at ...
+                axis: 0 -> 1
+    <BLANKLINE>
+    weights
+      ~ 'const' FLOAT[], used by node 1: 1 of 1 elements differ, by up to 1 where the largest is 2
+    >>> bool(diff(before, before))
+    False
+    """
 
 def optimize(
     model: Model,
