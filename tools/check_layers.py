@@ -30,8 +30,9 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("opset",),
     ("graphs", "runtime"),
     ("scripting", "tracing"),
+    ("algorithms",),
     (
-        *("comparing", "decompiling", "diff", "grad", "inspection", "migration", "numpy"),
+        *("comparing", "decompiling", "diffing", "grad", "inspection", "migration", "numpy"),
         *("passes", "profiling", "sklearn", "testing", "torch", "view"),
     ),
     ("cli", "mypy_plugin"),
@@ -46,8 +47,11 @@ NEIGHBOURS: dict[str, tuple[str, ...]] = {
     "runtime": ("graphs",),
 }
 
+#: Libraries that packages do without: they know what graphs record, and not what else is made of it.
+WITHOUT: dict[str, tuple[str, ...]] = {"scripting": ("onnx_ir",)}
+
 #: In this row packages may use each other, but only what the other's `__init__` exports.
-CAPABILITY_ROW = 6
+CAPABILITY_ROW = 7
 
 #: Modules whose strings name what is plugged in from above: the methods that capabilities give `Model`, and the target
 #: that operators run on unless somebody says otherwise. Nowhere else may a string name a higher row.
@@ -240,6 +244,14 @@ def why_forbidden(one: Import) -> str | None:
     return None if is_public else f"{importer} imports internals of {imported}; use what its __init__ exports"
 
 
+def why_without(one: Import) -> str | None:
+    """Why a package may not import a library, or None."""
+    package, library = package_of(one.importer) or "", one.target.partition(".")[0]
+    if library not in WITHOUT.get(package, ()):
+        return None
+    return f"{package} imports {library}, which it does without; what it needs of it belongs into graphs"
+
+
 def rings(imports: Iterable[Import]) -> list[list[str]]:
     """The sets of modules that all depend on each other, whatever the kind of dependency; Tarjan's algorithm."""
     outgoing: dict[str, list[str]] = {}
@@ -328,6 +340,8 @@ def problems(tree: Path) -> list[str]:
     for one in imports:
         path = modules[one.importer]
         if one.is_ours and (reason := why_forbidden(one)):
+            found.append((path, one.line, reason))
+        if reason := why_without(one):
             found.append((path, one.line, reason))
         if one.kind == "import" and one.in_function and not one.explained:
             advice = (

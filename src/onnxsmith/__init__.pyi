@@ -35,12 +35,15 @@ from onnxsmith.opset._stubs.functions import script as script
 from onnxsmith.opset._stubs.functions import static_range as static_range
 from onnxsmith.opset._stubs.model import Model as Model
 from onnxsmith.opset._stubs.model import Rule as Rule
+from onnxsmith.opset._stubs.comparing import compare as compare
 from onnxsmith.opset._stubs.model import compose as compose
 from onnxsmith.opset._stubs.model import convert_version as convert_version
+from onnxsmith.opset._stubs.model import diff as diff
 from onnxsmith.opset._stubs.model import either as either
 from onnxsmith.opset._stubs.model import explain_match as explain_match
 from onnxsmith.opset._stubs.model import load as load
 from onnxsmith.opset._stubs.model import optimize as optimize
+from onnxsmith.opset._stubs.model import outline as outline
 from onnxsmith.opset._stubs.model import rewrite as rewrite
 from onnxsmith.opset._stubs.opset_class import Opset as Opset
 from onnxsmith.opset._stubs.tensors import BFLOAT16 as BFLOAT16

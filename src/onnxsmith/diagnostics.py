@@ -170,6 +170,13 @@ def _notebook_cell(path: str) -> str | None:
     return None if parts is None else " ".join(parts)
 
 
+def is_notebook() -> bool:
+    """Whether this runs in a notebook, and not at a prompt in a terminal."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
+    return shell is not None and hasattr(shell, "kernel")
+
+
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
     """A suggestion for a misspelt name, or None."""
     pool = list(candidates)

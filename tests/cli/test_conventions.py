@@ -25,15 +25,18 @@ GOOD_WORDS = {
     "run": ["m.onnx", "--random", "--dim", "N=10", "--dim", "K=2"],
     "info": ["m.onnx"],
     "check": ["m.onnx"],
+    "compare": ["m.onnx", "--levels"],
     "decompile": ["m.onnx"],
     "convert": ["m.onnx", "--opset", "23"],
     "optimize": ["m.onnx"],
+    "outline": ["m.onnx"],
     "extract": ["m.onnx", "--outputs", "y"],
     "join": ["m.onnx"],
     "rename": ["m.onnx", "--inputs", "x=image"],
     "rewrite": ["m.onnx", "--rules", "rules.py"],
     "set-shapes": ["m.onnx", "N=10"],
     "view": ["m.onnx", "-o", "m.html"],
+    "diff": ["m.onnx", "same.onnx"],
     "profile": ["m.onnx", "--dim", "N=10", "--dim", "K=2", "--runs", "1"],
     "explain": ["C401"],
 }
@@ -42,25 +45,29 @@ BAD_WORDS = {
     "run": ["half.onnx"],
     "info": ["half.onnx"],
     "check": ["half.onnx"],
+    "compare": ["half.onnx", "--levels"],
     "decompile": ["half.onnx"],
     "convert": ["half.onnx", "--opset", "23"],
     "optimize": ["half.onnx"],
+    "outline": ["half.onnx"],
     "extract": ["half.onnx"],
     "join": ["half.onnx"],
     "rename": ["half.onnx"],
     "rewrite": ["half.onnx", "--rules", "rules.py"],
     "set-shapes": ["half.onnx"],
     "view": ["half.onnx"],
+    "diff": ["half.onnx", "m.onnx"],
     "profile": ["half.onnx"],
 }
 
 #: What has to be said besides the model.
-NEEDED = {"convert": ["--opset", "23"]}
+NEEDED = {"compare": ["--levels"], "convert": ["--opset", "23"], "diff": ["m.onnx"]}
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, program: Path, wrong: Path, model: Path) -> Path:
     (tmp_path / "half.onnx").write_bytes(model.read_bytes()[:50])
+    (tmp_path / "same.onnx").write_bytes(model.read_bytes())
     (tmp_path / "rules.py").write_text(RULES)
     return tmp_path
 

@@ -57,7 +57,7 @@ def test_functions_and_subgraphs(run: Run, tmp_path: Path) -> None:
     assert run("build", "net.py:outer", "-o", "m.onnx").status == 0
     content = run("info", "m.onnx", "--json").json[0]
     assert content["nodes"]["If"] == 1
-    assert content["nodes"]["net.inner"] == 1
+    assert content["nodes"]["net::inner"] == 1
     assert content["nodes"]["Add"] == 1  # in a branch
     function = content["functions"][0]
     assert (function["domain"], function["name"], function["attributes"]) == ("net", "inner", ["alpha"])

@@ -39,7 +39,7 @@ def test_elements() -> None:
             lambda s: list(s),
             TracedValueError,
             "how many elements a sequence has is known only when the model runs, so Python cannot iterate over it",
-            "call op.SequenceMap or op.Loop, or write the loop in a @script function",
+            "call op.SequenceMap or op.Loop; a 'for' statement of a @script function runs over it in the model",
         ),
         (
             lambda s: 1 if s else 2,
@@ -52,6 +52,27 @@ def test_elements() -> None:
             TracedValueError,
             "a sequence in a graph cannot be changed in place, as append(v) would",
             "s = op.SequenceInsert(s, v)",
+        ),
+        (
+            lambda s: s.extend([s[0]]),
+            TracedValueError,
+            "a sequence in a graph cannot be changed in place, as extend(values) would",
+            "for each of them: s = op.SequenceInsert(s, v)",
+        ),
+        (
+            lambda s: s.clear(),
+            TracedValueError,
+            "a sequence in a graph cannot be changed in place, as clear() would",
+            "s = op.SequenceEmpty(dtype=FLOAT)",
+        ),
+        *(
+            (
+                join,
+                TracedValueError,
+                "ONNX cannot join a sequence with another one, or with a list",
+                "insert one element after the other: s = op.SequenceInsert(s, v)",
+            )
+            for join in (lambda s: s + s, lambda s: s.__iadd__([s[0]]), lambda s: s.__radd__([s[0]]))
         ),
         (
             lambda s: s[1:],

@@ -48,7 +48,7 @@ def command(*words: object) -> None:
 OPERATIONS: dict[str, Callable[[Path, str], object]] = {
     "repr": lambda path, folder: sys.stderr.write(repr(onnxsmith.load(path))),
     "print": lambda path, folder: sys.stderr.write(str(onnxsmith.load(path))),
-    "html": lambda path, folder: onnxsmith.load(path)._repr_html_(),
+    "html": lambda path, folder: onnxsmith.load(path)._repr_mimebundle_(),
     "run": lambda path, folder: run(onnxsmith.load(path)),
     "check": lambda path, folder: onnxsmith.load(path).check(),
     "save": lambda path, folder: onnxsmith.load(path).save(Path(folder, "saved.onnx"), external_data=True),

@@ -146,7 +146,7 @@ def test_what_a_model_says_of_them() -> None:
         Port("b", TensorType(DType.FLOAT, (3,))),
     )
     assert repr(model).startswith("Model(x: FLOAT['N'], w: FLOAT[3] = ..., b: FLOAT[3] = ...) -> y")
-    assert "optional input" in model._repr_html_()
+    assert "optional input" in model._repr_mimebundle_()["text/html"]
     assert trace(lambda x: x + 1.0, FLOAT["N"]).optional_inputs == ()
 
 

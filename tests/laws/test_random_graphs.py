@@ -112,7 +112,7 @@ def test_it_refuses_what_the_runtime_refuses(seed: int, bare: BareProcess) -> No
         return
     outcome = bare.ask(made.proto.SerializeToString(), given(proto))
     assert outcome.kind in ("results", "error"), outcome
-    if any(words in change.reason for change in made.changes for words in COSTS_PRECISION):
+    if any(words in change.reason for change in made.report.edits for words in COSTS_PRECISION):
         return
     assert (outcome.kind == "error") == isinstance(here, str), (here, outcome)
     if outcome.kind == "results":

@@ -26,7 +26,7 @@ from onnxsmith import opset13 as op
 from onnxsmith.errors import OnnxsmithError
 from tests.passes.spoiling import damaged, models
 
-#: So long may one operation take.
+#: So long may one operation take, in seconds of this process.
 PATIENCE = 10.0
 
 
@@ -108,7 +108,7 @@ def trouble(proto: onnx.ModelProto, number: int, patience: float) -> list[str]:
         return []
     before = proto.SerializeToString(deterministic=True)
     for name, operation in OPERATIONS.items():
-        signal.setitimer(signal.ITIMER_REAL, patience)
+        signal.setitimer(signal.ITIMER_VIRTUAL, patience)
         try:
             result = operation(model, random.Random(number))
             for each in result if isinstance(result, tuple | list) else [result]:
@@ -122,7 +122,7 @@ def trouble(proto: onnx.ModelProto, number: int, patience: float) -> list[str]:
         except Exception as error:
             found.append(f"{number} {name}: {type(error).__name__}: {str(error)[:150]} ({_place(error)})")
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     if proto.SerializeToString(deterministic=True) != before:
         found.append(f"{number}: the model was changed")
     return found
@@ -136,7 +136,7 @@ def _place(error: BaseException) -> str:
 
 def main(first: int, last: int, patience: float) -> None:
     """All operations on all models of these numbers."""
-    signal.signal(signal.SIGALRM, _alarm)
+    signal.signal(signal.SIGVTALRM, _alarm)
     warnings.simplefilter("ignore")
     os.environ["ONNXSMITH_TRACEBACK"] = "full"
     found: list[str] = []

@@ -35,17 +35,19 @@ def test_what_ends_the_process_runs_there() -> None:
 
 def test_the_report_names_node_and_reason() -> None:
     shipped = trace(lambda a, b: op.Div(a, b), INT32["N"], INT32["N"]).for_runtime()
-    (change,) = shipped.changes
-    assert (change.operator, change.node) == ("Div", "div")
-    assert "ends the process" in shipped.report
-    assert shipped.report.startswith(f"{shipped.runtime}: 1 change\n")
+    (change,) = shipped.report.edits
+    assert (change.operator, change.before[0].name) == ("Div", "div")
+    assert change.after[-1].outputs == ("div",)
+    assert change.before[0].source == change.after[-1].source
+    assert "ends the process" in str(shipped.report)
+    assert str(shipped.report).startswith(f"{shipped.report.runtime}: 1 change\n")
 
 
 def test_a_model_that_nothing_concerns_is_the_same() -> None:
     model = trace(lambda a, b: op.Relu(a @ b), FLOAT["N", 4], FLOAT[4, 2])
     shipped = model.for_runtime()
-    assert not shipped.changes
-    assert "nothing to change" in shipped.report
+    assert not shipped.report.edits
+    assert "nothing to change" in str(shipped.report)
     assert shipped.proto.SerializeToString() == model.proto.SerializeToString()
 
 
@@ -81,8 +83,8 @@ def test_weights_are_shared() -> None:
 
 def test_a_divisor_that_is_no_minus_one_needs_nothing() -> None:
     weight = np.arange(1, 5, dtype=np.int32)
-    assert not trace(lambda a: op.Div(a, weight), INT32[4]).for_runtime().changes
-    assert trace(lambda a: op.Div(a, -weight), INT32[4]).for_runtime().changes
+    assert not trace(lambda a: op.Div(a, weight), INT32[4]).for_runtime().report.edits
+    assert trace(lambda a: op.Div(a, -weight), INT32[4]).for_runtime().report.edits
 
 
 def test_what_the_runtime_cannot_run_is_an_error() -> None:
@@ -118,12 +120,12 @@ def test_a_model_for_the_runtime_is_made_once(tmp_path) -> None:
         return a, op.GatherElements(w, op.Cast(b, to=INT64)), drawn
 
     shipped = program.to_model().for_runtime()
-    assert len(shipped.changes) > 2
+    assert len(shipped.report.edits) > 2
     shipped.save(tmp_path / "shipped.onnx")
     loaded = Model.load(tmp_path / "shipped.onnx")
     for each in (shipped, loaded, shipped.for_runtime(), loaded.for_runtime()):
         again = each.for_runtime()
-        assert not again.changes
+        assert not again.report.edits
         assert again.proto.graph.node == shipped.proto.graph.node
         assert list(again.proto.functions) == list(shipped.proto.functions)
 
@@ -145,7 +147,7 @@ def _divided_and_gathered(a, b, places):
 def test_errors_show_the_line_that_the_model_was_made_from(divisors, place, mistake, tmp_path) -> None:
     model = trace(_divided_and_gathered, INT32["N"], INT32["M"], INT64["N"])
     shipped = model.for_runtime()
-    assert shipped.changes
+    assert shipped.report.edits
     inputs = (np.arange(3, dtype=np.int32), np.array(divisors, np.int32), np.full(3, place))
     said = []
     for each in (model, shipped, shipped.for_runtime()):

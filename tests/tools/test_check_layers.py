@@ -121,6 +121,17 @@ REPORTED = {
             "onnxsmith.types.a, onnxsmith.types.b, onnxsmith.types.c"
         ],
     ),
+    "a library that a package does without, also in a function": (
+        {
+            "scripting/s.py": "import onnx_ir.passes\ndef f():\n    from onnx_ir import x  # heavy",
+            "graphs/g.py": "import onnx_ir",
+        },
+        [
+            f"scripting/s.py:{line}: scripting imports onnx_ir, which it does without; "
+            "what it needs of it belongs into graphs"
+            for line in (1, 3)
+        ],
+    ),
     "an undeclared neighbour": (
         {"types/t.py": "import onnxsmith.schema", "schema/__init__.py": ""},
         [

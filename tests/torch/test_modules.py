@@ -60,6 +60,53 @@ def test_weights_are_inputs():
     assert len(names) == 7
 
 
+def test_no_initializer_is_left_that_only_functions_had_use_for():
+    module = nn.TransformerEncoderLayer(16, 2, 32, batch_first=True, activation="gelu").eval()
+    model = onnxsmith.torch.export(module, (torch.randn(2, 5, 16),), functions="modules")
+    read = {value.name for node in model.ir.graph.all_nodes() for value in node.inputs if value is not None}
+    assert set(model.ir.graph.initializers) - read == set()
+
+
+def test_calls_and_inputs_are_named_after_modules():
+    model = onnxsmith.torch.export(Tower(), (torch.randn(2, 3, 4),), functions="modules")
+    assert [each.name for each in model.ir.graph][:3] == ["blocks.0", "blocks.1", "blocks.2"]
+    block = next(each for each in model.ir.functions.values() if each.name == "Block")
+    names = ["norm_weight", "norm_bias", "first_weight_t", "first_bias", "second_weight_t", "second_bias"]
+    assert [each.name for each in block.inputs][1:] == names
+
+
+def test_a_module_that_is_left_and_entered_again_is_several_calls():
+    class Inner(nn.Module):
+        def forward(self, x, between):
+            return torch.relu(between(torch.exp(x)))
+
+    class Outer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = Inner()
+
+        def forward(self, x):
+            return self.inner(x, lambda y: torch.cat([y, y * 2])) + 1
+
+    check(Outer(), torch.randn(3, 4), functions="modules")
+
+
+def test_constants_that_differ_are_inputs_of_one_function():
+    class Scaled(nn.Module):
+        def __init__(self, factor):
+            super().__init__()
+            self.factor = factor
+
+        def forward(self, x):
+            return torch.tanh(x * self.factor) + x
+
+    model = check(
+        nn.Sequential(*(Scaled(each) for each in (0.5, 0.25, 3.0))), torch.randn(3), functions="modules"
+    )
+    assert _functions(model) == ["Scaled"]
+    assert [len(each.inputs) for each in model.ir.graph] == [2, 2, 2]
+
+
 def test_a_module_called_twice():
     class Twice(nn.Module):
         def __init__(self):

@@ -91,7 +91,9 @@ def surfaces() -> dict[PurePosixPath, str]:
                 ("onnxsmith.graphs.model_inputs", "Port"),
                 ("onnxsmith.graphs.model", "Model"),
                 ("onnxsmith.graphs.model", "load"),
-                ("onnxsmith.passes", "optimize"),
+                ("onnxsmith.diffing", "diff"),
+                ("onnxsmith.passes.optimizing", "optimize"),
+                ("onnxsmith.passes.outlining.outlining", "outline"),
                 ("onnxsmith.passes.rules", "Rule"),
                 ("onnxsmith.passes.rules", "either"),
                 ("onnxsmith.passes.rules", "explain_match"),
@@ -111,6 +113,7 @@ def surfaces() -> dict[PurePosixPath, str]:
                 ("onnxsmith.migration", "proto2python"),
             ],
         ),
+        ("comparing", "comparisons of two runs", exported("onnxsmith.comparing")),
         ("torch", "`onnxsmith.torch`, without anything of PyTorch", exported("onnxsmith.torch")),
         ("runtime", "`onnxsmith.runtime`", exported("onnxsmith.runtime")),
     ):

@@ -35,9 +35,13 @@ COMMANDS: dict[str, Command] = {
     "run": Command("run a model on arrays, or on random inputs", False, True, False, True),
     "info": Command("show what is in a model", True, True, False, False),
     "check": Command("check a model, or all scripts of a Python file", True, True, False, False),
+    "compare": Command("name the first node where two runs of models part", False, True, False, False),
     "decompile": Command("write a model as a Python module that gives it back", True, True, True, True),
     "convert": Command("convert a model to another opset version", False, True, True, True),
     "optimize": Command("make the same model with fewer nodes", False, True, True, True),
+    "outline": Command(
+        "make functions of what repeats in a model, or of its modules", False, True, True, True
+    ),
     "extract": Command("cut a part out of a model, between some of its values", False, True, True, True),
     "join": Command(
         "make one model of several, each taking what the one before gives", False, True, True, True
@@ -48,6 +52,7 @@ COMMANDS: dict[str, Command] = {
     "rewrite": Command("apply the rewrite rules of a Python file to a model", False, True, True, True),
     "set-shapes": Command("give dimensions and inputs of a model other sizes", False, True, True, True),
     "view": Command("show a model as a page to click through, or as a picture", False, True, False, True),
+    "diff": Command("show what differs between two models", False, True, False, True),
     "profile": Command("show where the time goes when a model runs", False, True, False, True),
     "explain": Command("show the page of an error code", True, False, False, False),
 }

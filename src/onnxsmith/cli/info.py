@@ -15,7 +15,8 @@ from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.graphs import size_conditions
 from onnxsmith.graphs.held_model import read
 from onnxsmith.graphs.model import Model
-from onnxsmith.inspection import Count, Graph, WeightInfo, nodes_of, summary, weights_of
+from onnxsmith.graphs.node_counts import operator_counts
+from onnxsmith.inspection import Count, WeightInfo, summary, weights_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +47,7 @@ def run(options: argparse.Namespace, report: Report) -> int:
 def describe(model: Model, word: str, *, with_weights: bool) -> dict[str, Any]:
     """Everything that `info` shows, for JSON."""
     held = read(model).ir
-    nodes, found = nodes_of(model), summary(model)
+    found = summary(model)
     weights = [_weight(each) for each in weights_of(model).infos()]
     path = Path(word)
     content: dict[str, Any] = {
@@ -62,7 +63,8 @@ def describe(model: Model, word: str, *, with_weights: bool) -> dict[str, Any]:
             {"condition": each.text, "because": each.because}
             for each in size_conditions.read(held.metadata_props)
         ],
-        "nodes": _counted(nodes.graph),
+        # All of them, those of functions too, as everywhere: `model.nodes` has as many.
+        "nodes": _sorted(operator_counts(held)),
         "functions": [
             {
                 "domain": each.domain,
@@ -71,9 +73,9 @@ def describe(model: Model, word: str, *, with_weights: bool) -> dict[str, Any]:
                 "inputs": [value.name for value in each.inputs],
                 "attributes": list(each.attributes),
                 "outputs": [value.name for value in each.outputs],
-                "nodes": _counted(graph),
+                "nodes": _sorted(operator_counts(each)),
             }
-            for each, graph in zip(held.functions.values(), nodes.functions.values(), strict=True)
+            for each in held.functions.values()
         ],
         "weights": {
             "count": len(weights),
@@ -111,11 +113,8 @@ def _count(count: Count) -> int | str:
     return clipped(repr(count), _LONGEST_COUNT) if number is None else number
 
 
-def _counted(graph: Graph) -> dict[str, int]:
-    """How often each operator stands in a graph and the graphs inside it, the most frequent first."""
-    counts = Counter(
-        f"{node.domain}.{node.op_type}" if node.domain else node.op_type for node in graph.ir.all_nodes()
-    )
+def _sorted(counts: Counter[str]) -> dict[str, int]:
+    """The most frequent first."""
     return dict(sorted(counts.items(), key=lambda each: (-each[1], each[0])))
 
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import sys
 import time
 from collections.abc import Callable, Generator
-from typing import Literal, TextIO
+from typing import TextIO
 
-Style = Literal["bold", "red", "green", "blue", "dim"]
-_CODES: dict[Style, str] = {"bold": "1", "red": "1;31", "green": "32", "blue": "1;34", "dim": "2"}
+from onnxsmith.errors.colours import Style, coloured, coloured_error
 
 
 def wants_colour(stream: TextIO) -> bool:
@@ -23,38 +21,12 @@ def wants_colour(stream: TextIO) -> bool:
 
 def styled(text: str, style: Style, stream: TextIO) -> str:
     """Text in a style, or as it is where colours are not wanted."""
-    return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if wants_colour(stream) else text
-
-
-_GUTTER = re.compile(r"^( *\d* (?:\||-->|:::|=) ?)(.*)$")
-_MARKS = re.compile(r"^(?P<space>\s*)(?P<marks>[\^\-][\^\- ]*[\^\-]|[\^\-])(?P<words>.*)$")
+    return coloured(text, style) if wants_colour(stream) else text
 
 
 def styled_error(text: str, stream: TextIO) -> str:
     """The text of an error with its parts in colour: the summaries, the gutter, the marks."""
-    if not wants_colour(stream):
-        return text
-    lines: list[str] = []
-    is_summary = True
-    for line in text.splitlines():
-        gutter = _GUTTER.match(line)
-        if not line:
-            is_summary = True
-        elif gutter is not None:
-            is_summary = False
-            line = styled(gutter[1], "blue", stream) + _styled_marks(gutter, stream)
-        elif is_summary:
-            line = styled(line, "bold", stream)
-        lines.append(line)
-    return "\n".join(lines)
-
-
-def _styled_marks(gutter: re.Match[str], stream: TextIO) -> str:
-    marks = _MARKS.match(gutter[2]) if not gutter[1].strip(" |") else None
-    if marks is None:
-        return gutter[2]
-    style: Style = "red" if "^" in marks["marks"] else "blue"
-    return marks["space"] + styled(marks["marks"] + marks["words"], style, stream)
+    return coloured_error(text) if wants_colour(stream) else text
 
 
 #: What is done sooner than this needs no word.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NoReturn
 
 import numpy as np
@@ -43,7 +43,7 @@ class TensorSequence(Value):
     def __iter__(self) -> Iterator[Value]:
         raise TracedValueError(
             "how many elements a sequence has is known only when the model runs, so Python cannot iterate over it",
-            help="call op.SequenceMap or op.Loop, or write the loop in a @script function",
+            help="call op.SequenceMap or op.Loop; a 'for' statement of a @script function runs over it in the model",
         )
 
     @boundary
@@ -69,11 +69,30 @@ class TensorSequence(Value):
         raise _no_mutation("pop(i)", "op.SequenceErase(s, i)")
 
     @boundary
+    def extend(self, values: Iterable[Operand]) -> NoReturn:
+        """Refused: a sequence in a graph is never changed."""
+        raise _no_mutation("extend(values)", "op.SequenceInsert(s, v)", "for each of them: ")
+
+    @boundary
+    def clear(self) -> NoReturn:
+        """Refused: a sequence in a graph is never changed."""
+        raise _no_mutation("clear()", "op.SequenceEmpty(dtype=FLOAT)")
+
+    @boundary
+    def __add__(self, other: Iterable[Operand]) -> NoReturn:
+        raise TracedValueError(
+            "ONNX cannot join a sequence with another one, or with a list",
+            help="insert one element after the other: s = op.SequenceInsert(s, v)",
+        )
+
+    __radd__ = __iadd__ = __add__
+
+    @boundary
     def __setitem__(self, index: Size, value: Operand) -> NoReturn:
         raise _no_mutation("s[i] = v", "op.SequenceInsert(op.SequenceErase(s, i), v, i)")
 
 
-def _no_mutation(written: str, instead: str) -> OnnxsmithError:
+def _no_mutation(written: str, instead: str, when: str = "") -> OnnxsmithError:
     return TracedValueError(
-        f"a sequence in a graph cannot be changed in place, as {written} would", help=f"s = {instead}"
+        f"a sequence in a graph cannot be changed in place, as {written} would", help=f"{when}s = {instead}"
     )

@@ -16,6 +16,7 @@ from onnxsmith.decompiling.restoring import restore_graph, restore_notes
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import CallError, boundary
 from onnxsmith.graphs import beyond
+from onnxsmith.graphs.function_forms import as_function
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.notes import VARIABLE_KEY
 from onnxsmith.graphs.weights import Weights
@@ -68,7 +69,7 @@ def rebuild(
         key = (function.domain, function.onnx_name, function.overload)
         held = called.pop(key, None)
         if held is None and tables.get("uncalled"):
-            held = generic_function(function)
+            held = as_function(generic_function(function))
         if held is not None:  # an edit may have taken out all calls of it
             made.functions[key] = held
             _restore_function(held, tables, sources)
@@ -107,7 +108,7 @@ def rebuild_function(script: Any, *, all_weights: Weights | None = None, **table
         raise CallError(f"rebuild_function takes a script, not {type(script).__name__}")
     _check_tables(tables)
     _describe_weights(tables.get("docs", {}), all_weights)
-    function = generic_function(script)
+    function = as_function(generic_function(script))
     _restore_function(function, tables, sources=False)
     holder = ir.Model(ir.Graph([], [], nodes=[]), ir_version=onnx.IR_VERSION, functions=[function])
     restore_types(holder, [(function.graph, tables)])

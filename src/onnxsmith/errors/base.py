@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, Literal, Self
 
-from onnxsmith.diagnostics import Label, clipped, printable, render
-from onnxsmith.source import Span, argument_span, caller_span, traceback_span
+from onnxsmith.diagnostics import Label, clipped, display_path, printable, render, wants_full_traceback
+from onnxsmith.errors.colours import coloured, coloured_error, is_plain
+from onnxsmith.source import Span, argument_span, caller_span, is_library, traceback_span
 
 #: Which part of a call is wrong: ("input", position) or ("attribute", name). Lets whoever knows the source
 #: underline that argument instead of the whole call.
@@ -57,6 +58,22 @@ class OnnxsmithError(Exception):
         help_text = None if self.help is None else clipped(self.help, _LONGEST_TEXT)
         text = printable(render(f"{message} [{self.code}]", self.labels, help_text))
         return "\n\n".join([text, *(str(each) for each in self.others)])
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows of it: the frames of the user's code, and the message in its colours."""
+        import traceback  # only IPython asks for this
+
+        frames = [
+            each
+            for each in traceback.extract_tb(self.__traceback__)
+            if wants_full_traceback() or not is_library(each.filename)
+        ]
+        lines = [
+            f'  File "{display_path(each.filename)}", line {each.lineno}, in {each.name}' for each in frames
+        ]
+        head = f"{type(self).__module__}.{type(self).__qualname__}"
+        text = f"{head}: {self}" if is_plain() else f"{coloured(head, 'red')}: {coloured_error(str(self))}"
+        return ["Traceback (most recent call last):", *lines, *text.split("\n")]
 
     def __reduce__(self) -> tuple[object, ...]:
         # Exceptions are pickled by their arguments; the places and the help are in the state. So an error that

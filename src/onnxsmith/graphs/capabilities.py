@@ -15,16 +15,19 @@ T = TypeVar("T")
 
 #: Name of the method -> "package:function". The stub of `Model` is generated from this (`dev.py stubs`).
 METHODS: dict[str, str] = {
+    "_repr_mimebundle_": "onnxsmith.view:model_bundle",
     "bind_inputs": "onnxsmith.passes.surgery:bind_inputs",
     "convert_version": "onnxsmith.passes.versions:convert_version",
     "decompile": "onnxsmith.decompiling:decompile",
     "decompile_to": "onnxsmith.decompiling:decompile_to",
     "equals": "onnxsmith.inspection:equals",
+    "diff": "onnxsmith.diffing:diff",
     "extract": "onnxsmith.passes.surgery:extract",
     "for_runtime": "onnxsmith.runtime.for_runtime:for_runtime",
     "intermediate": "onnxsmith.inspection:intermediate",
     "optimize": "onnxsmith.passes:optimize",
     "profile": "onnxsmith.profiling:profile",
+    "outline": "onnxsmith.passes.outlining.outlining:outline",
     "rename": "onnxsmith.passes.surgery:rename",
     "replace_weights": "onnxsmith.passes.surgery:replace_weights",
     "rewrite": "onnxsmith.passes.rules:rewrite",

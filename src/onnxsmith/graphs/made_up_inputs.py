@@ -5,6 +5,7 @@ Dimensions that are open get one size, the same for all. Whether a model runs on
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -17,6 +18,8 @@ from onnxsmith.types.value_types import SequenceType, TensorType
 
 #: Sizes that open dimensions are tried with, one after the other.
 _SIZES = (2, 1, 8, 3, 16)
+#: Larger inputs are not made up.
+_MOST_ELEMENTS = 1 << 28
 
 
 def made_up_inputs(ports: Sequence[Port]) -> Iterator[Mapping[str, RunValue]]:
@@ -40,6 +43,8 @@ def _made_up(port: Port, size: int, generator: np.random.Generator) -> RunValue 
     if not isinstance(port.type, TensorType):
         return [] if isinstance(port.type, SequenceType) else None
     shape = [each if isinstance(each, int) else size for each in port.type.shape or ()]
+    if math.prod(shape) > _MOST_ELEMENTS or min(shape, default=0) < 0:
+        return None  # a stranger's model may ask for any size
     return _array(port.name, port.type.dtype or DType.FLOAT, shape, generator)
 
 

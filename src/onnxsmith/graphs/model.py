@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -48,15 +47,13 @@ from onnxsmith.graphs.isolation import isolation
 from onnxsmith.graphs.model_inputs import Port as Port
 from onnxsmith.graphs.model_runtime import model_runtime
 from onnxsmith.graphs.model_text import text_of
+from onnxsmith.graphs.node_counts import node_count
 from onnxsmith.graphs.origins import origin_of
 from onnxsmith.graphs.records import ModelRecord, ValueRecord
 from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.source import Span
 from onnxsmith.types.value_types import UNKNOWN_TENSOR, SequenceType, TensorType
-
-#: A notebook shows the text of models with fewer nodes than this.
-_SHOWN_NODES = 2000
 
 
 @with_capabilities
@@ -400,8 +397,7 @@ class Model:
 
     @property
     def _node_count(self) -> int:
-        held = self._held
-        return len(held.graph.nodes) if isinstance(held, ModelRecord) else sum(1 for _ in held.graph)
+        return node_count(self._held)
 
     @property
     def _weight_bytes(self) -> int:
@@ -420,21 +416,6 @@ class Model:
         held = self.proto if self.is_proto_only else self._ir
         with soundness.blaming(held):
             return text_of(held)
-
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{kind}</td><td><code>{html.escape(port.name)}</code></td>"
-            f"<td><code>{html.escape(repr(port.type))}</code></td></tr>"
-            for kind, ports in (
-                ("input", self.inputs),
-                ("optional input", self.optional_inputs),
-                ("output", self.outputs),
-            )
-            for port in ports
-        )
-        text = html.escape(str(self)) if self._node_count < _SHOWN_NODES else ""
-        detail = f"<details><summary>ONNX text</summary><pre>{text}</pre></details>" if text else ""
-        return f"<p>{html.escape(repr(self))}</p><table>{rows}</table>{detail}"
 
 
 def _recorded_port(value: ValueRecord) -> Port:
@@ -572,7 +553,7 @@ class RawModel(Model):
 
     @property
     def _node_count(self) -> int:
-        return len(self._proto.graph.node)
+        return node_count(self._proto)
 
     @property
     def _weight_bytes(self) -> int:

@@ -10,22 +10,22 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from onnxsmith.passes.edits import Edit as Edit
-    from onnxsmith.passes.edits import NodeNote as NodeNote
+    from onnxsmith.graphs.edits import Edit as Edit
+    from onnxsmith.graphs.edits import NodeNote as NodeNote
+    from onnxsmith.graphs.report import PassedModel as PassedModel
+    from onnxsmith.graphs.report import Report as Report
     from onnxsmith.passes.optimizing import optimize as optimize
     from onnxsmith.passes.optimizing import polish as polish
-    from onnxsmith.passes.report import PassedModel as PassedModel
-    from onnxsmith.passes.report import Report as Report
     from onnxsmith.passes.surgery import extract as extract
     from onnxsmith.passes.surgery import with_outputs as with_outputs
     from onnxsmith.passes.surgery import with_shapes as with_shapes
 
 #: Public name -> the module it lives in. Who needs one pass, as the decompiler does, does not wait for the others.
 _LAZY = {
-    "Edit": "onnxsmith.passes.edits",
-    "NodeNote": "onnxsmith.passes.edits",
-    "PassedModel": "onnxsmith.passes.report",
-    "Report": "onnxsmith.passes.report",
+    "Edit": "onnxsmith.graphs.edits",
+    "NodeNote": "onnxsmith.graphs.edits",
+    "PassedModel": "onnxsmith.graphs.report",
+    "Report": "onnxsmith.graphs.report",
     "extract": "onnxsmith.passes.surgery",
     "optimize": "onnxsmith.passes.optimizing",
     "polish": "onnxsmith.passes.optimizing",

@@ -12,12 +12,13 @@ from typing import TypeAlias
 import numpy as np
 import onnx_ir as ir
 
+from onnxsmith.graphs.edits import Edit, NodeNote
 from onnxsmith.graphs.graph_inference import Functions
 from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
 from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
 from onnxsmith.graphs.origins import SOURCES_KEY, sources_in, stored_sources
 from onnxsmith.passes.attributes import attribute_of
-from onnxsmith.passes.edits import Edit, EditLog, NodeNote, noted
+from onnxsmith.passes.edits import EditLog, noted
 from onnxsmith.passes.named_tensors import named_tensor
 from onnxsmith.passes.standard_form import name_standard_domain, reveal_hidden_names
 from onnxsmith.passes.typing_values import infer_types
@@ -260,9 +261,9 @@ class Editor:
         replaced = [*node.outputs, *attempt.others]
         made = attempt.made
         is_new = set(made)
-        path = self.path(node)
         others = [each for old in attempt.others if (each := old.producer()) is not None]
-        known = {each: noted(each, path) for each in (*others, node)}  # before their outputs lose their names
+        # Before their outputs lose their names.
+        known = {each: noted(each, self.path(each)) for each in (*others, node)}
         for old, new in zip(replaced, values, strict=True):
             if new is None:
                 continue
@@ -273,18 +274,21 @@ class Editor:
             for each in made:
                 each.name = each.name or ""  # for what has none, onnx-ir would make one up
             graph.insert_before(node, made)
+        renamed: list[tuple[NodeNote, ir.Node]] = []
         for old, new in zip(replaced, values, strict=True):
             if new is not None:
-                self._redirect(old, new, node, made)
+                self._redirect(old, new, node, made, renamed)
         for each in made:
             self._enter(each)
         touched = [each for each in values if each is not None]
-        removed = self.remove([*others, node], path, known)
+        removed = self.remove([*others, node], known)
         self._hand_down(made, node, removed)
         infer_types(self, made)
         value = None if made else next((each.name for each in touched), None)
+        before = (*removed.notes, *(note for note, _ in renamed))
+        after = (*made, *(each for _, each in renamed if each not in self.gone))
         self.log.add(
-            Edit(self.pass_name, rule, tuple(removed.notes), tuple(noted(each, path) for each in made), value)
+            Edit(self.pass_name, rule, before, tuple([noted(each, self.path(each)) for each in after]), value)
         )
         return Replaced(made, touched, removed.neighbours)
 
@@ -298,8 +302,15 @@ class Editor:
         new.metadata_props.update(old.metadata_props)
         notes_of(new).update(notes_of(old))
 
-    def _redirect(self, old: ir.Value, new: ir.Value, node: ir.Node, made: list[ir.Node]) -> None:
-        """Let the readers of a value read another one."""
+    def _redirect(
+        self,
+        old: ir.Value,
+        new: ir.Value,
+        node: ir.Node,
+        made: list[ir.Node],
+        renamed: list[tuple[NodeNote, ir.Node]],
+    ) -> None:
+        """Let the readers of a value read another one; a node whose output gets another name is `renamed`."""
         for user, position in old.uses():
             user.replace_input_with(position, new)
         if not old.is_graph_output():
@@ -322,7 +333,8 @@ class Editor:
             graph.insert_before(node, copy)
             made.append(copy)
             new = copy.outputs[0]
-        elif new.producer() not in made:
+        elif maker is not None and maker not in made:
+            renamed.append((noted(maker, self.path(maker)), maker))
             new.name, old.name = old.name, self.fresh_name(f"{old.name}_before")
             if old.shape is not None:
                 new.shape = old.shape
@@ -339,12 +351,7 @@ class Editor:
                 found.setdefault(value, []).append(place)
         return found
 
-    def remove(
-        self,
-        nodes: Iterable[ir.Node],
-        path: Sequence[str] | None = None,
-        known: Mapping[ir.Node, NodeNote] | None = None,
-    ) -> Removed:
+    def remove(self, nodes: Iterable[ir.Node], known: Mapping[ir.Node, NodeNote] | None = None) -> Removed:
         """Take nodes out whose results nobody reads, and then what was only for them; `known` are notes of some."""
         result = Removed()
         waiting = list(nodes)
@@ -353,7 +360,7 @@ class Editor:
             if node in self.gone or any(is_read(each) for each in node.outputs):
                 continue
             note = known.get(node) if known else None
-            result.notes.append(note or noted(node, self.path(node) if path is None else path))
+            result.notes.append(note or noted(node, self.path(node)))
             result.metadata.append(node.metadata_props)
             self.gone.add(node)
             for each in self._all_inputs(node):

@@ -1,64 +1,18 @@
-"""What passes did to a model: one entry for each change, with the nodes that went and the nodes that came.
+"""The log of one run of passes: a record for each change, in order; and what it says of the nodes at any point.
 
-Nodes are noted by their names, so that the log outlives the graphs that it tells of, and can be written to a file.
+`replayed(noted_model(model), report.edits[:k])` are the nodes after the first `k` changes, for who steps through a run.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from onnxsmith.graphs.edits import Edit, NodeNote
 from onnxsmith.graphs.origins import SOURCE_KEY
-
-
-@dataclass(frozen=True, slots=True)
-class NodeNote:
-    """A node as the log names it."""
-
-    operator: str
-    name: str
-    outputs: tuple[str, ...]
-    #: The functions and bodies that it stands in, outermost first; empty for the main graph.
-    path: tuple[str, ...] = ()
-    #: Where it was written, as the model's metadata has it.
-    source: str | None = None
-
-    def __str__(self) -> str:
-        called = self.name or ", ".join(filter(None, self.outputs))
-        return f"{self.operator} '{'/'.join((*self.path, called))}'"
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """One change: which pass and which of its rules made it, and what became what.
-
-    `after` is empty where nodes were only left out, and `value` then names what is read in their place, if anything is.
-    """
-
-    pass_name: str
-    rule: str
-    before: tuple[NodeNote, ...]
-    after: tuple[NodeNote, ...]
-    value: str | None = None
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The places in the source that it concerns."""
-        return tuple(dict.fromkeys(each.source for each in self.before if each.source))
-
-    @property
-    def change(self) -> str:
-        """What became what, for people."""
-        before = " + ".join(map(str, self.before))
-        if self.after:
-            return f"{before} -> {' + '.join(map(str, self.after))}"
-        return before + (f" -> '{self.value}'" if self.value else " left out")
-
-    def __str__(self) -> str:
-        return f"{self.rule}: {self.change}"
+from onnxsmith.passes.values import inner_graphs
 
 
 class EditLog:
@@ -82,14 +36,9 @@ class EditLog:
         return tuple(self._edits)
 
 
-def counts(edits: Iterable[Edit]) -> Counter[tuple[str, str]]:
-    """How often each rule of each pass changed something."""
-    return Counter((each.pass_name, each.rule) for each in edits)
-
-
 def noted(node: ir.Node, path: Sequence[str] = ()) -> NodeNote:
     """A node for the log, while it still is what it was."""
-    operator = f"{node.domain}:{node.op_type}" if node.domain else node.op_type
+    operator = f"{node.domain}::{node.op_type}" if node.domain else node.op_type
     return NodeNote(
         operator,
         node.name or "",
@@ -97,3 +46,43 @@ def noted(node: ir.Node, path: Sequence[str] = ()) -> NodeNote:
         tuple(path),
         node.metadata_props.get(SOURCE_KEY),
     )
+
+
+def noted_model(model: ir.Model) -> list[NodeNote]:
+    """All nodes of a model for the log: those of the main graph and of functions, each before those inside it."""
+    found: list[NodeNote] = []
+    waiting: list[tuple[Iterable[ir.Node], tuple[str, ...]]] = [
+        (function.graph, (function.name,)) for function in reversed(model.functions.values())
+    ]
+    waiting.append((model.graph, ()))
+    while waiting:
+        nodes, path = waiting.pop()
+        for node in nodes:
+            found.append(noted(node, path))
+            waiting += [(graph, (*path, node.name or node.op_type)) for graph in inner_graphs(node)]
+    return found
+
+
+def replayed(nodes: Iterable[NodeNote], edits: Iterable[Edit]) -> list[NodeNote]:
+    """The nodes after some changes. What went is out, with all that stood inside it, and what came is at the end.
+
+    A node is known by its note. Two branches of one node stand in the same, and so do bodies of nodes of one operator
+    that have no name.
+    """
+    graphs: dict[tuple[str, ...], Counter[NodeNote]] = {}
+    for each in nodes:
+        graphs.setdefault(each.path, Counter())[each] += 1
+    for edit in edits:
+        came = {(each.path, each.name) for each in edit.after}
+        for each in edit.before:
+            present = graphs.get(each.path, Counter())
+            present[each] -= 1
+            if present[each] <= 0:
+                del present[each]
+            inside = (*each.path, each.name or each.operator)
+            if (each.path, each.name) not in came:
+                for path in [path for path in graphs if path[: len(inside)] == inside]:
+                    del graphs[path]
+        for each in edit.after:
+            graphs.setdefault(each.path, Counter())[each] += 1
+    return [each for found in graphs.values() for each in found.elements()]

@@ -16,9 +16,11 @@ from onnxsmith.errors import (
     VersionConversionError,
 )
 from onnxsmith.graphs import soundness
+from onnxsmith.graphs.ir_version import drop_unused_imports, settle_ir_version
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.opsets import check_opset_version
+from onnxsmith.graphs.report import PassedModel, Report, with_report
 from onnxsmith.passes.cleanup.branches import BRANCHES
 from onnxsmith.passes.cleanup.constants import (
     drop_dead_nodes,
@@ -45,7 +47,6 @@ from onnxsmith.passes.fusions.normalisation import NORMALISATION
 from onnxsmith.passes.fusions.rotary import ROTARY
 from onnxsmith.passes.fusions.weights import LAYERS, PRODUCTS
 from onnxsmith.passes.inlining import inline_functions
-from onnxsmith.passes.report import PassedModel, Report, with_report
 from onnxsmith.passes.surgery.holding import Held, finished, read
 from onnxsmith.passes.typing_values import DeclaredTypes
 from onnxsmith.passes.unrolling import Unrolling
@@ -174,7 +175,8 @@ class _Wanted:
 def _optimized(model: Model, wanted: _Wanted, budget: int | None = None) -> PassedModel:
     with collection_paused():
         held = read(model)
-        report = Report.of(held.ir)
+        given = held.ir
+        report = Report.of(given)
         log = EditLog()
         held = _in_opset(held, wanted.opset, report, log)
         changed = held.ir
@@ -200,6 +202,8 @@ def _optimized(model: Model, wanted: _Wanted, budget: int | None = None) -> Pass
         if not report.operators_before.get("Attention", 0) and _has_open_attention(changed):
             report.notes.append("Attention, which was not in it, takes no batch and no sequence of size 0")
         types.restore()
+        drop_unused_imports(changed)
+        settle_ir_version(changed, given)
     if unrolling.is_exhausted:
         report.notes.append("not all loops of few turns are unrolled: that would be too many nodes")
     report.close(changed, edit.log.finished())

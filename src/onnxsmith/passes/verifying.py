@@ -17,8 +17,8 @@ from onnxsmith.diagnostics import clipped, described_type
 from onnxsmith.errors import AttributeTypeError, ModelInputError, OnnxsmithError, VerificationError
 from onnxsmith.graphs.made_up_inputs import made_up_inputs
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.report import PassedModel
 from onnxsmith.graphs.run_values import RunValue
-from onnxsmith.passes.report import PassedModel
 from onnxsmith.passes.surgery.holding import read
 from onnxsmith.passes.values import Array, is_random
 from onnxsmith.types.dtypes import DType

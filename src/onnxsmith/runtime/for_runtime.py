@@ -6,6 +6,8 @@ are the model's own.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import onnx
 import onnx_ir as ir
 
@@ -13,10 +15,11 @@ from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.errors import MissingDependencyError, NotRunnableError, OnnxsmithError
 from onnxsmith.graphs import files
 from onnxsmith.graphs.diagnosis import objection
+from onnxsmith.graphs.edits import Edit
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.origins import hand_down_origins
-from onnxsmith.graphs.rewriting.rewrite import NodeChange
+from onnxsmith.graphs.report import PassedModel, Report
 from onnxsmith.runtime import kernel_table, onnxruntime_api
 from onnxsmith.runtime.adapting import Checks, adapt
 from onnxsmith.runtime.cast_constants import cast_constants
@@ -30,30 +33,31 @@ from onnxsmith.runtime.widening import widened
 _LONGEST_PLACE = 200
 
 
-class RuntimeModel(Model):
+@dataclass(slots=True)
+class RuntimeReport(Report):
+    """What was changed for a runtime; as text, a line with the reason for each change."""
+
+    #: The runtime that it was made for, and its version.
+    runtime: str = ""
+
+    def __str__(self) -> str:
+        if not self.edits:
+            return f"{self.runtime}: nothing to change"
+        count = len(self.edits)
+        lines = [f"{self.runtime}: {count} change{'s' * (count != 1)}"]
+        for each in self.edits:
+            place = clipped(each.before[0].called, _LONGEST_PLACE)
+            lines.append(f"  {each.operator} '{place}': {each.reason}")
+        return printable("\n".join(lines))
+
+
+class RuntimeModel(PassedModel):
     """A model for one runtime: runs there as the one that it was made of is defined.
 
-    `changes` says what was changed and why, a change for each node and fact; it is empty for a model that ONNX Runtime
-    gets right as it is.
+    `report.edits` say what was changed and why; there are none for a model that ONNX Runtime gets right as it is.
     """
 
-    def __init__(self, model: ir.Model, changes: tuple[NodeChange, ...], runtime: str) -> None:
-        super().__init__(model)
-        self.changes = changes
-        #: The runtime that it was made for, and its version.
-        self.runtime = runtime
-
-    @property
-    def report(self) -> str:
-        """What was changed, one line each, to be read."""
-        if not self.changes:
-            return f"{self.runtime}: nothing to change"
-        count = len(self.changes)
-        lines = [f"{self.runtime}: {count} change{'s' * (count != 1)}"]
-        for each in self.changes:
-            place = clipped("/".join((*each.path, each.node or each.operator)), _LONGEST_PLACE)
-            lines.append(printable(f"  {each.operator} '{place}': {each.reason}"))
-        return "\n".join(lines)
+    report: RuntimeReport
 
 
 @model_boundary
@@ -67,7 +71,7 @@ def for_runtime(model: Model) -> RuntimeModel:
     >>> from onnxsmith import INT64, opset21 as op, trace
     >>> model = trace(lambda a, b: op.Div(a, b), INT64["N"], INT64["N"])
     >>> shipped = model.for_runtime()
-    >>> [change.operator for change in shipped.changes]
+    >>> [edit.operator for edit in shipped.report.edits]
     ['Div']
     >>> print(shipped.report)  # doctest: +ELLIPSIS
     ONNX Runtime ...: 1 change
@@ -91,10 +95,14 @@ def for_runtime(model: Model) -> RuntimeModel:
     except Exception as error:  # ONNX Runtime's own classes, one for each reason
         raise NotRunnableError(f"ONNX Runtime cannot run this model: {plain_reason(error)}") from error
     version = ".".join(map(str, onnxruntime_api.version()))
-    return RuntimeModel(_read(opened.model.proto, model), opened.edits, f"ONNX Runtime {version}")
+    report = RuntimeReport.of(model.ir)
+    report.runtime = f"ONNX Runtime {version}"
+    result = _read(opened.model.proto, model)
+    report.close(result, opened.edits)
+    return RuntimeModel(result, report)
 
 
-def adapted(model: Model, *, checks: bool) -> tuple[ir.Model, tuple[NodeChange, ...]]:
+def adapted(model: Model, *, checks: bool) -> tuple[ir.Model, tuple[Edit, ...]]:
     """What `for_runtime` makes of a model, and what it changed, without a session: nothing has to be installed for it.
 
     The very model where there is nothing to change. Opsets and definitions stay: what is new to ONNX Runtime it will

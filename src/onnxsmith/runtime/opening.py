@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 import onnx
 from onnx import helper
 
-from onnxsmith.graphs.rewriting.rewrite import NodeChange, ReadWeight
+from onnxsmith.graphs.edits import Edit
+from onnxsmith.graphs.rewriting.rewrite import ReadWeight
 from onnxsmith.graphs.rewriting.scopes import all_nodes, operators_of, plain_domain
 from onnxsmith.graphs.rewriting.site import Array
 from onnxsmith.graphs.session_model import SessionModel
@@ -38,7 +39,7 @@ class Opened:
 
     session: onnxruntime_api.Session
     model: SessionModel
-    edits: tuple[NodeChange, ...]
+    edits: tuple[Edit, ...]
 
 
 def open_session(
@@ -59,7 +60,7 @@ def open_session(
     """
     if operators is None:
         operators = operators_of(model.proto)
-    edits: tuple[NodeChange, ...] = ()
+    edits: tuple[Edit, ...] = ()
     if is_on_cpu(settings):
         checks: Checks = "before" if is_checked else "in the graph"
         version = onnxruntime_api.version()

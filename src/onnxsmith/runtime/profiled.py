@@ -17,7 +17,7 @@ from typing import TypeAlias, cast
 
 import onnx
 
-from onnxsmith.graphs.rewriting.rewrite import NodeChange
+from onnxsmith.graphs.edits import Edit
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api
@@ -42,7 +42,7 @@ class Recording:
     optimized: onnx.ModelProto
     #: The graph that ONNX Runtime was given, with the facts about it met.
     told: onnx.ModelProto
-    edits: tuple[NodeChange, ...]
+    edits: tuple[Edit, ...]
     #: Seconds that each run took afterwards, without the profile.
     plain_seconds: tuple[float, ...]
 

@@ -11,8 +11,9 @@ from typing import TypeAlias
 
 import onnx
 
+from onnxsmith.graphs.edits import Edit
 from onnxsmith.graphs.rewriting.dissolving import without_functions
-from onnxsmith.graphs.rewriting.rewrite import NodeChange, Rewritten
+from onnxsmith.graphs.rewriting.rewrite import Rewritten
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api, versions
 from onnxsmith.runtime.adapting import Refused
@@ -33,7 +34,7 @@ def opener(
     """How whole models are opened; `is_kept` says that the model is what is wanted, for a file."""
     threads = threads_for(settings)
     return lambda model: open_session(
-        model, settings, threads=threads, optimize=True, is_kept=is_kept, profiling=profiling
+        model, settings, threads=threads, optimize=settings.optimize, is_kept=is_kept, profiling=profiling
     )
 
 
@@ -77,7 +78,7 @@ def threads_for(settings: Settings) -> int:
 class _Retelling:
     """One way to tell the model, and what was said about it."""
 
-    def __init__(self, given: onnx.ModelProto, edits: tuple[NodeChange, ...] = ()) -> None:
+    def __init__(self, given: onnx.ModelProto, edits: tuple[Edit, ...] = ()) -> None:
         self.given = given
         self.edits = edits
         self.error: Exception | None = None

@@ -37,6 +37,8 @@ class Settings:
     providers: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
     intra_op_threads: int | None = None
     cache_size: int = DEFAULT_CACHE_SIZE
+    #: Whether ONNX Runtime may optimise whole models.
+    optimize: bool = True
 
 
 #: None where nobody chose, which is what costs least to ask.
@@ -86,11 +88,13 @@ def using(
     intra_op_threads: int | None = None,
     runtime: Runtime | None = None,
     cache_size: int | None = None,
+    optimize: bool | None = None,
 ) -> Scope:
     """Choose how operators run inside a `with` block, in this thread or task only.
 
     `providers` are ONNX Runtime's execution providers in order of preference, each a name or a pair of name and
-    options; the CPU comes after them by itself. What is left out stays as it was.
+    options; the CPU comes after them by itself. `optimize=False` lets ONNX Runtime run whole models as they
+    are, node by node. What is left out stays as it was.
 
     >>> from onnxsmith.runtime import using
     >>> with using(runtime="reference") as settings:
@@ -111,6 +115,8 @@ def using(
         settings = replace(settings, intra_op_threads=_positive("intra_op_threads", intra_op_threads))
     if cache_size is not None:
         settings = replace(settings, cache_size=_positive("cache_size", cache_size))
+    if optimize is not None:
+        settings = replace(settings, optimize=bool(optimize))
     return Scope(settings)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,10 @@ from onnxsmith.types.value_types import TensorType
 
 if TYPE_CHECKING:
     from onnxsmith.core.target import Target
+
+
+#: A notebook shows as many elements as cells of a table.
+_MOST_CELLS = 200
 
 
 @shown_as("Tensor")
@@ -59,6 +64,21 @@ class EagerTensor(Tensor):
     def __repr__(self) -> str:
         return np.array_repr(self.array).replace("array(", "tensor(").replace("\n      ", "\n       ")
 
+    def _repr_mimebundle_(
+        self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
+    ) -> dict[str, str]:
+        """What a notebook shows of it: its type, and its elements as a table where it has a few rows."""
+        import html  # only notebooks ask for this, and its table of names takes time to load
+
+        head = f"<p><code>{html.escape(repr(self.type))}</code></p>"
+        if self.array.ndim in (1, 2) and self.array.size <= _MOST_CELLS:
+            rows = np.atleast_2d(self.array).tolist()
+            cells = ("".join(f"<td>{html.escape(_cell(each))}</td>" for each in row) for row in rows)
+            body = f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
+        else:
+            body = f"<pre>{html.escape(str(self.array))}</pre>"
+        return {"text/plain": repr(self), "text/html": head + body}
+
     def __str__(self) -> str:
         return str(self.array)
 
@@ -79,6 +99,10 @@ class EagerTensor(Tensor):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return EagerTensor, (self.array,)
+
+
+def _cell(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 @boundary

@@ -85,15 +85,3 @@ def module_scope(node: torch.fx.Node) -> str:
         return ""
     path = next(reversed(stack.values()))[0]
     return f"{path}/" if path and not path.startswith("_empty") else ""
-
-
-def module_calls(node: torch.fx.Node) -> tuple[tuple[str, str], ...]:
-    """The calls of modules that a node was made in, the outermost first: what tells a call apart, and the class."""
-    stack: Any = node.meta.get("nn_module_stack")
-    if not stack:
-        return ()
-    return tuple((key, _class_name(kind)) for key, (_, kind) in stack.items())
-
-
-def _class_name(kind: Any) -> str:
-    return kind if isinstance(kind, str) else f"{kind.__module__}.{kind.__qualname__}"

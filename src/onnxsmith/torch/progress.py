@@ -9,6 +9,8 @@ import time
 from types import TracebackType
 from typing import TextIO
 
+from onnxsmith.diagnostics import is_notebook
+
 #: Shorter exports say nothing.
 _PATIENCE = 2.0
 _INTERVAL = 0.25
@@ -32,7 +34,7 @@ class Progress:
         self._width = 0
 
     def __enter__(self) -> Progress:
-        if self._stream.isatty():
+        if self._stream.isatty() or is_notebook():
             self._thread = threading.Thread(target=self._show, daemon=True)
             self._thread.start()
         return self

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from onnxsmith.graphs.edits import Edit
 from onnxsmith.graphs.model import Model
-from onnxsmith.graphs.rewriting.rewrite import NodeChange
 
 Way = Literal["translation", "decomposition", "custom"]
 
@@ -53,7 +53,7 @@ class ExportReport:
     weight_bytes: int = 0
     verification: list[OutputRow] = field(default_factory=list)
     #: What was changed because ONNX Runtime would get it wrong or has no kernel for it.
-    runtime_changes: tuple[NodeChange, ...] = ()
+    runtime_changes: tuple[Edit, ...] = ()
     #: What the user should know: dimensions that are fixed, outputs that were not compared.
     notes: list[str] = field(default_factory=list)
 

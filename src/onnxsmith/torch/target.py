@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from onnxsmith.algorithms.operators import PortableOperators, portable_operators
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.names import snake_case
@@ -18,7 +19,7 @@ from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.source import STATEMENT, Span
-from onnxsmith.torch.library.operators import PortableOperators, portable_operators
+from onnxsmith.torch.module_calls import Calls
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
@@ -35,8 +36,8 @@ class Origin:
     scope: str = ""
     #: The line of the model's source, as metadata has it.
     source: str = ""
-    #: The calls of modules that it is in, the outermost first: what tells a call from others, and the class.
-    modules: tuple[tuple[str, str], ...] = ()
+    #: The calls of modules that it is in, the outermost first.
+    modules: Calls = ()
 
 
 class TorchTarget(GraphTarget):
@@ -57,7 +58,7 @@ class TorchTarget(GraphTarget):
         #: Sizes and the like that were computed: what computes them -> the results.
         self._made: dict[Any, tuple[Any, ...]] = {}
         #: The calls of modules that each node of the outermost graph is in, where that is asked for.
-        self.modules: dict[NodeRecord, tuple[tuple[str, str], ...]] | None = {} if keeps_modules else None
+        self.modules: dict[NodeRecord, Calls] | None = {} if keeps_modules else None
 
     @property
     def operators(self) -> PortableOperators:

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 import onnx_ir as ir
 import torch
 
+from onnxsmith.algorithms.values import SIZE_READER
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.errors import ExportError, boundary
 from onnxsmith.graphs import files
@@ -28,7 +29,8 @@ from onnxsmith.torch.custom import by_overload
 from onnxsmith.torch.dispatch import Dispatcher
 from onnxsmith.torch.interpreter import Interpreter
 from onnxsmith.torch.library.dtypes import SUBSTITUTES, boundary_dtype
-from onnxsmith.torch.outlining import MODULES_KEY, outline
+from onnxsmith.torch.module_calls import Calls
+from onnxsmith.torch.module_parts import MODULES_KEY, outline_modules
 from onnxsmith.torch.ports import Ports
 from onnxsmith.torch.preparing import prepared
 from onnxsmith.torch.progress import Progress
@@ -141,12 +143,14 @@ class Translator:
         substitutes = {} if narrow is None else dict.fromkeys(_NARROW, boundary_dtype(narrow))
         types = SUBSTITUTES.set(substitutes)
         active = ACTIVE.set(self.scope)
+        sizes = SIZE_READER.set(self.sizes.axis)
         try:
             arguments, weights = self.ports.inputs()
             walk = Interpreter(self.dispatcher, self.program.graph_module, weights, self.progress)
             results = walk.run(arguments)
             outputs = [] if self.dispatcher.failures else self.ports.outputs(results, walk.values)
         finally:
+            SIZE_READER.reset(sizes)
             ACTIVE.reset(active)
             SUBSTITUTES.reset(types)
         if self.dispatcher.failures:
@@ -170,7 +174,7 @@ class Translator:
             notes_of(node)[MODULES_KEY] = calls
         polish(model, keeps_modules=modules is not None)
         if self.options.functions is not None:
-            outline(model)
+            outline_modules(model)
         model.ir_version = lowest_ir_version(model, self.state.dtypes)
         if conditions:
             model.metadata_props[SIZES_KEY] = written(conditions)
@@ -182,7 +186,7 @@ class Translator:
         report.weight_bytes = files.weight_bytes(made.ir)
         return made
 
-    def _modules(self, maker: IrMaker) -> dict[ir.Node, tuple[tuple[str, str], ...]] | None:
+    def _modules(self, maker: IrMaker) -> dict[ir.Node, Calls] | None:
         """The calls of modules that each node is in."""
         recorded = self.scope.modules
         if recorded is None:

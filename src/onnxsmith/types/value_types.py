@@ -9,6 +9,7 @@ import functools
 import re
 import types
 import typing
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, SupportsIndex, TypeAlias, cast
 
@@ -77,6 +78,14 @@ class ValueType:
 
     def __ror__(self, other: object) -> Any:
         return typing.Union[other, self]  # noqa: UP007
+
+    def _repr_mimebundle_(
+        self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
+    ) -> dict[str, str]:
+        """What a notebook shows of it."""
+        import html  # only notebooks ask for this, and its table of names takes time to load
+
+        return {"text/plain": repr(self), "text/html": f"<code>{html.escape(repr(self))}</code>"}
 
     @property
     def onnx_name(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from onnxsmith.view.bundles import model_bundle as model_bundle
 from onnxsmith.view.overlays import Note as Note
 from onnxsmith.view.overlays import NoteKind as NoteKind
 from onnxsmith.view.overlays import Overlay as Overlay

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import html
 import importlib
-import sys
+from pathlib import Path
 from typing import Any
 
+from onnxsmith.errors import OnnxsmithError
 from onnxsmith.view import writing
 from onnxsmith.view.content import Viewed
 
@@ -15,26 +16,48 @@ MOST_BYTES = 2_000_000
 _HEIGHT = 560
 
 
-def is_notebook() -> bool:
-    """Whether this runs in a notebook, and not at a prompt in a terminal."""
-    ipython: Any = sys.modules.get("IPython")
-    shell = None if ipython is None else ipython.get_ipython()
-    return shell is not None and hasattr(shell, "kernel")
-
-
 def page_frame(page: bytes) -> str:
     """The page in a frame that may run its script and nothing else."""
     text = html.escape(page.decode(), quote=True)
     style = f"width:100%;height:{_HEIGHT}px;border:1px solid #8884;border-radius:8px"
-    return f'<iframe sandbox="allow-scripts" srcdoc="{text}" style="{style}" title="The model"></iframe>'
+    # In a block of its own: IPython warns of a bare frame, and would have one with an address.
+    return (
+        f'<div><iframe sandbox="allow-scripts" srcdoc="{text}" style="{style}" title="The model">'
+        "</iframe></div>"
+    )
 
 
 def display_page(shown: Viewed) -> None:
-    """Show the page below the cell; one that is too large as a line that says how to get it."""
+    """Show the page below the cell; of one that is too large, a button that writes it to a file."""
     # There, because this is a notebook; its annotations leave things open.
     displays: Any = importlib.import_module("IPython.display")
     page = writing.made(shown, ".html")
-    displays.display(displays.HTML(page_frame(page) if len(page) <= MOST_BYTES else too_large(len(page))))
+    if len(page) <= MOST_BYTES:
+        displays.display(displays.HTML(page_frame(page)))
+        return
+    displays.display(displays.HTML(too_large(len(page))))
+    button = _button(shown)
+    if button is not None:
+        displays.display(button)
+
+
+def _button(shown: Viewed) -> Any:
+    """A button that writes the page beside the notebook; None where the notebook has no widgets."""
+    try:
+        widgets: Any = importlib.import_module("ipywidgets")
+    except ImportError:
+        return None
+    name = f"{Path(shown.title).stem or 'model'}.html"
+    button = widgets.Button(description=f"Write {name}", layout=widgets.Layout(width="auto"))
+
+    def write(_: object) -> None:
+        try:
+            button.description = f"{writing.write(shown, name)} is written"
+        except OnnxsmithError as error:
+            button.description = error.message
+
+    button.on_click(write)
+    return button
 
 
 def too_large(size: int) -> str:

@@ -9,7 +9,7 @@ import webbrowser
 from pathlib import Path
 from typing import get_args
 
-from onnxsmith.diagnostics import clipped, printable
+from onnxsmith.diagnostics import clipped, is_notebook, printable
 from onnxsmith.errors import AttributeValueError, boundary
 from onnxsmith.graphs import beyond
 from onnxsmith.graphs.model import Model
@@ -48,7 +48,7 @@ def show(
     shown = viewed(model, source=source, statistics=statistics, overlay=overlay)
     if path is not None:
         return writing.write(shown, path, overwrite=overwrite)
-    if notebook.is_notebook():
+    if is_notebook():
         notebook.display_page(shown)
         return None
     return _open(shown)

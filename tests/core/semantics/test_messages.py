@@ -405,7 +405,8 @@ TRACED: dict[str, Case] = {
         lambda x: [row for row in x],  # noqa: C416  # the loop is what is tested
         TracedValueError,
         "how often this repeats is known only when the model runs: it iterates over float32 of shape (N, 4)",
-        "compute on the whole tensor, call op.Scan or op.Loop, or write the loop in a @script function;\n"
+        "compute on the whole tensor, as in (x * x).sum(), or call op.Scan or op.Loop;\n"
+        "a 'for' statement of a @script function runs over it in the model, a comprehension does not;\n"
         "a first dimension of known size is unrolled",
     ),
     "numpy's zeros": (

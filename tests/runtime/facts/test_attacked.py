@@ -115,7 +115,7 @@ def test_hostile_names_cost_no_time_and_reach_no_terminal() -> None:
     text = "g (int64[N] a, int64[N] b) => (int64[N] y) { y = Div(a, b) }"
     proto = parser.parse_model(HEADER + text)
     proto.graph.node[0].name = "\x1b[31m" + "x" * 1_000_000
-    report = Model.from_proto(proto).for_runtime().report
+    report = str(Model.from_proto(proto).for_runtime().report)
     assert "\x1b" not in report
     assert len(report) < 2000
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx
 import pytest
 from onnx import TensorProto, helper
 
@@ -53,3 +54,19 @@ def test_bodies_that_give_less_do_not() -> None:
     given = op.Cast(X, to=TensorProto.UINT4)
     assert load_session(model).source == "reference"
     assert Model.from_proto(model)(np.array(True), given).tolist() == given.tolist()
+
+
+LOOP = """<ir_version: 10, opset_import: ["" : 21]>
+    g (float[N] x, int64 n, bool go) => (float[N] last, int4[K, N] each)
+    { last, each = Loop (n, go, x) <body = b (int64 i, bool on, float[N] now)
+      => (bool on_out, float[N] next, int4[N] one)
+      { on_out = Identity(on) next = Identity(now) one = Cast <to = 22> (now) }> }"""
+
+
+def test_loops_that_collect_less_do_not_either() -> None:
+    model = onnx.parser.parse_model(LOOP)
+    assert load_session(model).source == "reference"
+    assert (
+        Model.from_proto(model)(X, np.array(2), np.array(True))[1].astype(int).tolist()
+        == [[-1, 0, 1, 2, 7]] * 2
+    )

@@ -262,3 +262,74 @@ def walrus_that_may_be_skipped(x: FLOAT):
 @refused(ConditionError, "max()")
 def max_of_vectors(x: FLOAT["N"], y: FLOAT["N"]):
     return max(x, y)  # here
+
+
+@runs(vector(1, 3))
+@runs(vector(1, 2))
+@runs(vector())
+def assigned_where_the_test_holds(x: FLOAT["N"]):
+    if len(x) > 0 and (m := x.max()) > 2:
+        return m
+    return x.sum()
+
+
+@runs(vector(1, 3))
+@runs(vector(1, 2))
+@runs(vector())
+def assigned_where_the_test_does_not_hold(x: FLOAT["N"]):
+    if len(x) == 0 or (m := x.max()) < 3:
+        return x.sum()
+    return m + 1.0
+
+
+@runs(vector(1, 3))
+@runs(vector(-1, 2))
+@runs(vector())
+def assigned_under_not(x: FLOAT["N"]):
+    if not (len(x) > 0 and (m := x.max()) > 2):
+        y = x.sum()
+    else:
+        y = m
+    return y
+
+
+@runs(vector(1, 3))
+@runs(vector(1, 5))
+@runs(vector(9, 9))
+@runs(vector())
+def assigned_one_after_the_other(x: FLOAT["N"]):
+    if len(x) > 0 and (m := x.max()) > 2 and (k := x.min()) < m:
+        return m + k
+    return x.sum()
+
+
+@runs(vector(1, 3))
+@runs(vector(1, 2))
+@runs(vector())
+def assigned_in_a_choice(x: FLOAT["N"]):
+    return m if len(x) > 0 and (m := x.max()) > 2 else x.sum()
+
+
+@runs(vector(1, 3))
+@runs(vector(1, 2))
+@runs(vector())
+def assigned_again_where_the_test_holds(x: FLOAT["N"]):
+    m = x.sum() * 10.0
+    if len(x) > 0 and (m := x.max()) > 2:
+        return m
+    return m + 1.0
+
+
+@refused(UnassignedVariableError, "'m' may have no value here")
+def read_where_the_test_may_not_hold(x: FLOAT["N"]):
+    if len(x) > 0 and (m := x.max()) > 2:
+        x = x + m
+    return x + m  # here
+
+
+@refused(UnassignedVariableError, "'m' may have no value here")
+def assigned_again_on_one_path(x: FLOAT["N"]):
+    found = len(x) > 0 and (m := x.max()) > 2
+    if x.sum() > 5:
+        m = x.min()
+    return m if found else x.sum()  # here

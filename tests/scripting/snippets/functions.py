@@ -8,7 +8,12 @@ import numpy as np
 
 from onnxsmith import FLOAT, INT64, script
 from onnxsmith import opset18 as op
-from onnxsmith.errors import RecursiveFunctionError, UndefinedNameError, UnsupportedSyntaxError
+from onnxsmith.errors import (
+    MissingReturnError,
+    RecursiveFunctionError,
+    UndefinedNameError,
+    UnsupportedSyntaxError,
+)
 from tests.scripting.corpus import integer, matrix, refused, runs, scalar, vector
 
 
@@ -370,3 +375,13 @@ def class_inside(x: FLOAT["N"]):
         factor = 2
 
     return x * Inner.factor
+
+
+@refused(MissingReturnError, "returns None, value 3 of 3, which is no tensor")
+def none_among_others_is_returned(x: FLOAT["N"]):
+    return x, "text", None  # here
+
+
+@refused(MissingReturnError, "returns an object, value 2 of 2, which is no tensor")
+def an_object_is_returned(x: FLOAT["N"]):
+    return x, object()  # here

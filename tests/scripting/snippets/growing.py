@@ -2,7 +2,7 @@
 
 from onnxsmith import FLOAT, INT64, script
 from onnxsmith import opset18 as op
-from onnxsmith.errors import MutationError
+from onnxsmith.errors import MutationError, TensorAssignmentError, TracedValueError
 from tests.scripting.corpus import integer, ints, refused, runs, skips, vector
 
 
@@ -273,3 +273,21 @@ def collected_in_a_long_row(x: FLOAT["N"]):
         elif v > 1.0:
             out.append(v + 19.0)
     return len(out), x
+
+
+@refused(TensorAssignmentError, "out = op.SequenceInsert(op.SequenceErase(out, 0), x[0], 0)")
+def an_element_is_set(x: FLOAT["N"]):
+    out = []
+    for v in x:
+        out.append(v)
+    out[0] = x[0]  # here
+    return out[0]
+
+
+@refused(TracedValueError, "insert one element after the other: s = op.SequenceInsert(s, v)")
+def another_list_is_added(x: FLOAT["N"]):
+    out = []
+    for v in x:
+        out.append(v)
+    out += [x[0]]  # here
+    return len(out) + x

@@ -393,7 +393,7 @@ def attribute_outlives_call(x: FLOAT["N"]):
     return x * METER.tick()  # here
 
 
-@refused(LastingChangeError, "random")
+@refused(LastingChangeError, "op.RandomUniform(shape=[1])")
 def random_numbers(x: FLOAT["N"]):
     return x * random.randint(1, 3)  # here
 

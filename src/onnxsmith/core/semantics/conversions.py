@@ -83,7 +83,8 @@ def iterations(x: TensorValue) -> int:
     if shape is None or not isinstance(shape[0], int):
         raise TracedValueError(
             f"how often this repeats is known only when the model runs: it iterates over {_described(x)}",
-            help="compute on the whole tensor, call op.Scan or op.Loop, or write the loop in a @script function;\n"
+            help="compute on the whole tensor, as in (x * x).sum(), or call op.Scan or op.Loop;\n"
+            "a 'for' statement of a @script function runs over it in the model, a comprehension does not;\n"
             "a first dimension of known size is unrolled",
         ).locate(iterated_span())
     return shape[0]

@@ -15,6 +15,8 @@ from typing import TypeAlias
 import onnx
 from onnx import shape_inference
 
+from onnxsmith.graphs.edits import Edit, NodeNote
+from onnxsmith.graphs.origins import SOURCE_KEY
 from onnxsmith.graphs.rewriting.copies import take_places
 from onnxsmith.graphs.rewriting.emitter import Emitter, FreshNames
 from onnxsmith.graphs.rewriting.scopes import (
@@ -38,20 +40,12 @@ _MOST_CALLS = 200
 _MOST_UNFOLDED = 2_000_000
 
 
+#: What the records call it.
+PASS_NAME = "runtime"
+
+
 class TooDeep(Exception):
     """Functions call functions deeper than can be followed, or themselves."""
-
-
-@dataclass(frozen=True, slots=True)
-class NodeChange:
-    """One change: by which rule, why, and which node it was."""
-
-    rule: str
-    reason: str
-    operator: str
-    node: str
-    #: The functions and bodies that the node stands in, outermost first; empty for the main graph.
-    path: tuple[str, ...] = ()
 
 
 #: Looks at a node; gives (rule, reason) of what it changed, whose nodes are in the site's emitter, or nothing.
@@ -67,7 +61,7 @@ class Rewritten:
     """The model after the rules, and what they changed."""
 
     model: onnx.ModelProto
-    edits: tuple[NodeChange, ...] = field(default=())
+    edits: tuple[Edit, ...] = field(default=())
 
 
 def rewrite(
@@ -117,7 +111,7 @@ class _Run:
         #: Whether the shapes that the model declares inside are right.
         self.believes_shapes = False
         self._names = FreshNames([*value_names(model), *(each.name for each in model.functions)])
-        self._edits: list[NodeChange] = []
+        self._edits: list[Edit] = []
         # Edits, and calls that go to a copy.
         self._changes = 0
         # (function, types of its inputs, attributes) -> its copy and what calls it.
@@ -203,9 +197,6 @@ class _Run:
             emit = Emitter(versions.get("", 1), self._names, stem, node.name)
             site = Site(node, versions.get(domain, 1), scope, emit)
             changes = rule(site)
-            for name, reason in changes:
-                self._edits.append(NodeChange(name, reason, node.op_type, node.name, path))
-                self._changes += 1
             if changes:
                 is_changed = True
                 scope.made.update(site.made)
@@ -213,11 +204,25 @@ class _Run:
                 for each in emitted:
                     if not each.metadata_props:  # says where the node was written, if anything does
                         each.metadata_props.extend(node.metadata_props)
-                self._put_mark(emitted, ", ".join(name for name, _ in changes))
+                rules = ", ".join(name for name, _ in changes)
+                self._put_mark(emitted, rules)
+                self._note(node, emitted, rules, "; ".join(reason for _, reason in changes), path)
                 result.extend(emitted)
             else:
                 result.append(node)
         return result if is_changed else None
+
+    def _note(
+        self,
+        node: onnx.NodeProto,
+        emitted: Iterable[onnx.NodeProto],
+        rules: str,
+        reason: str,
+        path: tuple[str, ...],
+    ) -> None:
+        made = tuple(noted_proto(each, path) for each in emitted)
+        self._edits.append(Edit(PASS_NAME, rules, (noted_proto(node, path),), made, reason=reason))
+        self._changes += 1
 
     def _is_marked(self, node: onnx.NodeProto) -> bool:
         return self._mark is not None and any(each.key == self._mark for each in node.metadata_props)
@@ -435,3 +440,11 @@ def _replace_nodes(field: MutableSequence[onnx.NodeProto], nodes: Sequence[onnx.
     copies = [onnx.NodeProto.FromString(each.SerializeToString()) for each in nodes]
     del field[:]
     field.extend(copies)
+
+
+def noted_proto(node: onnx.NodeProto, path: Sequence[str]) -> NodeNote:
+    """A node of a proto for the records."""
+    domain = plain_domain(node.domain)
+    source = next((each.value for each in node.metadata_props if each.key == SOURCE_KEY), None)
+    operator = f"{domain}::{node.op_type}" if domain else node.op_type
+    return NodeNote(operator, node.name, tuple(node.output), tuple(path), source)

@@ -5,7 +5,7 @@ import enum
 import numpy as np
 import onnx
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numpy.typing import ArrayLike, NDArray
 from onnxsmith.opset._stubs.foreign import AnyIrModel, AnyIrPart, IrModel
@@ -13,7 +13,7 @@ from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, Dim, Dimension, Shape
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias, overload
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias, overload
 
 class Port(NamedTuple):
     """An input or output of a model: its name and type."""
@@ -50,24 +50,33 @@ class SessionModel:
 
 @dataclass(frozen=True, slots=True)
 class NodeNote:
-    """A node as the log names it."""
+    """A node as the records name it."""
     operator: str
     name: str
     outputs: tuple[str, ...]
     path: tuple[str, ...] = ...
     source: str | None = ...
+    @property
+    def called(self) -> str:
+        """Its name, or what it gives where it has none, behind what it stands in."""
 
 @dataclass(frozen=True, slots=True)
 class Edit:
     """One change: which pass and which of its rules made it, and what became what.
 
-    `after` is empty where nodes were only left out, and `value` then names what is read in their place, if anything is.
+    `before` are the nodes that went, with the outputs that they gave, and `after` those that came; both with their
+    place in the source. `after` is empty where nodes were only left out, and `value` then names what is read in their
+    place, if anything is. Of a node that stays, and changed, both have a note.
     """
     pass_name: str
     rule: str
     before: tuple[NodeNote, ...]
     after: tuple[NodeNote, ...]
     value: str | None = ...
+    reason: str = ...
+    @property
+    def operator(self) -> str:
+        """The operator that it is about: that of the node which the rule was for, the first of those that went."""
     @property
     def sources(self) -> tuple[str, ...]:
         """The places in the source that it concerns."""
@@ -90,7 +99,7 @@ class Report:
     operators_before: Mapping[str, int] = ...
     operators_after: Mapping[str, int] = ...
     @classmethod
-    def of(cls, model: IrModel) -> Report:
+    def of(cls, model: IrModel) -> Self:
         """The report of passes over a model, before they have begun."""
     def close(self, model: IrModel, edits: tuple[Edit, ...]) -> None:
         """Note what the passes have made, and how."""
@@ -111,27 +120,99 @@ class Equality:
     difference: str | None = ...
     address: str = ...
 
-@dataclass(frozen=True, slots=True)
-class NodeChange:
-    """One change: by which rule, why, and which node it was."""
-    rule: str
-    reason: str
-    operator: str
-    node: str
-    path: tuple[str, ...] = ...
+ChangeKind: TypeAlias = Literal['added', 'removed', 'changed']
 
-class RuntimeModel(Model):
+ChangedThing: TypeAlias = Literal['model', 'opset', 'input', 'output', 'function', 'node', 'weight', 'metadata']
+
+@dataclass(frozen=True, slots=True)
+class Magnitude:
+    """How far the elements of two tensors of one type and shape are apart."""
+    count: int
+    size: int
+    largest: float | None = ...
+    scale: float | None = ...
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing that is in one model only, or is another in each."""
+    kind: ChangeKind
+    thing: ChangedThing
+    before: str | None
+    after: str | None
+    label: str
+    details: tuple[str, ...] = ...
+    magnitude: Magnitude | None = ...
+    source: str | None = ...
+    @property
+    def sign(self) -> str:
+        """`+`, `-` or `~`."""
+
+NoteKind: TypeAlias = Literal['added', 'removed', 'changed', 'differs', 'heat']
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What is said of one node."""
+    kind: NoteKind
+    label: str = ...
+    text: str = ...
+    share: float | None = ...
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a timeline: a pass that ran, an edit that it made."""
+    title: str
+    notes: Mapping[str, Note] = ...
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """Notes by the address of their nodes, and the steps of a timeline, if there is one.
+
+    An address counts the nodes of a graph in the order of the file: `"12"` in the main graph, `"12.then_branch.3"` in
+    a body, `"12.branches[1].3"` in one of several, `"domain::name/4"` in a function.
+    """
+    title: str
+    notes: Mapping[str, Note] = ...
+    legend: Mapping[NoteKind, str] = ...
+    steps: Sequence[Step] = ...
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Difference:
+    """The differences between two models: false where there are none.
+
+    `changes` has all of them; `pairs` says which node of the first model is which of the second, by address.
+    """
+    changes: tuple[Change, ...]
+    pairs: Mapping[str, str]
+    called: tuple[str, str]
+    def __len__(self) -> int: ...
+    def of(self, thing: ChangedThing, kind: ChangeKind | None = None) -> tuple[Change, ...]:
+        """The changes of one kind of thing: "node", "weight", "input" and so on; and only "added" ones, say."""
+    def summary(self) -> str:
+        """How many of what differ, in a line."""
+    def lines(self, limit: int | None = ...) -> Iterator[str]:
+        """The text of the differences, line by line: `+`, `-` and `~` begin what differs, and a blank what does not."""
+    def text(self, limit: int | None = ...) -> str:
+        """The differences for people; of more than `limit` of one kind, the rest is counted."""
+    def _repr_html_(self) -> str: ...
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain values, for JSON."""
+    def overlays(self) -> tuple[Overlay, Overlay]:
+        """The differences for the viewer, as notes on the nodes of the first and of the second model.
+
+        Removed nodes are in the first, added ones in the second, and changed ones in both.
+        """
+
+@dataclass(slots=True)
+class RuntimeReport(Report):
+    """What was changed for a runtime; as text, a line with the reason for each change."""
+    runtime: str = ...
+
+class RuntimeModel(PassedModel):
     """A model for one runtime: runs there as the one that it was made of is defined.
 
-    `changes` says what was changed and why, a change for each node and fact; it is empty for a model that ONNX Runtime
-    gets right as it is.
+    `report.edits` say what was changed and why; there are none for a model that ONNX Runtime gets right as it is.
     """
-    changes: tuple[NodeChange, ...]
-    runtime: str
-    def __init__(self, model: IrModel, changes: tuple[NodeChange, ...], runtime: str) -> None: ...
-    @property
-    def report(self) -> str:
-        """What was changed, one line each, to be read."""
+    report: RuntimeReport
 
 RunValue: TypeAlias = 'np.ndarray[Any, Any] | np.generic[Any] | list[RunValue] | dict[int | str, RunValue] | int | float | str | None'
 
@@ -232,34 +313,6 @@ class ProfileRow:
     def lines(self) -> tuple[SourceLine, ...]:
         """The lines that they stand for."""
 
-NoteKind: TypeAlias = Literal['added', 'removed', 'changed', 'differs', 'heat']
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """What is said of one node."""
-    kind: NoteKind
-    label: str = ...
-    text: str = ...
-    share: float | None = ...
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step of a timeline: a pass that ran, an edit that it made."""
-    title: str
-    notes: Mapping[str, Note] = ...
-
-@dataclass(frozen=True, slots=True)
-class Overlay:
-    """Notes by the address of their nodes, and the steps of a timeline, if there is one.
-
-    An address counts the nodes of a graph in the order of the file: `"12"` in the main graph, `"12.then_branch.3"` in
-    a body, `"12.branches[1].3"` in one of several, `"domain::name/4"` in a function.
-    """
-    title: str
-    notes: Mapping[str, Note] = ...
-    legend: Mapping[NoteKind, str] = ...
-    steps: Sequence[Step] = ...
-
 @dataclass(frozen=True, slots=True)
 class ComparedRow:
     """A line, a node or an operator in two profiles; None where a profile does not have it."""
@@ -354,6 +407,8 @@ class Profile:
     def _repr_html_(self) -> str: ...
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain values, for JSON; times are in seconds."""
+
+Criterion: TypeAlias = Literal['repeats', 'scopes'] | Callable[[AnyIrPart], str | None]
 
 NewNames: TypeAlias = Mapping[str, str] | Callable[[str], str]
 
@@ -781,7 +836,12 @@ class Model:
         """A function of the inputs as a list of arrays, for calls that must cost little."""
     def handed_over(self) -> SessionModel:
         """The model as a runtime is given it."""
-    def _repr_html_(self) -> str: ...
+    def _repr_mimebundle_(
+        self,
+        include: Collection[str] | None = None,
+        exclude: Collection[str] | None = None,
+    ) -> dict[str, str]:
+        """The model by kinds of content, for IPython; `include` and `exclude` are kinds that are asked for or not."""
     def bind_inputs(self, inputs: Mapping[str, ArrayLike] | None = None, /, **named: ArrayLike) -> Model:
         """The model with values for some of its inputs: they are initializers then, and no inputs any more.
 
@@ -861,6 +921,32 @@ class Model:
         >>> model.equals(trace(lambda a: op.Relu(a) * 3.0, FLOAT["N"]))
         not equal: input 1 of node 1 (Mul), the weight 'const': it is 2.0 and 3.0
         """
+    def diff(self, other: Model, *, names: bool = False) -> Difference:
+        """What differs between two models: nodes, weights, inputs and outputs, functions, opsets, metadata.
+
+        Nodes are paired by structure, by names and by the places in the source that they say, so that a node that moved is
+        the same one. What nodes, functions, weights and values inside are called is a difference only with `names=True`;
+        the names of inputs and outputs always count. Weights are compared by content, and their difference is measured.
+        Metadata of nodes says nothing.
+
+        >>> from onnxsmith import FLOAT, diff, opset21 as op, trace
+        >>> before = trace(lambda a: op.Softmax(op.Relu(a) * 2.0, axis=0), FLOAT["N", 4])
+        >>> after = trace(lambda a: op.Softmax(op.Tanh(a) * 3.0, axis=1), FLOAT["N", 4])
+        >>> print(diff(before, after))  # doctest: +ELLIPSIS
+        the first model -> the second model: 2 nodes changed, 1 weight changed
+        <BLANKLINE>
+        nodes
+          ~    0  tanh = Tanh(a)   at ...
+                    operator: Relu -> Tanh
+               1  mul = Mul(tanh, const)
+          ~    2  softmax = Softmax(mul; axis=1)   at ...
+                    axis: 0 -> 1
+        <BLANKLINE>
+        weights
+          ~ 'const' FLOAT[], used by node 1: 1 of 1 elements differ, by up to 1 where the largest is 2
+        >>> bool(diff(before, before))
+        False
+        """
     def extract(
         self,
         inputs: str | Sequence[str] | Mapping[str, AnyValueType] | None = None,
@@ -889,7 +975,7 @@ class Model:
         >>> from onnxsmith import INT64, opset21 as op, trace
         >>> model = trace(lambda a, b: op.Div(a, b), INT64["N"], INT64["N"])
         >>> shipped = model.for_runtime()
-        >>> [change.operator for change in shipped.changes]
+        >>> [edit.operator for edit in shipped.report.edits]
         ['Div']
         >>> print(shipped.report)  # doctest: +ELLIPSIS
         ONNX Runtime ...: 1 change
@@ -965,6 +1051,30 @@ class Model:
         ['MatMul', 'Add', 'Relu']
         >>> profile.kernels[0].nodes[0].address, profile.kernels[0].output_bytes
         ('0', 16384)
+        """
+    def outline(self, *, by: Criterion = 'repeats') -> PassedModel:
+        """The same model with parts of its graph as functions that it calls; parts that are equal share one.
+
+        `by` says which nodes belong together. "repeats" finds what occurs more than once, the layers of a network say;
+        "scopes" takes the modules that exporters write into names and metadata, and those inside them. A function is given
+        each node of the main graph and gives the name of its part, or None; `"encoder/attention"` is a part inside a part,
+        and `"layer.0"` and `"layer.1"` share a function where they are equal. What differs between equal parts is passed
+        by each call: weights, constants. The given model stays as it is; the new one shares its weights, and its `report`
+        says what became what. `optimize` dissolves functions.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> weights = [np.full((4, 4), k, np.float32) for k in range(3)]
+        >>> def network(x):
+        ...     for w in weights:
+        ...         x = op.LayerNormalization(x + op.Relu(x @ w), w[0])
+        ...     return x
+        >>> model = outline(trace(network, FLOAT["N", 4]))
+        >>> print(model.report)
+        12 nodes before, 7 after
+               3 x call of block
+        >>> [node.op_type for node in model.ir.graph]
+        ['block', 'block', 'block']
         """
     def rename(
         self,
@@ -1090,7 +1200,8 @@ class Model:
         `map` says what goes where, from names of outputs of this model to names of inputs of the other one; an input of
         this model that is named there is shared by both. Without it, names that are equal are joined, and where there are
         none, outputs and inputs in their order, if there are as many. What is not joined is a port of the whole.
-        Dimensions that meet are one; names inside that clash get a number.
+        Dimensions that meet are one; names inside that clash get a number. Of two opsets the newer one is taken: the model
+        of the older one is converted, and a ConvertedModelWarning says so.
 
         >>> from onnxsmith import FLOAT, opset21 as op, trace
         >>> first = trace(lambda a: op.Relu(a), FLOAT["N"])
@@ -1186,6 +1297,33 @@ class Model:
 def load(path: str | os.PathLike[str]) -> Model:
     """Read a model from a file: `onnxsmith.load("m.onnx")`."""
 
+def diff(model: Model, other: Model, *, names: bool = False) -> Difference:
+    """What differs between two models: nodes, weights, inputs and outputs, functions, opsets, metadata.
+
+    Nodes are paired by structure, by names and by the places in the source that they say, so that a node that moved is
+    the same one. What nodes, functions, weights and values inside are called is a difference only with `names=True`;
+    the names of inputs and outputs always count. Weights are compared by content, and their difference is measured.
+    Metadata of nodes says nothing.
+
+    >>> from onnxsmith import FLOAT, diff, opset21 as op, trace
+    >>> before = trace(lambda a: op.Softmax(op.Relu(a) * 2.0, axis=0), FLOAT["N", 4])
+    >>> after = trace(lambda a: op.Softmax(op.Tanh(a) * 3.0, axis=1), FLOAT["N", 4])
+    >>> print(diff(before, after))  # doctest: +ELLIPSIS
+    the first model -> the second model: 2 nodes changed, 1 weight changed
+    <BLANKLINE>
+    nodes
+      ~    0  tanh = Tanh(a)   at ...
+                operator: Relu -> Tanh
+           1  mul = Mul(tanh, const)
+      ~    2  softmax = Softmax(mul; axis=1)   at ...
+                axis: 0 -> 1
+    <BLANKLINE>
+    weights
+      ~ 'const' FLOAT[], used by node 1: 1 of 1 elements differ, by up to 1 where the largest is 2
+    >>> bool(diff(before, before))
+    False
+    """
+
 def optimize(
     model: Model,
     *,
@@ -1217,6 +1355,31 @@ def optimize(
     weights 8 bytes before, 0 after
            1 x transpose of transpose
            1 x times one
+    """
+
+def outline(model: Model, *, by: Criterion = 'repeats') -> PassedModel:
+    """The same model with parts of its graph as functions that it calls; parts that are equal share one.
+
+    `by` says which nodes belong together. "repeats" finds what occurs more than once, the layers of a network say;
+    "scopes" takes the modules that exporters write into names and metadata, and those inside them. A function is given
+    each node of the main graph and gives the name of its part, or None; `"encoder/attention"` is a part inside a part,
+    and `"layer.0"` and `"layer.1"` share a function where they are equal. What differs between equal parts is passed
+    by each call: weights, constants. The given model stays as it is; the new one shares its weights, and its `report`
+    says what became what. `optimize` dissolves functions.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> weights = [np.full((4, 4), k, np.float32) for k in range(3)]
+    >>> def network(x):
+    ...     for w in weights:
+    ...         x = op.LayerNormalization(x + op.Relu(x @ w), w[0])
+    ...     return x
+    >>> model = outline(trace(network, FLOAT["N", 4]))
+    >>> print(model.report)
+    12 nodes before, 7 after
+           3 x call of block
+    >>> [node.op_type for node in model.ir.graph]
+    ['block', 'block', 'block']
     """
 
 def either(*alternatives: Any) -> Any:

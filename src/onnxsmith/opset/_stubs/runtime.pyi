@@ -99,6 +99,7 @@ class Settings:
     providers: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ...
     intra_op_threads: int | None = ...
     cache_size: int = ...
+    optimize: bool = ...
 
 Provider: TypeAlias = str | tuple[str, Mapping[str, Any]]
 
@@ -115,11 +116,13 @@ def using(
     intra_op_threads: int | None = None,
     runtime: Runtime | None = None,
     cache_size: int | None = None,
+    optimize: bool | None = None,
 ) -> Scope:
     """Choose how operators run inside a `with` block, in this thread or task only.
 
     `providers` are ONNX Runtime's execution providers in order of preference, each a name or a pair of name and
-    options; the CPU comes after them by itself. What is left out stays as it was.
+    options; the CPU comes after them by itself. `optimize=False` lets ONNX Runtime run whole models as they
+    are, node by node. What is left out stays as it was.
 
     >>> from onnxsmith.runtime import using
     >>> with using(runtime="reference") as settings:

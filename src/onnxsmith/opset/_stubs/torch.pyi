@@ -29,13 +29,40 @@ class OutputRow:
     is_close: bool
 
 @dataclass(frozen=True, slots=True)
-class NodeChange:
-    """One change: by which rule, why, and which node it was."""
-    rule: str
-    reason: str
+class NodeNote:
+    """A node as the records name it."""
     operator: str
-    node: str
+    name: str
+    outputs: tuple[str, ...]
     path: tuple[str, ...] = ...
+    source: str | None = ...
+    @property
+    def called(self) -> str:
+        """Its name, or what it gives where it has none, behind what it stands in."""
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change: which pass and which of its rules made it, and what became what.
+
+    `before` are the nodes that went, with the outputs that they gave, and `after` those that came; both with their
+    place in the source. `after` is empty where nodes were only left out, and `value` then names what is read in their
+    place, if anything is. Of a node that stays, and changed, both have a note.
+    """
+    pass_name: str
+    rule: str
+    before: tuple[NodeNote, ...]
+    after: tuple[NodeNote, ...]
+    value: str | None = ...
+    reason: str = ...
+    @property
+    def operator(self) -> str:
+        """The operator that it is about: that of the node which the rule was for, the first of those that went."""
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The places in the source that it concerns."""
+    @property
+    def change(self) -> str:
+        """What became what, for people."""
 
 @dataclass
 class ExportReport:
@@ -47,7 +74,7 @@ class ExportReport:
     functions: int = ...
     weight_bytes: int = ...
     verification: list[OutputRow] = ...
-    runtime_changes: tuple[NodeChange, ...] = ...
+    runtime_changes: tuple[Edit, ...] = ...
     notes: list[str] = ...
     @property
     def seconds(self) -> float:

@@ -8,9 +8,10 @@ from collections.abc import Hashable
 import numpy as np
 import onnx_ir as ir
 
+from onnxsmith.graphs.edits import Edit
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.passes.editor import Editor
-from onnxsmith.passes.edits import Edit
+from onnxsmith.passes.edits import noted
 from onnxsmith.passes.values import is_read
 
 #: Weights that are larger are equal only if they are the same tensor: nothing so large is read to compare it.
@@ -63,12 +64,14 @@ def lift_constants(edit: Editor) -> int:
             continue
         old = node.outputs[0]
         name = old.name or "constant"
+        note = noted(node, edit.path(node))
         if node.graph is edit.model.graph:
             edit.release_name(old)
         value = edit.shared_constant(tensor, name)
         for use in old.uses():
             use.node.replace_input_with(use.idx, value)
         edit.gone.add(node)
+        edit.log.add(Edit(edit.pass_name, "constant as an initializer", (note,), (), value.name))
         count += 1
     edit.sweep()
     return count
@@ -142,8 +145,7 @@ def drop_dead_nodes(edit: Editor) -> int:
     for node in list(edit.nodes()):
         if node in edit.gone or any(is_read(each) for each in node.outputs):
             continue
-        path = edit.path(node)
-        removed = edit.remove([node], path)
+        removed = edit.remove([node])
         if removed.notes:
             count += len(removed.notes)
             edit.log.add(Edit(edit.pass_name, "dead code", tuple(removed.notes), ()))
@@ -164,5 +166,7 @@ def drop_unused_functions(edit: Editor) -> int:
                 waiting.append(functions[key].graph)
     unused = [key for key in functions if key not in called]
     for key in unused:
+        left_out = tuple([noted(node, edit.path(node)) for node in functions[key].graph])
+        edit.log.add(Edit(edit.pass_name, "function that nothing calls", left_out, ()))
         del functions[key]
     return len(unused)

@@ -6,9 +6,9 @@ from collections.abc import Hashable
 
 import onnx_ir as ir
 
+from onnxsmith.graphs.edits import Edit
 from onnxsmith.passes.cleanup.constants import content_key
 from onnxsmith.passes.editor import Editor
-from onnxsmith.passes.edits import Edit, noted
 from onnxsmith.passes.values import has_graphs, inner_graphs, is_random
 
 
@@ -49,11 +49,8 @@ def _share(edit: Editor, root: ir.Graph, outer: list[dict[Hashable, ir.Node]]) -
         for old, new in zip(node.outputs, first.outputs, strict=True):
             for use in old.uses():
                 use.node.replace_input_with(use.idx, new)
-        path = edit.path(node)
-        edit.log.add(
-            Edit(edit.pass_name, "common subexpression", (noted(node, path),), (), first.outputs[0].name)
-        )
-        edit.remove([node], path)
+        removed = tuple(edit.remove([node]).notes)
+        edit.log.add(Edit(edit.pass_name, "common subexpression", removed, (), first.outputs[0].name))
         count += 1
     return count
 

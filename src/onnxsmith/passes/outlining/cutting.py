@@ -23,7 +23,7 @@ from onnxsmith.passes.outlining.repetition import Repetition, shared
 from onnxsmith.passes.outlining.wiring import Segment, Wiring, is_in_order
 from onnxsmith.passes.values import inner_graphs
 
-#: The domain of functions whose criterion names none.
+#: The domain of functions that are nobody else's.
 OWN_DOMAIN = "this"
 #: The first IR version with local functions.
 _FUNCTIONS_SINCE = 8
@@ -34,8 +34,8 @@ _PASS = "outlining"
 class Naming:
     """What a criterion says of names."""
 
-    #: A function for parts that share it: what it shall be called, with its domain before a colon where it has its own.
-    function_name: Callable[[Sequence[Part]], str]
+    #: Domain and name that a function for parts that share it shall have; another one may have the name already.
+    function_name: Callable[[Sequence[Part]], tuple[str, str]]
     #: Where nodes stand among the modules of the model, as far as that is known.
     scopes: Mapping[ir.Node, Scope] = field(default_factory=dict[ir.Node, Scope])
 
@@ -70,6 +70,10 @@ class _Outliner:
         self.cut: dict[Part, list[ir.Node]] = {}
         self.calls: dict[ir.Node, ir.Node] = {}
         self.function_names: dict[str, Identifiers] = {}
+        roots = [model.graph, *(each.graph for each in model.functions.values())]
+        #: Domains and names of the operators that nodes have, and of functions.
+        self.operators = {(node.domain, node.op_type) for root in roots for node in root.all_nodes()}
+        self.operators.update((each.domain, each.name) for each in model.functions.values())
         self.node_names = Names()
         self.node_names.reserve(node.name for node in model.graph.all_nodes() if node.name)
         #: Constants that functions have now.
@@ -79,9 +83,11 @@ class _Outliner:
         for same_height in by_height(parts):
             self._cut(same_height, known or Wiring(self.graph, self.labels))
             known = None
+            if not is_in_order(
+                self.graph
+            ):  # who reads a part may stand between its nodes, and the call at their end
+                self.graph.sort()
         self._forget_constants()
-        if not is_in_order(self.graph):
-            self.graph.sort()
 
     def _cut(self, parts: Sequence[Part], wiring: Wiring) -> None:
         """Parts that have no nodes in common, and whose inner ones are calls already."""
@@ -89,7 +95,7 @@ class _Outliner:
         groups: defaultdict[Hashable, list[tuple[Segment, Part]]] = defaultdict(list)
         for part, pieces in zip(parts, without_cycles(wiring, places), strict=True):
             for nodes in pieces:
-                if nodes and wiring.gives_something(nodes):
+                if len(nodes) >= part.fewest and wiring.gives_something(nodes):
                     segment = wiring.segment(nodes, part.scope)
                     groups[part.kind, segment.key].append((segment, part))
         replaced: dict[ir.Value, ir.Value] = {}
@@ -107,12 +113,11 @@ class _Outliner:
     ) -> None:
         """One function for isomorphic segments, and calls of it. `replaced` has what earlier calls gave instead."""
         group = sorted(group, key=lambda each: min(each[0].nodes))
-        repetition = Repetition(wiring, [segment for segment, _ in group], self.scopes)
-        function = repetition.function(
-            *self._function_name([part for _, part in group]), self.model.opset_imports
-        )
+        imports = self.model.opset_imports
+        repetition = Repetition(wiring, [segment for segment, _ in group], self.scopes, imports)
+        function = repetition.function(*self._function_name([part for _, part in group]))
         self.model.functions[function.identifier()] = function
-        self.model.opset_imports.setdefault(function.domain, FUNCTION_DOMAIN_VERSION)
+        imports.setdefault(function.domain, FUNCTION_DOMAIN_VERSION)
         self.model.ir_version = max(self.model.ir_version, _FUNCTIONS_SINCE)
         self.constants.update(dict.fromkeys(repetition.constants()))
         for number, (segment, part) in enumerate(group):
@@ -139,21 +144,17 @@ class _Outliner:
                 self.log.add(_edit(function.name, before, call))
 
     def _function_name(self, parts: Sequence[Part]) -> tuple[str, str]:
-        domain, _, name = self.naming.function_name(parts).rpartition(":")
-        domain = domain or OWN_DOMAIN
+        domain, name = self.naming.function_name(list(dict.fromkeys(parts)))
         if domain not in self.function_names:
             self.function_names[domain] = Identifiers(self._taken_names(domain))
         return domain, self.function_names[domain].unique(name)
 
     def _taken_names(self, domain: str) -> set[str]:
         """Names that no new function of a domain may have."""
-        roots = [self.graph, *(each.graph for each in self.model.functions.values())]
-        used = {(node.domain, node.op_type) for root in roots for node in root.all_nodes()}
-        used |= {(each.domain, each.name) for each in self.model.functions.values()}
         if domain != OWN_DOMAIN:
-            return {name for own, name in used if own == domain}
+            return {name for own, name in self.operators if own == domain}
         # As Python these are functions beside each other: one name for two would have to be told apart there.
-        return {name for _, name in used} | {self.graph.name or ""}
+        return {name for _, name in self.operators} | {self.graph.name or ""}
 
     def _forget_constants(self) -> None:
         """Remove the constants that nothing but the functions uses: they have them now."""

@@ -15,6 +15,7 @@ SMALL = 4096
 _FEW_STRINGS = 64
 #: Stands for a value that comes from outside.
 LEAF = -1
+_GRAPHS = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
 
 
 class Labels:
@@ -23,6 +24,7 @@ class Labels:
     def __init__(self) -> None:
         self._numbers: dict[Hashable, int] = {}
         self._known: dict[ir.Node, int] = {}
+        self._plain: dict[ir.Node, bool] = {}
 
     def of(self, node: ir.Node) -> int:
         """Equal for nodes that compute the same of what they are given."""
@@ -30,6 +32,16 @@ class Labels:
         if found is None:
             label = _node_label(node, {})
             found = self._known[node] = self._numbers.setdefault(label, len(self._numbers))
+        return found
+
+    def is_plain(self, node: ir.Node) -> bool:
+        """Whether a node has no graphs inside, and says nothing that holds in its place alone."""
+        found = self._plain.get(node)
+        if found is None:
+            found = not getattr(node, "device_configurations", None) and not any(
+                each.is_ref() or each.type in _GRAPHS for each in node.attributes.values()
+            )
+            self._plain[node] = found
         return found
 
     def alone(self, node: ir.Node) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import onnx_ir as ir
 
 from onnxsmith.passes.outlining.choosing import FEWEST_NODES, choose
-from onnxsmith.passes.outlining.cutting import Naming, cut_out
+from onnxsmith.passes.outlining.cutting import OWN_DOMAIN, Naming, cut_out
 from onnxsmith.passes.outlining.part import Part, Scope
 from onnxsmith.passes.outlining.runs import by_runs
 from onnxsmith.passes.outlining.scopes import all_scopes, class_of, function_name
@@ -53,13 +53,13 @@ def repeated_parts(wiring: Wiring) -> tuple[list[Part], dict[ir.Node, Scope]]:
     return parts, dict(zip(wiring.nodes, scopes, strict=True))
 
 
-def repeated_name(parts: Sequence[Part]) -> str:
+def repeated_name(parts: Sequence[Part]) -> tuple[str, str]:
     """What a person would call the parts, by the class of their modules or by the modules' names."""
     if not all(each.scope for each in parts):
-        return "block"
+        return OWN_DOMAIN, "block"
     classes = {class_of(each.all_nodes(), each.scope) for each in parts}
     named = classes.pop() if len(classes) == 1 else None
-    return named or function_name([each.scope for each in parts])
+    return OWN_DOMAIN, named or function_name([each.scope for each in parts])
 
 
 def _by_scope(wiring: Wiring, scopes: Sequence[Scope]) -> list[Segment]:

@@ -40,11 +40,18 @@ class _Leaf:
 class Repetition:
     """Isomorphic segments of a graph; there may be one only."""
 
-    def __init__(self, wiring: Wiring, members: Sequence[Segment], scopes: Mapping[ir.Node, Scope]) -> None:
-        """`scopes` are those of nodes, where they are known: they give names."""
+    def __init__(
+        self,
+        wiring: Wiring,
+        members: Sequence[Segment],
+        scopes: Mapping[ir.Node, Scope],
+        imports: Mapping[str, int],
+    ) -> None:
+        """`scopes` are those of nodes, where they are known: they give names. `imports` are the model's opsets."""
         self.wiring = wiring
         self.members = sorted(members, key=lambda each: min(each.nodes))
         self._scopes = scopes
+        self._imports = imports
         self._own = [set(each.nodes) for each in self.members]
         first = self.members[0].nodes
         #: Places in the canonical order, in the order of the graph.
@@ -78,6 +85,7 @@ class Repetition:
         """What comes from outside, under the values of all repetitions: one input where all have one value for it."""
         found: dict[tuple[int, ...], _Leaf] = {}
         first = self.members[0].nodes
+        has_constants = not self._imports.keys().isdisjoint(("", "ai.onnx"))  # they are nodes of this domain
         for place in self._places:
             for position, value in enumerate(self.wiring.uses[first[place]]):
                 if value is None or self.wiring.source(value) in self._own[0]:
@@ -88,7 +96,8 @@ class Repetition:
                 if identity not in found:
                     node = self.wiring.nodes[first[place]]
                     scope = self._inner_scope(node)
-                    found[identity] = _Leaf(known, node, scope, place, position, constant_of(known))
+                    constant = constant_of(known) if has_constants else None
+                    found[identity] = _Leaf(known, node, scope, place, position, constant)
         return found
 
     def _inner_scope(self, node: ir.Node) -> Scope:
@@ -97,7 +106,7 @@ class Repetition:
 
     # -- the function ----------------------------------------------------------------------------------
 
-    def function(self, domain: str, name: str, imports: Mapping[str, int]) -> ir.Function:
+    def function(self, domain: str, name: str) -> ir.Function:
         """The repeated nodes, generic in all that differs."""
         names = Identifiers()
         for leaf in self._arguments:
@@ -116,7 +125,7 @@ class Repetition:
             [leaf.inside for leaf in self._arguments],
             outputs,
             nodes=body,
-            opset_imports=_used_imports(body, imports),
+            opset_imports=_used_imports(body, self._imports),
             name=name,
         )
         for node in body:

@@ -36,27 +36,28 @@ class Wiring:
         known = Labels() if labels is None else labels
         self.nodes = [node for node in graph if constant_attribute(node) is None]
         self.place = {node: k for k, node in enumerate(self.nodes)}
+        special = [k for k, node in enumerate(self.nodes) if not known.is_plain(node)]
         #: For each node the values it uses, those that graphs inside it take from outside among them.
-        self.uses = [list(used_values(node)) for node in self.nodes]
+        self.uses: list[Sequence[ir.Value | None]] = [node.inputs for node in self.nodes]
+        #: Values that graphs inside nodes give as they are, under the nodes.
+        self._passed: dict[int, list[ir.Value]] = {}
+        #: Nodes that cannot move into a function.
+        self.tied: set[int] = set()
+        for k in special:
+            self.uses[k] = list(used_values(self.nodes[k]))
+            given = list(_passed_through(self.nodes[k]))
+            if given:
+                self._passed[k] = given
+                makers = map(self.source, given)
+                self.tied.update([k, *(each for each in makers if each is not None)])
+            elif is_tied(self.nodes[k]):
+                self.tied.add(k)
         self.users: defaultdict[ir.Value, list[int]] = defaultdict(list)
         for k, values in enumerate(self.uses):
             for value in values:
                 if value is not None:
                     self.users[value].append(k)
         self.graph_outputs = set(graph.outputs)
-        #: Values that graphs inside nodes give as they are, under the nodes.
-        self._passed = {
-            k: given
-            for k, node in enumerate(self.nodes)
-            if has_graphs(node) and (given := list(_passed_through(node)))
-        }
-        pinned = {value for values in self._passed.values() for value in values}
-        #: Nodes that cannot move into a function.
-        self.tied = {
-            k
-            for k, node in enumerate(self.nodes)
-            if k in self._passed or is_tied(node) or (pinned and not pinned.isdisjoint(node.outputs))
-        }
         #: Equal for nodes that compute the same of what they are given.
         self.labels = [
             known.alone(node) if k in self.tied else known.of(node) for k, node in enumerate(self.nodes)
@@ -173,7 +174,8 @@ def is_in_order(graph: ir.Graph) -> bool:
     own = set(graph)
     made: set[ir.Node] = set()
     for node in graph:
-        for value in (*used_values(node), *(_passed_through(node) if has_graphs(node) else ())):
+        used = [*used_values(node), *_passed_through(node)] if has_graphs(node) else node.inputs
+        for value in used:
             producer = None if value is None else value.producer()
             if producer in own and producer not in made:
                 return False

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import onnx_ir as ir
 
+from onnxsmith.graphs import files
 from onnxsmith.passes.surgery.holding import Held
 
 
@@ -45,8 +46,12 @@ def _free(identifier: ir.OperatorIdentifier, *models: Held) -> ir.OperatorIdenti
 def _are_equal(one: ir.Function, other: ir.Function) -> bool:
     if one is other:
         return True
-    texts = [ir.to_proto(each).SerializeToString(deterministic=True) for each in (one, other)]
-    return texts[0] == texts[1]
+    return _content(one) == _content(other)
+
+
+def _content(function: ir.Function) -> bytes:
+    alone = ir.Model(ir.Graph([], [], nodes=[]), ir_version=10, functions=[function])
+    return files.to_proto(alone).functions[0].SerializeToString(deterministic=True)
 
 
 def _rename(held: Held, new: Mapping[ir.OperatorIdentifier, ir.OperatorIdentifier]) -> None:

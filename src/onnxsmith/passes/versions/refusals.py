@@ -10,7 +10,8 @@ import onnx_ir as ir
 
 from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.errors import VersionConversionError
-from onnxsmith.passes.edits import NodeNote, noted
+from onnxsmith.graphs.edits import NodeNote
+from onnxsmith.passes.edits import noted
 from onnxsmith.passes.versions.step import Refusal
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.same_meaning import Use

@@ -13,9 +13,10 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import onnx_ir as ir
 
+from onnxsmith.graphs.edits import Edit
 from onnxsmith.graphs.ir_types import array_to_ir
 from onnxsmith.passes.editor import Editor
-from onnxsmith.passes.edits import Edit, EditLog, noted
+from onnxsmith.passes.edits import EditLog, noted
 from onnxsmith.passes.values import Array, inner_graphs
 from onnxsmith.passes.versions import down as _down
 from onnxsmith.passes.versions import up as _up

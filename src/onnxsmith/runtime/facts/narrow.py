@@ -1,4 +1,4 @@
-"""Elements of less than a byte: how they are made of floats, and how bodies hand them on."""
+"""Elements of less than a byte: how they are made of floats, and how loops collect them."""
 
 from __future__ import annotations
 
@@ -16,21 +16,34 @@ _PACKED = frozenset(int(each) for each in DType if 0 < each.bits < 8)
 #: Those of them that floats are rounded to.
 _NARROW = (int(DType.INT4), int(DType.UINT4))
 
+#: Those of two bits: the type of eight that holds them, and their ends.
+_TWO_BITS = {DType.INT2: (DType.INT8, -2, 1), DType.UINT2: (DType.UINT8, 0, 3)}
+
 
 @FAMILY.fact(
-    "If",
     "Loop",
     met_by=Refusal,
-    reason="it copies elements of less than a byte as if each had one, which gives others or ends the process",
-    first="1.31",
-    probe=None,  # numpy alone has no such values to compare
+    reason="what a loop collects is copied as if each element had a byte, which ends the process",
+    since=21,
+    probe=Probe(
+        "g (float[N] x, int64 n) => (float[K, N] y) {"
+        " c = Constant <value_int = 1> () go = Cast <to = 9> (c)"
+        " scale = Constant <value_float = 1.0> () zero = Constant <value = uint4 {0}> ()"
+        " last, each = Loop (n, go, x) <body = b (int64 i, bool on, float[N] now)"
+        " => (bool on_out, float[N] next, uint4[N] one)"
+        " { on_out = Identity(on) next = Identity(now) one = QuantizeLinear(now, scale, zero) }>"
+        " y = DequantizeLinear(each, scale, zero) }",
+        {"x": np.arange(5, dtype=np.float32), "n": np.array(3)},
+        right=[np.tile(np.arange(5, dtype=np.float32), (3, 1))],
+    ),
 )
-def bodies_give_whole_bytes(site: Site) -> str | None:
-    # By what the bodies declare: to infer types would cost every model with a body.
+def collects_whole_bytes(site: Site) -> str | None:
+    # By what the body declares: to infer types would cost every model with a body. What is carried is copied right, and
+    # so is what an If gives; kernels for such elements are not found where they are the first that comes out.
     for body in inner_graphs(site.node):
-        for each in body.output:
+        for each in body.output[len(body.input) - 1 :]:
             if each.type.tensor_type.elem_type in _PACKED:
-                return f"{site.node.op_type} does not copy elements of less than a byte right"
+                return "a loop does not collect elements of less than a byte right"
     return None
 
 
@@ -51,4 +64,34 @@ def cut_off_first(site: Site) -> bool:
     if site.integer("to", 0) not in _NARROW or dtype is None or not dtype.is_float:
         return False
     site.same_node([site.emit.cast(site.input(0), DType.INT32)])
+    return True
+
+
+@FAMILY.fact(
+    "QuantizeLinear",
+    met_by=Rewrite,
+    reason="quotients past 32 bits become the lowest integer of two bits, where they saturate",
+    since=25,
+    first="1.24",
+    probe=Probe(
+        "g (float[N] x) => (float[N] y) { scale = Constant <value_float = 1.0> () zero = Constant <value = int2 {0}> ()"
+        " t = QuantizeLinear(x, scale, zero) y = DequantizeLinear(t, scale, zero) }",
+        {"x": np.array([3e9, -3e9], np.float32)},
+        right=[np.array([1, -2], np.float32)],
+        opset=25,
+    ),
+)
+def saturate_in_eight_bits(site: Site) -> bool:
+    narrow = site.dtype(2) if site.has(2) else site.integer("output_dtype", 0)
+    found = next((each for each in _TWO_BITS if each == narrow), None)
+    if found is None:
+        return False
+    wide, least, most = _TWO_BITS[found]
+    emit, inputs = site.emit, list(site.node.input)
+    if site.has(2):
+        inputs[2] = emit.cast(inputs[2], wide)
+    quantized = emit.names.after(site.output(0))
+    site.same_node(inputs, [quantized], changed={"output_dtype": int(wide)})
+    within = emit.op("Clip", quantized, emit.constant(least, wide), emit.constant(most, wide))
+    emit.cast(within, found, into=site.output(0))
     return True

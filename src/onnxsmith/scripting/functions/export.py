@@ -7,16 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import onnx
-import onnx_ir as ir
 
 from onnxsmith.core.recording import OpsetChoice
 from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import AnnotationError, CallError, ModelWarning, OnnxsmithError, ReturnTypeError
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.carried_conditions import put_into
-from onnxsmith.graphs.function import body_of, self_contained
+from onnxsmith.graphs.function import FunctionBody, body_of
+from onnxsmith.graphs.function_forms import GivenFunction, as_function, as_proto, dissolved
 from onnxsmith.graphs.interface import describe, read_names, rename
-from onnxsmith.graphs.ir_maker import model_to_ir
 from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.model import Model, recorded_model
 from onnxsmith.graphs.opsets import OpsetVersions, check_opset_version
@@ -30,6 +29,7 @@ from onnxsmith.scripting.functions.calls import generic_body, variants_of
 from onnxsmith.scripting.functions.eager_call import attribute_argument
 from onnxsmith.scripting.functions.model_options import ModelOptions, check_options
 from onnxsmith.scripting.functions.stage_script import ScopeT, Staged, stage
+from onnxsmith.scripting.staging.plain_outside import Script
 from onnxsmith.types.annotations import Annotation, read_value_type
 from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType, OptionalType, SequenceType, TensorType
 
@@ -61,16 +61,16 @@ def check_generic(script: ScriptDefinition) -> None:
 
 def function_proto(script: ScriptDefinition) -> onnx.FunctionProto:
     """The generic function of a script."""
-    return ir.serde.serialize_function(generic_function(script))
+    return as_proto(generic_function(script))
 
 
-def generic_function(script: ScriptDefinition) -> ir.Function:
+def generic_function(script: ScriptDefinition) -> FunctionBody:
     """The function of a script for any types."""
     shared: dict[Any, Any] = {}
     body = generic_body(script, (), _nowhere(shared))
     if body is None:
         raise cast(OnnxsmithError, variants_of(script, shared).error)
-    return self_contained(body_of(body))
+    return body_of(body)
 
 
 def _model_of(script: ScriptDefinition) -> Callable[[OpsetChoice], GraphTarget]:
@@ -130,7 +130,7 @@ def make_model(script: ScriptDefinition, options: ModelOptions) -> Model:
     if script.__doc__:
         graph.doc_string = script.__doc__
     _rename(graph, staged, options)
-    held: dict[ir.OperatorIdentifier, AnyFunction] = dict(staged.scope.program.functions)
+    held: dict[tuple[str, str, str], AnyFunction] = dict(staged.scope.program.functions)
     for each in options.get("functions", ()):
         function = _as_function(each)
         held.setdefault(function.identifier(), function)
@@ -144,9 +144,9 @@ def make_model(script: ScriptDefinition, options: ModelOptions) -> Model:
         _set_value_types(graph, value_infos)
     dtypes = staged.scope.program.dtypes
     if options.get("inline", False) and held:
-        dissolved = _dissolved(model_to_ir(model))
-        dissolved.ir_version = lowest_ir_version(dissolved, dtypes) if ir_version is None else ir_version
-        return Model(dissolved)
+        made = dissolved(model)
+        made.ir_version = lowest_ir_version(made, dtypes) if ir_version is None else ir_version
+        return Model(made)
     model.ir_version = lowest_ir_version(model, dtypes) if ir_version is None else ir_version
     return recorded_model(model)
 
@@ -174,12 +174,6 @@ def _declare(script: ScriptDefinition, graph: GraphRecord, types: Sequence[AnyVa
             place = script.definition
             warnings.warn_explicit(ModelWarning(text), None, place.file, place.line)
         value.type = declared(kind)
-
-
-def _dissolved(model: ir.Model) -> ir.Model:
-    import onnx_ir.passes.common as passes  # heavy: only where functions are inlined
-
-    return passes.InlinePass()(model).model
 
 
 def _input_types(
@@ -313,9 +307,5 @@ def _set_value_types(graph: GraphRecord, types: Mapping[str, Any]) -> None:
         values[name].type = declared(read_value_type(kind, f"the type of '{name}'"))
 
 
-def _as_function(value: onnx.FunctionProto | ir.Function | ScriptDefinition) -> ir.Function:
-    if isinstance(value, onnx.FunctionProto):
-        return ir.serde.deserialize_function(value)
-    if isinstance(value, ir.Function):
-        return value
-    return generic_function(value)
+def _as_function(value: GivenFunction | ScriptDefinition) -> AnyFunction:
+    return as_function(generic_function(value) if isinstance(value, Script) else value)

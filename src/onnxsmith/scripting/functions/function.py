@@ -7,7 +7,7 @@ import copy
 import functools
 import pickle
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, Unpack, cast
 from weakref import WeakValueDictionary
 
@@ -24,6 +24,9 @@ from onnxsmith.scripting.source.function_source import module_level_names
 from onnxsmith.scripting.staging.naming_targets import NamingTarget
 
 if TYPE_CHECKING:
+    import os
+    from pathlib import Path
+
     import onnx
 
     from onnxsmith.graphs.model import Model
@@ -130,6 +133,17 @@ class ScriptFunction(ScriptDefinition):
     def __repr__(self) -> str:
         return f"<script {self.name}{self.signature}>"
 
+    def _repr_mimebundle_(
+        self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
+    ) -> dict[str, str]:
+        """What a notebook shows of it: its model, where its annotations say enough to make one."""
+        try:
+            model: Any = self.to_model()
+            shown: dict[str, str] = model._repr_mimebundle_(include, exclude)
+        except OnnxsmithError:
+            shown = {}
+        return {**shown, "text/plain": repr(self)}
+
     # -- checking --------------------------------------------------------------------------------------
 
     def check(self) -> None:
@@ -222,6 +236,15 @@ class ScriptFunction(ScriptDefinition):
         )  # heavy: onnx-ir is imported when something is staged
 
         return make_model(self, options)
+
+    @boundary
+    def show(self, path: str | os.PathLike[str] | None = None, *, source: bool = True) -> Path | None:
+        """Show the script's model as a page, beside the lines that made it; as `Model.show` does.
+
+        Where annotations leave types open, `script.to_model(...).show()` says what they are.
+        """
+        model: Any = self.to_model()  # its `show` is a capability, which checkers see in the stubs
+        return model.show(path, source=source)
 
     @_own
     @boundary

@@ -10,11 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
+import numpy as np
+
 from onnxsmith.core.recording import FormalAttribute, FunctionHead, OpsetChoice, RecordedFunction
 from onnxsmith.core.semantics.number import NumberKind, is_number, kind_of
+from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import ACTIVE, RecordingTarget, recorded
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Operand, Value
+from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import CallError, MissingReturnError, OpsetConflictError, ReturnTypeError
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.promote import refuse_past_end
@@ -204,7 +208,8 @@ def _outputs(script: ScriptDefinition, scope: RecordingTarget, values: Sequence[
         raise error.locate(script.places.returned).also(script.places.annotation("return"), "annotated here")
     tensors: list[Value] = []
     for position, value in enumerate(values):
-        tensor = _as_output(script, scope, value, None if returns is None else returns[position])
+        which = "" if len(values) == 1 else f", value {position + 1} of {len(values)}"
+        tensor = _as_output(script, scope, value, None if returns is None else returns[position], which)
         if returns is not None and not script.is_exact:
             _check_result(script, position, tensor.known.type, returns[position])
         tensors.append(tensor)
@@ -216,14 +221,30 @@ def _outputs(script: ScriptDefinition, scope: RecordingTarget, values: Sequence[
     return [_refined(scope, tensor, kind) for tensor, kind in zip(outputs, returns, strict=True)]
 
 
+#: What can be an output of a model: tensors, and what is made one.
+_RESULTS = (Value, Stored, np.ndarray, np.generic, bool, int, float, complex, str, bytes, list, tuple)
+
+
 def _as_output(
-    script: ScriptDefinition, scope: RecordingTarget, value: UserValue, annotated: AnyValueType | None
+    script: ScriptDefinition,
+    scope: RecordingTarget,
+    value: UserValue,
+    annotated: AnyValueType | None,
+    which: str,
 ) -> Value:
-    """A result as a tensor; a Python number takes the annotated element type, or else INT64, FLOAT or BOOL."""
-    if value is None or isinstance(value, dict | set):
-        what = "nothing" if value is None else f"a {type(value).__name__}"
+    """A result as a tensor; a Python number takes the annotated element type, or else INT64, FLOAT or BOOL.
+
+    `which` says of several results which one it is.
+    """
+    if value is None and not which:
         raise MissingReturnError(
-            f"'{script.name}' returns {what}",
+            f"'{script.name}' returns nothing",
+            help="return the tensors that are the outputs, as a tuple if several",
+        )
+    if not isinstance(value, _RESULTS):
+        what = "None" if value is None else described_type(type(value))
+        raise MissingReturnError(
+            f"'{script.name}' returns {what}{which}, which is no tensor",
             help="return the tensors that are the outputs, as a tuple if several",
         )
     if isinstance(value, tuple):

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
+from onnxsmith.core.semantics.conversions import assignment_text
 from onnxsmith.core.semantics.indexing import refuse_assignment
 from onnxsmith.core.sequence import TensorSequence
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Value
-from onnxsmith.errors import UnpackError, UnsupportedSyntaxError
+from onnxsmith.errors import TensorAssignmentError, UnpackError, UnsupportedSyntaxError
 from onnxsmith.graphs.unpacking import refuse_rows_for_outputs
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.scripting.source.location import located
@@ -142,6 +143,14 @@ def _assign_element(
 def _refuse_tensor(stager: Stager, target: ast.Subscript, container: UserValue) -> None:
     if isinstance(container, Value):
         with located(stager.frame.span(target)):
+            if isinstance(container, TensorSequence):
+                written, index = ast.unparse(target.value), ast.unparse(target.slice)
+                text, shorter = assignment_text(), f"op.SequenceErase({written}, {index})"
+                value = "…" if text is None or text.method != "set" else text.value
+                raise TensorAssignmentError(
+                    "a sequence is never changed in place; an update makes a new one",
+                    help=f"{written} = op.SequenceInsert({shorter}, {value}, {index})",
+                )
             refuse_assignment()
 
 

@@ -21,7 +21,7 @@ from onnxsmith.scripting.analysis.analyze import Analysis
 from onnxsmith.scripting.analysis.expressions import BlockSite, Evaluate, Root, compile_expressions
 from onnxsmith.scripting.source.function_source import head_span
 from onnxsmith.scripting.staging.cells import Cells, new_cells
-from onnxsmith.scripting.staging.merge import Differing, Unassigned
+from onnxsmith.scripting.staging.merge import AssignedWhere, Differing, Unassigned
 from onnxsmith.scripting.staging.mistakes import Mistakes
 from onnxsmith.scripting.staging.naming_targets import CallNaming
 from onnxsmith.scripting.staging.perhaps import Implications, Perhaps
@@ -36,7 +36,7 @@ class Absent(Marker):
 _ABSENT = Absent()
 _NO_CELLS = Cells()
 #: What stands for a variable that cannot be read as it is.
-_MARKS = frozenset([Unassigned, Differing, Perhaps])
+_MARKS = frozenset([Unassigned, AssignedWhere, Differing, Perhaps])
 #: The value of a variable whose assignment was a mistake.
 BROKEN = Unassigned(None, "its assignment was a mistake")
 

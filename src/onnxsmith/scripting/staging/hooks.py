@@ -23,6 +23,7 @@ from onnxsmith.core.value import Array, TensorValue, Value
 from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import DTypeNotAllowedError, UnknownMethodError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.effects import NO_NAMES, Names
+from onnxsmith.scripting.staging.attribute_values import AttributeText, refuse_unknown
 from onnxsmith.scripting.staging.branches import dynamic_if
 from onnxsmith.scripting.staging.builtin_calls import replacement, text_error
 from onnxsmith.scripting.staging.closures import has_symbolic, in_place
@@ -33,7 +34,15 @@ from onnxsmith.scripting.staging.introspection import (
     refuse_patterns,
 )
 from onnxsmith.scripting.staging.jumps import Side
-from onnxsmith.scripting.staging.merge import CHOICE, Unassigned, active
+from onnxsmith.scripting.staging.merge import (
+    CHOICE,
+    MISSING,
+    AssignedWhere,
+    Differing,
+    Unassigned,
+    active,
+)
+from onnxsmith.scripting.staging.perhaps import Perhaps
 from onnxsmith.scripting.staging.script_values import Function, Held, T
 from onnxsmith.scripting.staging.truth import Negation, is_symbolic, truth
 from onnxsmith.scripting.staging.watch import names_of, values_of, watched
@@ -151,7 +160,9 @@ class Hooks:
         if isinstance(value, Negation):
             return Number(value.opposite, "bool")
         scalar = truth(value, "the operand of 'not'", "; for each element: ~(…)")
-        return number(operators_for(scalar).Not(scalar))
+        result = number(operators_for(scalar).Not(scalar))
+        self._frame.implications.note_opposite(result, scalar)
+        return result
 
     def condition(self, value: T) -> T | TensorValue:
         """The condition of a conditional expression, as one truth value."""
@@ -165,16 +176,38 @@ class Hooks:
         missing = Unassigned(caller_span(), "it is assigned only in one of the two")
         bound = tuple(name for name in bound if name not in frame.analysis.flow.shared)
 
-        def side(thunk: Thunk) -> Callable[[], Side]:
+        before, condition = frame.variables, truth(test)
+        # Of the variables that had no value before, those that each side has given one.
+        assigned: dict[bool, set[str]] = {True: set(), False: set()}
+
+        def side(thunk: Thunk, is_true: bool) -> Callable[[], Side]:
             def run() -> Side:
+                at_first = {name: frame.variables.get(name, missing) for name in bound}
                 value = thunk()
-                return Side(value, {name: frame.variables.get(name, missing) for name in bound})
+                variables: dict[str, Held] = {}
+                for name in bound:
+                    found = frame.variables.get(name, missing)
+                    had_value = not isinstance(before.get(name, missing), Unassigned)
+                    if found is at_first[name]:
+                        variables[name] = before[name] if had_value else MISSING
+                        continue
+                    variables[name] = found
+                    if not had_value:
+                        assigned[is_true].add(name)
+                return Side(value, variables)
 
             return run
 
         names = names_of(then, otherwise)
-        chosen = dynamic_if(self._stager, truth(test), side(then), side(otherwise), names, name=CHOICE)
-        frame.variables.update(chosen.variables)
+        sides = side(then, True), side(otherwise, False)
+        chosen = dynamic_if(self._stager, condition, *sides, names, name=CHOICE)
+        for name, value in chosen.variables.items():
+            there = [is_true for is_true, names in assigned.items() if name in names]
+            if len(there) == 1 and not isinstance(value, Unassigned | Differing):
+                flag = Number(condition, "bool") if there[0] else Negation(condition)
+                frame.variables[name] = AssignedWhere(missing.span, missing.reason, Perhaps(flag, value))
+            elif value is not MISSING:
+                frame.variables[name] = value
         return cast(UserValue, chosen.value)
 
     # -- comparisons -----------------------------------------------------------------------------------
@@ -220,6 +253,8 @@ class Hooks:
 
     def contains(self, item: UserValue, container: UserValue) -> UserValue:
         """`item in container`"""
+        if isinstance(item, AttributeText) and isinstance(container, str):
+            refuse_unknown(item)
         if is_symbolic(container) and isinstance(container, Tensor):
             return number(cast(Tensor, container == item).any())
         if isinstance(container, tuple | list | range | set | frozenset | dict):

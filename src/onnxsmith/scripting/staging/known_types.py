@@ -201,3 +201,11 @@ def names_its_attributes(kind: type) -> bool:
         is_library_class(base) and base.__module__ not in _STATELESS_BASES and base not in _CONTAINER_BASES
         for base in kind.__mro__
     )
+
+
+@functools.lru_cache(maxsize=2048)
+def is_random(kind: type) -> bool:
+    """Whether a type is that of generators of random numbers: Python's, numpy's, PyTorch's."""
+    if is_torch_generator(kind):
+        return True
+    return any(base.__module__.startswith(("random", "numpy.random")) for base in kind.__mro__)

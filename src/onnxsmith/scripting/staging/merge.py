@@ -51,6 +51,21 @@ class Unassigned(Marker):
 
 
 @dataclass(frozen=True, slots=True)
+class AssignedWhere(Unassigned, perhaps.Undecided):
+    """A variable that has a value exactly where a condition holds: where that is known, it is the value."""
+
+    held: Perhaps
+
+    def known_under(self, condition: Value) -> bool | None:
+        """Whether it has a value where a condition is true; None where the condition does not tell."""
+        return self.held.known_under(condition)
+
+    def given(self, is_there: bool) -> Held:
+        """What it is where it is known whether it has a value."""
+        return self.held.value if is_there else Unassigned(self.span, self.reason)
+
+
+@dataclass(frozen=True, slots=True)
 class Differing(Marker):
     """A Python value that hangs on a condition only the model knows; using it is the mistake."""
 
@@ -106,6 +121,8 @@ class Merger:
         if then is otherwise and not self._is_inside(then):
             return then
         for value, other in ((then, otherwise), (otherwise, then)):
+            if isinstance(value, AssignedWhere):
+                return Unassigned(value.span, value.reason)  # on one side alone the condition says nothing
             if isinstance(value, Unassigned | Differing):
                 return value
             if isinstance(value, Missing):

@@ -18,7 +18,21 @@ from onnxsmith.scripting.staging.script_values import Held, Marker
 from onnxsmith.scripting.staging.truth import Negation
 
 
-class Perhaps(Marker):
+class Undecided(Marker):
+    """Stands for one of two things; where a truth value of the model is known, it may be known which."""
+
+    __slots__ = ()
+
+    def known_under(self, condition: Value) -> bool | None:
+        """Whether it is there where a condition is true; None where the condition does not tell."""
+        raise NotImplementedError
+
+    def given(self, is_there: bool) -> Held:
+        """What it is where it is known whether it is there."""
+        raise NotImplementedError
+
+
+class Perhaps(Undecided):
     """None, or a value: which one, the model knows."""
 
     __slots__ = ("_absent", "is_there", "value")
@@ -70,11 +84,12 @@ def refined(variables: Mapping[str, Held], facts: Sequence[Fact]) -> dict[str, H
     """Variables where facts are known: those of which they decide whether they are None are so, or are not."""
     result = dict(variables)
     for name, value in variables.items():
-        if isinstance(value, Perhaps):
+        if isinstance(value, Undecided):
             for condition, is_true in facts:
                 is_there = value.known_under(condition)
                 if is_there is not None:
                     result[name] = value.given(is_there is is_true)
+                    break
     return result
 
 
@@ -99,6 +114,13 @@ class Implications:
                     facts.append(_fact(chosen, not known))
                 by_truth = self._known.setdefault(id(key), (key, {}))[1]
                 by_truth.setdefault(is_same is not known, []).extend(facts)
+
+    def note_opposite(self, result: Value, value: Value) -> None:
+        """Take note of what `not` has made of a truth value."""
+        key, is_same = _fact(result, True)
+        by_truth = self._known.setdefault(id(key), (key, {}))[1]
+        for is_true in (True, False):
+            by_truth.setdefault(is_true is is_same, []).append(_fact(value, not is_true))
 
     def of(self, condition: Value, *, is_true: bool) -> list[Fact]:
         """All that is known where a condition is true, or false."""

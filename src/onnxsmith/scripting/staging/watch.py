@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import math
 import types
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar, Token
@@ -23,6 +24,7 @@ from onnxsmith.scripting.analysis.analyze import Analysis
 from onnxsmith.scripting.analysis.effects import NO_NAMES, Names, names_in
 from onnxsmith.scripting.source.trees import walk
 from onnxsmith.scripting.staging.known_calls import Guard, are_named, checked, refusal_of
+from onnxsmith.scripting.staging.known_types import is_random
 from onnxsmith.scripting.staging.pictures import Picture, content_of
 from onnxsmith.scripting.staging.reach import (
     Moving,
@@ -286,6 +288,13 @@ class Path:
         return self._error(None, text).locate(span).locate(self._span())
 
     def _changed(self, value: object) -> OnnxsmithError:
+        if is_random(type(value)):
+            error = (LastingChangeError if self._is_call else MutationError)(
+                f"'{self._reach.name_of(value)}' draws random numbers when the model is made, "
+                "and every run would have the same",
+                help="draw in the model, with op.RandomUniform(shape=[1]), or before, and pass it as an argument",
+            )
+            return error.locate(self._use_of(self._reach.root_of(value)))
         return self._error(self._reach.name_of(value), None).locate(self._use_of(self._reach.root_of(value)))
 
     def _error(self, name: str | None, text: str | None) -> OnnxsmithError:
@@ -367,11 +376,16 @@ def _watch(
 class Attempt:
     """What statements reach before they are tried: if they are staged in another way after all, it is put back."""
 
-    def __init__(self, frame: Scope, names: Names) -> None:
+    def __init__(self, frame: Scope, names: Names, most_bytes: float = math.inf) -> None:
         values = values_of(frame, names.variables)
         reached = [(name, each) for name, each in values.items() if not is_harmless(each, names.attributes)]
         reach = Reach(reached, (*names.variables, *names.attributes)) if reached else None
-        self._pictures = [] if reach is None else [*reach.pictures, *map(content_of_array, reach.arrays)]
+        arrays = () if reach is None else reach.arrays
+        #: Whether what it reaches is too much to be copied: nothing is taken back then, and it is not worth a try.
+        self.is_too_large = sum(each.nbytes for each in arrays) > most_bytes
+        self._pictures: list[Picture] = []
+        if reach is not None and not self.is_too_large:
+            self._pictures = [*reach.pictures, *map(content_of_array, arrays)]
 
     def take_back(self) -> None:
         """Let everything hold again what it held."""

@@ -320,9 +320,15 @@ class Viewer {
   }
 }
 
+performance.mark("begun");
 readModel(document.getElementById("model").textContent).then((model) => {
+  performance.mark("read");
   window.viewer = new Viewer(model);
-  document.documentElement.dataset.ready = "true";
+  performance.mark("placed");
+  requestAnimationFrame(() => requestAnimationFrame(() => {
+    performance.mark("drawn");
+    document.documentElement.dataset.ready = "true";
+  }));
 }).catch((error) => {
   document.getElementById("panel").append(element("p", { class: "failed", text: `The model of this page cannot be drawn: ${error.message}` }));
   throw error;

@@ -217,7 +217,7 @@ class Scene {
     this.model = model;
     this.faces = faces;
     this.version = 0;
-    this.setRoot(0);
+    this.root = new Frame(this, 0, null, -1, "0");
     this._openFirst();
   }
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Self
 
 import onnx
 import onnx_ir as ir
 
 from onnxsmith.diagnostics import printable
 from onnxsmith.graphs import files
+from onnxsmith.graphs.edits import Edit
 from onnxsmith.graphs.model import Model, RawModel
-from onnxsmith.passes.edits import Edit, counts
+from onnxsmith.graphs.node_counts import operator_counts
 
 #: The report names this many rules.
 _SHOWN = 20
@@ -38,7 +40,7 @@ class Report:
     operators_after: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @classmethod
-    def of(cls, model: ir.Model) -> Report:
+    def of(cls, model: ir.Model) -> Self:
         """The report of passes over a model, before they have begun."""
         found = operator_counts(model)
         return cls(
@@ -59,10 +61,7 @@ class Report:
     @property
     def rules(self) -> dict[str, int]:
         """How often each rule changed something, the most frequent first."""
-        found: Counter[str] = Counter()
-        for (_, rule), count in counts(self.edits).items():
-            found[rule] += count
-        return dict(found.most_common())
+        return dict(Counter(each.rule for each in self.edits).most_common())
 
     def __str__(self) -> str:
         lines = [f"{self.nodes_before} node{'s' * (self.nodes_before != 1)} before, {self.nodes_after} after"]
@@ -101,13 +100,3 @@ class PassedRawModel(PassedModel, RawModel):
 def with_report(made: Model, report: Report) -> PassedModel:
     """A model that passes have made, with what they did."""
     return PassedRawModel(made.proto, report) if made.is_proto_only else PassedModel(made.ir, report)
-
-
-def operator_counts(model: ir.Model) -> Counter[str]:
-    """How many nodes of each operator a model has, nested graphs and functions included, constants not."""
-    found: Counter[str] = Counter()
-    for graph in (model.graph, *(function.graph for function in model.functions.values())):
-        for node in graph.all_nodes():
-            if node.op_type != "Constant" or node.domain:
-                found[f"{node.domain}:{node.op_type}" if node.domain else node.op_type] += 1
-    return found

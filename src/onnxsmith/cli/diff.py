@@ -1,0 +1,84 @@
+"""`onnxsmith diff a.onnx b.onnx`: what differs between two models; the exit code is 1 when something does."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from onnxsmith.cli import terminal
+from onnxsmith.cli.exit_codes import FINDINGS, GOOD
+from onnxsmith.cli.report import Report, Usage
+from onnxsmith.cli.streams import check_words, load_model, shown
+from onnxsmith.diagnostics import printable
+from onnxsmith.diffing import Difference
+from onnxsmith.diffing import diff as find_difference
+from onnxsmith.graphs.model import Model
+from onnxsmith.view import show
+
+_STYLES: dict[str, terminal.Style] = {"+": "green", "-": "red", "~": "blue"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What can be said after `diff`."""
+    parser.epilog = (
+        "Models are only read. The exit code is 1 where they differ:\n"
+        "  onnxsmith diff a.onnx b.onnx\n"
+        "  onnxsmith diff a.onnx b.onnx -o page.html\n"
+        "  onnxsmith diff - b.onnx < a.onnx"
+    )
+    parser.add_argument("model", metavar="MODEL", help="a model file; - is standard input")
+    parser.add_argument("other", metavar="OTHER", help="another one")
+    parser.add_argument(
+        "--names", action="store_true", help="names of nodes, weights and values inside count, too"
+    )
+    parser.add_argument(
+        "--limit",
+        type=int,
+        default=40,
+        help="how many changes of each kind are shown; 40 by default, 0 for all",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="also write pages (.html) or pictures (.svg, .png): of OTHER there, of MODEL beside it as *_before",
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="replace files that are no page or picture of a model"
+    )
+
+
+def run(options: argparse.Namespace, report: Report) -> int:
+    """Print what differs; 1 when something does."""
+    if options.limit < 0:
+        raise Usage(f"--limit is a number of changes, and {options.limit} is none")
+    words: tuple[str, str] = (options.model, options.other)
+    check_words([*words])
+    models: list[Model] = []
+    for word in words:
+        with terminal.progress(f"reading {shown(word)}"):
+            models.append(load_model(word))
+    with terminal.progress("comparing"):
+        found = find_difference(models[0], models[1], names=options.names)
+    content: dict[str, Any] = {"file": words[0], "other": words[1], **found.as_dict(), "written": []}
+    text = _text(found, options.limit or None)
+    if options.output is not None:
+        place = Path(options.output)
+        before = place.with_name(f"{place.stem}_before{place.suffix}")
+        with terminal.progress("drawing the models"):
+            for model, path, overlay in zip(models, (before, place), found.overlays(), strict=True):
+                content["written"].append(str(show(model, path, overlay=overlay, overwrite=options.force)))
+        text += "\n\n" + "\n".join(f"wrote {each}" for each in content["written"])
+    report.result(content, text)
+    return FINDINGS if found else GOOD
+
+
+def _text(found: Difference, limit: int | None) -> str:
+    lines: list[str] = []
+    for line in found.lines(limit):
+        style = _STYLES.get(line.strip()[:1]) if line.startswith("  ") else None
+        text = printable(line)
+        lines.append(text if style is None else terminal.styled(text, style, sys.stdout))
+    return "\n".join(lines)

@@ -1,0 +1,212 @@
+"""`compare(a, b, inputs)`: run two models on the same inputs, and name the first node where they part."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, SupportsFloat, TypeAlias, cast
+
+import numpy as np
+
+from onnxsmith.comparing.reproducing import write_reproduction
+from onnxsmith.comparing.result import Comparison, compared
+from onnxsmith.comparing.search import Searching
+from onnxsmith.comparing.sides import Engine, Side
+from onnxsmith.comparing.tolerance import Tolerance
+from onnxsmith.diagnostics import clipped, described_type
+from onnxsmith.errors import (
+    AttributeTypeError,
+    AttributeValueError,
+    ModelInputError,
+    OnnxsmithError,
+    boundary,
+)
+from onnxsmith.graphs.isolation import memory_amount
+from onnxsmith.graphs.made_up_inputs import made_up_inputs
+from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.run_values import RunValue
+from onnxsmith.inspection import ModelInputs, inputs_by_name
+from onnxsmith.runtime.settings import Provider
+from onnxsmith.scripting.functions.function import ScriptFunction
+
+#: Other ways to run the first model: onnx's reference evaluator, and ONNX Runtime without its own optimisations.
+Way: TypeAlias = Literal["reference", "unoptimized"]
+
+_WAYS: dict[str, Engine] = {"reference": "reference", "unoptimized": "unoptimized"}
+_DEFAULT_MEMORY = 1 << 30
+_LONGEST_REASON = 300
+
+
+@boundary
+def compare(
+    model: Model | ScriptFunction,
+    other: Model | ScriptFunction | Way,
+    inputs: ModelInputs | None = None,
+    *,
+    rtol: float | None = None,
+    atol: float | None = None,
+    providers: Sequence[Provider] | None = None,
+    memory: int | str = _DEFAULT_MEMORY,
+    reproduce: str | os.PathLike[str] | None = None,
+) -> Comparison:
+    """Run two models on the same inputs, and name the first node where they part.
+
+    `other` is a second model: a copy with a fault, or an optimised, renamed, converted or exported twin. Or it is
+    another way to run the first one: "reference" is onnx's reference evaluator, "unoptimized" ONNX Runtime without its
+    optimisations. A script is run as Python runs it, operator after operator. `providers` are execution providers for
+    the second run. Inputs that are not given are made up.
+
+    Values of both runs are matched by how they are made, by their numbers, and by names. A node is blamed only if it
+    gives something else on the same values: rounding that has grown over many nodes is no fault. Without `rtol` and
+    `atol`, how far results may be apart follows from the element type and from what the node makes of rounding.
+
+    No more than about `memory` bytes of values are held at a time ("500 MB"); the rest is computed again. `reproduce`
+    names a folder for the node as a model of its own with its inputs and both results.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, compare, opset21 as op, trace
+    >>> good = trace(lambda a: op.Exp(op.Relu(a)) * 2.0, FLOAT["N"])
+    >>> bad = trace(lambda a: op.Exp(op.Abs(a)) * 2.0, FLOAT["N"])
+    >>> found = compare(good, bad, {"a": np.float32([-1, 1])})
+    >>> found.node.node.op_type, found.other.node.op_type
+    ('Relu', 'Abs')
+    >>> bool(compare(good, good.optimize()))
+    True
+    """
+    tolerance = Tolerance(_number(rtol, "rtol"), _number(atol, "atol"))
+    first, engine = _run_as(model, None)
+    second, other_engine = _run_as(other, first)
+    given, sides = _sides((first, engine), (second, other_engine), inputs, providers, _budget(memory))
+    for side in sides:
+        side.look()
+    found = Searching(*sides, tolerance).run()
+    notes = _notes(sides)
+    shown = ", ".join(f"{name} {list(np.shape(cast(object, each)))}" for name, each in given.items())  # type: ignore[arg-type]
+    parting = found.parting
+    if parting is None:
+        return Comparison(found.matched, found.differing, outputs=found.outputs, inputs=shown, notes=notes)
+    step = sides[0].by_value[parting.left]
+    position = list(step.run.outputs).index(parting.left)
+    named = step.node.ir.outputs
+    result = Comparison(
+        matched=found.matched,
+        differing=found.differing,
+        node=compared(parting.left_step),
+        other=compared(parting.right_step),
+        region=tuple(each for step in parting.left_region if (each := compared(step))),
+        other_region=tuple(each for step in parting.right_region if (each := compared(step))),
+        difference=parting.difference,
+        value=(named[position].name or "") if position < len(named) else "",
+        explains=parting.explains,
+        outputs=found.outputs,
+        inputs=shown,
+        notes=notes,
+    )
+    if reproduce is not None:
+        write_reproduction(reproduce, *sides, parting, result)
+    return result
+
+
+def _run_as(given: Model | ScriptFunction | str, first: Model | None) -> tuple[Model, Engine]:
+    """A model, and how it is run: a script's own run calls operator after operator."""
+    told = cast(object, given)  # users may give anything
+    if isinstance(told, Model):
+        return told, "default"
+    if isinstance(told, ScriptFunction):
+        return told.to_model(), "single"
+    if isinstance(told, str) and told in _WAYS and first is not None:
+        return first, _WAYS[told]
+    ways = "" if first is None else ", 'reference' or 'unoptimized'"
+    what = repr(told) if isinstance(told, str) else described_type(type(told))
+    kind = AttributeValueError if isinstance(told, str) else AttributeTypeError
+    raise kind(
+        f"compare takes a model, a script{ways}, not {what}",
+        help="load a file with onnxsmith.load(path)",
+        culprit=("input", 0 if first is None else 1),
+    )
+
+
+def _number(value: float | None, name: str) -> float | None:
+    told: Any = value  # users may give anything
+    if told is None:
+        return None
+    is_number = isinstance(told, SupportsFloat) and not isinstance(told, bool | str)
+    if not is_number or not float(told) >= 0:
+        raise AttributeValueError(
+            f"{name} is a number that is not negative, not {told!r}", culprit=("attribute", name)
+        )
+    return float(told)
+
+
+def _budget(memory: int | str) -> int:
+    amount = memory_amount(memory) if isinstance(memory, str) else memory
+    if not amount:
+        raise AttributeValueError(
+            f"memory is an amount such as '500 MB', not {memory!r}", culprit=("attribute", "memory")
+        )
+    return amount
+
+
+def _sides(
+    first: tuple[Model, Engine],
+    second: tuple[Model, Engine],
+    inputs: ModelInputs | None,
+    providers: Sequence[Provider] | None,
+    memory: int,
+) -> tuple[Mapping[str, RunValue], tuple[Side, Side]]:
+    """Both runs on the inputs, or on the first made-up ones that the first model takes."""
+    model = first[0]
+    tried: Iterable[Mapping[str, RunValue]]
+    tried = made_up_inputs(model.inputs) if inputs is None else [_checked(model, inputs)]
+    reason: OnnxsmithError | None = None
+    for given in tried:
+        renamed = _for_second(model, second[0], given)
+        try:
+            if inputs is None:
+                model.run(dict(given)) if given else model()
+        except OnnxsmithError as error:
+            reason = error
+            continue
+        left = Side(model, given, engine=first[1], memory=memory)
+        return given, (left, Side(second[0], renamed, engine=second[1], providers=providers, memory=memory))
+    said = "" if reason is None else f": {clipped(reason.message, _LONGEST_REASON)}"
+    raise ModelInputError(
+        f"no inputs could be made up that the model runs on{said}",
+        help="give inputs: compare(a, b, {'x': array})",
+    )
+
+
+def _checked(model: Model, inputs: ModelInputs) -> Mapping[str, RunValue]:
+    """Given inputs as the model takes them: literals are arrays of the right type."""
+    given = inputs_by_name(model, inputs)
+    kinds = {port.name: getattr(getattr(port.type, "dtype", None), "numpy", None) for port in model.inputs}
+    return {
+        name: np.asarray(value, kinds.get(name)) if isinstance(value, int | float | bool) else value
+        for name, value in given.items()
+    }
+
+
+def _for_second(model: Model, second: Model, given: Mapping[str, RunValue]) -> Mapping[str, RunValue]:
+    """The inputs by the names that the second model has for them."""
+    ours = [port.name for port in model.inputs]
+    theirs = [port.name for port in second.inputs]
+    if set(ours) == set(theirs):
+        return given
+    if len(ours) != len(theirs):
+        raise ModelInputError(
+            f"the models take other inputs: {', '.join(ours) or 'none'}, and {', '.join(theirs) or 'none'}",
+            help="compare models with as many inputs",
+        )
+    return {theirs[ours.index(name)]: value for name, value in given.items() if name in ours}
+
+
+def _notes(sides: tuple[Side, Side]) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for side in sides:
+        for step in side.line.steps:
+            if step.run in side.line.whole:
+                why = side.line.whole[step.run]
+                found[f"node {step.node.address} ({step.node.operator}) was compared as a whole: {why}"] = (
+                    None
+                )
+    return tuple(found)

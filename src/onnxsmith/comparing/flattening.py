@@ -1,0 +1,340 @@
+"""The straight line of nodes that one run of a model takes: calls, branches and turns of loops in their places.
+
+A model that is run on given inputs takes one branch of each `If`, and a number of turns of each `Loop`. With these
+known, the run is a list of steps without any control flow, each the run of one node of the model. Loops with too many
+turns, and nodes that cannot be taken apart, stay single steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import onnx_ir as ir
+
+from onnxsmith.comparing.copies import copied_node, resolved_attributes
+from onnxsmith.graphs.ir_types import array_to_ir
+from onnxsmith.graphs.run_values import RunValue
+from onnxsmith.inspection import Graph, Node, Nodes
+
+#: No more steps are made of loops than this.
+_MOST_STEPS = 20_000
+#: A loop with more turns stays one step.
+_MOST_TURNS = 200
+
+Environment: TypeAlias = dict[ir.Value, "ir.Value | None"]
+#: Runs what was made so far, and gives these values of it.
+Ask: TypeAlias = "Callable[[Straight, Sequence[ir.Value]], Sequence[RunValue]]"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One run of one node."""
+
+    #: The node as it is run, in the straight line.
+    run: ir.Node
+    #: The node of the model.
+    node: Node
+    #: The turns of the loops around it, outermost first.
+    turns: tuple[int, ...] = ()
+    #: The calls of functions around it, outermost first.
+    calls: tuple[str, ...] = ()
+
+
+class Place(NamedTuple):
+    """Where steps are run: in which turns of loops, in which calls."""
+
+    turns: tuple[int, ...] = ()
+    calls: tuple[str, ...] = ()
+
+    def inside(self, call: str) -> Place:
+        """In a call."""
+        return Place(self.turns, (*self.calls, call))
+
+
+@dataclass(slots=True)
+class _Pending:
+    """A node with bodies that is not taken apart yet."""
+
+    step: Step
+    environment: Environment
+    given: Mapping[str, ir.Attr]
+
+
+@dataclass(slots=True)
+class Straight:
+    """The steps of a run, in order."""
+
+    nodes: Nodes
+    held: ir.Model
+    #: Domains and versions, those of functions included.
+    imports: dict[str, int]
+    inputs: dict[str, ir.Value] = field(default_factory=dict[str, ir.Value])
+    steps: list[Step] = field(default_factory=list[Step])
+    outputs: list[ir.Value] = field(default_factory=list[ir.Value])
+    #: Weights and constants.
+    constants: dict[ir.Value, ir.TensorProtocol] = field(default_factory=dict[ir.Value, ir.TensorProtocol])
+    #: What values that a node with bodies gave are, after it was taken apart.
+    aliases: dict[ir.Value, ir.Value] = field(default_factory=dict[ir.Value, ir.Value])
+    #: Control flow that stayed one step, with the reason.
+    whole: dict[ir.Node, str] = field(default_factory=dict[ir.Node, str])
+
+    def actual(self, value: ir.Value) -> ir.Value:
+        """What a value is, where it is another one by now."""
+        while value in self.aliases:
+            value = self.aliases[value]
+        return value
+
+    def taken(self, step: Step) -> Iterator[ir.Value]:
+        """What a step takes, by bodies of a step that stayed whole too; some may be other values by now."""
+        yield from (each for each in step.run.inputs if each is not None)
+        if step.run not in self.whole:
+            return
+        graphs = [each for graph in _graphs(step.run) for each in (graph, *graph.subgraphs())]
+        own = {each for graph in graphs for node in graph for each in node.outputs}
+        own.update(each for graph in graphs for each in (*graph.inputs, *graph.initializers.values()))
+        for graph in graphs:
+            taken = (each for node in graph for each in node.inputs if each is not None)
+            yield from (each for each in (*taken, *graph.outputs) if each not in own)
+
+
+def _graphs(node: ir.Node) -> Iterator[ir.Graph]:
+    for each in node.attributes.values():
+        if each.type == ir.AttributeType.GRAPH and not each.is_ref():
+            yield each.as_graph()
+        elif each.type == ir.AttributeType.GRAPHS and not each.is_ref():
+            yield from each.as_graphs()
+
+
+class _Flattening:
+    def __init__(self, nodes: Nodes, held: ir.Model) -> None:
+        self.line = Straight(nodes, held, dict(held.opset_imports))
+        self._nodes = nodes
+        self._pending: dict[ir.Node, _Pending] = {}
+        self._numbers = 0
+
+    def named(self, value: ir.Value) -> ir.Value:
+        self._numbers += 1
+        value.name = f"v{self._numbers}"
+        return value
+
+    def constant(self, tensor: ir.TensorProtocol) -> ir.Value:
+        value = self.named(ir.Value(name=None))
+        self.line.constants[value] = tensor
+        return value
+
+    # -- copying ---------------------------------------------------------------------------------------
+
+    def body(
+        self, graph: Graph, environment: Environment, given: Mapping[str, ir.Attr], place: Place
+    ) -> list[Step]:
+        for value in graph.ir.initializers.values():
+            if value.const_value is not None and value not in environment:
+                environment[value] = self.constant(value.const_value)
+        made: list[Step] = []
+        for node in graph.nodes:
+            made += self._copied(node, environment, given, place)
+        return made
+
+    def _copied(
+        self, node: Node, environment: Environment, given: Mapping[str, ir.Attr], place: Place
+    ) -> list[Step]:
+        function = node.function
+        if function is not None and self._can_inline(node):
+            return self._call(node, function, environment, given, place)
+        tensor = _constant_of(node, given)
+        if tensor is not None:
+            environment[node.ir.outputs[0]] = self.constant(tensor)
+            return []
+        run = copied_node(node.ir, environment, given)
+        for old, new in zip(node.ir.outputs, run.outputs, strict=True):
+            environment[old] = self.named(new) if old.name else new
+        step = Step(run, node, place.turns, place.calls)
+        if node.bodies:
+            self._pending[run] = _Pending(step, dict(environment), given)
+            self.line.whole[run] = "it is run as a whole"
+        return [step]
+
+    def _can_inline(self, node: Node) -> bool:
+        function = self.line.held.functions[node.ir.op_identifier()]
+        imports = self.line.imports
+        is_same = all(
+            imports.get(each, version) == version for each, version in function.opset_imports.items()
+        )
+        return is_same and len(self.line.steps) < _MOST_STEPS
+
+    def _call(
+        self,
+        node: Node,
+        function: Graph,
+        outer: Environment,
+        given: Mapping[str, ir.Attr],
+        place: Place,
+    ) -> list[Step]:
+        held = self.line.held.functions[node.ir.op_identifier()]
+        for domain, version in held.opset_imports.items():
+            self.line.imports.setdefault(domain, version)
+        attributes = {name: each for name, each in held.attributes.items() if each.value is not None}
+        attributes.update(resolved_attributes(node.ir, given))
+        environment: Environment = dict.fromkeys(function.ir.inputs)
+        for formal, value in zip(function.ir.inputs, node.ir.inputs, strict=False):
+            environment[formal] = None if value is None else outer.get(value, value)
+        made = self.body(function, environment, attributes, place.inside(node.address))
+        for formal, value in zip(function.ir.outputs, node.ir.outputs, strict=False):
+            outer[value] = environment.get(formal, formal)
+        return made
+
+    # -- control flow ----------------------------------------------------------------------------------
+
+    def take_apart(self, ask: Ask) -> bool:
+        """Take the nodes with bodies apart that stand in the line; whether there were any."""
+        waiting = [each for each in self.line.steps if each.run in self._pending]
+        if not waiting:
+            return False
+        wanted = [
+            self.line.actual(step.run.inputs[0]) for step in waiting if _is_if(step) and step.run.inputs[0]
+        ]
+        conditions = iter(ask(self.line, wanted))
+        chosen = {step.run: bool(np.asarray(next(conditions))) for step in waiting if _is_if(step)}
+        turns = self._turns([step for step in waiting if _is_loop(step)], ask)
+        lines: list[Step] = []
+        for step in self.line.steps:
+            pending = self._pending.pop(step.run, None)
+            if pending is None:
+                lines.append(step)
+            elif step.run in chosen:
+                lines += self._branch(pending, chosen[step.run])
+            elif turns.get(step.run):
+                lines += self._loop(pending, turns[step.run])
+            else:
+                lines.append(step)
+        self.line.steps = lines
+        return True
+
+    def _branch(self, pending: _Pending, is_taken: bool) -> list[Step]:
+        step = pending.step
+        graph = step.node.attributes["then_branch" if is_taken else "else_branch"]
+        assert isinstance(graph, Graph)
+        made = self.body(graph, pending.environment, pending.given, Place(step.turns, step.calls))
+        for inner, outer in zip(graph.ir.outputs, step.run.outputs, strict=False):
+            self._is_now(outer, pending.environment.get(inner, inner))
+        del self.line.whole[step.run]
+        return made
+
+    def _is_now(self, value: ir.Value, other: ir.Value | None) -> None:
+        if other is not None and other is not value:
+            self.line.aliases[value] = other
+
+    def _turns(self, loops: Sequence[Step], ask: Ask) -> dict[ir.Node, int]:
+        """How often each loop runs: a copy of it counts its turns."""
+        if not loops:
+            return {}
+        probes = Straight(self._nodes, self.line.held, self.line.imports)
+        probes.inputs, probes.steps = self.line.inputs, list(self.line.steps)
+        probes.constants, probes.aliases, probes.whole = (
+            self.line.constants,
+            self.line.aliases,
+            dict(self.line.whole),
+        )
+        counts: list[ir.Value] = []
+        for step in loops:
+            pending = self._pending[step.run]
+            probe = copied_node(step.node.ir, pending.environment, pending.given, len(step.run.outputs) + 1)
+            for value in probe.outputs:
+                self.named(value)
+            body = probe.attributes["body"].as_graph()
+            counted = ir.Node("", "Identity", [body.inputs[0]], num_outputs=1)
+            counted.outputs[0].name = f"{body.inputs[0].name}_counted_turn"
+            counted.outputs[0].type, counted.outputs[0].shape = ir.TensorType(ir.DataType.INT64), ir.Shape(())
+            body.append(counted)
+            body.outputs.append(counted.outputs[0])
+            probes.steps.append(Step(probe, step.node))
+            probes.whole[probe] = "it counts"
+            counts.append(probe.outputs[-1])
+        found = ask(probes, counts)
+        result: dict[ir.Node, int] = {}
+        for step, count in zip(loops, found, strict=True):
+            number = int(np.asarray(count).size)
+            body = step.node.bodies[0]
+            size = number * max(1, sum(1 for _ in body.ir.all_nodes()))
+            if number <= _MOST_TURNS and size + len(self.line.steps) <= _MOST_STEPS:
+                result[step.run] = number
+            else:
+                self.line.whole[step.run] = f"the loop has {number} turns"
+        return result
+
+    def _loop(self, pending: _Pending, count: int) -> list[Step]:
+        step = pending.step
+        graph = step.node.bodies[0]
+        carried = [None if each is None else self.line.actual(each) for each in step.run.inputs[2:]]
+        scanned: list[list[ir.Value]] = [[] for _ in graph.ir.outputs[1 + len(carried) :]]
+        made: list[Step] = []
+        for turn in range(count):
+            environment = dict(pending.environment)
+            first = self.constant(array_to_ir(np.array(turn, np.int64)))
+            goes_on = self.constant(array_to_ir(np.array(True)))
+            environment.update(zip(graph.ir.inputs, [first, goes_on, *carried], strict=False))
+            place = Place((*step.turns, turn), step.calls)
+            made += self.body(graph, environment, pending.given, place)
+            results = [environment.get(each, each) for each in graph.ir.outputs[1:]]
+            carried = results[: len(carried)]
+            for collected, value in zip(scanned, results[len(carried) :], strict=True):
+                assert value is not None
+                collected.append(value)
+        for outer, value in zip(step.run.outputs, carried, strict=False):
+            self._is_now(outer, value)
+        for outer, values in zip(step.run.outputs[len(carried) :], scanned, strict=False):
+            if outer.name:
+                made += self._stacked(step, outer, values)
+        del self.line.whole[step.run]
+        return made
+
+    def _stacked(self, step: Step, outer: ir.Value, values: Sequence[ir.Value]) -> list[Step]:
+        """What a loop collects: the results of its turns, one after the other."""
+        axes = self.constant(array_to_ir(np.array([0], np.int64)))
+        nodes = [ir.Node("", "Unsqueeze", [value, axes], num_outputs=1) for value in values]
+        for node in nodes:
+            self.named(node.outputs[0])
+        parts = [node.outputs[0] for node in nodes]
+        joined = ir.Node("", "Concat", parts, [ir.AttrInt64("axis", 0)], num_outputs=1)
+        self.line.aliases[outer] = self.named(joined.outputs[0])
+        return [Step(each, step.node, step.turns, step.calls) for each in (*nodes, joined)]
+
+
+def _is_if(step: Step) -> bool:
+    return step.run.op_type == "If" and not step.run.domain
+
+
+def _is_loop(step: Step) -> bool:
+    return step.run.op_type == "Loop" and not step.run.domain
+
+
+def _constant_of(node: Node, given: Mapping[str, ir.Attr]) -> ir.TensorProtocol | None:
+    """The tensor of a Constant node that holds one."""
+    if node.op_type != "Constant" or node.domain:
+        return None
+    attribute = resolved_attributes(node.ir, given).get("value")
+    return (
+        attribute.as_tensor() if attribute is not None and attribute.type == ir.AttributeType.TENSOR else None
+    )
+
+
+def straightened(nodes: Nodes, held: ir.Model, ask: Ask) -> Straight:
+    """The steps that a run takes; `ask` runs what was made so far."""
+    flattening = _Flattening(nodes, held)
+    line = flattening.line
+    graph = nodes.graph
+    environment: Environment = {}
+    for value in graph.ir.inputs:
+        if value.name in graph.ir.initializers:
+            continue  # its default is a weight
+        environment[value] = line.inputs[value.name or ""] = flattening.named(ir.Value(name=None))
+    line.steps = flattening.body(graph, environment, {}, Place())
+    outputs = [environment.get(each, each) for each in graph.ir.outputs]
+    line.outputs = [each for each in outputs if each is not None]
+    while flattening.take_apart(ask):
+        pass
+    line.outputs = [line.actual(each) for each in line.outputs]
+    return line

@@ -1,0 +1,113 @@
+"""What a comparison found, for people and for programs."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from onnxsmith.comparing.flattening import Step
+from onnxsmith.comparing.tolerance import Difference
+from onnxsmith.diagnostics import clipped, printable
+from onnxsmith.inspection import Node
+from onnxsmith.source import Span
+
+_SHOWN_NODES = 6
+_LONGEST_NAME = 80
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedNode:
+    """A node that two runs part at, in one of the models."""
+
+    node: Node
+    #: The turns of the loops around it in which it differs, outermost first.
+    turns: tuple[int, ...] = ()
+
+    @property
+    def address(self) -> str:
+        """Where it stands, as `model.nodes` has it."""
+        return self.node.address
+
+    @property
+    def source(self) -> Span | None:
+        """The place in Python that made it."""
+        return self.node.source
+
+    def __str__(self) -> str:
+        called = f" '{clipped(self.node.name, _LONGEST_NAME)}'" if self.node.name else ""
+        turn = f", turn {', '.join(map(str, self.turns))}" if self.turns else ""
+        place = "" if self.source is None else f", {self.source}"
+        return printable(f"{self.node.operator}{called} (node {self.address}{turn}{place})")
+
+
+def compared(step: Step | None) -> ComparedNode | None:
+    """The node of a step."""
+    return None if step is None else ComparedNode(step.node, step.turns)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Whether two runs agree, and else the first node where they part. True where they agree.
+
+    `node` is the node of the first model and `other` that of the second; each is None where several nodes stand between
+    the last equal values and the first different ones, and the values cannot tell which: those are its `region`.
+    """
+
+    #: How many values have a counterpart in the other run, and how many of them differ.
+    matched: int
+    differing: int
+    node: ComparedNode | None = None
+    other: ComparedNode | None = None
+    region: tuple[ComparedNode, ...] = ()
+    other_region: tuple[ComparedNode, ...] = ()
+    #: How the result of the node differs, where both are given the same values.
+    difference: Difference | None = None
+    #: The name of the value that it gives.
+    value: str = ""
+    #: Whether that explains all of the difference of the outputs.
+    explains: bool = False
+    #: How the outputs differ, by name; those that agree are not here.
+    outputs: Mapping[str, Difference] = field(default_factory=dict[str, Difference])
+    #: The inputs that it was found with, in words.
+    inputs: str = ""
+    #: What is worth a word besides.
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether both runs agree."""
+        return self.difference is None and not self.outputs
+
+    def __bool__(self) -> bool:
+        return self.is_equal
+
+    def __str__(self) -> str:
+        if self.is_equal:
+            lines = [f"equal: {self.matched} values agree" + (f" for {self.inputs}" if self.inputs else "")]
+        elif self.difference is None:
+            lines = [f"the outputs differ, and no node was found that does: {', '.join(self.outputs)}"]
+        else:
+            lines = [f"they part at {self._where(self.node, self.region)}"]
+            lines.append(f"  in the other: {self._where(self.other, self.other_region)}")
+            lines.append(f"  '{clipped(self.value, _LONGEST_NAME)}': {self.difference}")
+            if not self.explains:
+                lines.append("  other nodes differ, too: this is the first")
+        lines += [f"  output '{name}': {told}" for name, told in self.outputs.items()]
+        return printable("\n".join([*lines, *self.notes]))
+
+    @staticmethod
+    def _where(node: ComparedNode | None, region: tuple[ComparedNode, ...]) -> str:
+        if node is not None:
+            return str(node)
+        if not region:
+            return "a constant"
+        shown = ", ".join(map(str, region[:_SHOWN_NODES]))
+        more = f" and {len(region) - _SHOWN_NODES} more" if len(region) > _SHOWN_NODES else ""
+        return f"one of {shown}{more}"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"

@@ -1,0 +1,402 @@
+"""Where two runs part: the first step whose result is another one even on the same inputs.
+
+Values that differ may do so because of a node long before. So a node of the second run is run again on what the first
+run has for its inputs: the difference that is left is its own. And if it is what is wrong, the second run with that one
+value put right gives what the first one gives.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import onnx_ir as ir
+
+from onnxsmith.comparing.flattening import Step
+from onnxsmith.comparing.matching import Matching, step_key
+from onnxsmith.comparing.refining import Part, renamed_inputs, taken_apart
+from onnxsmith.comparing.sides import Side
+from onnxsmith.comparing.signatures import as_wide, signature
+from onnxsmith.comparing.tolerance import Difference, Tolerance, difference, unit_of
+from onnxsmith.errors import OnnxsmithError
+from onnxsmith.graphs.run_values import Array, RunValue
+
+#: Runs on slightly other inputs, to see how much a computation makes of rounding.
+_NOISE_RUNS = 2
+#: Pairs that are looked into before the search ends.
+_MOST_SUSPECTS = 400
+#: What is left of the difference of the outputs after the cause is put right.
+_LEFT_OVER = 0.02
+_REFINING_BYTES = 1 << 28
+#: How far a fitted line may be off, as a part of the largest element.
+_FIT = 1e-3
+_MOVERS = frozenset(
+    {
+        "Cast",
+        "CastLike",
+        "Concat",
+        "Expand",
+        "Flatten",
+        "Identity",
+        "Reshape",
+        "Squeeze",
+        "Transpose",
+        "Unsqueeze",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """The first step that differs."""
+
+    left: ir.Value
+    right: ir.Value
+    #: The steps between the last equal values and these, in each run.
+    left_region: tuple[Step, ...]
+    right_region: tuple[Step, ...]
+    #: The step of each that is to blame, where one is.
+    left_step: Step | None
+    right_step: Step | None
+    difference: Difference
+    #: What the second run gives on the values of the first.
+    local: Array
+    #: Whether putting this value right makes the outputs of both runs equal.
+    explains: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What was found, with counts of what was looked at."""
+
+    parting: Parting | None
+    matched: int
+    differing: int
+    #: How the outputs differ, by name, beyond the tolerance.
+    outputs: dict[str, Difference]
+
+
+class Searching:
+    """Compares two runs."""
+
+    def __init__(self, left: Side, right: Side, tolerance: Tolerance, *, refines: bool = True) -> None:
+        self._left, self._right = left, right
+        self._tolerance = tolerance
+        self._refines = refines
+        self._matching = Matching(left, right, any_shape=not refines)
+
+    def run(self) -> Search:
+        """Look for the first step that differs."""
+        outputs = self._outputs()
+        apart = self._apart(self._left_outputs(), self._right_outputs())
+        pairs = [(one, two) for one, two in self._matching.pairs() if self._can_compare(one, two)]
+        differing, suspects = 0, 0
+        first: Parting | None = None
+        for one, two in pairs:
+            if self._direct(one, two) is None:
+                continue
+            differing += 1
+            if suspects >= _MOST_SUSPECTS:
+                break
+            found = self._local(one, two)
+            if found is None:
+                continue
+            suspects += 1
+            parting = self._parting(one, two, *found, apart)
+            if parting.explains:
+                return Search(parting, len(pairs), differing, outputs)
+            first = first or parting
+        # Several nodes differ, or no value of the cause has a counterpart: the first difference is what there is.
+        return Search(first if outputs else None, len(pairs), differing, outputs)
+
+    # -- comparing -------------------------------------------------------------------------------------
+
+    def _can_compare(self, one: ir.Value, two: ir.Value) -> bool:
+        signatures = self._left.signatures.get(one), self._right.signatures.get(two)
+        return (
+            signatures[0] is not None
+            and signatures[1] is not None
+            and signatures[0].size == signatures[1].size
+        )
+
+    def _direct(self, one: ir.Value, two: ir.Value) -> Difference | None:
+        return self._difference(self._left.array(one), self._right.array(two))
+
+    def _difference(
+        self, mine: Array, theirs: Array, noise: Array | None = None, *, is_stepped: bool = False
+    ) -> Difference | None:
+        """How two values differ. Of numbers of two widths, the narrower decides how far they may be apart."""
+        if mine.size == theirs.size:
+            theirs = theirs.reshape(mine.shape)
+        if mine.dtype != theirs.dtype and unit_of(mine) and unit_of(theirs):
+            if unit_of(mine) >= unit_of(theirs):
+                theirs = theirs.astype(mine.dtype)
+            else:
+                mine = mine.astype(theirs.dtype)
+        return difference(mine, theirs, self._tolerance, noise, is_stepped=is_stepped)
+
+    def _local(self, one: ir.Value, two: ir.Value) -> tuple[Difference, Array] | None:
+        """How the second run's node differs on the values of the first, and what it gives."""
+        mine = self._left.array(one)
+        if two in self._right.line.constants:
+            theirs = self._right.array(two)
+            found = self._difference(mine, theirs)
+            return None if found is None else (found, theirs)
+        given = self._given_to(two)
+        try:
+            local = self._right.computed([two], given)[0]
+        except OnnxsmithError:
+            return None  # it does not run on them: they are no counterparts
+        if not isinstance(local, np.ndarray):
+            return None
+        region = self._right.region(two, given)
+        is_stepped = any("Quant" in step.run.op_type or "QLinear" in step.run.op_type for step in region)
+        found = self._difference(mine, local, is_stepped=is_stepped)
+        if found is not None and not self._tolerance.is_given:
+            noise = self._noise(two, given, local)
+            noise = None if noise is None or noise.size != mine.size else noise.reshape(mine.shape)
+            found = self._difference(mine, local, noise, is_stepped=is_stepped)
+        return None if found is None else (found, local)
+
+    def _given_to(self, value: ir.Value) -> dict[ir.Value, RunValue]:
+        """What the first run has for the values that a value of the second is made of."""
+        known = {each for each in self._matching.to_left if each is not value}
+        given: dict[ir.Value, RunValue] = {}
+        for step in self._right.region(value, known):
+            for each in self._right.line.taken(step):
+                actual = self._right.line.actual(each)
+                if actual in known and actual not in given:
+                    held = self._of_left(actual)
+                    if held is not None:
+                        given[actual] = held
+        return given
+
+    def _of_left(self, value: ir.Value) -> Array | None:
+        """What the first run has for a value of the second, in its form."""
+        other = self._matching.to_left.get(value)
+        found = self._right.signatures.get(value)
+        if other is None or found is None or other not in self._left.signatures:
+            return None
+        held = self._left.array(other)
+        return _like(held, found.numpy, found.shape) if held.size == found.size else None
+
+    def _noise(self, value: ir.Value, given: dict[ir.Value, RunValue], result: Array) -> Array | None:
+        """How far a result moves when what it is made of moves by rounding."""
+        generator = np.random.default_rng(3)
+        noise = np.zeros(result.shape)
+        for _ in range(_NOISE_RUNS):
+            moved = {each: _moved(held, generator) for each, held in given.items()}
+            try:
+                other = self._right.computed([value], moved)[0]
+            except OnnxsmithError:
+                return None
+            if isinstance(other, np.ndarray) and other.size == result.size:
+                with np.errstate(all="ignore"):
+                    apart = np.abs(as_wide(other.reshape(result.shape)) - as_wide(result))
+                noise = np.maximum(noise, np.where(np.isfinite(apart), apart, 0.0))
+        return noise
+
+    # -- the cause -------------------------------------------------------------------------------------
+
+    def _parting(
+        self, one: ir.Value, two: ir.Value, found: Difference, local: Array, apart: float
+    ) -> Parting:
+        known = {each for each in self._matching.to_right if each is not one}
+        others = {each for each in self._matching.to_left if each is not two}
+        left = tuple(self._left.region(one, known))
+        right = () if two in self._right.line.constants else tuple(self._right.region(two, others))
+        left_step, right_step = self._blamed(left, right)
+        if (left_step is None or right_step is None) and left and right and self._refines:
+            mine = self._left.array(one)
+            left_step = left_step or self._normalising(self._left, left, {}, local)
+            right_step = right_step or self._normalising(self._right, right, self._given_to(two), mine)
+        if (left_step is None or right_step is None) and left and right and self._refines:
+            refined = self._refined(one, two, left, right)
+            left_step, right_step = left_step or refined[0], right_step or refined[1]
+        explains = self._explains(one, two, apart)
+        return Parting(one, two, left, right, left_step, right_step, found, local, explains)
+
+    def _blamed(self, left: Sequence[Step], right: Sequence[Step]) -> tuple[Step | None, Step | None]:
+        """Of the steps of two regions those that have no equal in the other."""
+        if len(left) <= 1 and len(right) <= 1:
+            return (left[-1] if left else None), (right[-1] if right else None)
+        blamed: list[Step | None] = [None, None]
+        for key_of in (step_key, _operator):
+            keys = [
+                [key_of(side, step) for step in steps]
+                for side, steps in ((self._left, left), (self._right, right))
+            ]
+            counts = [Counter(each) for each in keys]
+            odd = [
+                [
+                    step
+                    for step, key in zip(steps, keys[n], strict=True)
+                    if counts[1 - n][key] < counts[n][key]
+                ]
+                for n, steps in enumerate((left, right))
+            ]
+            if key_of is _operator and not (odd[0] and odd[1]):
+                break  # one has an operator that was fused in the other: that alone is no fault
+            blamed = [
+                each or _only(*pair)
+                for each, pair in zip(blamed, zip((left, right), odd, strict=True), strict=True)
+            ]
+        return blamed[0], blamed[1]
+
+    def _refined(
+        self, one: ir.Value, two: ir.Value, left: Sequence[Step], right: Sequence[Step]
+    ) -> tuple[Step | None, Step | None]:
+        """The steps to blame once operators that only one region has are taken apart."""
+        given = self._given_to(two)
+        known = {each for each in self._matching.to_right if each is not one}
+        frontier = {
+            actual: self._left.array(actual)
+            for step in left
+            for each in self._left.line.taken(step)
+            if (actual := self._left.line.actual(each)) in known and actual in self._left.signatures
+        }
+        first, taken = self._left.part([one], frontier)
+        second, others = self._right.part([two], given)
+        names = {each: self._matching.to_left[each].name for each in others if each in self._matching.to_left}
+        renaming = {each.name or "": name for each, name in names.items() if name}
+        inputs = [
+            {each.name or "": frontier[each] for each in taken if each in frontier},
+            {renaming.get(each.name or "", each.name or ""): given[each] for each in others if each in given},
+        ]
+        try:
+            second = renamed_inputs(second, renaming)
+            parts = taken_apart(Part(first, inputs[0], left), Part(second, inputs[1], right))
+            if parts is None:
+                return None, None
+            sides = [Side(part.model, part.inputs, memory=_REFINING_BYTES) for part in parts[:2]]
+            for side in sides:
+                side.look()
+            found = Searching(sides[0], sides[1], self._tolerance, refines=False).run().parting
+        except OnnxsmithError:
+            return None, None
+        if found is None:
+            return None, None
+        steps = (found.left_step, found.right_step)
+        return tuple(  # type: ignore[return-value]
+            None if step is None else part.step_of(step.node.name, parts[2])
+            for part, step in zip(parts[:2], steps, strict=True)
+        )
+
+    def _normalising(
+        self, side: Side, steps: Sequence[Step], given: Mapping[ir.Value, RunValue], wanted: Array
+    ) -> Step | None:
+        """Of a convolution and the normalisation after it, which the other run has in one, the one to blame.
+
+        If what is wanted is a multiple of what the normalisation takes, plus a number, in each channel, then other
+        weights of the normalisation alone would give it.
+        """
+        computing = [each for each in steps if each.run.op_type not in _MOVERS]
+        if len(computing) != 2 or computing[1].run.op_type != "BatchNormalization":
+            return None
+        product = computing[1].run.inputs[0]
+        taken = None if product is None else side.computed([product], given)[0]
+        if not isinstance(taken, np.ndarray) or taken.shape != wanted.shape or taken.ndim < 2:
+            return None
+        channels = [np.moveaxis(as_wide(each), 1, 0).reshape(each.shape[1], -1) for each in (taken, wanted)]
+        for one, two in zip(*channels, strict=True):
+            slope = np.polyfit(one, two, 1) if np.ptp(one) > 0 else np.array([0.0, float(two.mean())])
+            fit = slope[0] * one + slope[1]
+            if np.abs(fit - two).max() > _FIT * max(float(np.abs(two).max()), 1e-30):
+                return computing[0]
+        return computing[1]
+
+    def _explains(self, one: ir.Value, two: ir.Value, apart: float) -> bool:
+        """Whether the second run gives what the first does once this value is what it is in the first.
+
+        A node in a loop or function is run several times, and has several results: all of them are put right.
+        """
+        if two in self._right.line.constants:
+            return True
+        step = self._right.by_value[two]
+        right: dict[ir.Value, RunValue] = {}
+        for other in self._right.line.steps:
+            if other is step or other.node is step.node:
+                for each in other.run.outputs:
+                    held = self._of_left(each)
+                    if held is not None:
+                        right[each] = held
+        try:
+            outputs = self._right.computed(self._right.line.outputs, right)
+        except OnnxsmithError:
+            return False
+        left = self._left_outputs()
+        left_over = self._apart(left, outputs)
+        signatures = [(signature(a), signature(b)) for a, b in zip(left, outputs, strict=False)]
+        is_near = all(a is not None and b is not None and a.is_near(b) for a, b in signatures)
+        return (is_near and left_over <= apart * 1.5 + 1e-12) or left_over <= _LEFT_OVER * apart
+
+    def _left_outputs(self) -> list[RunValue]:
+        return self._left.computed(self._left.line.outputs, {})
+
+    def _right_outputs(self) -> list[RunValue]:
+        return self._right.computed(self._right.line.outputs, {})
+
+    def _outputs(self) -> dict[str, Difference]:
+        names = [port.name for port in self._left.model.outputs]
+        pairs = zip(names, self._left_outputs(), self._right_outputs(), strict=False)
+        found: dict[str, Difference] = {}
+        for name, one, two in pairs:
+            if isinstance(one, np.ndarray) and isinstance(two, np.ndarray):
+                left, right = signature(one), signature(two)
+                is_near = left is not None and right is not None and left.is_near(right)
+                told = difference(one, two, self._tolerance)
+                if told is not None and not (is_near and not self._tolerance.is_given):
+                    found[name] = told
+        return found
+
+    def _apart(self, left: Sequence[RunValue], right: Sequence[RunValue]) -> float:
+        """How far outputs are apart, as a part of their length: 0 for equal ones."""
+        largest = 0.0
+        for one, two in zip(left, right, strict=False):
+            if not isinstance(one, np.ndarray) or not isinstance(two, np.ndarray):
+                continue
+            if one.shape != two.shape or one.dtype != two.dtype:
+                return float("inf")
+            if one.dtype.kind in "OUST":
+                is_other = [str(a) != str(b) for a, b in zip(one.flat, two.flat, strict=True)]
+                largest = max(largest, sum(is_other) / max(len(is_other), 1))
+                continue
+            a, b = as_wide(one), as_wide(two)
+            same = (a == b) | (np.isnan(a) & np.isnan(b))
+            with np.errstate(all="ignore"):
+                gap = np.where(same, 0.0, np.abs(a - b))
+            if not np.isfinite(gap).all():
+                return float("inf")
+            length = float(np.linalg.norm(np.where(np.isfinite(a), a, 0.0)))
+            largest = max(largest, float(np.linalg.norm(gap)) / max(length, 1e-30))
+        return largest
+
+
+def _operator(side: Side, step: Step) -> Hashable:
+    return (step.run.domain, step.run.op_type)
+
+
+def _only(steps: Sequence[Step], odd: Sequence[Step]) -> Step | None:
+    """The one step that can be to blame; what only moves data is, if there is nothing else."""
+    if len(steps) == 1:
+        return steps[0]
+    for found in (odd, [each for each in odd if each.run.op_type not in _MOVERS]):
+        if len(found) == 1:
+            return found[0]
+    return None
+
+
+def _like(array: Array, dtype: str, shape: tuple[int, ...]) -> Array:
+    """An array as a value of the other run has it: of its shape, and in its width."""
+    shaped = array.reshape(shape)
+    return shaped if str(shaped.dtype) == dtype else shaped.astype(dtype)
+
+
+def _moved(value: RunValue, generator: np.random.Generator) -> RunValue:
+    if not isinstance(value, np.ndarray) or not unit_of(value):
+        return value
+    unit = unit_of(value)
+    signs = generator.choice([-0.5, 0.5], value.shape)
+    return (as_wide(value) * (1 + unit * signs)).astype(value.dtype)

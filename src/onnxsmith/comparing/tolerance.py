@@ -1,0 +1,171 @@
+"""How far apart two arrays are, and how far they may be.
+
+An element may be apart by some units in its last place, and by a smaller part of the largest element: sums lose digits
+that way. What a computation makes of inputs that are a unit off is its noise; a difference within some times the noise
+is rounding, whatever the rule above says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+
+from onnxsmith.comparing.signatures import as_wide
+from onnxsmith.graphs.run_values import Array
+from onnxsmith.types.dtypes import DType
+
+#: Units in the last place of an element, and of the largest element.
+_OWN_UNITS = 64
+_LARGEST_UNITS = 16
+#: Of numbers with few digits, a unit is much.
+_FEW_DIGITS = 1e-4
+_OWN_UNITS_FEW = 4
+_LARGEST_UNITS_FEW = 1
+#: So many times its noise may a result be off.
+_NOISE = 32
+#: Of results that were quantised, so many may be one step off.
+_STEPPED_SHARE = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How far results may be apart: as the user says, or as the element type deserves where nobody says anything."""
+
+    rtol: float | None = None
+    atol: float | None = None
+
+    @property
+    def is_given(self) -> bool:
+        """Whether somebody said so."""
+        return self.rtol is not None or self.atol is not None
+
+    def allowed(self, array: Array, noise: Array | None = None) -> np.ndarray[Any, Any]:
+        """For each element how far another may be from it."""
+        wide = np.abs(as_wide(array))
+        finite = wide[np.isfinite(wide)]
+        largest = float(finite.max()) if finite.size else 0.0
+        if self.is_given:
+            allowed = (self.atol or 0.0) + (self.rtol or 0.0) * wide
+        else:
+            unit = unit_of(array)
+            few = unit > _FEW_DIGITS
+            own, of_largest = (_OWN_UNITS_FEW, _LARGEST_UNITS_FEW) if few else (_OWN_UNITS, _LARGEST_UNITS)
+            allowed = unit * (own * wide + of_largest * largest)
+        return allowed if noise is None else allowed + _NOISE * noise
+
+
+def unit_of(array: Array) -> float:
+    """One unit in the last place of 1; 0 for whole numbers."""
+    if array.dtype.kind in "iubOUST":
+        return 0.0
+    dtype = DType.from_numpy(array.dtype)
+    kind = None if dtype is None else ir.DataType(int(dtype))
+    if kind in (ir.DataType.FLOAT, ir.DataType.COMPLEX64):
+        return 2.0**-23
+    if kind in (ir.DataType.DOUBLE, ir.DataType.COMPLEX128):
+        return 2.0**-52
+    return {ir.DataType.FLOAT16: 2.0**-10, ir.DataType.BFLOAT16: 2.0**-7}.get(
+        kind or ir.DataType.UNDEFINED, 0.25
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How two arrays differ."""
+
+    #: How many elements are further apart than they may be, of how many.
+    count: int
+    size: int
+    #: The largest differences, absolute, relative, and in units in the last place.
+    absolute: float
+    relative: float
+    units: float
+    #: Where the largest is, with both elements.
+    index: tuple[int, ...]
+    left: object
+    right: object
+    #: How many elements of each are NaN, and infinite.
+    nan: tuple[int, int] = (0, 0)
+    infinite: tuple[int, int] = (0, 0)
+    #: What they are, where element type or shape differ: nothing else is known then.
+    kinds: tuple[str, str] | None = None
+
+    def __str__(self) -> str:
+        if self.kinds is not None:
+            return f"{self.kinds[0]}, and {self.kinds[1]}"
+        where = "" if not self.index else f" at {list(self.index)}"
+        parts = [f"{self.count} of {self.size} elements differ: {self.left} and {self.right}{where}"]
+        if not np.isnan(self.absolute):
+            parts.append(
+                f"by {self.absolute:.3g} (relative {self.relative:.3g}, {self.units:.3g} ulp) at the most"
+            )
+        for name, counts in (("NaN", self.nan), ("infinities", self.infinite)):
+            if counts[0] != counts[1]:
+                parts.append(f"{counts[0]} and {counts[1]} {name}")
+        return ", ".join(parts)
+
+
+def difference(
+    left: Array, right: Array, tolerance: Tolerance, noise: Array | None = None, *, is_stepped: bool = False
+) -> Difference | None:
+    """How two arrays differ beyond a tolerance; None where they do not.
+
+    `is_stepped` says that both were rounded to steps, so that a few may be one step off.
+    """
+    if left.dtype != right.dtype or left.shape != right.shape:
+        kinds = f"{left.dtype} of shape {left.shape}", f"{right.dtype} of shape {right.shape}"
+        return Difference(left.size, left.size, np.nan, np.nan, np.nan, (), None, None, kinds=kinds)
+    if left.size == 0:
+        return None
+    if left.dtype.kind in "OUST":
+        return _of_text(left, right)
+    one, two = as_wide(left), as_wide(right)
+    both_nan = np.isnan(one) & np.isnan(two)
+    with np.errstate(all="ignore"):
+        apart = np.where((one == two) | both_nan, 0.0, np.abs(one - two))
+    wrong = ~(apart <= tolerance.allowed(left, noise))
+    count = int(np.count_nonzero(wrong))
+    if not count:
+        return None
+    if (
+        is_stepped
+        and left.dtype.kind in "iu"
+        and count <= max(2, _STEPPED_SHARE * left.size)
+        and apart.max() <= 1
+    ):
+        return None
+    where = np.where(wrong, np.where(np.isnan(apart), np.inf, apart), -1.0)
+    at = np.unravel_index(int(np.argmax(where)), left.shape)
+    finite = apart[np.isfinite(apart)]
+    largest = float(finite.max()) if finite.size else float("nan")
+    with np.errstate(all="ignore"):
+        ratios = np.where(apart == 0, 0.0, apart / np.maximum(np.abs(one), np.abs(two)))
+        relative = float(np.nanmax(np.where(np.isfinite(ratios), ratios, np.nan), initial=0.0))
+    unit = unit_of(left)
+    return Difference(
+        count,
+        left.size,
+        largest,
+        relative,
+        relative / unit if unit else largest,
+        tuple(int(each) for each in at),
+        left[at].item() if hasattr(left[at], "item") else left[at],
+        right[at].item() if hasattr(right[at], "item") else right[at],
+        (int(np.isnan(one).sum()), int(np.isnan(two).sum())),
+        (int(np.isinf(one).sum()), int(np.isinf(two).sum())),
+    )
+
+
+def _of_text(left: Array, right: Array) -> Difference | None:
+    wrong = np.array([str(a) != str(b) for a, b in zip(left.flat, right.flat, strict=True)]).reshape(
+        left.shape
+    )
+    count = int(wrong.sum())
+    if not count:
+        return None
+    at = np.unravel_index(int(np.argmax(wrong)), left.shape)
+    index = tuple(int(each) for each in at)
+    return Difference(count, left.size, np.nan, np.nan, np.nan, index, str(left[at]), str(right[at]))

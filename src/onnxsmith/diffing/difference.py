@@ -1,0 +1,163 @@
+"""What `diff` gives: the changes between two models, as text, for notebooks, for JSON and for the viewer."""
+
+from __future__ import annotations
+
+import html
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from onnxsmith.diffing.change import THINGS, Change, ChangedThing, ChangeKind
+from onnxsmith.diffing.context import hunks
+from onnxsmith.inspection import Nodes
+from onnxsmith.view import Note, NoteKind, Overlay
+
+#: How many changes of one kind of thing a text tells of, unless somebody asks for more.
+_SHOWN = 40
+_TITLES: dict[ChangedThing, str] = {
+    "model": "model",
+    "opset": "opsets",
+    "input": "inputs",
+    "output": "outputs",
+    "function": "functions",
+    "node": "nodes",
+    "weight": "weights",
+    "metadata": "metadata",
+}
+
+_LEGEND: dict[NoteKind, str] = {
+    "added": "only in the second model",
+    "removed": "only in the first model",
+    "changed": "not the same in both",
+}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Difference:
+    """The differences between two models: false where there are none.
+
+    `changes` has all of them; `pairs` says which node of the first model is which of the second, by address.
+    """
+
+    changes: tuple[Change, ...]
+    pairs: Mapping[str, str]
+    #: What the two models are called.
+    called: tuple[str, str]
+    #: Their nodes, for what is told around a change.
+    _nodes: tuple[Nodes, Nodes]
+
+    def __bool__(self) -> bool:
+        return bool(self.changes)
+
+    def __len__(self) -> int:
+        return len(self.changes)
+
+    def of(self, thing: ChangedThing, kind: ChangeKind | None = None) -> tuple[Change, ...]:
+        """The changes of one kind of thing: "node", "weight", "input" and so on; and only "added" ones, say."""
+        return tuple(
+            each for each in self.changes if each.thing == thing and (kind is None or each.kind == kind)
+        )
+
+    def summary(self) -> str:
+        """How many of what differ, in a line."""
+        if not self.changes:
+            return f"{self.called[0]} and {self.called[1]} do not differ"
+        counts = Counter((each.thing, each.kind) for each in self.changes)
+        words = [
+            f"{counts[thing, kind]} {_TITLES[thing] if counts[thing, kind] > 1 else thing} {kind}"
+            for thing in THINGS
+            for kind in ("changed", "added", "removed")
+            if counts[thing, kind]
+        ]
+        return f"{self.called[0]} -> {self.called[1]}: {', '.join(words)}"
+
+    def lines(self, limit: int | None = _SHOWN) -> Iterator[str]:
+        """The text of the differences, line by line: `+`, `-` and `~` begin what differs, and a blank what does not."""
+        yield self.summary()
+        for thing in THINGS:
+            changes = self.of(thing)
+            if changes:
+                yield ""
+                yield _TITLES[thing]
+                told = hunks(changes, self.pairs, self._nodes) if thing == "node" else map(_lines, changes)
+                yield from _limited(told, len(changes), limit)
+
+    def text(self, limit: int | None = _SHOWN) -> str:
+        """The differences for people; of more than `limit` of one kind, the rest is counted."""
+        return "\n".join(self.lines(limit))
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return f"<{self.summary()}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.text())}</pre>"
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain values, for JSON."""
+        return {
+            "differ": bool(self),
+            "changes": [
+                {
+                    "kind": each.kind,
+                    "thing": each.thing,
+                    "before": each.before,
+                    "after": each.after,
+                    "label": each.label,
+                    "details": list(each.details),
+                    "source": each.source,
+                    "magnitude": None
+                    if each.magnitude is None
+                    else {
+                        "count": each.magnitude.count,
+                        "size": each.magnitude.size,
+                        "largest": each.magnitude.largest,
+                        "scale": each.magnitude.scale,
+                    },
+                }
+                for each in self.changes
+            ],
+        }
+
+    def overlays(self) -> tuple[Overlay, Overlay]:
+        """The differences for the viewer, as notes on the nodes of the first and of the second model.
+
+        Removed nodes are in the first, added ones in the second, and changed ones in both.
+        """
+        return self._overlay(0), self._overlay(1)
+
+    def _overlay(self, side: int) -> Overlay:
+        notes: dict[str, Note] = {}
+        for each in self.of("node"):
+            address = (each.before, each.after)[side]
+            if address is not None:
+                notes[address] = Note(each.kind, each.kind, "\n".join(each.details))
+        for each in self.of("weight", "changed"):
+            name = (each.before, each.after)[side]
+            for node in self._users(side, name or ""):
+                notes.setdefault(node, Note("changed", "weight", f"{each.label}: {'; '.join(each.details)}"))
+        return Overlay(self.summary(), notes, _LEGEND)
+
+    def _users(self, side: int, name: str) -> Iterator[str]:
+        nodes = self._nodes[side]
+        value = nodes.graph.ir.initializers.get(name)
+        if value is not None:
+            yield from (nodes.of_ir(node).address for node, _ in value.uses())
+
+
+def _lines(change: Change) -> Sequence[str]:
+    first = f"{change.sign} {change.label}"
+    if len(change.details) == 1 and change.thing != "node":
+        return [f"{first}: {change.details[0]}"]
+    return [first, *(f"      {each}" for each in change.details)]
+
+
+def _limited(told: Iterable[Sequence[str]], count: int, limit: int | None) -> Iterator[str]:
+    for number, lines in enumerate(told):
+        if limit is not None and number >= limit:
+            yield f"  and {count - number} more"
+            return
+        yield from (f"  {line}" for line in lines)

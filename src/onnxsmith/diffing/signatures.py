@@ -1,0 +1,134 @@
+"""Numbers for nodes that are equal where nodes are: by what they are made of, and by what is made of them.
+
+Names say nothing here. A signature is for finding pairs; whether the nodes of a pair are equal is looked at afterwards.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Iterable, Sequence
+from typing import cast
+
+import numpy as np
+import onnx_ir as ir
+
+from onnxsmith.graphs.ir_types import dimensions_of
+from onnxsmith.inspection import Graph, Nodes, plain_attribute, read_only
+
+_GRAPHS = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
+_TENSORS = (ir.AttributeType.TENSOR, ir.AttributeType.TENSORS)
+
+
+class Contents:
+    """What tensors hold, as digests; each tensor is read once."""
+
+    def __init__(self) -> None:
+        # The tensor is kept, so that its id stays its own.
+        self._digests: dict[int, tuple[ir.TensorProtocol, bytes]] = {}
+
+    def digest(self, tensor: ir.TensorProtocol) -> bytes:
+        """Equal for tensors of the same type, shape and elements."""
+        known = self._digests.get(id(tensor))
+        if known is not None:
+            return known[1]
+        made = hashlib.blake2b(f"{tensor.dtype.name}{list(dimensions_of(tensor))}".encode(), digest_size=16)
+        array = read_only(tensor)
+        if array.dtype == object:
+            made.update(repr(array.tolist()).encode())
+        else:
+            made.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+        self._digests[id(tensor)] = (tensor, made.digest())
+        return made.digest()
+
+
+class Signatures:
+    """The signatures of the nodes of one model; `inputs` are what its inputs are known by in both models."""
+
+    def __init__(self, nodes: Nodes, contents: Contents, inputs: Sequence[Hashable]) -> None:
+        self._nodes = nodes
+        self._contents = contents
+        #: By what a value is computed from, weights by their content.
+        self._values: dict[ir.Value, int] = {}
+        #: The same, weights by their type only.
+        self._forms: dict[ir.Value, int] = {}
+        self.strong: dict[ir.Node, int] = {}
+        self.weak: dict[ir.Node, int] = {}
+        #: By what a node's results are used for.
+        self.below: dict[ir.Node, int] = {}
+        self._own: dict[ir.Node, int] = {}
+        self._functions: dict[int, int] = {}
+        self.graph(nodes.graph, inputs)
+        for function in nodes.functions.values():
+            self.function(function)
+
+    def function(self, function: Graph) -> int:
+        """The signature of a function's body, whatever it is called."""
+        known = self._functions.get(id(function))
+        if known is None:
+            self._functions[id(function)] = 0  # one that calls itself
+            known = self.graph(function, range(len(function.ir.inputs)))
+            self._functions[id(function)] = known
+        return known
+
+    def graph(self, graph: Graph, inputs: Iterable[Hashable]) -> int:
+        """Sign the nodes of a graph and of all graphs inside; gives the signature of the graph itself."""
+        for value, name in zip(graph.ir.inputs, inputs, strict=True):
+            self._values[value] = self._forms[value] = hash(("input", name))
+        for node in graph.ir:
+            own = self._own[node] = self._own_of(node)
+            self.strong[node] = hash((own, tuple(self.of_value(each) for each in node.inputs)))
+            self.weak[node] = hash((own, tuple(self._form(each) for each in node.inputs)))
+            for place, value in enumerate(node.outputs):
+                self._values[value] = hash((self.strong[node], place))
+                self._forms[value] = hash((self.weak[node], place))
+        outputs = {value: place for place, value in enumerate(graph.ir.outputs)}
+        for node in reversed(list(graph.ir)):
+            self.below[node] = hash((self._own[node], tuple(self._uses(node.outputs, outputs))))
+        return hash(tuple(self.of_value(each) for each in graph.ir.outputs))
+
+    def _uses(self, values: Sequence[ir.Value], outputs: dict[ir.Value, int]) -> Iterable[Hashable]:
+        for value in values:
+            uses = [(self.below.get(node, 0), place) for node, place in value.uses()]
+            yield tuple(sorted(uses)), outputs.get(value, -1)
+
+    def _own_of(self, node: ir.Node) -> int:
+        """Operator and attributes, bodies included."""
+        function = self._nodes.function_of(node)
+        operator: Hashable = (
+            (node.domain, node.op_type, node.overload) if function is None else self.function(function)
+        )
+        parts: list[Hashable] = [operator, len(node.outputs)]
+        attributes = node.attributes
+        parts += [(name, self.attribute(attributes[name])) for name in sorted(attributes)]
+        for name, held in sorted(self._nodes.bodies_of(node).items()):
+            bodies = held if isinstance(held, tuple) else (held,)
+            parts += [(name, self.graph(body, range(len(body.ir.inputs)))) for body in bodies]
+        return hash(tuple(parts))
+
+    def attribute(self, attribute: ir.Attr) -> Hashable:
+        """Equal for attributes that say the same; graphs are not looked at."""
+        if attribute.type in _GRAPHS and not attribute.is_ref():
+            return attribute.type.name
+        if attribute.type in _TENSORS and not attribute.is_ref():
+            held = cast("ir.TensorProtocol | Sequence[ir.TensorProtocol]", attribute.value)
+            tensors = held if isinstance(held, Sequence) else [held]
+            return tuple(self._contents.digest(each) for each in tensors)
+        return attribute.type.name, repr(plain_attribute(attribute))
+
+    def of_value(self, value: ir.Value | None) -> int:
+        """Equal for values that are computed in the same way from the same."""
+        if value is None:
+            return 0
+        if value not in self._values:
+            tensor = value.const_value if value.is_initializer() else None
+            self._values[value] = hash("outside" if tensor is None else self._contents.digest(tensor))
+        return self._values[value]
+
+    def _form(self, value: ir.Value | None) -> int:
+        if value is None:
+            return 0
+        if value not in self._forms:
+            tensor = value.const_value if value.is_initializer() else None
+            kind = "outside" if tensor is None else f"{tensor.dtype.name}{list(dimensions_of(tensor))}"
+            self._forms[value] = hash(kind)
+        return self._forms[value]

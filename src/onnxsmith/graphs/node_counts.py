@@ -1,0 +1,42 @@
+"""How many nodes a model has. One count, wherever nodes are counted: in reports, by commands, by `repr`.
+
+All nodes count: those of the main graph, of the graphs inside nodes, and of functions, which count once however often
+they are called. Constants are nodes where they stand as such, and none where they are initializers. `model.nodes` has
+as many.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TypeAlias
+
+import onnx
+import onnx_ir as ir
+
+from onnxsmith.graphs import raw
+from onnxsmith.graphs.records import ModelRecord, NodeRecord
+
+#: A model, however it is held.
+Counted: TypeAlias = ir.Model | ModelRecord | onnx.ModelProto
+
+
+def operator_counts(part: Counted | ir.Function) -> Counter[str]:
+    """How many nodes of each operator a model or a function has; of other domains, `domain::Operator`."""
+    nodes = part.graph.all_nodes() if isinstance(part, ir.Function) else _nodes(part)
+    return Counter(f"{node.domain}::{node.op_type}" if node.domain else node.op_type for node in nodes)
+
+
+def node_count(model: Counted) -> int:
+    """How many nodes a model has."""
+    return sum(1 for _ in _nodes(model))
+
+
+def _nodes(model: Counted) -> Iterator[ir.Node | NodeRecord | onnx.NodeProto]:
+    if isinstance(model, onnx.ModelProto):
+        for graph in raw.graphs_of(model):
+            yield from graph.node
+        return
+    functions = model.functions if isinstance(model, ModelRecord) else model.functions.values()
+    for graph in (model.graph, *(each.graph for each in functions)):
+        yield from graph.all_nodes()

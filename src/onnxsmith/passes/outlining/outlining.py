@@ -1,0 +1,112 @@
+"""`outline`: parts of a model as functions that it calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, TypeAlias
+
+import onnx_ir as ir
+
+from onnxsmith.core.collection import collection_paused
+from onnxsmith.diagnostics import described_type
+from onnxsmith.errors import AttributeValueError, CallError, boundary
+from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.report import PassedModel, Report, with_report
+from onnxsmith.passes.edits import EditLog
+from onnxsmith.passes.outlining.cutting import Naming, cut_out
+from onnxsmith.passes.outlining.repeats import repeated_name, repeated_parts
+from onnxsmith.passes.outlining.scope_parts import module_parts, name_of_named, named_parts
+from onnxsmith.passes.outlining.scopes import all_scopes
+from onnxsmith.passes.outlining.wiring import Wiring, constant_attribute, is_in_order
+from onnxsmith.passes.surgery.holding import finished, read
+
+#: What says which nodes belong together.
+Criterion: TypeAlias = Literal["repeats", "scopes"] | Callable[[ir.Node], str | None]
+
+
+@boundary
+def outline(model: Model, *, by: Criterion = "repeats") -> PassedModel:
+    """The same model with parts of its graph as functions that it calls; parts that are equal share one.
+
+    `by` says which nodes belong together. "repeats" finds what occurs more than once, the layers of a network say;
+    "scopes" takes the modules that exporters write into names and metadata, and those inside them. A function is given
+    each node of the main graph and gives the name of its part, or None; `"encoder/attention"` is a part inside a part,
+    and `"layer.0"` and `"layer.1"` share a function where they are equal. What differs between equal parts is passed
+    by each call: weights, constants. The given model stays as it is; the new one shares its weights, and its `report`
+    says what became what. `optimize` dissolves functions.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> weights = [np.full((4, 4), k, np.float32) for k in range(3)]
+    >>> def network(x):
+    ...     for w in weights:
+    ...         x = op.LayerNormalization(x + op.Relu(x @ w), w[0])
+    ...     return x
+    >>> model = outline(trace(network, FLOAT["N", 4]))
+    >>> print(model.report)
+    12 nodes before, 7 after
+           3 x call of block
+    >>> [node.op_type for node in model.ir.graph]
+    ['block', 'block', 'block']
+    """
+    _check(model, by)
+    given = read(model)
+    names = _asked(by, given.graph) if callable(by) else []
+    with collection_paused():
+        held = given.copy()
+        report = Report.of(held.ir)
+        log = EditLog()
+        named = dict(zip(held.graph, names, strict=False))
+        if not is_in_order(held.graph):
+            held.graph.sort()
+        wiring = Wiring(held.graph)
+        if by == "repeats":
+            parts, scopes = repeated_parts(wiring)
+            naming = Naming(repeated_name, scopes)
+        elif by == "scopes":
+            scopes = dict(zip(wiring.nodes, all_scopes(wiring), strict=True))
+            parts, naming = module_parts(scopes), Naming(repeated_name, scopes)
+        else:
+            parts = named_parts({node: name for node in wiring.nodes if (name := named[node])})
+            naming = Naming(name_of_named)
+        cut_out(held.ir, parts, naming, log, wiring)
+    report.close(held.ir, log.finished())
+    if not len(log):
+        report.notes.append(_why_nothing(by, has_parts=bool(parts)))
+    result = with_report(finished(held), report)
+    result.place = model.place
+    return result
+
+
+def _check(model: object, by: object) -> None:
+    if not isinstance(model, Model):
+        raise CallError(
+            f"outline needs a Model, not {described_type(type(model))}",
+            help="outline(onnxsmith.load('m.onnx')); Model.from_proto takes a ModelProto",
+        )
+    if not callable(by) and by not in ("repeats", "scopes"):
+        raise AttributeValueError(
+            f"by is 'repeats', 'scopes' or a function of a node, not {by!r}", culprit=("attribute", "by")
+        )
+
+
+def _asked(by: Callable[[ir.Node], object], graph: ir.Graph) -> list[str | None]:
+    """What the user's function says of each node."""
+    found: list[str | None] = []
+    for node in graph:
+        name = None if constant_attribute(node) is not None else by(node)
+        if name is not None and not isinstance(name, str):
+            raise AttributeValueError(
+                f"by gave {described_type(type(name))} for the node {node.op_type} {node.name!r}",
+                help="it gives the name of the part that a node is in, or None",
+                culprit=("attribute", "by"),
+            )
+        found.append(name)
+    return found
+
+
+def _why_nothing(by: Criterion, *, has_parts: bool) -> str:
+    if has_parts:
+        return "nothing is outlined: nothing outside the parts reads what they give"
+    reason = "no part repeats" if by == "repeats" else "names tell of no modules"
+    return f"nothing is outlined: {'no node has a part' if callable(by) else reason}"

@@ -1,0 +1,194 @@
+"""What `diff` says of inputs, outputs, functions, opsets, metadata, types and constants; and how it says it."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import numpy as np
+import onnx
+import pytest
+from onnx import parser
+
+from onnxsmith import FLOAT, INT64, Model, diff, script, trace
+from onnxsmith import opset20 as op20
+from onnxsmith import opset21 as op
+from onnxsmith.diffing import Difference
+from onnxsmith.errors import AttributeTypeError
+from tests.diffing import graphs
+
+
+def told(found: Difference) -> list[tuple[str, str, str, tuple[str, ...]]]:
+    return [(each.thing, each.kind, each.label, each.details) for each in found.changes]
+
+
+def test_inputs_and_outputs() -> None:
+    one = trace(lambda a, b: a + b, FLOAT["N"], FLOAT["N"])
+    other = trace(lambda a, c: (a + c, a), FLOAT["N"], FLOAT[3])
+    found = diff(one, other)
+    assert [each.label for each in found.of("node")] == [
+        "identity = Identity(a)"
+    ]  # an input that is given back
+    (changed,) = found.of("input")
+    assert changed.details == ("name: 'b' -> 'c'", "type: FLOAT['N'] -> FLOAT[3]")
+    assert [each.kind for each in found.of("output")] == ["added", "changed"]
+
+
+def test_an_input_that_is_new() -> None:
+    one = trace(lambda a: op.Relu(a), FLOAT["N"])
+    other = trace(lambda a, b: op.Relu(a), FLOAT["N"], INT64["N"])
+    found = diff(one, other)
+    assert told(found) == [("input", "added", "b: INT64['N']", ())]
+
+
+def test_an_output_that_comes_from_elsewhere() -> None:
+    head = '<ir_version: 8, opset_import: ["" : 17]> g (float[2] x) => (float[2] y, float[2] z)'
+    text = head + " {{ y = {0}(x) z = {1}(x) }}"
+    one, other = (
+        Model.from_proto(parser.parse_model(text.format(*names)))
+        for names in (("Exp", "Neg"), ("Neg", "Exp"))
+    )
+    found = diff(one, other)
+    assert found.of("output") or found.of("node")
+
+
+def test_opsets_and_metadata() -> None:
+    one = trace(lambda a: op20.Relu(a), FLOAT["N"]).with_metadata(author="a", only="here")
+    other = trace(lambda a: op.Relu(a), FLOAT["N"]).with_metadata(author="b", also="there")
+    found = diff(one, other)
+    assert [each for each in told(found) if each[0] != "model"] == [
+        ("opset", "changed", "ai.onnx", ("20 -> 21",)),
+        ("metadata", "changed", "author", ("a -> b",)),
+        ("metadata", "removed", "only here", ()),
+        ("metadata", "added", "also there", ()),
+    ]
+
+
+@script
+def gelu(x: FLOAT[...]):
+    return 0.5 * x * (op.Erf(x * 0.7071) + 1.0)
+
+
+@script
+def other_gelu(x: FLOAT[...]):
+    return 0.5 * x * (op.Tanh(x * 0.7071) + 1.0)
+
+
+def test_functions() -> None:
+    one = trace(lambda a: gelu(a) + 1.0, FLOAT["N"])
+    other = trace(lambda a: other_gelu(a) + 1.0, FLOAT["N"])
+    found = diff(one, other)
+    (change,) = found.of("node")
+    assert change.details == ("operator: Erf -> Tanh",)
+    assert change.before is not None
+    assert change.before.startswith("tests.diffing.test_whole_models::gelu/")
+    assert not found.of("function")
+
+
+def test_a_renamed_function_is_no_difference() -> None:
+    one = trace(lambda a: gelu(a) + 1.0, FLOAT["N"]).proto
+    other = onnx.ModelProto()
+    other.CopyFrom(one)
+    other.functions[0].name = "renamed"
+    other.graph.node[0].op_type = "renamed"
+    assert not diff(Model.from_proto(one), Model.from_proto(other))
+    assert diff(Model.from_proto(one), Model.from_proto(other), names=True).of("function")
+
+
+def test_a_function_that_nobody_calls() -> None:
+    one = trace(lambda a: gelu(a) + 1.0, FLOAT["N"]).proto
+    other = onnx.ModelProto()
+    other.CopyFrom(one)
+    extra = other.functions.add()
+    extra.CopyFrom(one.functions[0])
+    extra.name = "extra"
+    (change,) = diff(Model.from_proto(one), Model.from_proto(other)).changes
+    assert (change.thing, change.kind) == ("function", "added")
+
+
+def test_constants_are_measured() -> None:
+    def model(value: float) -> Model:
+        text = f"""<ir_version: 8, opset_import: ["" : 17]> g (float[2] x) => (float[2] y) {{
+            c = Constant <value = float[2] {{1.0, {value}}}> ()
+            y = Add(x, c)
+        }}"""
+        return Model.from_proto(parser.parse_model(text))
+
+    (change,) = diff(model(2.0), model(4.0)).changes
+    assert change.details == ("value: [1.0, 2.0] -> [1.0, 4.0]",)
+
+
+def test_weights_of_other_types() -> None:
+    one = trace(lambda a: a + np.ones(4, np.float32), FLOAT["N", 4])
+    other = trace(lambda a: a + np.ones((1, 4), np.float32), FLOAT["N", 4])
+    (change,) = diff(one, other).of("weight")
+    assert change.details == ("type: FLOAT[4] -> FLOAT[1, 4]",)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -0.0])
+def test_numbers_that_are_none(value: float) -> None:
+    one = trace(lambda a: a + np.float32([value, 1]), FLOAT["N", 2])
+    same = trace(lambda a: a + np.float32([value, 1]), FLOAT["N", 2])
+    other = trace(lambda a: a + np.float32([2, 1]), FLOAT["N", 2])
+    assert not diff(one, same)
+    assert diff(one, other).of("weight")
+    assert str(diff(one, other))
+
+
+def test_text_has_the_nodes_beside_a_change() -> None:
+    before = graphs.random_model(3)
+    after = onnx.ModelProto()
+    after.CopyFrom(before)
+    after.graph.node[10].op_type = "Ceil"
+    del after.graph.node[10].attribute[:]
+    text = str(diff(Model.from_proto(before), Model.from_proto(after)))
+    lines = [line for line in text.splitlines() if line.startswith("  ")]
+    marked = [line for line in lines if line.startswith("  ~")]
+    assert len(marked) == 1
+    assert "  10  " in marked[0]
+    assert any("   9  " in line for line in lines)
+    assert any("  11  " in line for line in lines)
+
+
+def test_limit() -> None:
+    found = diff(Model.from_proto(graphs.random_model(1)), Model.from_proto(graphs.random_model(2)))
+    assert len(found.text(2).splitlines()) < len(found.text(None).splitlines())
+    assert "more" in found.text(2)
+
+
+def test_overlays_have_addresses_of_both_models() -> None:
+    before = graphs.random_model(5)
+    after = onnx.ModelProto()
+    after.CopyFrom(before)
+    place = graphs.inserted(after, random.Random(0))
+    found = diff(Model.from_proto(before), Model.from_proto(after))
+    old, new = found.overlays()
+    assert new.notes[str(place)].kind == "added"
+    assert all(each.kind == "changed" for each in old.notes.values())
+    assert set(old.notes) <= {each.address for each in Model.from_proto(before).nodes}
+
+
+def test_json_and_html() -> None:
+    one = trace(lambda a: op.Exp(a), FLOAT["<script>"])
+    other = trace(lambda a: op.Neg(a), FLOAT["<script>"])
+    found = one.diff(other)
+    assert json.loads(json.dumps(found.as_dict()))["differ"]
+    assert "<script>" not in found._repr_html_()
+    assert repr(found).startswith("<the first model -> the second model: ")
+
+
+def test_hostile_names_move_no_cursor() -> None:
+    proto = trace(lambda a: op.Exp(a), FLOAT["N"]).proto
+    other = onnx.ModelProto()
+    other.CopyFrom(proto)
+    other.graph.node[0].op_type = "Neg"
+    for each in (proto, other):
+        each.graph.node[0].name = "\x1b[2J"
+        each.graph.node[0].output[0] = each.graph.output[0].name = "o\x1b[2J"
+    assert "\x1b" not in str(diff(Model.from_proto(proto), Model.from_proto(other)))
+
+
+def test_wrong_words() -> None:
+    model = trace(lambda a: op.Exp(a), FLOAT["N"])
+    with pytest.raises(AttributeTypeError, match="diff takes two models, not a str"):
+        diff(model, "b.onnx")

@@ -1,0 +1,83 @@
+"""Layers and order: laws that hold for every graph."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from onnxsmith.view.layering import Net, Wires, assign_layers
+from onnxsmith.view.ordering import arrange
+
+
+@st.composite
+def graphs(draw: st.DrawFn, *, is_acyclic: bool) -> tuple[int, list[Net]]:
+    count = draw(st.integers(1, 14))
+    nets: list[Net] = []
+    for source in range(count):
+        first = source + 1 if is_acyclic else 0
+        targets = draw(st.lists(st.integers(first, count - 1), max_size=4)) if first < count else []
+        targets = [each for each in dict.fromkeys(targets) if each != source]
+        if targets:
+            nets.append(Net(len(nets), source, tuple(targets)))
+    return count, nets
+
+
+@settings(deadline=None)
+@given(graphs(is_acyclic=True))
+def test_what_makes_stands_above_what_takes(graph: tuple[int, list[Net]]) -> None:
+    count, nets = graph
+    layer = assign_layers(Wires(count, nets), range(count), (), ())
+    assert all(layer[net.source] < layer[target] for net in nets for target in net.targets)
+    assert set(layer) == set(range(max(layer) + 1))
+
+
+@settings(deadline=None)
+@given(graphs(is_acyclic=False))
+def test_every_item_stands_once_and_every_line_arrives(graph: tuple[int, list[Net]]) -> None:
+    """In circles too, which boxes that take from each other make."""
+    count, nets = graph
+    made = arrange(count, nets, range(count))
+    items = [item for layer in made.layers for item in layer]
+    assert sorted(items) == list(range(len(items)))
+    layer = {item: number for number, row in enumerate(made.layers) for item in row}
+    for net in nets:
+        reached = {net.source}
+        pieces = [(a, b) for value, a, b in made.segments if value == net.value]
+        assert all(abs(layer[a] - layer[b]) <= 1 for a, b in pieces)
+        for _ in pieces:
+            reached |= {b for a, b in pieces if a in reached}
+        assert set(net.targets) <= reached
+
+
+@settings(deadline=None)
+@given(graphs(is_acyclic=True))
+def test_ports_stand_at_the_edges(graph: tuple[int, list[Net]]) -> None:
+    count, nets = graph
+    top, bottom = count, count + 1
+    nets = [*nets, Net(90, top, (0,)), Net(91, count - 1, (bottom,))]
+    layer = assign_layers(Wires(count + 2, nets), [*range(count), -1, 99], [top], [bottom])
+    assert layer[top] == 0
+    assert all(layer[item] < layer[bottom] for item in range(count + 1))
+
+
+def test_the_same_graph_gives_the_same_picture() -> None:
+    nets = [Net(k, k, tuple({(k * 7 + 3) % 40, (k * 11 + 5) % 40} - {k})) for k in range(40)]
+    assert arrange(40, nets, range(40)).layers == arrange(40, nets, range(40)).layers
+
+
+def test_lines_that_can_be_drawn_without_crossing_are() -> None:
+    """Two chains that begin crossed."""
+    nets = [Net(0, 0, (3,)), Net(1, 1, (2,)), Net(2, 3, (5,)), Net(3, 2, (4,))]
+    made = arrange(6, nets, range(6))
+    position = {item: k for row in made.layers for k, item in enumerate(row)}
+    assert (position[0] < position[1]) == (position[3] < position[2]) == (position[5] < position[4])
+
+
+def test_values_that_live_to_the_end_do_not_square_the_work() -> None:
+    """Each node's value is taken by the last one: lines beyond a budget are cut, and said to be."""
+    count = 3000
+    nets = [Net(k, k, (k + 1, count - 1)) for k in range(count - 2)]
+    made = arrange(count, nets, range(count))
+    assert len(made.segments) < 20 * count
+    assert made.cuts
+    assert all(target == count - 1 for _, _, target in made.cuts)

@@ -1,0 +1,171 @@
+"""`show`: what is written where, what is left alone, and which mistakes are told."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import webbrowser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from onnxsmith import FLOAT, Model, script, source_root, trace
+from onnxsmith import opset21 as op
+from onnxsmith.errors import AttributeValueError, MissingDependencyError, ModelWriteError
+from onnxsmith.view.content import page_content
+from onnxsmith.view.showing import viewed
+from tests.view.hostile_models import hostile_model
+from tests.view.large_models import transformer
+
+
+@script
+def gelu(x: FLOAT["N"]):
+    half = 0.5 * x
+    return half * (op.Erf(x * 0.7) + 1.0)
+
+
+@pytest.fixture
+def model() -> Model:
+    return gelu.to_model()
+
+
+def content_of(model: Model, **options: Any) -> Any:
+    return page_content(viewed(model, **options))
+
+
+def test_a_page_is_one_file_with_its_policy(model: Model, tmp_path: Path) -> None:
+    assert model.show(tmp_path / "m.html") == tmp_path / "m.html"
+    text = (tmp_path / "m.html").read_text("utf-8")
+    assert "default-src 'none'" in text
+    assert "'unsafe-inline'" not in text
+    assert "http" not in text.partition("<body>")[0].replace("http-equiv", "")
+    assert list(tmp_path.iterdir()) == [tmp_path / "m.html"]
+
+
+def test_the_same_model_gives_the_same_bytes(model: Model, tmp_path: Path) -> None:
+    for name in ("a.html", "b.html", "a.svg", "b.svg"):
+        model.show(tmp_path / name)
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["m.html", "m.svg"])
+def test_a_page_replaces_a_page_and_nothing_else(model: Model, tmp_path: Path, name: str) -> None:
+    place = tmp_path / name
+    model.show(place)
+    model.show(place)
+    place.write_text("a stranger's")
+    with pytest.raises(ModelWriteError, match="is there already"):
+        model.show(place)
+    assert place.read_text() == "a stranger's"
+    model.show(place, overwrite=True)
+    assert place.read_text("utf-8") != "a stranger's"
+
+
+def test_a_picture_is_drawn_as_dots(model: Model, tmp_path: Path) -> None:
+    pytest.importorskip("resvg_py", reason="resvg-py is not installed: pip install 'onnxsmith[view]'")
+    model.show(tmp_path / "m.png")
+    model.show(tmp_path / "m.png")  # over its own
+    assert (tmp_path / "m.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_dots_without_what_draws_them(model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    with pytest.raises(MissingDependencyError, match="resvg-py") as caught:
+        model.show(tmp_path / "m.png")
+    assert ".svg" in str(caught.value)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["m.pdf", "m", "m.onnx"])
+def test_another_ending_is_refused(model: Model, tmp_path: Path, name: str) -> None:
+    with pytest.raises(AttributeValueError, match="is neither"):
+        model.show(tmp_path / name)
+
+
+def test_a_folder_that_is_not_there(model: Model, tmp_path: Path) -> None:
+    with pytest.raises(ModelWriteError, match="there is no folder"):
+        model.show(tmp_path / "nix" / "m.html")
+
+
+def test_unknown_statistics(model: Model) -> None:
+    with pytest.raises(AttributeValueError, match="statistics='all'"):
+        model.show("m.html", statistics="all")  # type: ignore[arg-type]
+
+
+def test_without_a_path_the_browser_opens(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    monkeypatch.setenv("BROWSER", "firefox")
+    place = model.show()
+    assert place is not None
+    assert opened == [place.as_uri()]
+    assert place.name == "gelu.html"
+
+
+def test_the_lines_of_code_of_this_process(model: Model) -> None:
+    sources = content_of(model)["sources"]
+    (file,) = sources["files"]
+    strings = content_of(model)["strings"]
+    assert strings[file["name"]].endswith("test_showing.py")
+    lines = {spans[1] for spans in sources["spans"].values()}
+    texts = {strings[file["lines"][line - file["first"]]].strip() for line in lines}
+    assert texts == {"half = 0.5 * x", "return half * (op.Erf(x * 0.7) + 1.0)"}
+    left_out = content_of(model, source=False)["sources"]
+    assert left_out == {"files": [], "spans": {}, "claims": {}}
+
+
+def test_what_a_file_says_of_places_is_words(model: Model, tmp_path: Path) -> None:
+    model.save(tmp_path / "m.onnx")
+    loaded = content_of(Model.load(tmp_path / "m.onnx"))
+    assert loaded["sources"]["files"] == []
+    claims = {loaded["strings"][each] for each in loaded["sources"]["claims"].values()}
+    assert all("test_showing.py:" in each for each in claims)
+    assert len(claims) >= 3
+
+
+def test_below_a_root_that_the_user_names_claims_are_believed(model: Model, tmp_path: Path) -> None:
+    model.save(tmp_path / "m.onnx")
+    with source_root(Path(__file__).parents[2]):
+        loaded = content_of(Model.load(tmp_path / "m.onnx"))
+    assert len(loaded["sources"]["files"]) == 1
+
+
+def test_places_of_nodes_that_passes_joined() -> None:
+    @script
+    def program(x: FLOAT[4, 4]):
+        y = op.MatMul(x, np.ones((4, 4), np.float32))
+        return op.Add(y, np.ones(4, np.float32))
+
+    optimized = program.to_model().optimize()
+    content = content_of(optimized)
+    assert any(len(spans) == 10 for spans in content["sources"]["spans"].values())
+
+
+def test_types_come_from_inference_where_the_model_has_none() -> None:
+    content = content_of(Model.from_proto(transformer(60, has_scopes=True)))
+    shorts = [content["strings"][each] for each in content["values"]["short"]]
+    assert all(shorts)
+    assert "f32 N×8" in shorts
+
+
+def test_each_node_has_its_statement(model: Model) -> None:
+    content = content_of(model)
+    texts = {content["strings"][each] for each in content["code"].values()}
+    assert "return_val = half * add" in texts or any("half * " in each for each in texts)
+
+
+def test_hostile_texts_in_a_picture(tmp_path: Path) -> None:
+    place = tmp_path / "m.svg"
+    Model.from_proto(hostile_model()).show(place)
+    tree = importlib.import_module("xml.etree.ElementTree").parse(place)
+    names = {each.tag.rpartition("}")[2] for each in tree.iter() if isinstance(each.tag, str)}
+    assert names <= {"svg", "title", "style", "rect", "path", "text", "circle"}
+
+
+def test_a_model_that_is_wrong_is_shown_all_the_same(tmp_path: Path) -> None:
+    proto = trace(lambda a, b: a @ b, FLOAT[2, 3], FLOAT[3, 4]).proto
+    proto.graph.input[1].type.tensor_type.shape.dim[0].dim_value = 7
+    assert Model.from_proto(proto).show(tmp_path / "m.html") is not None
