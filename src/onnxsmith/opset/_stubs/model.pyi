@@ -1000,6 +1000,7 @@ class Model:
         inline: bool = True,
         opset: int | Literal['runtime', 'keep'] = 'runtime',
         unroll: int = 0,
+        domains: Sequence[str] = (),
         verify: bool | GivenInputs = False,
     ) -> PassedModel:
         """The same model with fewer nodes, which runs no slower.
@@ -1009,6 +1010,7 @@ class Model:
         keeps the functions of the model. `opset` "keep" leaves the version of the standard opset, a number converts to it;
         by default it is raised to what the installed ONNX Runtime takes where operators that came later may be of use.
         Loops of up to `unroll` turns are written out, one turn after the other, if the number of turns is known.
+        `domains` are those besides ONNX's that fusions may use: ["com.microsoft"] for a model that ONNX Runtime alone runs.
         `verify` True runs both on inputs that are made up, or on those that it is given;
         VerificationError then names the change that made a difference.
 
@@ -1329,6 +1331,7 @@ def optimize(
     inline: bool = True,
     opset: int | Literal['runtime', 'keep'] = 'runtime',
     unroll: int = 0,
+    domains: Sequence[str] = (),
     verify: bool | GivenInputs = False,
 ) -> PassedModel:
     """The same model with fewer nodes, which runs no slower.
@@ -1338,6 +1341,7 @@ def optimize(
     keeps the functions of the model. `opset` "keep" leaves the version of the standard opset, a number converts to it;
     by default it is raised to what the installed ONNX Runtime takes where operators that came later may be of use.
     Loops of up to `unroll` turns are written out, one turn after the other, if the number of turns is known.
+    `domains` are those besides ONNX's that fusions may use: ["com.microsoft"] for a model that ONNX Runtime alone runs.
     `verify` True runs both on inputs that are made up, or on those that it is given;
     VerificationError then names the change that made a difference.
 
